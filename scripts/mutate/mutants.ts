@@ -4,6 +4,7 @@ import { api } from "./mutants/api.ts"
 import { auth } from "./mutants/auth.ts"
 import { browser } from "./mutants/browser.ts"
 import { cli } from "./mutants/cli.ts"
+import { cliRead } from "./mutants/cliRead.ts"
 import { emulator } from "./mutants/emulator.ts"
 import { http } from "./mutants/http.ts"
 import { httpRoutes } from "./mutants/httpRoutes.ts"
@@ -33,5 +34,6 @@ export const mutants: ReadonlyArray<Mutant> = [
   ...emulator,
   ...emulatorBilling,
   ...emulatorTemplates,
-  ...cli
+  ...cli,
+  ...cliRead
 ]

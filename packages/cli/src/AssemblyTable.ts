@@ -6,51 +6,80 @@ import type * as AssemblyList from "@assembly-effect/schema/AssemblyList"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
+import * as AssemblyState from "./internal/assemblyState.ts"
+import * as Cells from "./internal/cells.ts"
 import * as Format from "./Format.ts"
 import type * as Style from "./Style.ts"
 import * as Table from "./Table.ts"
 
-const unknown = "–"
-
 /** The creation time without seconds, or the text that the service sent if that text is not a valid date. */
 const createdAt = ({ created }: AssemblyList.Entry): string =>
-  Option.match(DateTime.make(created), {
-    onNone: () => created,
-    onSome: (moment) => Format.date(moment).slice(0, 16)
-  })
+  Option.match(DateTime.make(created), { onNone: () => created, onSome: Cells.minute })
 
-/** The error code, or else the name of the state, as in the filter of the list. */
-const state = (entry: AssemblyList.Entry): string =>
-  Assembly.errorCode(entry) ?? (entry.ok?.replace(/^ASSEMBLY_/, "").toLowerCase() || unknown)
+const receivedOf = ({ bytes_received: bytes }: AssemblyList.Entry): string =>
+  typeof bytes === "number" ? Format.bytes(bytes) : Cells.unknown
 
-const paintState = (text: string, entry: AssemblyList.Entry, style: Style.Style): string => {
-  switch (Assembly.state(entry)) {
-    case "Failed":
-      return style.red(text)
-    case "Completed":
-      return style.green(text)
-    default:
-      return style.yellow(text)
-  }
+const durationOf = ({ execution_duration: seconds }: AssemblyList.Entry): string =>
+  typeof seconds === "number" ? Format.duration(Duration.seconds(seconds)) : Cells.unknown
+
+interface Shown {
+  readonly hasErrors: boolean
+  readonly stateOf: (entry: AssemblyList.Entry) => string
+  readonly now: DateTime.DateTime | undefined
 }
 
-const columns: ReadonlyArray<Table.Column<AssemblyList.Entry>> = [
-  { title: "Assembly", value: ({ id }) => id, keep: true },
-  { title: "Created (UTC)", value: createdAt, keep: true },
-  { title: "State", value: state, style: paintState },
-  { title: "Files", value: ({ files }) => files ?? unknown },
+/**
+ * The columns by importance: what it is, how it ended, when and why. `Error` is only there if an Assembly has an error.
+ */
+const columns = ({ hasErrors, now, stateOf }: Shown): ReadonlyArray<Table.Column<AssemblyList.Entry>> => [
+  { title: "Assembly", rank: 1, value: ({ id }) => id, keep: true },
   {
-    title: "Received",
-    align: "right",
-    value: ({ bytes_received: bytes }) => (typeof bytes === "number" ? Format.bytes(bytes) : unknown)
+    title: "State",
+    rank: 2,
+    value: stateOf,
+    short: { title: "State", value: AssemblyState.short },
+    style: AssemblyState.paint,
+    keep: true
   },
   {
-    title: "Duration",
-    align: "right",
-    value: ({ execution_duration: seconds }) =>
-      typeof seconds === "number" ? Format.duration(Duration.seconds(seconds)) : unknown
-  }
+    title: "Created (UTC)",
+    rank: 3,
+    value: createdAt,
+    short: now && {
+      title: "Age",
+      value: ({ created }) => Cells.age(Option.getOrUndefined(DateTime.make(created)), now)
+    },
+    keep: true
+  },
+  ...(hasErrors
+    ? [
+        {
+          title: "Error",
+          rank: 4,
+          value: (entry: AssemblyList.Entry) => Assembly.errorCode(entry) ?? "",
+          style: (text: string, _: AssemblyList.Entry, style: Style.Style) => style.red(text),
+          least: 20
+        }
+      ]
+    : []),
+  { title: "Received", rank: 5, align: "right", value: receivedOf, keep: true },
+  { title: "Duration", rank: 6, align: "right", value: durationOf, keep: true },
+  { title: "Files", rank: 7, value: ({ files }) => Cells.text(files) }
 ]
+
+/**
+ * - `now`: the time that the ages in a narrow terminal refer to. Without it, the table has dates.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  readonly width?: number | undefined
+  readonly style?: Style.Style | undefined
+  readonly now?: DateTime.DateTime | undefined
+}
+
+const hasError = (entry: AssemblyList.Entry): boolean => Assembly.errorCode(entry) !== undefined
 
 /**
  * Renders one line for each Assembly, in the order of the list.
@@ -58,7 +87,31 @@ const columns: ReadonlyArray<Table.Column<AssemblyList.Entry>> = [
  * @since 0.1.0
  * @category formatting
  */
-export const render = (
-  entries: ReadonlyArray<AssemblyList.Entry>,
-  options?: { readonly width?: number | undefined; readonly style?: Style.Style | undefined }
-): ReadonlyArray<Style.Line> => Table.render(columns, entries, { ...options, empty: "no Assemblies" })
+export const render = (entries: ReadonlyArray<AssemblyList.Entry>, options: Options = {}): ReadonlyArray<Style.Line> =>
+  Table.render(columns({ hasErrors: entries.some(hasError), stateOf: AssemblyState.name, now: options.now }), entries, {
+    ...options,
+    empty: "no Assemblies"
+  })
+
+const common = { id: "0".repeat(32), created: "2026-01-01T00:00:00Z" }
+
+/** Entries whose cells have the usual widths, so that the entries of later pages fit. */
+const usual: ReadonlyArray<AssemblyList.Entry> = [
+  { ...common, ok: "REQUEST_ABORTED", bytes_received: 1000 * 1024 * 1024, execution_duration: 59 * 60 + 59 },
+  { ...common, error: "0".repeat(20) }
+]
+
+/**
+ * Opens a table for a list whose pages arrive one after the other. The columns fit the first page and the usual values.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const open = (
+  first: ReadonlyArray<AssemblyList.Entry>,
+  options: Options = {}
+): Table.Opened<AssemblyList.Entry> =>
+  Table.open(columns({ hasErrors: true, stateOf: AssemblyState.known, now: options.now }), [...first, ...usual], {
+    ...options,
+    empty: "no Assemblies"
+  })

@@ -2,12 +2,10 @@
  * Bar charts of a time series for the terminal. Pure: takes points and returns lines.
  */
 import * as Printable from "@assembly-effect/schema/Printable"
-import * as DateTime from "effect/DateTime"
-import * as Duration from "effect/Duration"
-import * as Option from "effect/Option"
+import type * as DateTime from "effect/DateTime"
 import * as Text from "./internal/text.ts"
-import * as Format from "./Format.ts"
 import * as Style from "./Style.ts"
+import * as TimeAxis from "./TimeAxis.ts"
 
 /**
  * The value of the bucket that starts at `at`. Negative and infinite values are left out.
@@ -21,24 +19,35 @@ export interface Point {
 }
 
 /**
- * Options for rendering a chart.
+ * A time series and how it is shown.
  *
- * - `title`: the heading. ` per <duration of one bar>` is appended.
+ * - `title`: the heading.
  * - `format`: formats a value with its unit.
- * - `bucket`: the duration of the bucket of one point.
- * - `from`, `to`: the window to show, by default from the first to the last point. Points outside are left out.
+ * - `colour`: the colour of the bars.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Series {
+  readonly title: string
+  readonly points: ReadonlyArray<Point>
+  readonly format: (value: number) => string
+  readonly colour: keyof Style.Style
+}
+
+/**
+ * - `from`, `to`: the window to show, in milliseconds. The right end of the axis is labelled `now`.
+ * - `granularity`: the length of the bucket of one point, in milliseconds.
  * - `width`: the width of the terminal in cells, 80 by default. No line is longer.
- * - `height`: the height of the tallest bar in rows, 8 by default.
+ * - `height`: the height of the tallest bar in rows, 4 by default.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Options {
-  readonly title: string
-  readonly format: (value: number) => string
-  readonly bucket: Duration.Input
-  readonly from?: DateTime.DateTime | undefined
-  readonly to?: DateTime.DateTime | undefined
+  readonly from: number
+  readonly to: number
+  readonly granularity: number
   readonly width?: number | undefined
   readonly height?: number | undefined
   readonly style?: Style.Style | undefined
@@ -51,47 +60,43 @@ const maxBarCells = 6
 /** A narrower plot has no space for its labels. */
 const minPlotCells = 12
 
-/** The x axis: `bars` bars of `step` milliseconds each. */
-interface Axis {
-  readonly start: number
-  readonly step: number
-  readonly bars: number
-}
-
-/** Adds buckets together until a bar is at least one cell wide. A bar is always a whole number of buckets. */
-const makeAxis = (points: ReadonlyArray<Point>, options: Options, cells: number): Axis => {
-  const bucket = Math.max(1, Duration.toMillis(options.bucket))
-  const times = points.map(({ at }) => at.epochMilliseconds)
-  const earliest = times.reduce((first, time) => Math.min(first, time), Number.POSITIVE_INFINITY)
-  const latest = times.reduce((last, time) => Math.max(last, time), Number.NEGATIVE_INFINITY)
-  // Buckets start at multiples of their length. A window that starts inside a bucket shows the whole bucket.
-  const start = Math.floor((options.from?.epochMilliseconds ?? earliest) / bucket) * bucket
-  const end = Math.max(start, options.to?.epochMilliseconds ?? latest)
-  const buckets = Math.floor((end - start) / bucket) + 1
-  const merged = Math.ceil(buckets / cells)
-  return { start, step: bucket * merged, bars: Math.ceil(buckets / merged) }
-}
-
-/** The bars to draw, and the widths of the labels and of the plot. A narrow plot has no labels on the y axis. */
-interface Plot {
-  readonly axis: Axis
-  readonly values: ReadonlyArray<number>
-  readonly max: number
+/** The time axis that all charts share, and the widths of the labels and of the plot in cells. */
+interface Frame {
+  readonly axis: TimeAxis.TimeAxis
   readonly labelCells: number
   readonly plotCells: number
+  readonly barCells: number
 }
 
-const plot = (points: ReadonlyArray<Point>, options: Options, width: number, wantedLabelCells: number): Plot => {
-  const labelCells = wantedLabelCells + minPlotCells <= width ? wantedLabelCells : 0
+const usable = ({ points }: Series): ReadonlyArray<Point> =>
+  points.filter(({ value }) => Number.isFinite(value) && value >= 0)
+
+const most = (values: ReadonlyArray<number>): number => values.reduce((max, value) => Math.max(max, value), 0)
+
+/** A frame whose labels have at most `wanted` cells. A narrow plot has no labels on the y axis. */
+const frameOf = (options: Options, wanted: number): Frame => {
+  const { from, granularity, to, width = 80 } = options
+  const labelCells = wanted + minPlotCells <= width ? wanted : 0
   const plotCells = Math.max(1, labelCells === 0 ? width : width - labelCells - 2)
-  const axis = makeAxis(points, options, plotCells)
-  const values = Array.from({ length: axis.bars }, () => 0)
-  for (const { at, value } of points) {
-    const index = Math.floor((at.epochMilliseconds - axis.start) / axis.step)
-    const sum = values[index]
-    if (sum !== undefined) values[index] = sum + value
-  }
-  return { axis, values, max: values.reduce((most, value) => Math.max(most, value), 0), labelCells, plotCells }
+  const axis = TimeAxis.make({ from, to, granularity, maxBars: plotCells })
+  return { axis, labelCells, plotCells, barCells: Math.min(maxBarCells, Math.floor(plotCells / axis.bars)) }
+}
+
+/**
+ * The frame of all charts. The labels change the width of the plot, the width changes the sums of the bars, and the
+ * sums change the labels. Therefore the labels of a frame are measured until they fit. They fit at the latest when they
+ * have no space any more.
+ */
+const frame = (all: ReadonlyArray<Series>, options: Options): Frame => {
+  const widest = ({ axis }: Frame): number =>
+    most(
+      all.flatMap((series) =>
+        [most(TimeAxis.sums(axis, usable(series))), 0].map((value) => Text.width(series.format(value)))
+      )
+    )
+  let found = frameOf(options, 1)
+  while (found.labelCells > 0 && widest(found) > found.labelCells) found = frameOf(options, widest(found))
+  return found
 }
 
 /** The character in one row of a bar that is `eighths` eighths of a row high. */
@@ -101,26 +106,35 @@ const cell = (eighths: number, row: number): string => blocks[Math.min(full, Mat
 const toEighths = (value: number, max: number, height: number): number =>
   value === 0 ? 0 : Math.max(1, Math.round((value / max) * height * full))
 
-/**
- * Formats a time without seconds. Returns an empty text for a time after the largest date, where the last bar may end.
- */
-const minute = (millis: number): string =>
-  Option.match(DateTime.make(millis), { onNone: () => "", onSome: (moment) => Format.date(moment).slice(0, 16) })
+/** The cells of the longest label of a tick, and of the gap after it. */
+const tickCells = 7
 
-/** The labels of the x axis: the start on the left and, if there is space, the end on the right. */
-const timeLabels = ({ axis, plotCells }: Plot, axisCells: number): string => {
-  const start = minute(axis.start)
-  const end = `${minute(axis.start + axis.step * axis.bars)} UTC`
-  const cells = Math.max(axisCells, start.length + end.length + 3)
-  return cells <= plotCells
-    ? start + Text.pad(end, cells - start.length, "right")
-    : Text.truncate(`${start} UTC`, plotCells)
+const now = "now"
+
+/** The x axis with its ticks, and the labels below it. A label has its first character below its tick. */
+const footer = ({ axis, barCells, plotCells }: Frame): readonly [line: string, labels: string] => {
+  const cells = axis.bars * barCells
+  const line = Array.from("─".repeat(cells))
+  let labels = ""
+  for (const { index, label } of TimeAxis.ticks(axis, Math.ceil(tickCells / barCells))) {
+    const at = index * barCells
+    const free = Math.max(cells, now.length) - now.length - 1
+    if (at + label.length > free || (labels !== "" && at < labels.length + 1)) continue
+    line[at] = "┬"
+    labels = labels.padEnd(at) + label
+  }
+  const end = Math.max(cells, labels === "" ? now.length : labels.length + 1 + now.length)
+  return [line.join(""), Text.truncate(labels + Text.pad(now, end - labels.length, "right"), plotCells)]
 }
 
-const draw = (drawn: Plot, options: Options): ReadonlyArray<string> => {
-  const { height = 8, style = Style.plain } = options
-  const { axis, labelCells, max, plotCells, values } = drawn
-  const barCells = Math.min(maxBarCells, Math.floor(plotCells / axis.bars))
+const draw = (
+  series: Series,
+  { axis, barCells, labelCells, ...rest }: Frame,
+  options: Options
+): ReadonlyArray<string> => {
+  const { height = 4, style = Style.plain } = options
+  const values = TimeAxis.sums(axis, usable(series))
+  const max = most(values)
   const inkCells = barCells > 2 ? barCells - 1 : barCells
   const left = (text: string, line: string) =>
     labelCells === 0 ? "" : `${Text.pad(Text.truncate(text, labelCells), labelCells, "right")} ${line}`
@@ -130,42 +144,36 @@ const draw = (drawn: Plot, options: Options): ReadonlyArray<string> => {
     const bars = values.map((value) =>
       Text.pad(cell(toEighths(value, max, height), row).repeat(inkCells), barCells, "left")
     )
-    return left(index === 0 ? options.format(max) : "", "│") + style.cyan(bars.join("").trimEnd())
+    return left(index === 0 ? series.format(max) : "", "│") + style[series.colour](bars.join("").trimEnd())
   })
-  const axisCells = axis.bars * barCells
-  return [
-    ...rows,
-    left(options.format(0), "└") + "─".repeat(axisCells),
-    left("", " ") + style.dim(timeLabels(drawn, axisCells))
-  ].map((line) => line.trimEnd())
+  const [line, labels] = footer({ axis, barCells, labelCells, ...rest })
+  return [...rows, left(series.format(0), "└") + line, left("", " ") + style.dim(labels)].map((text) => text.trimEnd())
 }
 
 /**
- * Renders a time series as bars. The y axis shows the largest value, and the x axis shows the start and the end. Points
- * that share a bar are added up, so the values must be counts or sizes, not averages.
+ * Renders time series as charts with the same time axis. The y axis of each chart shows its largest value. The x axis
+ * has ticks at calendar times, and ends now. Points that share a bar are added up, so the values must be counts or
+ * sizes, not averages. A series without values is one line.
  *
  * @example
- * Chart.render(points, { title: "Assemblies", format: Format.count, bucket: "1 hour", width: 80 })
+ * Chart.render([{ title: "Failed", points, format: Format.count, colour: "red" }], { from, to, granularity: 3_600_000 })
  *
  * @since 0.1.0
  * @category formatting
  */
-export const render = (points: ReadonlyArray<Point>, options: Options): ReadonlyArray<Style.Line> => {
+export const render = (all: ReadonlyArray<Series>, options: Options): ReadonlyArray<Style.Line> => {
   const { style = Style.plain, width = 80 } = options
-  const heading = (text: string) => style.bold(Text.truncate(Printable.escape(text), width))
-  const labelCells = (value: number) => Text.width(options.format(value))
-
-  const nothing = [heading(options.title), style.dim(Text.truncate("no data in this period", width))]
-  const usable = points.filter(({ value }) => Number.isFinite(value) && value >= 0)
-  if (usable.length === 0) return nothing.map(Style.toLine)
-
-  // The label of the largest sum changes the width of the plot, and the width changes the sums. Therefore a first plot
-  // measures the label.
-  const total = usable.reduce((sum, { value }) => sum + value, 0)
-  const draft = plot(usable, options, width, labelCells(total))
-  if (draft.max === 0) return nothing.map(Style.toLine)
-  const drawn = plot(usable, options, width, Math.max(labelCells(draft.max), labelCells(0)))
-  return [heading(`${options.title} per ${Format.duration(drawn.axis.step)}`), ...draw(drawn, options)].map(
-    Style.toLine
-  )
+  const shared = frame(all, options)
+  const { name } = shared.axis
+  return all
+    .flatMap((series, index) => {
+      const above = index === 0 ? [] : [""]
+      const title = Printable.escape(series.title)
+      if (most(TimeAxis.sums(shared.axis, usable(series))) === 0) {
+        return [...above, style.bold(Text.truncate(`${title}: none`, width))]
+      }
+      const heading = style.bold(Text.truncate(`${title} per ${name} (UTC)`, width))
+      return [...above, heading, ...draw(series, shared, options)]
+    })
+    .map(Style.toLine)
 }

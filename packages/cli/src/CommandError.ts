@@ -1,7 +1,9 @@
 /**
  * The errors of commands that send documents and delete things.
  */
+import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
+import * as ExitCode from "./ExitCode.ts"
 
 /**
  * A file cannot be read, or contains no valid JSON of the expected form. Nothing was sent.
@@ -13,6 +15,7 @@ export class InvalidDocument extends Schema.TaggedError<InvalidDocument>()("Inva
   path: Schema.String,
   problem: Schema.String
 }) {
+  override readonly [Runtime.errorExitCode] = ExitCode.codes.usage
   override get message() {
     return `${this.path === "-" ? "the standard input" : this.path}: ${this.problem}`
   }
@@ -28,6 +31,7 @@ export class NotConfirmed extends Schema.TaggedError<NotConfirmed>()("NotConfirm
   what: Schema.String,
   asked: Schema.Boolean
 }) {
+  override readonly [Runtime.errorExitCode]: number = this.asked ? ExitCode.codes.failed : ExitCode.codes.usage
   override get message() {
     return this.asked
       ? "nothing was deleted"
@@ -47,5 +51,21 @@ export class NotDeleted extends Schema.TaggedError<NotDeleted>()("NotDeleted", {
 }) {
   override get message() {
     return `${this.id}: ${this.cause instanceof Error ? this.cause.message : String(this.cause)}`
+  }
+}
+
+/**
+ * The service stored files under other paths than their names, so that one may have replaced another file. `names` are
+ * the expected paths of these files.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class StoredElsewhere extends Schema.TaggedError<StoredElsewhere>()("StoredElsewhere", {
+  names: Schema.Array(Schema.String),
+  files: Schema.Int
+}) {
+  override get message() {
+    return `the service stored ${this.names.length} of ${this.files} files under another path than expected, such as ${this.names[0]}; the table and --json show the paths`
   }
 }

@@ -1,8 +1,11 @@
 /**
  * Errors as one line of text for people.
  */
+import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Input from "@assembly-effect/api/unstable/Input"
+import * as AuthError from "@assembly-effect/auth/AuthError"
 import * as Printable from "@assembly-effect/schema/Printable"
+import * as AssemblyUploadError from "@assembly-effect/tus/AssemblyUploadError"
 import * as Cause from "effect/Cause"
 import * as CliError from "effect/cli/CliError"
 import * as Config from "effect/Config"
@@ -15,33 +18,92 @@ const configuration = ({ cause }: Config.ConfigError): string => {
   return `set the environment ${names.length === 1 ? "variable" : "variables"} ${names.join(", ")}`
 }
 
-/**
- * An upload error whose `message` is the text of the server, without the status. The status is appended to its line.
- */
-const isAnswer = Schema.is(Schema.Struct({ request: Schema.String, message: Schema.String, status: Schema.Int }))
+/** An upload error whose `message` is only the text of the server. The request, the host and the status are added. */
+const isAnswer = Schema.is(
+  Schema.Struct({ request: Schema.String, host: Schema.String, message: Schema.String, status: Schema.Int })
+)
 
 const isInvalidValue = Schema.is(CliError.InvalidValue)
+const isInvalidRequest = Schema.is(ApiError.InvalidRequest)
+const isInvalidCredentials = Schema.is(AuthError.InvalidCredentials)
+const isOfOperation = Schema.is(Schema.Struct({ operation: Schema.NonEmptyString, message: Schema.String }))
+const isOfTokens = Schema.is(Schema.Union([AuthError.TokenUnavailable, AuthError.UnexpectedTokenResponse]))
+const isFilesFailed = Schema.is(AssemblyUploadError.FilesFailed)
 
-const text = (error: unknown): string => {
+/** The variable of each option of the client. */
+const variables: Readonly<Record<string, string>> = {
+  baseUrl: "ASSEMBLY_BASE_URL",
+  key: "ASSEMBLY_AUTH_KEY",
+  secret: "ASSEMBLY_AUTH_SECRET"
+}
+
+const invalid = (issues: ReadonlyArray<{ readonly path: ReadonlyArray<PropertyKey>; readonly message: string }>) =>
+  issues
+    .map(({ message, path: [name = "", ...rest] }) => {
+      const at = [Object.hasOwn(variables, name) ? (variables[String(name)] ?? name) : name, ...rest].join(".")
+      return at === "" ? message : `${at}: ${message}`
+    })
+    .join("; ")
+
+/** What the errors of the other packages advise to programs, and the same advice for a user of the command line. */
+const advice = [
+  ["with restart: true if the upload is in a journal", "with --restart"],
+  ["remove the entry with forget, and run the upload again", "delete the entry in the folder of --journal"]
+] as const
+
+const advised = (message: string): string =>
+  advice.reduce((words, [program, user]) => words.replace(program, () => user), message)
+
+/** At most this number of files is named, so that the line stays readable. */
+const mostFiles = 3
+
+/** What happened to the Assembly of the files. The command says how to continue with a kept one. */
+const fates = {
+  canceled: ". The Assembly was canceled",
+  "not canceled": ". The Assembly could not be canceled, and still waits for files",
+  kept: ""
+} as const
+
+const failedFiles = ({ assembly, files }: AssemblyUploadError.FilesFailed, host: string | undefined): string => {
+  const failed = files.flatMap((file) =>
+    file.outcome === "Failed" ? [`${file.filename}: ${text(file.error, host)}`] : []
+  )
+  const rest = failed.length > mostFiles ? [`${failed.length - mostFiles} more`] : []
+  return `${failed.length} of ${files.length} files failed: ${[...failed.slice(0, mostFiles), ...rest].join("; ")}${fates[assembly]}`
+}
+
+const text = (error: unknown, host: string | undefined): string => {
   if (error instanceof Config.ConfigError) return configuration(error)
   // `Argument.withSchema` and `Flag.withSchema` put these words before the text of a Schema, which says what it expects.
   if (isInvalidValue(error)) return error.message.replace("Expected: Schema validation failed: Expected", "Expected")
-  if (isAnswer(error)) return `${error.message} (status ${error.status})`
-  if (error instanceof Error && error.message !== "") return error.message
+  if (isInvalidCredentials(error)) return invalid(error.issues)
+  if (isInvalidRequest(error)) {
+    return error.operation === "AssemblyClient.layer" || error.operation === "AssemblyUpload"
+      ? invalid(error.issues)
+      : error.message
+  }
+  if (isFilesFailed(error)) return failedFiles(error, host)
+  if (isAnswer(error)) return `${error.request} at ${error.host}: ${error.message} (status ${error.status})`
+  if (host !== undefined && isOfTokens(error)) return `${error.message} (${host})`
+  if (host !== undefined && isOfOperation(error) && !error.message.includes(host)) {
+    return error.message.replace(error.operation, () => `${error.operation} at ${host}`)
+  }
+  if (error instanceof Error && error.message !== "") return advised(error.message)
   if (error instanceof Error) return error.name
   // Formatted, because `String(error)` would be `[object Object]`.
   return typeof error === "string" ? error : Formatter.format(error)
 }
 
 /**
- * The error in one line. Control characters are escaped.
+ * The error in one line. Control characters are escaped. The line names `host`, the host of the service, unless the
+ * error names a host.
  *
  * @since 0.1.0
  * @category formatting
  */
-export const fromError = (error: unknown): string =>
+export const fromError = (error: unknown, host?: string): string =>
   Printable.escape(
-    text(error)
+    text(error, host)
       .trim()
       .replace(/\s*\n\s*/g, " ")
   )
@@ -53,7 +115,7 @@ export const fromError = (error: unknown): string =>
  * @since 0.1.0
  * @category formatting
  */
-export const fromCause = <E>(cause: Cause.Cause<E>): string | undefined => {
+export const fromCause = <E>(cause: Cause.Cause<E>, host?: string): string | undefined => {
   if (Cause.hasInterruptsOnly(cause)) return undefined
-  return cause.reasons.some(Cause.isFailReason) ? fromError(Cause.squash(cause)) : Cause.pretty(cause)
+  return cause.reasons.some(Cause.isFailReason) ? fromError(Cause.squash(cause), host) : Cause.pretty(cause)
 }

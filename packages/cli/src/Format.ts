@@ -18,6 +18,7 @@ const toByteSize = (value: number | bigint): ByteSize.ByteSize =>
  * @category formatting
  */
 export const bytes = (value: number | bigint): string => {
+  if (typeof value === "number" && !Number.isFinite(value)) return "∞"
   const size = toByteSize(value)
   return ByteSize.format(size, { precision: 1, trailingZeros: size >= 1024n })
 }
@@ -77,3 +78,23 @@ export const duration = (input: Duration.Input): string => {
  * @category formatting
  */
 export const date = (moment: DateTime.DateTime): string => DateTime.formatIso(moment).slice(0, 19).replace("T", " ")
+
+const ages: ReadonlyArray<readonly [unit: string, seconds: number]> = [
+  ["d", 86_400],
+  ["h", 3600],
+  ["m", 60]
+]
+
+/**
+ * How long ago a moment was, in its largest unit. A moment in the future is `0s`, because clocks differ.
+ *
+ * @example age("90 minutes") // "1h", age("45 seconds") // "45s"
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const age = (input: Duration.Input): string => {
+  const seconds = Math.floor(Duration.toSeconds(Duration.max(Duration.fromInputUnsafe(input), Duration.zero)))
+  const [unit, length] = ages.find((one) => seconds >= one[1]) ?? ["s", 1]
+  return `${Math.floor(seconds / length)}${unit}`
+}

@@ -3,6 +3,8 @@
  */
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import type { AssemblyUploadEvent } from "@assembly-effect/tus/AssemblyUploadEvent"
+import * as UploadJob from "./internal/uploadJob.ts"
+import * as Duration from "effect/Duration"
 import * as Format from "./Format.ts"
 import * as ProgressBar from "./ProgressBar.ts"
 import type * as UploadProgress from "./UploadProgress.ts"
@@ -13,13 +15,16 @@ import type * as UploadProgress from "./UploadProgress.ts"
  */
 const advance =
   (begun: Set<number>) =>
-  (progress: ProgressBar.Progress, event: AssemblyUploadEvent, now: number): ProgressBar.Progress => {
+  (progress: ProgressBar.Progress, event: UploadJob.JobEvent, now: number): ProgressBar.Progress => {
     switch (event._tag) {
       case "Progress":
         return ProgressBar.update(progress, { now, ...event })
       case "FileEvent": {
         const { _tag } = event.event
         if (_tag === "Created") begun.add(event.file)
+        if (event.event._tag === "Retrying") {
+          return ProgressBar.wait(progress, { now, until: now + Duration.toMillis(event.event.delay) })
+        }
         const isEarlier = _tag === "Resumed" || (_tag === "Completed" && !begun.has(event.file))
         return isEarlier ? ProgressBar.pauseMeasure(ProgressBar.update(progress, { now })) : progress
       }
@@ -32,17 +37,30 @@ const advance =
     }
   }
 
-/** The note that an event of one file leaves on the screen. With several files, the name of the file comes first. */
+/** With more files, the screen shows the whole job, and only what goes wrong with a file. */
+const mostNamed = 4
+
+/**
+ * The note that an event of one file leaves on the screen. With several files, the name of the file comes first. `told`
+ * holds the reasons that were shown since the last success: a server that is gone is shown once, and the line below
+ * counts the seconds.
+ */
 const fileNote = (
   { event, file }: Extract<AssemblyUploadEvent, { readonly _tag: "FileEvent" }>,
-  names: ReadonlyArray<string>
+  names: ReadonlyArray<string>,
+  told: Set<string>
 ): string | undefined => {
   const prefix = names.length === 1 ? "" : `${names[file] ?? ""}: `
   switch (event._tag) {
-    case "Retrying":
+    case "Retrying": {
+      if (told.has(event.reason)) return undefined
+      told.add(event.reason)
       return `${prefix}Retrying in ${Format.duration(event.delay)} (attempt ${event.attempt}): ${event.reason}`
+    }
     case "Resumed":
-      return `${prefix}Resumed at ${Format.bytes(event.offset)}`
+      // Sending goes on, so a later failure is a new one.
+      told.clear()
+      return names.length > mostNamed ? undefined : `${prefix}Resumed at ${Format.bytes(event.offset)}`
     case "Waiting":
       return `${prefix}Waiting: ${event.reason}`
     default:
@@ -56,25 +74,30 @@ const fileNote = (
  * @since 0.1.0
  * @category constructors
  */
-export const view = (names: ReadonlyArray<string>): UploadProgress.View<AssemblyUploadEvent> => ({
-  label: names.length === 1 ? (names[0] ?? "") : `${names.length} files`,
-  advance: advance(new Set()),
-  isEnd: ({ _tag }) => _tag === "Uploaded",
-  after: "Processing",
-  note: (event) => {
-    switch (event._tag) {
-      case "AssemblyCreated":
-        return `Assembly ${event.status.assembly_id}`
-      case "AssemblyResumed":
-        return Assembly.isOver(event.status) ? undefined : `Continuing Assembly ${event.status.assembly_id}`
-      case "Waiting":
-        return `Waiting: ${event.reason}`
-      case "FileEvent":
-        return fileNote(event, names)
-      case "FileFailed":
-        return `${names[event.file] ?? ""}: ${event.error.message}`
-      default:
-        return undefined
+export const view = (names: ReadonlyArray<string>): UploadProgress.View<UploadJob.JobEvent> => {
+  const told = new Set<string>()
+  return {
+    label: names.length === 1 ? (names[0] ?? "") : `${names.length} files`,
+    advance: advance(new Set()),
+    isEnd: ({ _tag }) => _tag === "Uploaded",
+    after: "Processing",
+    work: UploadJob.workOf,
+    note: (event) => {
+      switch (event._tag) {
+        case "AssemblyCreated":
+          return `Assembly ${event.status.assembly_id}`
+        case "AssemblyResumed":
+          return Assembly.isOver(event.status) ? undefined : `Continuing Assembly ${event.status.assembly_id}`
+        case "Waiting":
+          return `Waiting: ${event.reason}`
+        case "FileEvent":
+          return fileNote(event, names, told)
+        case "FileFailed":
+          // The error of the command says why.
+          return names.length === 1 ? undefined : `${names[event.file] ?? ""}: failed`
+        default:
+          return undefined
+      }
     }
   }
-})
+}

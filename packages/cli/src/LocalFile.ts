@@ -6,7 +6,9 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
+import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
+import * as ExitCode from "./ExitCode.ts"
 
 /**
  * A file that can be uploaded. `name` is the last part of its path.
@@ -30,6 +32,7 @@ export class CannotRead extends Schema.TaggedError<CannotRead>()("CannotRead", {
   path: Schema.String,
   problem: Schema.String
 }) {
+  override readonly [Runtime.errorExitCode] = ExitCode.codes.usage
   override get message() {
     return `${this.path}: ${this.problem}`
   }
@@ -40,10 +43,24 @@ const problems: Readonly<Record<string, string>> = {
   PermissionDenied: "permission denied"
 }
 
-const toCannotRead =
+/** Node replaces the bytes of a path that are no UTF-8 by this character, so that it cannot open the file. */
+const replacement = "\ufffd"
+
+/**
+ * Describes why a path cannot be read.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export const toCannotRead =
   (path: string) =>
-  (error: PlatformError.PlatformError): CannotRead =>
-    new CannotRead({ path, problem: problems[error.reason._tag] ?? error.message })
+  (error: PlatformError.PlatformError): CannotRead => {
+    const { _tag } = error.reason
+    if (_tag === "NotFound" && path.includes(replacement)) {
+      return new CannotRead({ path, problem: "the name is not valid UTF-8; rename the file" })
+    }
+    return new CannotRead({ path, problem: problems[_tag] ?? error.message })
+  }
 
 /**
  * Checks that a file can be read, before anything is created at the service.

@@ -9,6 +9,7 @@ import * as Formatter from "effect/Formatter"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Terminal from "effect/Terminal"
+import * as Text from "./internal/text.ts"
 import * as Style from "./Style.ts"
 
 /** Rendered lines contain colours, which {@link lines} would escape. Rendered lines are for {@link report}. */
@@ -31,13 +32,31 @@ export const lines = <T extends string>(texts: ReadonlyArray<T & Unrendered<T>>)
  */
 export const report = (rendered: ReadonlyArray<Style.Line>): Effect.Effect<void> => Console.log(rendered.join("\n"))
 
+/** Breaks the lines of a text between words, if the standard error is a terminal, which would break them anywhere. */
+const inTerminal = (text: string): string => {
+  const { columns, isTTY } = process.stderr
+  if (!isTTY || !columns) return text
+  return text
+    .split("\n")
+    .flatMap((line) => Text.wrap(line, columns))
+    .join("\n")
+}
+
+/**
+ * Writes a rendered line to the standard error, such as a line of a log.
+ *
+ * @since 0.1.0
+ * @category output
+ */
+export const log = (line: Style.Line): Effect.Effect<void> => Console.error(line)
+
 /**
  * Writes an error to the standard error.
  *
  * @since 0.1.0
  * @category output
  */
-export const error = (text: string): Effect.Effect<void> => Console.error(keepLines(`assembly: ${text}`))
+export const error = (text: string): Effect.Effect<void> => Console.error(inTerminal(keepLines(`assembly: ${text}`)))
 
 /**
  * Writes a hint that says what to do after an error.
@@ -45,7 +64,7 @@ export const error = (text: string): Effect.Effect<void> => Console.error(keepLi
  * @since 0.1.0
  * @category output
  */
-export const hint = (text: string): Effect.Effect<void> => Console.error(Printable.escape(text))
+export const hint = (text: string): Effect.Effect<void> => Console.error(inTerminal(Printable.escape(text)))
 
 /**
  * A response cannot be written as JSON.
@@ -62,9 +81,9 @@ export class CannotPrint extends Schema.TaggedError<CannotPrint>()("CannotPrint"
 }
 
 /** `JSON.stringify` is recursive: it throws if the value is too deep or the text is too long. */
-const stringify = (value: unknown): Effect.Effect<string, CannotPrint> =>
+const stringify = (value: unknown, indentation = 2): Effect.Effect<string, CannotPrint> =>
   Effect.try({
-    try: () => JSON.stringify(value, null, 2),
+    try: () => JSON.stringify(value, null, indentation),
     catch: () => new CannotPrint({ problem: "the response is nested too deeply or too long" })
   })
 
@@ -85,6 +104,33 @@ export const json = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema:
 }
 
 /**
+ * Writes a record as one line of JSON, for programs that read line by line.
+ *
+ * @since 0.1.0
+ * @category output
+ */
+export const jsonLine = (record: Readonly<Record<string, Schema.Json>>): Effect.Effect<void> =>
+  Console.log(Printable.escapeJson(JSON.stringify(record)))
+
+/**
+ * Writes values as JSON, one line each, encoded by their schema.
+ *
+ * @since 0.1.0
+ * @category output
+ */
+export const jsonLines = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema: S) => {
+  const encode = Schema.encodeEffect(schema)
+  return (values: ReadonlyArray<S["Type"]>): Effect.Effect<void, CannotPrint> =>
+    Effect.forEach(values, (value) =>
+      encode(value).pipe(
+        Effect.mapError(({ message }) => new CannotPrint({ problem: message })),
+        Effect.flatMap((encoded) => stringify(encoded, 0)),
+        Effect.map(Printable.escapeJson)
+      )
+    ).pipe(Effect.flatMap((texts) => (texts.length === 0 ? Effect.void : Console.log(texts.join("\n")))))
+}
+
+/**
  * Writes a text to the terminal. It may contain colours, and the control sequences that redraw a line. A closed
  * terminal is not a failure.
  *
@@ -93,6 +139,21 @@ export const json = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema:
  */
 export const draw = (text: string): Effect.Effect<void, never, Terminal.Terminal> =>
   Effect.flatMap(Terminal.Terminal, (terminal) => Effect.ignore(terminal.display(guard(text, Style.screen))))
+
+/**
+ * How progress is written to the standard error of the process.
+ *
+ * @since 0.1.0
+ * @category output
+ */
+export const standardError: Pick<Terminal.Terminal, "columns" | "rows" | "display"> = {
+  columns: Effect.sync(() => process.stderr.columns ?? 0),
+  rows: Effect.sync(() => process.stderr.rows ?? 0),
+  display: (text) =>
+    Effect.sync(() => {
+      process.stderr.write(text)
+    })
+}
 
 const keepLines = (text: string): string => text.split("\n").map(Printable.escape).join("\n")
 
@@ -129,22 +190,6 @@ const guarded = (console: Console.Console): Console.Console =>
  * @category layers
  */
 export const layer: Layer.Layer<never> = Layer.effect(Console.Console)(Effect.map(Console.Console, guarded))
-
-/**
- * Reports a standard output that cannot be written, and makes the process fail. The console of Node ignores the failures
- * of its writes, but a full disk must not look like a success: the output may be a secret that is never shown again. If
- * the reader of a pipe has ended, it needs no more output, and nothing is reported.
- *
- * @since 0.1.0
- * @category output
- */
-export const reportLost: Effect.Effect<void> = Effect.sync(() => {
-  process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
-    if (code === "EPIPE" || process.exitCode !== undefined) return
-    process.exitCode = 1
-    process.stderr.write(`${Printable.escape(`assembly: the output cannot be written: ${message}`)}\n`)
-  })
-})
 
 /**
  * The layout of the standard output. `width` is undefined in a file or a pipe, where lines are not cut.

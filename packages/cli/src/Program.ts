@@ -5,28 +5,65 @@ import * as Cause from "effect/Cause"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Runtime from "effect/Runtime"
 import * as Stdio from "effect/Stdio"
+import * as Terminal from "effect/Terminal"
 import { assembly } from "./commands/assembly.ts"
-import * as ErrorLine from "./ErrorLine.ts"
+import * as Config from "effect/Config"
+import * as DotEnv from "./DotEnv.ts"
+import * as HelpText from "./HelpText.ts"
 import * as Output from "./Output.ts"
 
-/** Reports a wrong invocation in one line, without the help page. */
-const presenter: CliOutput.Presenter = {
-  present: (event) =>
-    event._tag === "InvalidInvocation"
-      ? Effect.forEach(new Set(event.errors.map(ErrorLine.fromError)), Output.error, { discard: true }).pipe(
-          Effect.andThen(Output.hint(`See: ${event.commandPath.join(" ")} --help`))
+/** Loaded after a failure, because it needs the errors of all packages. */
+const loadErrors = Effect.promise(async () => {
+  const [ErrorLine, NextStep] = await Promise.all([import("./ErrorLine.ts"), import("./NextStep.ts")])
+  return { ErrorLine, NextStep }
+})
+
+/** The host of the service, if ASSEMBLY_BASE_URL is a URL. */
+const hostOfService = Config.String("ASSEMBLY_BASE_URL").pipe(
+  Effect.map((text) => (URL.canParse(text) ? new URL(text).host : "")),
+  Effect.map((host) => (host === "" ? undefined : host)),
+  Effect.orElseSucceed(() => undefined)
+)
+
+const reportInvocation = Effect.fnUntraced(function* ({ commandPath, errors }: CliOutput.Presenter.InvalidInvocation) {
+  const { ErrorLine } = yield* loadErrors
+  for (const line of new Set(errors.map((error) => ErrorLine.fromError(error)))) yield* Output.error(line)
+  yield* Output.hint(`See: ${commandPath.join(" ")} --help`)
+})
+
+/** Presents the help in lines that fit the terminal, and a wrong invocation in one line, without the help. */
+const presenter = Effect.map(Terminal.Terminal, (terminal): CliOutput.Presenter => ({
+  present: (event) => {
+    switch (event._tag) {
+      case "InvalidInvocation":
+        return reportInvocation(event)
+      case "Help":
+        return Output.layout.pipe(
+          Effect.flatMap((layout) => Output.report(HelpText.render(event.helpDoc, layout))),
+          Effect.provideService(Terminal.Terminal, terminal)
         )
-      : CliOutput.defaultPresenter.present(event)
-}
+      default:
+        return CliOutput.defaultPresenter.present(event)
+    }
+  }
+}))
 
 /** Reports every failure except a wrong invocation, which the presenter has reported already. */
-const report = <E>(cause: Cause.Cause<E>): Effect.Effect<void> => {
-  const line = Runtime.getErrorReported(Cause.squash(cause)) ? ErrorLine.fromCause(cause) : undefined
-  return line === undefined ? Effect.void : Output.error(line)
-}
+const report = Effect.fnUntraced(function* <E>(cause: Cause.Cause<E>) {
+  const error = Cause.squash(cause)
+  if (!Runtime.getErrorReported(error)) return
+  const { ErrorLine, NextStep } = yield* loadErrors
+  const host = yield* hostOfService
+  const line = ErrorLine.fromCause(cause, host)
+  if (line === undefined) return
+  yield* Output.error(line)
+  const next = NextStep.fromError(error, host)
+  if (next !== undefined) yield* Output.hint(next)
+})
 
 /**
  * Runs the command that the arguments in `Stdio` name.
@@ -38,7 +75,7 @@ export const run = (version: string) =>
   Stdio.Stdio.use(({ args }) => args).pipe(
     Effect.flatMap((args) => Effect.flatMap(assembly(args), (root) => Command.runWith(root, { version })(args))),
     Effect.tapCause(report),
-    Effect.provide([Output.layer, CliOutput.layerPresenter(presenter)]),
+    Effect.provide([Output.layer, Layer.effect(CliOutput.Presenter, presenter), DotEnv.layer]),
     // The standard output is only for results, because a shell evaluates what `assembly emulator` prints there.
     Effect.provideService(Logger.LogToStderr, true)
   )

@@ -32,6 +32,8 @@ export interface Progress {
   readonly startedAt: number
   readonly now: number
   readonly measure: Measure
+  /** The time until which nothing is sent, because a request failed. Undefined while bytes are sent. */
+  readonly waitsUntil?: number | undefined
 }
 
 /**
@@ -92,6 +94,7 @@ export const update = (
   const isJump = measure.isPaused === true && sent > measure.sent
   return {
     ...progress,
+    waitsUntil: sent > progress.sent ? undefined : progress.waitsUntil,
     sent,
     earlier: isJump ? progress.earlier + sent - measure.sent : progress.earlier,
     acknowledged: change.acknowledged ?? progress.acknowledged,
@@ -109,6 +112,7 @@ export const update = (
  */
 export const resume = (progress: Progress, change: { readonly now: number; readonly offset: bigint }): Progress => ({
   ...progress,
+  waitsUntil: undefined,
   sent: change.offset,
   acknowledged: change.offset,
   now: Math.max(progress.now, change.now),
@@ -124,7 +128,20 @@ export const resume = (progress: Progress, change: { readonly now: number; reado
  */
 export const pauseMeasure = (progress: Progress): Progress => ({
   ...progress,
+  waitsUntil: undefined,
   measure: { ...progress.measure, sent: progress.sent, isPaused: true }
+})
+
+/**
+ * The progress while nothing is sent until `until`, because a request failed. Neither speed nor time left is known then.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const wait = (progress: Progress, change: { readonly now: number; readonly until: number }): Progress => ({
+  ...pauseMeasure(progress),
+  now: Math.max(progress.now, change.now),
+  waitsUntil: change.until
 })
 
 /**
@@ -215,9 +232,16 @@ const bar = (progress: Progress, cells: number, style: Style.Style): string => {
   )
 }
 
-/** The time in words: the elapsed time at the end, `finishing` before the last response, else the remaining time. */
+/**
+ * The time in words: the elapsed time at the end, the wait after a failure, `finishing` before the last response, else
+ * the remaining time.
+ */
 const timeInWords = (progress: Progress): string | undefined => {
   if (isComplete(progress)) return `in ${Format.duration(elapsed(progress))}`
+  if (progress.waitsUntil !== undefined) {
+    const left = progress.waitsUntil - progress.now
+    return left > 0 ? `retrying in ${Format.duration(left)}` : "retrying"
+  }
   if (isFinishing(progress)) return "finishing"
   const left = timeLeft(progress)
   return left === undefined ? undefined : `${Format.duration(left)} left`
@@ -227,8 +251,8 @@ const timeInWords = (progress: Progress): string | undefined => {
 const facts = (progress: Progress) => {
   const { sent, total } = progress
   const share = percent(progress)
-  // While the server finishes, nothing is sent and no speed is shown, because a falling speed would look like a fault.
-  const speed = isFinishing(progress) ? undefined : rate(progress)
+  // During a wait, and while the server finishes, nothing is sent and no speed is shown, because a falling speed would look like a fault.
+  const speed = isFinishing(progress) || progress.waitsUntil !== undefined ? undefined : rate(progress)
   return {
     share: share === undefined ? undefined : `${share}%`,
     sent: Format.bytes(sent),
@@ -244,21 +268,25 @@ const facts = (progress: Progress) => {
  */
 const amountCells = 10
 
-/** The texts to the right of the bar, the most important text first. */
-const columns = (progress: Progress): ReadonlyArray<string> => {
-  const { sent, share, speed, time, total } = facts(progress)
-  const amount = total === undefined ? sent : `${sent.padStart(total.length)} / ${total}`
-  return [share?.padStart(4), amount, speed?.padStart(amountCells), time].filter((fact) => fact !== undefined)
-}
-
 const separator = "  "
 
-/** Joins the parts that fit into `cells`, from the first. */
-const fitting = (parts: ReadonlyArray<string>, cells: number): string =>
-  parts.reduce((line, part) => {
-    const longer = line === "" ? part : line + separator + part
-    return Text.width(longer) <= cells ? longer : line
-  }, "")
+/**
+ * The texts to the right of the bar, as many as fit into `cells`. In a narrow terminal, the bytes are left out first,
+ * and then the speed, because the share and the time are what a user waits for.
+ */
+const columns = (progress: Progress, cells: number): string => {
+  const { sent, share, speed, time, total } = facts(progress)
+  const amount = total === undefined ? sent : `${sent.padStart(total.length)} / ${total}`
+  const pace = speed?.padStart(amountCells)
+  const choices = [
+    [share?.padStart(4), amount, pace, time],
+    [share?.padStart(4), pace, time],
+    [share?.padStart(4), time],
+    [progress.waitsUntil === undefined ? undefined : time],
+    [share?.padStart(4) ?? amount]
+  ].map((texts) => texts.filter((fact) => fact !== undefined).join(separator))
+  return choices.find((text) => text !== "" && Text.width(text) <= cells) ?? ""
+}
 
 /**
  * Renders one line, at most `width` cells wide: the label, the bar, percent, bytes, speed and time. The label is cut to
@@ -279,8 +307,8 @@ export const line = (
   const label = Text.truncate(Printable.escape(options.label), Math.floor(width / 3))
   const before = label === "" ? "" : label + separator
   const room = width - Text.width(before)
-  const text = fitting(columns(progress), room - minBarCells - separator.length)
-  if (text === "") return (before + fitting(columns(progress), room)).trimEnd()
+  const text = columns(progress, room - minBarCells - separator.length)
+  if (text === "") return (before + columns(progress, room)).trimEnd()
   const barCells = Math.min(maxBarCells, room - Text.width(text) - separator.length)
   return before + bar(progress, barCells, style) + separator + text
 }

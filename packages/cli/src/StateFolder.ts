@@ -1,14 +1,24 @@
 /**
  * The folder in which the command line keeps unfinished uploads for the next command.
  */
+import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as LeaseHolder from "@assembly-effect/node/LeaseHolder"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
+
+/**
+ * The services of a job of uploads.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type JobServices = AssemblyClient | HttpClient.HttpClient | UploadJournal.UploadJournal
 
 const variable = (name: string) => Config.option(Config.schema(Schema.NonEmptyString, name))
 

@@ -2,14 +2,14 @@
  * Assembly statistics as a table of totals and as charts over time.
  */
 import type * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
-import * as Arr from "effect/Array"
-import * as DateTime from "effect/DateTime"
+import type * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
-import * as Option from "effect/Option"
 import * as Chart from "./Chart.ts"
 import * as Format from "./Format.ts"
+import * as Outcomes from "./internal/outcomes.ts"
 import * as Style from "./Style.ts"
 import * as Table from "./Table.ts"
+import * as Text from "./internal/text.ts"
 
 /**
  * The charts show the time from `from` to `to`, by default the time that the buckets cover.
@@ -24,15 +24,34 @@ export interface Options {
   readonly style?: Style.Style | undefined
 }
 
-interface Total {
+/**
+ * A total with its unit.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Total {
   readonly name: string
   readonly value: string
 }
 
 const seconds = (value: number): string => Format.duration(Duration.seconds(value))
 
-const toTotals = (statistics: AssemblyStatistics.Statistics): ReadonlyArray<Total> => [
+/**
+ * The totals in words and units.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const totals = (statistics: AssemblyStatistics.Statistics): ReadonlyArray<Total> => [
   { name: "Assemblies", value: Format.count(statistics.totalAssemblies) },
+  ...Outcomes.all.flatMap((outcome) => {
+    const count = Outcomes.total(statistics, outcome)
+    // Unfinished Assemblies are the exception, so a report without them does not mention them.
+    return count === 0 && outcome.key === "unfinished"
+      ? []
+      : [{ name: `  ${outcome.name.toLowerCase()}`, value: Format.count(count) }]
+  }),
   { name: "Uploaded", value: Format.bytes(statistics.totalBytesUploaded) },
   { name: "Files processed", value: Format.count(statistics.totalFilesProcessed) },
   { name: "Bytes processed", value: Format.bytes(statistics.totalBytesProcessed) },
@@ -61,37 +80,41 @@ const errorColumns: ReadonlyArray<Table.Column<AssemblyStatistics.ErrorTotal>> =
  * @category formatting
  */
 export const tables = (statistics: AssemblyStatistics.Statistics, options?: Options): ReadonlyArray<Style.Line> => [
-  ...Table.render(totalColumns, toTotals(statistics), options),
+  ...Table.render(totalColumns, totals(statistics), options),
   ...(statistics.errorStatsTotals.length === 0
     ? []
     : [Style.blank, ...Table.render(errorColumns, statistics.errorStatsTotals, options)])
 ]
 
+const colours = { completed: "green", failed: "red", canceled: "yellow", unfinished: "cyan" } as const
+
 /**
- * Renders the number of Assemblies and the uploaded bytes over time.
+ * Renders the number of Assemblies of each outcome and the uploaded bytes over time. All charts have the same time
+ * axis.
  *
  * @since 0.1.0
  * @category formatting
  */
-export const charts = (statistics: AssemblyStatistics.Statistics, options?: Options): ReadonlyArray<Style.Line> => {
-  const points = (value: (bucket: AssemblyStatistics.StatsBucket) => number): ReadonlyArray<Chart.Point> =>
-    Arr.getSomes(
-      statistics.stats.map((bucket) =>
-        Option.map(DateTime.make(bucket.data_from_ts * 1000), (at) => ({ at, value: value(bucket) }))
-      )
-    )
-  const shared = { ...options, bucket: Duration.seconds(statistics.granularity), height: 6 }
-  return [
-    ...Chart.render(
-      points((bucket) => bucket.num_assemblies),
-      { ...shared, title: "Assemblies", format: Format.count }
-    ),
-    Style.blank,
-    ...Chart.render(
-      points((bucket) => bucket.total_num_uploaded_bytes),
-      { ...shared, title: "Uploaded bytes", format: Format.bytes }
-    )
+export const charts = (statistics: AssemblyStatistics.Statistics, options: Options = {}): ReadonlyArray<Style.Line> => {
+  const outcomes = Outcomes.all.filter(
+    (outcome) => outcome.key !== "unfinished" || Outcomes.total(statistics, outcome) > 0
+  )
+  const series: ReadonlyArray<Chart.Series> = [
+    ...outcomes.map(({ count, key, name }) => ({
+      title: name,
+      points: Outcomes.points(statistics, count),
+      format: Format.count,
+      colour: colours[key]
+    })),
+    {
+      title: "Uploaded",
+      points: Outcomes.points(statistics, (bucket) => bucket.total_num_uploaded_bytes),
+      format: Format.bytes,
+      colour: "cyan"
+    }
   ]
+  const { style, width } = options
+  return Chart.render(series, { ...Outcomes.windowOf(statistics, options), style, width })
 }
 
 /**
@@ -103,5 +126,7 @@ export const charts = (statistics: AssemblyStatistics.Statistics, options?: Opti
 export const render = (statistics: AssemblyStatistics.Statistics, options?: Options): ReadonlyArray<Style.Line> => [
   ...tables(statistics, options),
   Style.blank,
-  ...charts(statistics, options)
+  ...(statistics.totalAssemblies === 0
+    ? [Style.toLine(Text.truncate("No Assemblies in this period.", options?.width ?? Number.POSITIVE_INFINITY))]
+    : charts(statistics, options))
 ]

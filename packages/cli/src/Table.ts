@@ -10,7 +10,11 @@ import * as Text from "./internal/text.ts"
  *
  * - `value`: the text of a cell. The text is not trusted: control characters are made visible.
  * - `align`: left by default.
- * - `keep`: the column is cut last, because users copy its values as a whole.
+ * - `keep`: a cell is never cut. The column is left out if it does not fit.
+ * - `least`: the minimum width to which the column may be cut, in cells; 6 by default.
+ * - `rank`: the importance, 1 is the highest. In a narrow terminal, the columns of the lowest importance are left out.
+ *   By default the rank is the position in the table, from 1.
+ * - `short`: a shorter title and text, used if the whole table does not fit into the terminal.
  * - `style`: the style of a cell, computed from the row and the text after cutting.
  *
  * @since 0.1.0
@@ -21,6 +25,9 @@ export interface Column<in Row> {
   readonly value: (row: Row) => string
   readonly align?: "left" | "right" | undefined
   readonly keep?: boolean | undefined
+  readonly least?: number | undefined
+  readonly rank?: number | undefined
+  readonly short?: { readonly title: string; readonly value: (row: Row) => string } | undefined
   readonly style?: ((text: string, row: Row, style: Style.Style) => string) | undefined
 }
 
@@ -44,29 +51,51 @@ const gap = "  "
 /** The minimum width of a readable column, in cells. */
 const readableCells = 6
 
-/** The preferred and the minimum width of a column. */
-interface Share {
+/** A column in the form that the table uses: full or short. The cells are texts that a terminal can show. */
+interface Drawn<in Row> {
+  readonly column: Column<Row>
+  readonly rank: number
+  readonly title: string
+  readonly cell: (row: Row) => string
   readonly natural: number
   readonly least: number
 }
 
-/** The leading columns whose minimum widths fit. The first column is always included. */
-const fitting = (shares: ReadonlyArray<Share>, width: number): ReadonlyArray<Share> => {
-  let room = width
-  const count = shares.findIndex(({ least }, index) => {
-    room -= index === 0 ? least : gap.length + least
-    return room < 0
-  })
-  const fitted = count === -1 ? shares : shares.slice(0, Math.max(1, count))
-  return fitted.map(({ least, natural }) => ({ natural: Math.min(natural, width), least: Math.min(least, width) }))
+const draw =
+  <Row>(rows: ReadonlyArray<Row>, isShort: boolean) =>
+  (column: Column<Row>, index: number): Drawn<Row> => {
+    const { keep = false, least = readableCells, rank = index + 1 } = column
+    const { title, value } = (isShort ? column.short : undefined) ?? column
+    const cell = (row: Row) => Printable.escape(value(row))
+    const natural = rows.reduce((most, row) => Math.max(most, Text.width(cell(row))), Text.width(title))
+    return { column, rank, title, cell, natural, least: keep ? natural : Math.min(natural, least) }
+  }
+
+const gapsOf = (columns: ReadonlyArray<unknown>): number => gap.length * Math.max(0, columns.length - 1)
+
+const widthOf = <Row>(columns: ReadonlyArray<Drawn<Row>>, cells: (column: Drawn<Row>) => number): number =>
+  columns.reduce((sum, column) => sum + cells(column), gapsOf(columns))
+
+/**
+ * The most important columns whose minimum widths fit, in the order of the table. The most important column is always
+ * among them.
+ */
+const choose = <Row>(columns: ReadonlyArray<Drawn<Row>>, width: number): ReadonlyArray<Drawn<Row>> => {
+  const byRank = columns.toSorted((one, other) => one.rank - other.rank)
+  const chosen = new Set(byRank.slice(0, 1))
+  for (const column of byRank.slice(1)) {
+    if (widthOf([...chosen, column], ({ least }) => least) <= width) chosen.add(column)
+  }
+  return columns.filter((column) => chosen.has(column))
 }
 
 /** Removes cells one by one, each from the widest column that can still shrink. */
-const shrink = (shares: ReadonlyArray<Share>, available: number): ReadonlyArray<number> => {
-  const widths = shares.map(({ natural }) => natural)
+const shrink = <Row>(columns: ReadonlyArray<Drawn<Row>>, available: number): ReadonlyArray<number> => {
+  const widths = columns.map(({ natural }) => Math.min(natural, available))
+  const leasts = columns.map(({ least }) => Math.min(least, available))
   let excess = widths.reduce((sum, width) => sum + width, 0) - available
   while (excess > 0) {
-    const giver = shares.reduce((best, { least }, index) => {
+    const giver = leasts.reduce((best, least, index) => {
       const width = widths[index] ?? 0
       return width > Math.max(least, widths[best] ?? 0) ? index : best
     }, -1)
@@ -77,9 +106,84 @@ const shrink = (shares: ReadonlyArray<Share>, available: number): ReadonlyArray<
   return widths
 }
 
+/** Says which columns the terminal had no space for. */
+const leftOut = <Row>(
+  columns: ReadonlyArray<Drawn<Row>>,
+  shown: ReadonlyArray<Drawn<Row>>,
+  width: number
+): ReadonlyArray<string> => {
+  const titles = columns.filter((column) => !shown.includes(column)).map(({ title }) => title)
+  const note = `not shown: ${titles.join(", ")} (use a wider terminal or --json)`
+  return titles.length === 0 ? [] : Text.wrap(note, width, { breakWords: true })
+}
+
 /**
- * Renders rows under a heading. Columns are as wide as their content. In a narrow terminal the widest columns shrink
- * first, and their texts end in `…`. If a column would be too narrow to read, the last columns are left out.
+ * A table whose rows arrive in portions: its heading, the lines of some rows, and the lines after the last row.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Opened<in Row> {
+  readonly head: ReadonlyArray<Style.Line>
+  readonly rows: (rows: ReadonlyArray<Row>) => ReadonlyArray<Style.Line>
+  readonly end: ReadonlyArray<Style.Line>
+}
+
+/**
+ * Chooses the columns and their widths from the first rows of a table. A cell of a later row that is wider than its
+ * column is cut.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const open = <Row>(
+  columns: ReadonlyArray<Column<Row>>,
+  first: ReadonlyArray<Row>,
+  options: Options = {}
+): Opened<Row> => {
+  const { style = Style.plain, width = Number.POSITIVE_INFINITY } = options
+  const full = columns.map(draw(first, false))
+  const all = widthOf(full, ({ natural }) => natural) <= width ? full : columns.map(draw(first, true))
+  const shown = choose(all, width)
+  const widths = shrink(shown, width - gapsOf(shown))
+  const total = widths.reduce((sum, cells) => sum + cells, gapsOf(shown))
+
+  const line = (
+    textOf: (drawn: Drawn<Row>) => string,
+    paint: (text: string, column: Column<Row>) => string
+  ): Style.Line =>
+    Style.toLine(
+      shown
+        .map((drawn, index) => {
+          const available = widths[index] ?? 0
+          const text = Text.truncate(textOf(drawn), available)
+          return Text.pad(paint(text, drawn.column), available, drawn.column.align ?? "left")
+        })
+        .join(gap)
+        .trimEnd()
+    )
+
+  return {
+    head: [line(({ title }) => title, style.bold), Style.toLine(style.dim("─".repeat(total)))],
+    rows: (rows) =>
+      rows.map((row) =>
+        line(
+          ({ cell }) => cell(row),
+          (text, column) => column.style?.(text, row, style) ?? text
+        )
+      ),
+    end: leftOut(all, shown, width).map((text) => Style.toLine(style.dim(text)))
+  }
+}
+
+/**
+ * Renders rows under a heading. Columns are as wide as their content.
+ *
+ * **Details**
+ *
+ * If the table does not fit into the terminal, the columns with a short form use it. Then the widest columns are cut to
+ * their `least` width, and their texts end in `…`. If this is not enough, the columns with the lowest importance are
+ * left out, and a line below the table names them.
  *
  * @example
  * Table.render([{ title: "Name", value: (file) => file.name }, { title: "Type", value: (file) => file.type }], files)
@@ -93,32 +197,7 @@ export const render = <Row>(
   options: Options = {}
 ): ReadonlyArray<Style.Line> => {
   const { empty = "none", style = Style.plain, width = Number.POSITIVE_INFINITY } = options
-  const cells = rows.map((row) => columns.map((column) => Printable.escape(column.value(row))))
-  const wanted = columns.map(({ keep = false, title }, index): Share => {
-    const natural = cells.reduce((most, row) => Math.max(most, Text.width(row[index] ?? "")), Text.width(title))
-    return { natural, least: keep ? natural : Math.min(natural, readableCells) }
-  })
-  const shares = fitting(wanted, width)
-  const shown = columns.slice(0, shares.length)
-  const gaps = gap.length * Math.max(0, shares.length - 1)
-  const widths = shrink(shares, width - gaps)
-  const total = widths.reduce((sum, columnCells) => sum + columnCells, gaps)
-
-  const line = (texts: ReadonlyArray<string>, paint: (text: string, column: Column<Row>) => string): string =>
-    shown
-      .map((column, index) => {
-        const available = widths[index] ?? 0
-        const text = Text.truncate(texts[index] ?? "", available)
-        return Text.pad(paint(text, column), available, column.align ?? "left")
-      })
-      .join(gap)
-      .trimEnd()
-
-  const titles = columns.map(({ title }) => title)
-  return [
-    line(titles, style.bold),
-    style.dim("─".repeat(total)),
-    ...(rows.length === 0 ? [style.dim(Text.truncate(empty, width))] : []),
-    ...rows.map((row, index) => line(cells[index] ?? [], (text, column) => column.style?.(text, row, style) ?? text))
-  ].map(Style.toLine)
+  const table = open(columns, rows, options)
+  const body = rows.length === 0 ? [Style.toLine(style.dim(Text.truncate(empty, width)))] : table.rows(rows)
+  return [...table.head, ...body, ...table.end]
 }

@@ -57,8 +57,11 @@ const note = (event: UploadEvent.UploadEvent, progress: ProgressBar.Progress): s
 /** Ten frames a second look smooth. An upload may report progress far more often. */
 const redrawInterval = "100 millis"
 
-/** The width of the progress line: one cell less than the terminal, because a full line wraps in some terminals. */
-const drawingWidth = (columns: number): number => (columns === 0 ? 80 : columns) - 1
+/**
+ * The width of the progress line. A full line wraps in some terminals, and the terminal appends `^C` when a user presses
+ * Ctrl-C.
+ */
+const drawingWidth = (columns: number): number => (columns === 0 ? 80 : columns) - 3
 
 /**
  * Describes how events are shown.
@@ -68,6 +71,7 @@ const drawingWidth = (columns: number): number => (columns === 0 ? 80 : columns)
  * - `note`: returns the note that an event leaves on the screen for good, if any.
  * - `isEnd`: returns whether all bytes are stored after this event.
  * - `after`: the name of the work that follows the upload, such as `Processing`, if any.
+ * - `work`: returns the progress of this work after an event, such as `3 results`, if the event contains any.
  *
  * @since 0.1.0
  * @category models
@@ -78,7 +82,12 @@ export interface View<Event> {
   readonly note: (event: Event, progress: ProgressBar.Progress) => string | undefined
   readonly isEnd: (event: Event) => boolean
   readonly after?: string | undefined
+  readonly work?: ((event: Event) => string | undefined) | undefined
 }
+
+/** The work that follows the upload, in words. */
+const working = (after: string, elapsedMillis: number, work: string | undefined): string =>
+  [after, Format.duration(elapsedMillis), work].filter((part) => part !== undefined).join(", ")
 
 /**
  * Describes how the upload of one file is shown.
@@ -104,16 +113,19 @@ const animate = <Event, E, R>(events: Stream.Stream<Event, E, R>, shown: View<Ev
     const startedAt = yield* Clock.currentTimeMillis
     let progress = ProgressBar.start({ total: undefined, now: startedAt })
     let endedAt: number | undefined
+    let work: string | undefined
 
     const lineAt = (now: number, width: number) =>
       endedAt === undefined || shown.after === undefined
         ? ProgressBar.line(progress, { label: shown.label, width, style })
-        : Text.truncate(`${shown.after}, ${Format.duration(now - endedAt)}`, width)
+        : Text.truncate(working(shown.after, now - endedAt, work), width)
 
     const draw = Effect.fnUntraced(function* (above: string | undefined, below = "") {
       const width = drawingWidth(yield* terminal.columns)
       const now = yield* Clock.currentTimeMillis
-      const kept = above === undefined ? "" : `${style.yellow(Text.truncate(Printable.escape(above), width))}\n`
+      // Notes are wrapped, because the reason of a wait is at their end.
+      const notes = above === undefined ? [] : Text.wrap(Printable.escape(above), width, { breakWords: true })
+      const kept = notes.map((line) => `${style.yellow(line)}\n`).join("")
       yield* Output.draw(Style.eraseLine + kept + lineAt(now, width) + below)
     })
 
@@ -126,6 +138,7 @@ const animate = <Event, E, R>(events: Stream.Stream<Event, E, R>, shown: View<Ev
     const show = Effect.fnUntraced(function* (event: Event) {
       const now = yield* Clock.currentTimeMillis
       if (endedAt === undefined) progress = shown.advance(progress, event, now)
+      work = shown.work?.(event) ?? work
       const above = shown.note(event, progress)
       const isEnd = endedAt === undefined && shown.isEnd(event)
       if (isEnd) yield* draw(above, shown.after === undefined ? "" : "\n")
@@ -160,35 +173,54 @@ const milestone = (progress: ProgressBar.Progress): number => {
   return progress.sent === progress.total ? 0 : Math.floor(share / 10)
 }
 
-/** The latest progress, and the number of lines that were printed for it. */
+/** The latest progress, the number of lines that were printed for it, and the work after the upload. */
 interface Told {
   readonly progress: ProgressBar.Progress
-  readonly isEnded: boolean
   readonly told: number
+  readonly endedAt: number | undefined
+  readonly work: string | undefined
 }
+
+/** The time between two lines about the work after the upload, so that a log is never silent for long. */
+const workInterval = "30 seconds"
 
 const log = <Event, E, R>(
   events: Stream.Stream<Event, E, R>,
-  { advance: next, after, isEnd, label, note: noteOf }: View<Event>
+  { advance: next, after, isEnd, label, note: noteOf, work: workOf }: View<Event>
 ) =>
   Effect.gen(function* () {
     const name = Printable.escape(label)
     const write = (text: string) => Output.draw(`${text}\n`)
 
     const show = Effect.fnUntraced(function* (before: Told, event: Event) {
-      const progress = before.isEnded ? before.progress : next(before.progress, event, yield* Clock.currentTimeMillis)
+      const now = yield* Clock.currentTimeMillis
+      const progress = before.endedAt === undefined ? next(before.progress, event, now) : before.progress
+      const work = workOf?.(event) ?? before.work
       const above = noteOf(event, progress)
       if (above !== undefined) yield* write(`${name}: ${Printable.escape(above)}`)
-      if (before.isEnded) return before
+      if (before.endedAt !== undefined) return { ...before, work }
       const isEnded = isEnd(event)
       const reached = milestone(progress)
       if (isEnded || reached > before.told) yield* write(ProgressBar.sentence(progress, label))
       if (isEnded && after !== undefined) yield* write(`${name}: ${after}`)
-      return { progress, isEnded, told: Math.max(before.told, reached) }
+      return { progress, endedAt: isEnded ? now : undefined, told: Math.max(before.told, reached), work }
+    })
+
+    const tick = Effect.fnUntraced(function* (told: Told) {
+      if (told.endedAt === undefined || after === undefined) return told
+      const now = yield* Clock.currentTimeMillis
+      yield* write(`${name}: ${working(after, now - told.endedAt, told.work)}`)
+      return told
     })
 
     const progress = ProgressBar.start({ total: undefined, now: yield* Clock.currentTimeMillis })
-    const last = yield* Stream.runFoldEffect(events, (): Told => ({ progress, isEnded: false, told: 0 }), show)
+    const steps = Stream.merge(
+      Stream.map(events, (event) => (told: Told) => show(told, event)),
+      Stream.map(Stream.drop(Stream.tick(workInterval), 1), () => tick),
+      { haltStrategy: "left" }
+    )
+    const start = (): Told => ({ progress, endedAt: undefined, told: 0, work: undefined })
+    const last = yield* Stream.runFoldEffect(steps, start, (told, step) => step(told))
     return last.progress
   })
 

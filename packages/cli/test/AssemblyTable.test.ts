@@ -1,14 +1,110 @@
 import * as AssemblyTable from "@assembly-effect/cli/AssemblyTable"
-import { expect, it } from "@effect/vitest"
+import type * as AssemblyList from "@assembly-effect/schema/AssemblyList"
+import { describe, expect, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as CliOutput from "effect/cli/CliOutput"
+import * as DateTime from "effect/DateTime"
+import * as Schema from "effect/Schema"
+import { columns, text } from "./support/texts.ts"
 
-it("shows the error instead of ok, and nothing for an empty error", () => {
-  const entry = { id: "a", created: "2026/01/01 10:00:00 GMT" }
-  const states = [
-    { ok: "ASSEMBLY_COMPLETED", error: "X" },
-    { ok: "ASSEMBLY_COMPLETED", error: "" },
-    { ok: "ASSEMBLY_EXECUTING", error: null },
-    { error: "" },
-    {}
-  ].map((standing) => AssemblyTable.render([{ ...entry, ...standing }])[2]?.split(/ {2,}/)[2])
-  expect(states).toEqual(["X", "completed", "executing", "–", "–"])
+const now = DateTime.makeUnsafe("2026-01-04T10:00:00Z")
+const entry = { id: "a".repeat(32), created: "2026/01/01 10:00:00 GMT" }
+
+const list: ReadonlyArray<AssemblyList.Entry> = [
+  { ...entry, ok: "ASSEMBLY_COMPLETED", bytes_received: 3 * 1024 ** 2, execution_duration: 65, files: "a.mp4, b.mp4" },
+  { ...entry, created: "2026/01/04 09:59:10 GMT", ok: "ASSEMBLY_EXECUTING" },
+  { ...entry, created: "2026/01/04 06:00:00 GMT", error: "TRANSLOADIT_FILE_META_DATA_ERROR" }
+]
+
+describe("AssemblyTable.render", () => {
+  it("shows the error instead of ok, and nothing for an empty error", () => {
+    const states = [
+      { ok: "ASSEMBLY_COMPLETED", error: "X" },
+      { ok: "ASSEMBLY_COMPLETED", error: "" },
+      { ok: "ASSEMBLY_EXECUTING", error: null },
+      { error: "" },
+      {}
+    ].map((standing) =>
+      AssemblyTable.render([{ ...entry, ...standing }])[2]
+        ?.split(/ {2,}/)
+        .slice(1, 4)
+    )
+    const created = "2026-01-01 10:00"
+    expect(states).toEqual([
+      ["failed", created, "X"],
+      ["completed", created, "–"],
+      ["executing", created, "–"],
+      ["–", created, "–"],
+      ["–", created, "–"]
+    ])
+  })
+
+  it("has short states and ages in 80 columns, and names the columns without space", () => {
+    expect(AssemblyTable.render(list, { width: 80, now })).toEqual([
+      "Assembly                          State   Age  Error                    Received",
+      "─".repeat(80),
+      `${entry.id}  done    3d                             3.0 MiB`,
+      `${entry.id}  run     50s                                  –`,
+      `${entry.id}  failed  4h   TRANSLOADIT_FILE_META_…         –`,
+      "not shown: Duration, Files (use a wider terminal or --json)"
+    ])
+  })
+
+  it("has ids and states in 40 columns", () => {
+    expect(AssemblyTable.render(list, { width: 40, now })).toEqual([
+      `${"Assembly".padEnd(34)}State`,
+      "─".repeat(40),
+      `${entry.id}  done`,
+      `${entry.id}  run`,
+      `${entry.id}  failed`,
+      "not shown: Age, Error, Received,",
+      "Duration, Files (use a wider terminal or",
+      "--json)"
+    ])
+  })
+
+  it("has dates and the whole names of states in a pipe", () => {
+    const lines = AssemblyTable.render(list, { now })
+    expect(lines[2]).toMatch(/ {2}completed {2}2026-01-01 10:00 +3\.0 MiB {2}1 min 5 s {2}a\.mp4, b\.mp4$/)
+    expect(lines[4]).toContain("TRANSLOADIT_FILE_META_DATA_ERROR")
+    expect(lines).toHaveLength(5)
+  })
+
+  const oks = ["UPLOADING", "EXECUTING", "REPLAYING", "COMPLETED", "CANCELED"].map((name) => `ASSEMBLY_${name}`)
+  const entries = Arbitrary.array(
+    Arbitrary.map(
+      Arbitrary.all([
+        Arbitrary.schema(Schema.Literals([...oks, "REQUEST_ABORTED", "STRANGE_AND_VERY_LONG_STATE", ""])),
+        Arbitrary.schema(Schema.Literals(["", "", "FAILED_TO_DO_SOMETHING_WITH_A_LONG_NAME"])),
+        text,
+        Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2 ** 53 - 1 })))
+      ]),
+      ([ok, error, files, size]): AssemblyList.Entry => ({ ...entry, ok, error, files, bytes_received: size })
+    ),
+    { maxLength: 6 }
+  )
+  const whole = /^a{32}(?: {2}(?:done|failed|upload|run|replay|cancel|abort|other|–)(?: |$)| {2}[a-z_]{4,}(?: |$)|$)/
+
+  it.prop(
+    "no line is wider than the terminal, and no id and no state is cut",
+    { entries, width: columns(40) },
+    ({ entries: some, width }) => {
+      const lines = AssemblyTable.render(some, { width, now })
+      for (const line of lines) expect(CliOutput.displayWidth(line)).toBeLessThanOrEqual(width)
+      for (const line of lines.slice(2, 2 + some.length)) expect(line).toMatch(whole)
+      if (some.length > 0) expect(lines[0]).toContain("State")
+    }
+  )
+
+  it.prop(
+    "later pages keep the columns and the width of the first page",
+    { first: entries, later: entries, width: columns(40) },
+    ({ first, later, width }) => {
+      const table = AssemblyTable.open(first, { width, now })
+      for (const line of [...table.head, ...table.rows(later), ...table.end]) {
+        expect(CliOutput.displayWidth(line)).toBeLessThanOrEqual(width)
+      }
+      for (const line of table.rows(later)) expect(line).toMatch(whole)
+    }
+  )
 })

@@ -1,5 +1,6 @@
 import * as Chart from "@assembly-effect/cli/Chart"
 import * as Format from "@assembly-effect/cli/Format"
+import * as Style from "@assembly-effect/cli/Style"
 import { describe, expect, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as CliOutput from "effect/cli/CliOutput"
@@ -13,76 +14,82 @@ const start = DateTime.makeUnsafe("2026-01-01T00:00:00Z").epochMilliseconds
 const hourly = (values: ReadonlyArray<number>): ReadonlyArray<Chart.Point> =>
   values.map((value, index) => ({ at: DateTime.makeUnsafe(start + index * hour), value }))
 
-const options = { title: "Assemblies", format: Format.count, bucket: "1 hour", width: 60, height: 3 } as const
+const series = (values: ReadonlyArray<number>, more: Partial<Chart.Series> = {}): Chart.Series => ({
+  title: "Completed",
+  points: hourly(values),
+  format: Format.count,
+  colour: "green",
+  ...more
+})
+
+const window = (hours: number) => ({ from: start, to: start + hours * hour, granularity: hour })
 
 describe("Chart.render", () => {
-  it("draws bars with the largest value and the times at the axes", () => {
-    expect(Chart.render(hourly([0, 1, 4, 12, 8, 2]), options)).toEqual([
-      "Assemblies per 1 h",
+  it("draws bars with the largest value, ticks at calendar times, and an axis that ends now", () => {
+    expect(Chart.render([series([0, 1, 4, 12, 8, 2])], { ...window(5.5), width: 60, height: 3 })).toEqual([
+      "Completed per 1 h (UTC)",
       "12 │                  █████",
       "   │                  █████ █████",
       "   │      ▂▂▂▂▂ █████ █████ █████ ▄▄▄▄▄",
-      " 0 └────────────────────────────────────",
-      "    2026-01-01 00:00   2026-01-01 06:00 UTC"
+      " 0 └┬─────────────────┬─────────────────",
+      "    Jan 1             03:00          now"
     ])
   })
 
-  it("merges buckets until they fit, and says so", () => {
-    const lines = Chart.render(hourly(Array.from({ length: 240 }, () => 1)), options)
-    expect(lines[0]).toBe("Assemblies per 5 h")
-    expect(lines[1]).toBe(`5 │${"█".repeat(48)}`)
+  it("has the same step and the same place of the axis in all charts", () => {
+    const bytes = series([1024 ** 3], { title: "Uploaded", format: Format.bytes })
+    const lines = Chart.render([series(Array.from({ length: 168 }, () => 1)), bytes], { ...window(167), width: 80 })
+    expect(lines.filter((line) => line.includes("per"))).toEqual(["Completed per 6 h (UTC)", "Uploaded per 6 h (UTC)"])
+    const corners = lines.filter((line) => line.includes("└"))
+    expect(new Set(corners.map((line) => line.slice(line.indexOf("└")))).size).toBe(1)
+    expect(new Set(corners.map((line) => line.indexOf("└")))).toEqual(new Set([8]))
   })
 
   it("shows the whole window, also without data", () => {
-    const lines = Chart.render(hourly([3]), {
-      ...options,
-      from: DateTime.makeUnsafe(start - 5 * hour),
-      to: DateTime.makeUnsafe(start + hour)
-    })
+    const lines = Chart.render([series([3])], { ...window(1), from: start - 5 * hour, width: 60, height: 1 })
     expect(lines[1]).toBe(`3 │${" ".repeat(30)}█████`)
-    expect(lines.at(-1)).toBe("   2025-12-31 19:00      2026-01-01 02:00 UTC")
-  })
-
-  it("carries units in its labels", () => {
-    const lines = Chart.render(hourly([0, 1536]), { ...options, format: Format.bytes })
-    expect(lines[1]).toMatch(/^1\.5 KiB │/)
-    expect(lines.at(-2)).toMatch(/^ {4}0 B └/)
   })
 
   it("shows the smallest value beside the largest", () => {
-    expect(Chart.render(hourly([1, 1_000_000]), options)[3]).toContain("▁▁▁▁▁ █████")
+    expect(Chart.render([series([1, 1_000_000])], { ...window(1.5), width: 60, height: 3 })[3]).toContain("▁▁▁▁▁ █████")
+  })
+
+  it("paints the bars in the colour of the series", () => {
+    const red = Chart.render([series([1], { colour: "red" })], { ...window(0.5), height: 1, style: Style.ansi })
+    expect(red[1]).toBe(`1 │${Style.ansi.red("█████")}`)
   })
 
   it.each([[[]], [[0, 0]], [[Number.NaN, Number.POSITIVE_INFINITY, -1]]])(
-    "says when there is nothing: %j",
+    "says in one line when there is nothing: %j",
     (values) => {
-      expect(Chart.render(hourly(values), options)).toEqual(["Assemblies", "no data in this period"])
+      expect(Chart.render([series(values)], window(3))).toEqual(["Completed: none"])
     }
   )
-
-  it("says when everything lies outside the window", () => {
-    const from = DateTime.makeUnsafe(start + 100 * hour)
-    expect(Chart.render(hourly([1]), { ...options, from })[1]).toBe("no data in this period")
-  })
 
   const anyValues = Arbitrary.array(
     Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2 ** 50 })))
   )
+  const hours = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 91 * 24 }))
 
-  it.prop("no line is longer than the terminal", { values: anyValues, width: columns(1) }, ({ values, width }) => {
-    for (const format of [Format.count, Format.bytes]) {
-      for (const line of Chart.render(hourly(values), { ...options, format, width })) {
+  it.prop(
+    "no line is longer than the terminal, and no label is cut",
+    { values: anyValues, hours, width: columns(1) },
+    ({ hours: length, values, width }) => {
+      const lines = Chart.render([series(values), series(values, { title: "Uploaded", format: Format.bytes })], {
+        ...window(length),
+        width
+      })
+      for (const line of lines) {
         expect(CliOutput.displayWidth(line)).toBeLessThanOrEqual(width)
+        if (width >= 40) expect(line).not.toContain("…")
       }
     }
-  })
+  )
 
   it.prop("a larger value never has a lower bar", { values: anyValues }, ({ values }) => {
     if (values.length > 57 || values.every((value) => value === 0)) return
     const height = 5
-    const from = DateTime.makeUnsafe(start)
-    const to = DateTime.makeUnsafe(start + 56 * hour)
-    const lines = Chart.render(hourly(values), { ...options, width: 120, height, from, to })
+    const lines = Chart.render([series(values)], { ...window(56), width: 120, height })
     const left = (lines[height + 1] ?? "").indexOf("└") + 1
     const ink = (index: number) =>
       lines.slice(1, height + 1).reduce((sum, line) => sum + " ▁▂▃▄▅▆▇█".indexOf(line[left + index] ?? " "), 0)

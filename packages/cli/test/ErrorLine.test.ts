@@ -1,6 +1,9 @@
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as AuthError from "@assembly-effect/auth/AuthError"
 import * as ErrorLine from "@assembly-effect/cli/ErrorLine"
+import * as AssemblyUploadError from "@assembly-effect/tus/AssemblyUploadError"
+import * as JournalError from "@assembly-effect/tus/JournalError"
 import * as TusError from "@assembly-effect/tus/TusError"
 import { describe, expect, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
@@ -47,7 +50,7 @@ describe("ErrorLine.fromError", () => {
     ],
     [
       new TusError.UploadRefused({ request: "append", host: "tus.example.com", status: 403, message: "no" }),
-      "no (status 403)"
+      "append at tus.example.com: no (status 403)"
     ],
     [
       new CliError.InvalidValue({
@@ -63,10 +66,32 @@ describe("ErrorLine.fromError", () => {
       'Invalid value for flag --page: "x". Expected: an integer'
     ],
     [{ _tag: "Odd", problem: "no error at all" }, `{"_tag":"Odd","problem":"no error at all"}`],
+    [
+      new TusError.UploadMismatch({ field: "upload-length", expected: "1", found: "2" }),
+      expect.stringMatching(/start a new upload \(with --restart\)$/)
+    ],
+    [
+      new JournalError.JournalTorn({ key: "k", problem: "no JSON" }),
+      "the upload journal: the entry k is invalid: no JSON; delete the entry in the folder of --journal"
+    ],
+    [
+      new AssemblyUploadError.FilesFailed({
+        assemblyId: "a".repeat(32),
+        assembly: "canceled",
+        files: ["a", "b", "c", "d", "e"].map((filename) => ({
+          filename,
+          outcome: "Failed" as const,
+          error: new TusError.UploadGone({ request: "append", host: "tus.example.com", status: 410, message: "gone" })
+        }))
+      }),
+      expect.stringMatching(
+        /^5 of 5 files failed: a: append at tus\.example\.com: gone \(status 410\); b: .*; c: .*; 2 more\. The Assembly was canceled$/
+      )
+    ],
     [new RangeError(), "RangeError"],
     ["a text", "a text"]
   ])("%s", (error, line) => {
-    expect(ErrorLine.fromError(error)).toBe(line)
+    expect(ErrorLine.fromError(error)).toEqual(line)
   })
 
   it.effect.each<readonly [Record<string, string>, string]>([
@@ -91,6 +116,16 @@ describe("ErrorLine.fromError", () => {
     const line = ErrorLine.fromError(new ApiError.DamMutationFailed({ ...details, explanation: message }))
     // oxlint-disable-next-line no-control-regex -- control characters are what this is about
     expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/)
+  })
+})
+
+describe("ErrorLine with the host of the service", () => {
+  it("names the host, unless the error names it", () => {
+    const line = (error: unknown) => ErrorLine.fromError(error, "api2.example.com")
+    expect(line(new ApiError.DamMutationFailed(details))).toMatch(/^Dam\.move at api2\.example\.com failed with /)
+    const lost = { operation: "Dam.move", problem: "the connection failed", host: "api2.example.com" }
+    expect(line(new ApiError.TransportFailure(lost))).toBe("Dam.move: the connection failed (api2.example.com)")
+    expect(line(new AuthError.TokenUnavailable({ problem: "no route" }))).toBe("No token: no route (api2.example.com)")
   })
 })
 

@@ -14,7 +14,8 @@ describe("Format.bytes", () => {
     [1024 ** 2, "1.0 MiB"],
     [123_456_789n, "117.7 MiB"],
     [2n ** 63n - 1n, "8.0 EiB"],
-    [1.4, "1 B"]
+    [1.4, "1 B"],
+    [Number.POSITIVE_INFINITY, "∞"]
   ])("%s is %s", (value, text) => {
     expect(Format.bytes(value)).toBe(text)
   })
@@ -71,4 +72,17 @@ it("Format.date is UTC to the second", () => {
 
 it("Format.count has thousands separators", () => {
   expect(Format.count(1_234_567)).toBe("1,234,567")
+})
+
+describe("Format.age", () => {
+  it.each([
+    ["-5 seconds", "0s"],
+    ["59 seconds", "59s"],
+    ["60 seconds", "1m"],
+    ["119 minutes", "1h"],
+    ["47 hours", "1d"],
+    ["400 days", "400d"]
+  ] as const)("%s is %s", (input, text) => {
+    expect(Format.age(input)).toBe(text)
+  })
 })

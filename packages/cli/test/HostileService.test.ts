@@ -96,13 +96,23 @@ const resourceCommands = [
   `notifications list ${"5a".repeat(16)}`,
   `notifications replay ${"5a".repeat(16)}`,
   "queues",
-  "queues stats --region r"
+  "queues stats --region r",
+  `get ${"5a".repeat(16)}`,
+  `watch ${"5a".repeat(16)}`,
+  `wait ${"5a".repeat(16)}`,
+  `cancel ${"5a".repeat(16)}`,
+  `replay ${"5a".repeat(16)}`,
+  `results list ${"5a".repeat(16)}`,
+  "doctor --no-upload"
 ]
 
 const commands = (file: string): Readonly<Record<string, ReadonlyArray<string>>> => ({
   list: ["list"],
   "list --json": ["list", "--json"],
   stats: ["stats"],
+  "stats --csv": ["stats", "--csv"],
+  "stats --svg": ["stats", "--svg"],
+  "stats --html": ["stats", "--html"],
   "stats --json": ["stats", "--json"],
   move: ["move", "--root", assetId],
   "move --json": ["move", "--root", "--json", assetId],
@@ -133,12 +143,13 @@ describe("No text of the service is obeyed by a terminal, and a failure is one l
           isHarmless(stdout, command)
           isHarmless(stderr, command)
           const lines = stderr.split("\n").slice(0, -1)
-          // `upload` also reports the fate of its Assembly.
-          const most = command === "upload" ? 2 : 1
+          // `upload` also reports the fate of its Assembly, and the last line may say what to do next.
+          const most = command === "upload" ? 3 : 2
           expect(failed ? lines.length >= 1 && lines.length <= most : lines.length === 0, stderr.slice(0, 2000)).toBe(
             true
           )
-          for (const line of lines) expect(line, command).toMatch(/^assembly: \S/)
+          for (const line of lines) expect(line, command).toMatch(/^assembly: \S|^(?:Check|Run|Set|Add|Request) \S/)
+          if (failed) expect(lines[0], command).toMatch(/^assembly: \S/)
         }
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
     )
@@ -160,7 +171,23 @@ describe("No text of the service is obeyed by a terminal, and a failure is one l
       for (const command of resourceCommands) {
         const { failed, stderr, stdout } = yield* run(origin, command.split(" "))
         expect({ command, failed, stderr }).toEqual({ command, failed: false, stderr: "" })
-        if (!/^keys scopes|^queues stats/.test(command)) expect(stdout, command).toContain("EVIL")
+        if (!/^(?:keys scopes|queues stats|wait|watch|cancel|replay|doctor)/.test(command))
+          expect(stdout, command).toContain("EVIL")
+      }
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
+  it.live("shows all pages", () =>
+    Effect.gen(function* () {
+      const origin = yield* Hostile.serve("answers of the right form")
+      for (const args of [
+        ["list", "--all"],
+        ["list", "--all", "--json"]
+      ]) {
+        const { failed, stderr, stdout } = yield* run(origin, args)
+        expect({ failed, stderr }).toEqual({ failed: false, stderr: "" })
+        isHarmless(stdout, args.join(" "))
+        expect(stdout).toContain("EVIL")
       }
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )

@@ -99,4 +99,54 @@ describe("JobProgress", () => {
       expect(lines.at(-1)).toBe("2 files: Processing")
     })
   )
+
+  const refused = (attempt: number) =>
+    UploadEvent.Retrying({ attempt, delay: Duration.seconds(1), reason: "the connection was refused" })
+
+  it.effect("shows a server that is gone once, however many files and attempts fail", () =>
+    Effect.gen(function* () {
+      const screen = Screen.make({ columns: 0, animated: false })
+      const names = ["a", "b", "c", "d", "e"]
+      const gone = [1, 2, 3].flatMap((attempt) => names.map((_, file) => ofFile(file, refused(attempt))))
+      const events = [
+        Event.AssemblyCreated({ status }),
+        ...gone,
+        ofFile(0, UploadEvent.Resumed({ offset: 0n })),
+        ofFile(0, refused(1)),
+        Event.Uploaded({ assemblyId })
+      ]
+      yield* follow(screen, events, names)
+      const retries = screen.text().match(/.*Retrying.*/g)
+      expect(retries).toEqual([
+        "5 files: a: Retrying in 1 s (attempt 1): the connection was refused",
+        "5 files: a: Retrying in 1 s (attempt 1): the connection was refused"
+      ])
+      // With many files, only failures of single files are shown.
+      expect(screen.text()).not.toContain("Resumed")
+    })
+  )
+
+  it.effect.each([true, false])("shows the work of the Assembly until its end (animated: %s)", (animated) =>
+    Effect.gen(function* () {
+      const screen = Screen.make({ columns: animated ? 80 : 0, animated })
+      const results = { stored: [{ id: "1" }, { id: "2" }] }
+      const executing = { _tag: "Executing", status: { ...status, results } as Assembly.Status } as const
+      const events = Stream.make(Event.AssemblyCreated({ status }), Event.Uploaded({ assemblyId }), executing).pipe(
+        Stream.concat(Stream.fromEffect(Effect.as(Effect.sleep("65 seconds"), Event.Completed({ status }))))
+      )
+      const shown = UploadProgress.follow(events, JobProgress.view(["cat.mp4"])).pipe(Effect.provide(screen.layer))
+      const fiber = yield* Effect.forkChild(shown)
+      // Step by step, because the wait begins only after the first events.
+      yield* Effect.forEach(Array.from({ length: 70 }), () => TestClock.adjust("1 second"), { discard: true })
+      yield* Fiber.join(fiber)
+      const lines = Screen.visible(screen.text())
+      if (animated) expect(lines.at(-2)).toMatch(/^Processing, 1 min \d s, 2 results$/)
+      else
+        expect(lines.slice(-3)).toEqual([
+          "cat.mp4: Processing, 30 s, 2 results",
+          "cat.mp4: Processing, 1 min, 2 results",
+          ""
+        ])
+    })
+  )
 })

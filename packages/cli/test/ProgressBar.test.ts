@@ -21,13 +21,26 @@ describe("ProgressBar.line", () => {
     )
   })
 
-  it("drops the time, the speed and then the bar when the terminal gets narrow", () => {
+  it("drops the bytes, the speed, the time and then the bar when the terminal gets narrow", () => {
     const line = (width: number) => ProgressBar.line(half, { label: "cat.mp4", width })
-    expect(line(65)).toBe("cat.mp4  ███▓▓▓▓░░░░░░░░   50%   60.0 MiB / 120.0 MiB   62.9 MB/s")
-    expect(line(50)).toBe("cat.mp4  ███▓▓▓░░░░░░   50%   60.0 MiB / 120.0 MiB")
+    expect(line(65)).toBe("cat.mp4  ███████▓▓▓▓▓▓▓░░░░░░░░░░░░░░   50%   62.9 MB/s  1 s left")
+    expect(line(40)).toBe("cat.mp4  ███▓▓▓▓░░░░░░░░   50%  1 s left")
     expect(line(30)).toBe("cat.mp4  ███▓▓▓▓░░░░░░░░   50%")
     expect(line(14)).toBe("cat…   50%")
     expect(line(5)).toBe("…")
+  })
+
+  it("counts the seconds of a wait instead of a speed, until bytes are sent again", () => {
+    const waiting = ProgressBar.wait(half, { now: 3000, until: 15_000 })
+    const line = (progress: ProgressBar.Progress, width: number) =>
+      ProgressBar.line(progress, { label: "cat.mp4", width })
+    expect(line(waiting, 80)).toMatch(/ 50% {3}60\.0 MiB \/ 120\.0 MiB {2}retrying in 12 s$/)
+    expect(line(waiting, 37)).toMatch(/^cat\.mp4 {2}█+▓+░+ {2}retrying in 12 s$/)
+    expect(line(ProgressBar.update(waiting, { now: 20_000 }), 80)).toMatch(/ retrying$/)
+    const again = ProgressBar.update(waiting, { now: 16_000, sent: 61n * MiB })
+    expect(line(again, 80)).toMatch(/ left$/)
+    expect(line(ProgressBar.pauseMeasure(waiting), 80)).not.toContain("retrying")
+    expect(line(ProgressBar.resume(waiting, { now: 4000, offset: 30n * MiB }), 80)).not.toContain("retrying")
   })
 
   it("shows no percentage without a total", () => {

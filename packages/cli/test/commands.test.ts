@@ -7,6 +7,7 @@ import * as TestClock from "effect/testing/TestClock"
 import * as TestConsole from "effect/testing/TestConsole"
 import * as Service from "./support/service.ts"
 import { moved, statistics } from "./support/answers.ts"
+import { templates } from "./support/resources.ts"
 
 const output = Effect.map(TestConsole.logLines, (lines) => lines.join("\n"))
 const atNewYear = TestClock.setTime(Date.UTC(2026, 0, 1, 12))
@@ -32,9 +33,9 @@ describe("assembly list", () => {
         }
       ])
       expect((yield* output).split("\n")).toEqual([
-        "Assembly                          Created (UTC)     State      Files  Received  Duration",
+        "Assembly                          State      Created (UTC)     Received  Duration  Files",
         "─".repeat(88),
-        `${entry.id}  2026-01-01 10:00  completed  –       2.0 KiB         –`
+        `${entry.id}  completed  2026-01-01 10:00   2.0 KiB         –  –`
       ])
     })
   )
@@ -43,7 +44,18 @@ describe("assembly list", () => {
     Effect.gen(function* () {
       yield* atNewYear
       const service = Service.make({ items: [], count: 0 })
-      const args = ["--from", "2025-12-01", "--to", "24h", "--type", "failed", "--keyword", "cat", "--keyword", "dog"]
+      const args = [
+        "--since",
+        "2025-12-01",
+        "--until",
+        "24h",
+        "--type",
+        "failed",
+        "--keyword",
+        "cat",
+        "--keyword",
+        "dog"
+      ]
       yield* Service.run(list, [...args, "--page", "2", "--page-size", "10"]).pipe(Effect.provide(service.layer))
       expect(service.asked[0]?.params).toEqual({
         fromdate: "2025-12-01 00:00:00",
@@ -81,7 +93,7 @@ describe("assembly list", () => {
   it.effect("shows the total of all pages", () =>
     Effect.gen(function* () {
       yield* Service.run(list, []).pipe(Effect.provide(Service.make({ items: [entry], count: 7 }).layer))
-      expect(yield* output).toMatch(/\n\npage 1: 1 of 7 Assemblies$/)
+      expect(yield* output).toMatch(/\n\npage 1: 1 of 7; --all lists all$/)
     })
   )
 
@@ -89,7 +101,7 @@ describe("assembly list", () => {
     Effect.gen(function* () {
       const service = Service.make([])
       const error = yield* Service.run(list, ["--from", when]).pipe(Effect.provide(service.layer), Effect.flip)
-      expect(error).toMatchObject({ _tag: "ShowHelp", errors: [{ _tag: "InvalidValue", option: "from" }] })
+      expect(error).toMatchObject({ _tag: "ShowHelp", errors: [{ _tag: "InvalidValue", option: "since" }] })
       expect(service.asked).toEqual([])
     })
   )
@@ -101,14 +113,20 @@ describe("assembly stats", () => {
       yield* atNewYear
       const service = Service.make(statistics)
       yield* Service.run(stats, ["--since", "24h"]).pipe(Effect.provide(service.layer))
-      expect(service.asked[0]?.params).toEqual({ region: "all", since: "2025-12-31T12:00:00.000Z" })
+      expect(service.asked[0]?.params).toEqual({
+        region: "all",
+        since: "2025-12-31T12:00:00.000Z",
+        template_id: "all"
+      })
       const text = yield* output
       expect(text).toMatch(/^Assemblies +3$/m)
       expect(text).toMatch(/^Uploaded +2\.0 MiB$/m)
       expect(text).toMatch(/^NO_COUNTRY +1$/m)
-      expect(text).toMatch(/^Assemblies per 1 h$/m)
-      expect(text).toMatch(/^3 │ +█+$/m)
-      expect(text).toMatch(/^Uploaded bytes per 1 h$/m)
+      expect(text).toMatch(/^ {2}failed +1$/m)
+      expect(text).toMatch(/^Completed per 1 h \(UTC\)\n +2 │ +█+$/m)
+      expect(text).toMatch(/^Failed per 1 h \(UTC\)\n +1 │ +█+$/m)
+      expect(text).toMatch(/^Canceled or aborted: none$/m)
+      expect(text).toMatch(/^Uploaded per 1 h \(UTC\)\n2\.0 MiB │ +█+$/m)
     })
   )
 
@@ -119,6 +137,55 @@ describe("assembly stats", () => {
       yield* Service.run(stats, args).pipe(Effect.provide(service.layer))
       expect(service.asked[0]?.params).toEqual({ region: "eu-west-1", since: "last monday", template_id: "all" })
       expect(JSON.parse(yield* output)).toEqual(statistics)
+    })
+  )
+})
+
+describe("assembly stats of something unknown", () => {
+  const nothing = { ...statistics, totalAssemblies: 0, stats: [], errorStats: [], errorStatsTotals: [] }
+  const said = Effect.map(TestConsole.errorLines, (lines) => lines.join("\n"))
+
+  it.effect("counts by the id of a Template whose name was given", () =>
+    Effect.gen(function* () {
+      const service = Service.makeOf({ "Assemblies.statistics": nothing, "Templates.get": templates["Templates.get"] })
+      yield* Service.run(stats, ["--template", "thumbnails"]).pipe(Effect.provide(service.layer))
+      const [first, , second] = service.asked
+      expect(first?.params).toMatchObject({ template_id: "thumbnails" })
+      expect(second?.params).toMatchObject({ template_id: templates["Templates.get"].id })
+      expect(yield* output).toMatch(/\n\nNo Assemblies in this period\.$/)
+    })
+  )
+
+  it.effect("names the regions of the latest Assemblies if a region has none", () =>
+    Effect.gen(function* () {
+      yield* atNewYear
+      const regions = ["us-east-1", null, "eu-west-1", "us-east-1"]
+      const items = regions.map((region) => ({ id: "a", created: "2026/01/01 10:00:00 GMT", region }))
+      const service = Service.makeOf({ "Assemblies.statistics": nothing, "Assemblies.list": items })
+      yield* Service.run(stats, ["--region", "mars", "--since", "24h"]).pipe(Effect.provide(service.layer))
+      expect(yield* said).toBe(
+        "no Assemblies in the region mars in this period; the latest Assemblies ran in eu-west-1, us-east-1"
+      )
+      expect(service.asked.at(-1)?.params).toMatchObject({ fromdate: "2025-12-31 12:00:00" })
+    })
+  )
+
+  it.effect("counts Assemblies without a Template with --template none", () =>
+    Effect.gen(function* () {
+      const service = Service.make(statistics)
+      yield* Service.run(stats, ["--template", "none"]).pipe(Effect.provide(service.layer))
+      expect(service.asked[0]?.params).not.toHaveProperty("template_id")
+    })
+  )
+
+  it.effect("takes one format", () =>
+    Effect.gen(function* () {
+      const service = Service.make(statistics)
+      const error = yield* Service.run(stats, ["--csv", "--html"]).pipe(Effect.provide(service.layer), Effect.flip)
+      expect(error).toMatchObject({
+        errors: [{ message: expect.stringContaining("at most one of --json, --csv, --svg and --html") }]
+      })
+      expect(service.asked).toEqual([])
     })
   )
 })

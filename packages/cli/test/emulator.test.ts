@@ -85,8 +85,14 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
     Effect.gen(function* () {
       const { baseUrl, credentials } = yield* Emulator.Emulator
       yield* Service.run(token, ["--scope", "assemblies:read"]).pipe(
-        Effect.provide(Credentials.layer(credentials)),
-        Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown({ ASSEMBLY_BASE_URL: baseUrl }))
+        Effect.provideService(
+          ConfigProvider.ConfigProvider,
+          ConfigProvider.fromUnknown({
+            ASSEMBLY_BASE_URL: baseUrl,
+            ASSEMBLY_AUTH_KEY: credentials.key,
+            ASSEMBLY_AUTH_SECRET: Redacted.value(credentials.secret)
+          })
+        )
       )
       const printed = Redacted.make(String((yield* TestConsole.logLines).at(-1)))
       const withToken = AssemblyClient.layer({ baseUrl }).pipe(Layer.provide(Authenticator.layerBearer(printed)))
@@ -161,7 +167,7 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
       }
       const error = yield* Effect.flip(Service.run(upload, [...paths, "--journal", join(folder, "state")]))
       expect(error.message).toBe(
-        `${paths.join(" and ")} have the same name, report.csv: upload them one by one, or rename one`
+        `${paths.join(" and ")} have the same name, report.csv: add -r to keep the folders, or rename one`
       )
       expect(yield* fs.exists(join(folder, "state"))).toBe(false)
     })

@@ -13,7 +13,7 @@ import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import type * as Redacted from "effect/Redacted"
-import type * as EmulatorError from "./EmulatorError.ts"
+import * as EmulatorError from "./EmulatorError.ts"
 import type * as Faults from "./Faults.ts"
 import * as AssemblyRoutes from "./internal/assembly/assemblyRoutes.ts"
 import * as AssemblyListing from "./internal/assembly/assemblyListing.ts"
@@ -68,6 +68,7 @@ import * as UploadedFiles from "./internal/files/uploadedFiles.ts"
 import * as UsedSignatures from "./internal/auth/usedSignatures.ts"
 import * as Workspaces from "./internal/auth/workspaces.ts"
 import * as Limits from "./Limits.ts"
+import type * as RequestLog from "./RequestLog.ts"
 import type * as Template from "./Template.ts"
 import type * as Workspace from "./Workspace.ts"
 
@@ -120,6 +121,7 @@ export class Emulator extends Context.Service<
  *   24 hours by default.
  * - `tokenLifetime`: the lifetime of bearer tokens, 1 hour by default.
  * - `limits`: limits of requests, Assemblies and connections. A limit that is left out has its default.
+ * - `onRequest`: receives each answered request, for a log.
  *
  * @since 0.1.0
  * @category options
@@ -139,6 +141,7 @@ export interface Options {
   readonly uploadLifetime?: Duration.Input | undefined
   readonly tokenLifetime?: Duration.Input | undefined
   readonly limits?: Partial<Limits.Values> | undefined
+  readonly onRequest?: RequestLog.Listener | undefined
 }
 
 const emulator = (options: Options) =>
@@ -159,6 +162,9 @@ const emulator = (options: Options) =>
 const storage = ({ data }: Options) =>
   Layer.unwrap(
     Effect.gen(function* () {
+      if (data?.trim() === "") {
+        return yield* new EmulatorError.InvalidOption({ option: "data", value: data, rule: "the path of a folder" })
+      }
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
       const folder = data ?? (yield* fs.makeTempDirectoryScoped({ prefix: "assembly-emulator-" }))
@@ -176,22 +182,23 @@ const storage = ({ data }: Options) =>
     })
   )
 
-const routes = Layer.mergeAll(
-  AssemblyRoutes.layer,
-  AuthKeyRoutes.layer,
-  UpdateRoutes.layer,
-  NotificationRoutes.layer,
-  StatisticsRoutes.layer,
-  BillRoutes.layer,
-  QueueRoutes.layer,
-  DamRoutes.layer,
-  ResultRoutes.layer,
-  TemplateRoutes.layer,
-  CredentialRoutes.layer,
-  TokenRoutes.layer,
-  TusRoutes.layer,
-  Middleware.layer
-)
+const routes = ({ onRequest }: Options) =>
+  Layer.mergeAll(
+    AssemblyRoutes.layer,
+    AuthKeyRoutes.layer,
+    UpdateRoutes.layer,
+    NotificationRoutes.layer,
+    StatisticsRoutes.layer,
+    BillRoutes.layer,
+    QueueRoutes.layer,
+    DamRoutes.layer,
+    ResultRoutes.layer,
+    TemplateRoutes.layer,
+    CredentialRoutes.layer,
+    TokenRoutes.layer,
+    TusRoutes.layer,
+    Middleware.layer(onRequest)
+  )
 
 const stores = Layer.mergeAll(
   AssemblyListing.layer,
@@ -249,7 +256,7 @@ const parts = (options: Options) =>
   Layer.mergeAll(
     emulator(options),
     FaultQueue.layerFaults,
-    HttpRouter.serve(routes, {
+    HttpRouter.serve(routes(options), {
       disableLogger: true,
       disableListenLog: true,
       // By default, a path with a variable of more than 100 characters has no route. The name of a Template may have 255

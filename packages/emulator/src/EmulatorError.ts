@@ -39,7 +39,7 @@ export class KeyInTwoWorkspaces extends Data.TaggedError("KeyInTwoWorkspaces")<{
  * @category errors
  */
 export class InvalidOption extends Data.TaggedError("InvalidOption")<{
-  readonly option: "publicUrl" | "allowedHosts" | "tls"
+  readonly option: "data" | "publicUrl" | "allowedHosts" | "tls"
   readonly value: string
   /** What the option expects. */
   readonly rule: string
@@ -69,11 +69,12 @@ const reasons = {
   Full: "there is no space left on the disk",
   ReadOnly: "the file system is read-only",
   Denied: "the process has no permission to write",
+  Damaged: "the file is damaged, or another program has made it",
   Broken: "the disk failed"
 } as const
 
 /**
- * The disk failed. Stored data is unchanged, and the emulator continues when the disk works again. A request that needs
+ * The disk failed, or the database is damaged. Stored data is unchanged, and the emulator continues when the disk works again. A request that needs
  * the disk is answered with status 507, and a change of the DAM with `DAM_MUTATION_FAILED`.
  *
  * - `path`: the file that cannot be written or read.

@@ -195,3 +195,35 @@ it.live("the assets of an older version keep their order in lists, and new asset
     }).pipe(Effect.provide(layerStore(path)))
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )
+
+it.effect("the database of another program is refused and gets no tables", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const path = `${yield* fs.makeTempDirectoryScoped()}/emulator.sqlite`
+    const foreign = new DatabaseSync(path)
+    foreign.exec("CREATE TABLE theirs (a)")
+    foreign.close()
+    const error = yield* Effect.flip(Effect.provide(Effect.void, Database.layer(path)))
+    assert.deepInclude(error, { _tag: "StorageFailed", reason: "Damaged", path })
+    const after = new DatabaseSync(path)
+    const tables = after.prepare("SELECT name FROM sqlite_master").all()
+    after.close()
+    assert.deepStrictEqual(
+      tables.map(({ name }) => name),
+      ["theirs"]
+    )
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+)
+
+it.effect("a damaged database is refused with its path", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const path = `${yield* fs.makeTempDirectoryScoped()}/emulator.sqlite`
+    yield* fs.writeFileString(path, "this is not a database, but it is longer than a header of SQLite. ".repeat(9))
+    const error = yield* Effect.flip(Effect.provide(Effect.void, Database.layer(path)))
+    assert.strictEqual(
+      error.message,
+      `cannot use ${path}: the file is damaged, or another program has made it (SQLITE_NOTADB)`
+    )
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+)

@@ -157,6 +157,11 @@ test.live("a result can be downloaded after a restart on another port", () =>
       const { baseUrl } = yield* Emulator.Emulator
       const [file = {}] = Results.of(yield* Assemblies.get(status.assembly_id)).get("stored") ?? []
       assert.isTrue(file.ssl_url?.startsWith(`${baseUrl}/results/`))
+      const { tus_uploads, uploads } = yield* Assemblies.get(status.assembly_id)
+      const [receipt, upload] = [tus_uploads?.[0], uploads?.[0]]
+      const urls = [receipt?.upload_url, upload?.tus_upload_url, file.tus_upload_url]
+      assert.deepStrictEqual(new Set(urls), new Set([receipt?.upload_url]))
+      assert.isTrue(receipt?.upload_url?.startsWith(`${baseUrl}/resumable/files/`))
       assert.strictEqual(yield* Results.download(file).pipe(Stream.decodeText, Stream.mkString), "kept")
     }).pipe(Effect.provide(layerEmulator({ data })))
   }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))

@@ -22,8 +22,8 @@ export const cli = [
       },
       {
         name: "a hint reaches the terminal as it is",
-        find: `Console.error(Printable.escape(text))`,
-        replace: `Console.error(text)`
+        find: `Console.error(inTerminal(Printable.escape(text)))`,
+        replace: `Console.error(inTerminal(text))`
       },
       {
         name: "what is drawn is not guarded",
@@ -43,8 +43,8 @@ export const cli = [
     [
       {
         name: "a cell is written as it came",
-        find: `Printable.escape(column.value(row))`,
-        replace: `column.value(row)`
+        find: `Printable.escape(value(row))`,
+        replace: `value(row)`
       }
     ]
   ),
@@ -156,6 +156,107 @@ export const cli = [
         name: "the value of a fact reaches the terminal as it is",
         find: `Printable.escape(value)`,
         replace: `value`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/ExitCode.ts",
+    ["exitCodes"],
+    [
+      {
+        name: "a refused key is a failure like any other",
+        find: `AuthenticationFailed: "authentication"`,
+        replace: `AuthenticationFailed: "failed"`
+      },
+      {
+        name: "a lost network is a failure like any other",
+        find: `TransportFailure: "network"`,
+        replace: `TransportFailure: "failed"`
+      },
+      {
+        name: "an interruption is a failure like any other",
+        find: `if (Cause.hasInterruptsOnly(exit.cause)) return codes.interrupted`,
+        replace: ``
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/UploadPlan.ts",
+    ["UploadPlan"],
+    [
+      {
+        name: "one file replaces another file of the same name",
+        find: `.find(([, found]) => found.length > 1)`,
+        replace: `.find(([, found]) => found.length > 2)`
+      },
+      {
+        name: "names that the service makes equal are different",
+        find: `name.normalize("NFC"))].find`,
+        replace: `name)].find`
+      },
+      {
+        name: "a name that the service refuses is found out after the upload",
+        find: `if (problem !== undefined) return yield* refuse(path, problem)`,
+        replace: ``
+      },
+      {
+        name: "folders are left out of the names",
+        find: `name: isRecursive ? kept : name`,
+        replace: `name`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/launch.ts",
+    ["exitCodes", "bin"],
+    [
+      {
+        name: "an old Node fails somewhere inside",
+        find: `difference !== undefined && difference < 0`,
+        replace: `false`
+      },
+      {
+        name: "a full disk is a success",
+        find: `    process.exitCode = 1\n`,
+        replace: ``
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/JobProgress.ts",
+    ["JobProgress"],
+    [
+      {
+        name: "each attempt of each file leaves a line",
+        find: `if (told.has(event.reason)) return undefined\n      told`,
+        replace: `told`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/uploadJob.ts",
+    ["uploadJob"],
+    [
+      {
+        name: "a Status that was read before the end is told after it",
+        find: `return _tag !== "Executing" || !isCompleted`,
+        replace: `return true`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/commands/upload.ts",
+    ["uploadCommand"],
+    [
+      {
+        name: "a service that is gone ends the command",
+        find: `      settings.isKept &&\n      status !== undefined &&`,
+        replace: `      false &&\n      status !== undefined &&`
+      },
+      {
+        name: "the Assembly of the standard input waits for ever",
+        find: `cancelOnInterrupt: true`,
+        replace: `cancelOnInterrupt: false`
       }
     ]
   ),

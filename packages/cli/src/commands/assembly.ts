@@ -1,25 +1,10 @@
-import * as Credentials from "@assembly-effect/auth/Credentials"
-import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
-import * as RuntimeClient from "@assembly-effect/node/RuntimeClient"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import { emulator } from "./emulator.ts"
-import { list } from "./list.ts"
-import { move } from "./move.ts"
-import { stats } from "./stats.ts"
-import { token } from "./token.ts"
-import { upload } from "./upload.ts"
 
 /**
- * The client of the service. ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET are read when a command
- * needs the client.
+ * Whether the arguments name a command, or need all commands: completions, the wizard, and the suggestions for a wrong
+ * name.
  */
-const service = AssemblyNode.layerConfig()
-
-const access = Layer.merge(Credentials.layerConfig, RuntimeClient.layer)
-
-/** Whether the arguments name a command, or need all commands: completions and the wizard. */
 const isNeeded = (name: string, args: ReadonlyArray<string>): boolean =>
   args.some((arg) => arg === name || /^--(?:completions|wizard)(?:=|$)/.test(arg))
 
@@ -35,46 +20,123 @@ const lazily = <const Name extends string, Input, Context, E, R>(
 ) =>
   Effect.gen(function* () {
     if (!isNeeded(name, args)) return Command.withDescription(Command.make(name), description)
-    return Command.withDescription(yield* Effect.promise(load), description)
+    const command = yield* Effect.promise(load)
+    return command.description === undefined
+      ? Command.withDescription(command, description)
+      : Command.withShortDescription(command, description)
   })
 
-/** The root command: `assembly <command>`. It loads only the commands that the arguments need. */
+/**
+ * The client of the service. ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET are read when a command
+ * needs the client.
+ */
+const loadService = async () => {
+  const { layerConfig } = await import("@assembly-effect/node/AssemblyNode")
+  return layerConfig()
+}
+
+/** The root command with all commands, for the scripts of shells. */
+const complete: Effect.Effect<Command.Command.Any> = Effect.suspend(() => assembly(["--completions"]))
+
+/** The root command: `assembly <command>`. It contains what the arguments need. */
 export const assembly = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
+  const upload = yield* lazily(args, "upload", "Upload files, and wait for the results", async () => {
+    const module = await import("./upload.ts")
+    return Command.provide(module.upload, await loadService())
+  })
+  const stats = yield* lazily(args, "stats", "Show the statistics of Assemblies", async () => {
+    const module = await import("./stats.ts")
+    return Command.provide(module.stats, await loadService())
+  })
+  const list = yield* lazily(args, "list", "List Assemblies, newest first", async () => {
+    const module = await import("./list.ts")
+    return Command.provide(module.list, await loadService())
+  })
+  const move = yield* lazily(args, "move", "Rename or move an asset by its id (alpha)", async () => {
+    const module = await import("./move.ts")
+    return Command.provide(module.move, await loadService())
+  })
   const templates = yield* lazily(args, "templates", "Manage Templates", async () => {
     const module = await import("./templates.ts")
-    return module.templates(service)
+    return module.templates(await loadService())
   })
   const credentials = yield* lazily(args, "credentials", "Manage Template Credentials", async () => {
     const module = await import("./credentials.ts")
-    return module.credentials(service)
+    return module.credentials(await loadService())
   })
   const keys = yield* lazily(args, "keys", "Manage Auth Keys", async () => {
     const module = await import("./keys.ts")
-    return module.keys(service)
+    return module.keys(await loadService())
   })
   const assets = yield* lazily(args, "assets", "Manage the stored files of the Workspace (alpha)", async () => {
     const module = await import("./assets.ts")
-    return module.assets(service)
+    return module.assets(await loadService())
   })
   const bill = yield* lazily(args, "bill", "Show the bill of a month", async () => {
     const module = await import("./bill.ts")
-    return Command.provide(module.bill, service)
+    return Command.provide(module.bill, await loadService())
   })
   const notifications = yield* lazily(args, "notifications", "List and repeat notifications", async () => {
     const module = await import("./notifications.ts")
-    return module.notifications(service)
+    return module.notifications(await loadService())
   })
   const queues = yield* lazily(args, "queues", "Show the priority job slots", async () => {
     const module = await import("./queues.ts")
-    return module.queues(service)
+    return module.queues(await loadService())
+  })
+  const token = yield* lazily(args, "token", "Print a bearer token, which is a secret", async () => {
+    const module = await import("./token.ts")
+    return module.token
+  })
+  const emulator = yield* lazily(args, "emulator", "Run an emulator of the service on this machine", async () => {
+    const module = await import("./emulator.ts")
+    return module.emulator
+  })
+  const get = yield* lazily(args, "get", "Show the Status of an Assembly and its results", async () => {
+    const module = await import("./get.ts")
+    return Command.provide(module.get, await loadService())
+  })
+  const watch = yield* lazily(args, "watch", "Print each change of an Assembly until it ends", async () => {
+    const module = await import("./watch.ts")
+    return Command.provide(module.watch, await loadService())
+  })
+  const wait = yield* lazily(args, "wait", "Wait until Assemblies have completed", async () => {
+    const module = await import("./wait.ts")
+    return Command.provide(module.wait, await loadService())
+  })
+  const cancel = yield* lazily(args, "cancel", "Cancel Assemblies", async () => {
+    const module = await import("./cancel.ts")
+    return Command.provide(module.cancel, await loadService())
+  })
+  const replay = yield* lazily(args, "replay", "Run the files of an Assembly again, as a new Assembly", async () => {
+    const module = await import("./replay.ts")
+    return Command.provide(module.replay, await loadService())
+  })
+  const results = yield* lazily(args, "results", "List and download the results of an Assembly", async () => {
+    const module = await import("./results.ts")
+    return module.results(await loadService())
+  })
+  const doctor = yield* lazily(args, "doctor", "Check the settings, the service and the credentials", async () => {
+    const module = await import("./doctor.ts")
+    return module.doctor
+  })
+  const completions = yield* lazily(args, "completions", "Print the completions of a shell", async () => {
+    const module = await import("./completions.ts")
+    return module.completions(complete)
   })
   return Command.make("assembly").pipe(
     Command.withDescription("The Assembly Processing Service from the command line"),
     Command.withSubcommands([
-      Command.provide(upload, service),
-      Command.provide(stats, service),
-      Command.provide(list, service),
-      Command.provide(move, service),
+      upload,
+      stats,
+      list,
+      get,
+      watch,
+      wait,
+      cancel,
+      replay,
+      results,
+      move,
       templates,
       credentials,
       keys,
@@ -82,8 +144,10 @@ export const assembly = Effect.fnUntraced(function* (args: ReadonlyArray<string>
       bill,
       notifications,
       queues,
-      Command.provide(token, access),
-      emulator
+      token,
+      emulator,
+      doctor,
+      completions
     ])
   )
 })

@@ -27,10 +27,10 @@ const assetIds = Argument.String("assetIds").pipe(
 )
 
 const columns: ReadonlyArray<Table.Column<DamAsset.Asset>> = [
-  { title: "Asset", value: ({ asset_id }) => asset_id, keep: true },
-  { title: "Path", value: ({ path }) => path },
-  { title: "Size", align: "right", value: ({ size }) => Format.bytes(size), keep: true },
-  { title: "Type", value: ({ mime }) => Cells.text(mime) }
+  { title: "Asset", rank: 1, value: ({ asset_id }) => asset_id, keep: true },
+  { title: "Path", rank: 2, value: ({ path }) => path, least: 16 },
+  { title: "Size", rank: 3, align: "right", value: ({ size }) => Format.bytes(size), keep: true },
+  { title: "Type", rank: 4, value: ({ mime }) => Cells.text(mime) }
 ]
 
 const list = Command.make(
@@ -61,7 +61,8 @@ const list = Command.make(
 ).pipe(
   Command.withDescription("List the assets of the Workspace"),
   Command.withExamples([
-    { command: "assembly assets list reports/", description: "The assets in a folder and its subfolders" }
+    { command: "assembly assets list reports/", description: "The assets in a folder and its subfolders" },
+    { command: "assembly assets list --json", description: "The first page for another program" }
   ])
 )
 
@@ -98,7 +99,13 @@ const get = Command.make(
     const found = yield* Dam.get(assetId, given({ versionId }))
     yield* json ? Output.json(DamEntries.Found)(found) : report(found.asset)
   })
-).pipe(Command.withDescription("Show an asset. Write an id that starts with - after --"))
+).pipe(
+  Command.withDescription("Show an asset. Write an id that starts with - after --"),
+  Command.withExamples([
+    { command: "assembly assets get <assetId>", description: "Show an asset" },
+    { command: "assembly assets get --json -- <assetId>", description: "An id that starts with -" }
+  ])
+)
 
 const move = Command.make(
   "move",
@@ -114,7 +121,8 @@ const move = Command.make(
 ).pipe(
   Command.withDescription("Move or rename an asset or a folder by its path"),
   Command.withExamples([
-    { command: "assembly assets move inbox/report.pdf reports/2026.pdf", description: "Move and rename an asset" }
+    { command: "assembly assets move inbox/report.pdf reports/2026.pdf", description: "Move and rename an asset" },
+    { command: "assembly assets move drafts archive/drafts", description: "Move a folder" }
   ])
 )
 
@@ -150,7 +158,11 @@ const moveMany = Command.make(
   Command.validate((input) => Effect.asVoid(toFolder(input))),
   Command.withDescription("Move many assets to one folder, all or none"),
   Command.withExamples([
-    { command: "assembly assets move-many --folder=<folderId> -- <assetId> <assetId>", description: "Move two assets" }
+    { command: "assembly assets move-many --folder=<folderId> -- <assetId> <assetId>", description: "Move two assets" },
+    {
+      command: "assembly assets move-many --root -- <assetId> <assetId>",
+      description: "Move two assets out of all folders"
+    }
   ])
 )
 
@@ -174,7 +186,8 @@ const remove = Command.make(
     "Delete assets. Several are deleted all or none, and only after a question or with --yes. Write an id that starts with - after --"
   ),
   Command.withExamples([
-    { command: "assembly assets delete --yes -- <assetId> <assetId>", description: "Delete two assets" }
+    { command: "assembly assets delete --yes -- <assetId> <assetId>", description: "Delete two assets" },
+    { command: "assembly assets delete <assetId>", description: "Delete an asset" }
   ])
 )
 

@@ -76,4 +76,9 @@ export const bill = Command.make(
       ...(robots.length === 0 ? [] : [Style.blank, ...Table.render(columns, robots, layout)])
     ])
   })
-).pipe(Command.withExamples([{ command: "assembly bill 2026-01", description: "The bill of January 2026" }]))
+).pipe(
+  Command.withExamples([
+    { command: "assembly bill 2026-01", description: "The bill of January 2026" },
+    { command: "assembly bill 2026-01 --json | jq .total", description: "Only its total" }
+  ])
+)

@@ -5,6 +5,7 @@ import * as Argument from "effect/cli/Argument"
 import * as CliError from "effect/cli/CliError"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -42,11 +43,11 @@ const replace = <Response extends TemplateCredential.Created | TemplateCredentia
   credential: TemplateCredential.Credential | undefined
 ): Response => (credential === undefined ? response : { ...response, credential })
 
-const columns: ReadonlyArray<Table.Column<TemplateCredential.Credential>> = [
-  { title: "Credentials", value: (credential) => credential.id, keep: true },
-  { title: "Name", value: ({ name }) => name },
-  { title: "Type", value: ({ type }) => type },
-  { title: "Modified (UTC)", value: ({ modified, created }) => Cells.minute(modified ?? created), keep: true }
+const columns = (now: DateTime.DateTime): ReadonlyArray<Table.Column<TemplateCredential.Credential>> => [
+  { title: "Credentials", rank: 1, value: (credential) => credential.id, keep: true },
+  { title: "Name", rank: 2, value: ({ name }) => name },
+  { title: "Type", rank: 3, value: ({ type }) => type },
+  Cells.timeColumn("Modified", ({ created, modified }) => modified ?? created, { now, rank: 4 })
 ]
 
 const secretOf = ({ content, stringified }: TemplateCredential.Credential): string | undefined => {
@@ -73,9 +74,18 @@ const list = Command.make(
     const found = yield* TemplateCredentials.list
     const credentials = found.credentials.map(hidden)
     if (json) return yield* Output.json(TemplateCredential.Listing)({ ...found, credentials })
-    yield* Output.report(Table.render(columns, credentials, { ...(yield* Output.layout), empty: "no credentials" }))
+    const layout = yield* Output.layout
+    yield* Output.report(
+      Table.render(columns(yield* DateTime.now), credentials, { ...layout, empty: "no credentials" })
+    )
   })
-).pipe(Command.withDescription("List Template Credentials, without their secrets"))
+).pipe(
+  Command.withDescription("List Template Credentials, without their secrets"),
+  Command.withExamples([
+    { command: "assembly credentials list", description: "The Template Credentials of the Workspace" },
+    { command: "assembly credentials list --json | jq", description: "The same for another program" }
+  ])
+)
 
 const get = Command.make(
   "get",
@@ -86,7 +96,13 @@ const get = Command.make(
     const credential = showSecret ? found.credential : hidden(found.credential)
     yield* Output.json(TemplateCredential.Found)({ ...found, credential })
   })
-).pipe(Command.withDescription("Show Template Credentials"))
+).pipe(
+  Command.withDescription("Show Template Credentials"),
+  Command.withExamples([
+    { command: "assembly credentials get <id>", description: "Without the secrets" },
+    { command: "assembly credentials get --show-secret <id>", description: "With the secrets" }
+  ])
+)
 
 interface TypeRow {
   readonly name: string
@@ -113,7 +129,13 @@ const types = Command.make(
     const rows = Object.entries(found.types).map(([name, type]) => ({ name, type }))
     yield* Output.report(Table.render(typeColumns, rows, { ...(yield* Output.layout), empty: "no types" }))
   })
-).pipe(Command.withDescription("List the types of Template Credentials and their fields"))
+).pipe(
+  Command.withDescription("List the types of Template Credentials and their fields"),
+  Command.withExamples([
+    { command: "assembly credentials types", description: "All types" },
+    { command: "assembly credentials types --json | jq .types.s3", description: "The fields of one type" }
+  ])
+)
 
 const create = Command.make(
   "create",
@@ -179,7 +201,8 @@ const update = Command.make(
   Command.validate((input) => namesChange(input)),
   Command.withDescription("Change Template Credentials"),
   Command.withExamples([
-    { command: "assembly credentials update --content new.json <id>", description: "Replace the secrets" }
+    { command: "assembly credentials update --content new.json <id>", description: "Replace the secrets" },
+    { command: "assembly credentials update --name photos <id>", description: "Rename them" }
   ])
 )
 
@@ -197,7 +220,13 @@ const remove = Command.make(
     yield* Confirm.deletion(`${ids.length} credentials`, yes || ids.length === 1)
     yield* deleteEach(ids, TemplateCredentials.delete)
   })
-).pipe(Command.withDescription("Delete Template Credentials. Several are deleted only after a question or with --yes"))
+).pipe(
+  Command.withDescription("Delete Template Credentials. Several are deleted only after a question or with --yes"),
+  Command.withExamples([
+    { command: "assembly credentials delete <id>", description: "Delete one" },
+    { command: "assembly credentials delete --yes <id> <id>", description: "Delete two without a question" }
+  ])
+)
 
 /** `assembly credentials`: the secrets for other services that Templates use by name. */
 export const credentials = <E, R>(service: Layer.Layer<AssemblyClient, E, R>) =>

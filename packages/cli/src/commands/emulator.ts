@@ -1,13 +1,24 @@
+import type * as RequestLog from "@assembly-effect/emulator/RequestLog"
+import * as Argument from "effect/cli/Argument"
+import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
+import * as ExitCode from "../ExitCode.ts"
+import * as HelpText from "../HelpText.ts"
+import * as Document from "../internal/document.ts"
+import * as RequestLine from "../internal/requestLine.ts"
+import * as RunProgram from "../internal/runProgram.ts"
 import * as Shell from "../internal/shell.ts"
 import * as Output from "../Output.ts"
+import * as Style from "../Style.ts"
 
 /** The emulator could not start. */
 export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
@@ -24,6 +35,7 @@ export class CannotReadTemplates extends Schema.TaggedError<CannotReadTemplates>
   path: Schema.String,
   problem: Schema.String
 }) {
+  override readonly [Runtime.errorExitCode] = ExitCode.codes.usage
   override get message() {
     return `${this.path}: ${this.problem}`
   }
@@ -31,6 +43,7 @@ export class CannotReadTemplates extends Schema.TaggedError<CannotReadTemplates>
 
 /** Only one part of an Auth Key was given: the key or the secret. */
 export class IncompleteKey extends Schema.TaggedError<IncompleteKey>()("IncompleteKey", {}) {
+  override readonly [Runtime.errorExitCode] = ExitCode.codes.usage
   override get message() {
     return "give --key and --secret together, or ASSEMBLY_EMULATOR_KEY and ASSEMBLY_EMULATOR_SECRET"
   }
@@ -38,6 +51,7 @@ export class IncompleteKey extends Schema.TaggedError<IncompleteKey>()("Incomple
 
 /** A certificate was given without its key, or a key without its certificate. */
 export class IncompleteCertificate extends Schema.TaggedError<IncompleteCertificate>()("IncompleteCertificate", {}) {
+  override readonly [Runtime.errorExitCode] = ExitCode.codes.usage
   override get message() {
     return "give --tls-cert and --tls-key together, or --tls alone for a new certificate"
   }
@@ -48,6 +62,7 @@ export class CannotReadCertificate extends Schema.TaggedError<CannotReadCertific
   path: Schema.String,
   problem: Schema.String
 }) {
+  override readonly [Runtime.errorExitCode] = ExitCode.codes.usage
   override get message() {
     return `${this.path}: ${this.problem}`
   }
@@ -61,10 +76,11 @@ const readTemplates = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   const { Template } = yield* Effect.promise(() => import("@assembly-effect/emulator/Template"))
   const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Array(Template)))
-  return yield* Effect.mapError(
-    Effect.flatMap(fs.readFileString(path), decode),
-    ({ message }) => new CannotReadTemplates({ path, problem: message })
+  const text = yield* Effect.mapError(
+    fs.readFileString(path),
+    (error) => new CannotReadTemplates({ path, problem: Document.problemOf(error) })
   )
+  return yield* Effect.mapError(decode(text), ({ message }) => new CannotReadTemplates({ path, problem: message }))
 })
 
 /**
@@ -96,7 +112,7 @@ const credentialsOf = (key: Option.Option<string>, secret: Option.Option<Redacte
 
 const readCertificate = (path: string) =>
   FileSystem.FileSystem.use((fs) => fs.readFileString(path)).pipe(
-    Effect.mapError(({ message }) => new CannotReadCertificate({ path, problem: message }))
+    Effect.mapError((error) => new CannotReadCertificate({ path, problem: Document.problemOf(error) }))
   )
 
 /** The certificate for TLS; undefined for plain HTTP. */
@@ -110,6 +126,30 @@ const tlsOf = Effect.fnUntraced(function* (
   return { cert: yield* readCertificate(cert.value), key: Redacted.make(yield* readCertificate(key.value)) }
 })
 
+/** `--data` names no folder. An empty text is often an unset variable of a shell. */
+export class NotAFolder extends Schema.TaggedError<NotAFolder>()("NotAFolder", { path: Schema.String }) {
+  override readonly [Runtime.errorExitCode] = 2
+  override get message() {
+    return this.path.trim() === ""
+      ? "--data is empty: name a folder, or leave --data out to keep nothing"
+      : `--data ${this.path} is not a folder`
+  }
+}
+
+const checkFolder = Effect.fnUntraced(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  const info = path.trim() === "" ? Option.none() : yield* Effect.option(fs.stat(path))
+  if (path.trim() === "" || Option.exists(info, ({ type }) => type !== "Directory")) {
+    return yield* new NotAFolder({ path })
+  }
+})
+
+/** The lines of the log, on the standard error: the standard output is evaluated by a shell. */
+const writeRequest = Effect.fnUntraced(function* (entry: RequestLog.Entry) {
+  const { canColor } = yield* TerminalCapabilities.TerminalCapabilities
+  yield* Output.log(RequestLine.render(entry, yield* DateTime.now, canColor ? Style.ansi : Style.plain))
+})
+
 /** `assembly emulator`: runs the service on this machine until it is interrupted. */
 export const emulator = Command.make(
   "emulator",
@@ -119,7 +159,9 @@ export const emulator = Command.make(
       Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 }))),
       Flag.withDefault(0)
     ),
-    data: Flag.Directory("data").pipe(
+    // Not `Flag.Directory`, which makes the current folder of an empty text.
+    data: Flag.String("data").pipe(
+      Flag.withMetavar("folder"),
       Flag.withDescription("The folder for Assemblies and files; without it they are deleted at the end"),
       Flag.optional
     ),
@@ -152,15 +194,31 @@ export const emulator = Command.make(
     templates: Flag.File("templates").pipe(
       Flag.withDescription("A JSON file: a list of Templates with id, name and content"),
       Flag.optional
+    ),
+    log: Flag.Boolean("log").pipe(
+      Flag.withDescription("Print a line for each request (default: yes, but no with a command)"),
+      Flag.optional
+    ),
+    command: Argument.String("command").pipe(
+      Argument.withDescription("A program to run with the environment of the emulator, which ends with it"),
+      Argument.variadic()
     )
   },
-  Effect.fnUntraced(function* ({ key, secret, templates: file, tls: isSelfSigned, tlsCert, tlsKey, ...flags }) {
-    const tls = yield* tlsOf(isSelfSigned, tlsCert, tlsKey)
+  Effect.fnUntraced(function* ({ command, key, log, secret, tlsCert, tlsKey, ...flags }) {
+    if (Option.isSome(flags.data)) yield* checkFolder(flags.data.value)
+    const tls = yield* tlsOf(flags.tls, tlsCert, tlsKey)
     const given = yield* credentialsOf(key, secret)
-    const templates = Option.isSome(file) ? yield* readTemplates(file.value) : []
+    const templates = Option.isSome(flags.templates) ? yield* readTemplates(flags.templates.value) : []
     const { Emulator, layer } = yield* load
     const run = Effect.gen(function* () {
       const { baseUrl, credentials, localUrl } = yield* Emulator
+      if (command.length > 0) {
+        return yield* RunProgram.run(command, {
+          ASSEMBLY_BASE_URL: baseUrl,
+          ASSEMBLY_AUTH_KEY: credentials.key,
+          ASSEMBLY_AUTH_SECRET: Redacted.value(credentials.secret)
+        })
+      }
       yield* Output.lines([
         Shell.exportLine("ASSEMBLY_BASE_URL", baseUrl),
         Shell.exportLine("ASSEMBLY_AUTH_KEY", credentials.key),
@@ -173,7 +231,10 @@ export const emulator = Command.make(
       ])
       return yield* Effect.never
     })
-    return yield* Effect.provide(
+    const capabilities = yield* TerminalCapabilities.TerminalCapabilities
+    const onRequest = (entry: RequestLog.Entry) =>
+      Effect.provideService(writeRequest(entry), TerminalCapabilities.TerminalCapabilities, capabilities)
+    yield* Effect.provide(
       run,
       layer({
         ...flags,
@@ -182,7 +243,8 @@ export const emulator = Command.make(
         seed: Option.getOrUndefined(flags.seed),
         publicUrl: Option.getOrUndefined(flags.publicUrl),
         credentials: given,
-        templates
+        templates,
+        onRequest: Option.getOrElse(log, () => command.length === 0) ? onRequest : undefined
       })
     ).pipe(
       Effect.catchTag("ServeError", ({ cause }) =>
@@ -192,4 +254,14 @@ export const emulator = Command.make(
       )
     )
   })
-).pipe(Command.withDescription("Run an emulator of the service for development and tests"))
+).pipe(
+  Command.withDescription("Run an emulator of the service for development and tests, alone or around a program"),
+  Command.annotate(HelpText.Environment, [
+    ["ASSEMBLY_EMULATOR_KEY", "The Auth Key, as --key"],
+    ["ASSEMBLY_EMULATOR_SECRET", "Its secret, as --secret; hidden from the list of processes"]
+  ]),
+  Command.withExamples([
+    { command: "assembly emulator --port 4000 --data .assembly", description: "A fixed address that keeps its data" },
+    { command: "assembly emulator -- npm test", description: "Run the tests against it; the exit code is theirs" }
+  ])
+)

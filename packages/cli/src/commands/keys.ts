@@ -7,6 +7,7 @@ import * as Argument from "effect/cli/Argument"
 import * as CliError from "effect/cli/CliError"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -56,13 +57,14 @@ const Created = Schema.Struct({ ...AuthKey.Created.fields, auth_key: AuthKey.Aut
 
 const scopesOf = ({ scope }: AuthKey.AuthKey): string => Cells.text(scope?.join(" "))
 
-const columns: ReadonlyArray<Table.Column<AuthKey.AuthKey>> = [
-  { title: "ID", value: (key) => key.id, keep: true },
-  { title: "Auth Key", value: (key) => key.auth_key, keep: true },
-  { title: "Description", value: ({ description }) => Cells.text(description) },
-  { title: "Scopes", value: scopesOf },
-  { title: "Active", value: (key) => Cells.flag(key.is_active) },
-  { title: "Last used (UTC)", value: (key) => Cells.minute(key.last_used), keep: true }
+/** The id is the most important value, because the other commands take it. */
+const columns = (now: DateTime.DateTime): ReadonlyArray<Table.Column<AuthKey.AuthKey>> => [
+  { title: "ID", rank: 1, value: (key) => key.id, keep: true },
+  { title: "Auth Key", rank: 5, value: (key) => key.auth_key, keep: true },
+  { title: "Description", rank: 2, value: ({ description }) => Cells.text(description) },
+  { title: "Scopes", rank: 6, value: scopesOf },
+  { title: "Active", rank: 3, value: (key) => Cells.flag(key.is_active), keep: true },
+  Cells.timeColumn("Last used", (key) => key.last_used, { now, rank: 4 })
 ]
 
 const report = Effect.fnUntraced(function* (key: AuthKey.AuthKey, secret?: Redacted.Redacted) {
@@ -87,9 +89,16 @@ const list = Command.make(
     const found = yield* AuthKeys.list
     const keys = found.auth_keys.map(hidden)
     if (json) return yield* Output.json(AuthKey.Listing)({ ...found, auth_keys: keys })
-    yield* Output.report(Table.render(columns, keys, { ...(yield* Output.layout), empty: "no Auth Keys" }))
+    const layout = yield* Output.layout
+    yield* Output.report(Table.render(columns(yield* DateTime.now), keys, { ...layout, empty: "no Auth Keys" }))
   })
-).pipe(Command.withDescription("List the Auth Keys of the Workspace"))
+).pipe(
+  Command.withDescription("List the Auth Keys of the Workspace"),
+  Command.withExamples([
+    { command: "assembly keys list", description: "The Auth Keys, without their secrets" },
+    { command: "assembly keys list --json | jq", description: "The same for another program" }
+  ])
+)
 
 interface Creation {
   readonly scopes: ReadonlyArray<Auth.Scope>
@@ -127,6 +136,10 @@ const create = Command.make(
     {
       command: "assembly keys create --scope assemblies:read --description dashboard --show-secret",
       description: "A key that reads Assemblies"
+    },
+    {
+      command: "assembly keys create --scope read --show-secret --json > key.json",
+      description: "Save a key with its secret"
     }
   ])
 )
@@ -164,7 +177,11 @@ const update = Command.make(
   Command.validate(({ id: _id, json: _json, ...change }) => namesChange(change)),
   Command.withDescription("Change an Auth Key. --scope replaces all scopes"),
   Command.withExamples([
-    { command: "assembly keys update --scope read --no-can-show-secret <id>", description: "Restrict a key" }
+    { command: "assembly keys update --scope read --no-can-show-secret <id>", description: "Restrict a key" },
+    {
+      command: "assembly keys update --scope assemblies:read --scope assemblies:write <id>",
+      description: "Replace the scopes"
+    }
   ])
 )
 
@@ -185,7 +202,11 @@ const remove = Command.make(
 ).pipe(
   Command.withDescription(
     "Delete Auth Keys, after a question or with --yes. Programs with these keys are refused from then on"
-  )
+  ),
+  Command.withExamples([
+    { command: "assembly keys delete <id>", description: "Delete a key after a question" },
+    { command: "assembly keys delete --yes <id>", description: "Delete a key without a question" }
+  ])
 )
 
 const wantsSecret = ({ showSecret }: { readonly showSecret: boolean }) =>
@@ -202,7 +223,11 @@ const secret = Command.make(
   })
 ).pipe(
   Command.validate((input) => wantsSecret(input)),
-  Command.withDescription("Print the secret of an Auth Key that permits it, with --show-secret")
+  Command.withDescription("Print the secret of an Auth Key that permits it, with --show-secret"),
+  Command.withExamples([
+    { command: "assembly keys secret --show-secret <id>", description: "Print a secret" },
+    { command: "assembly keys secret --show-secret <id> > secret.txt", description: "Save a secret" }
+  ])
 )
 
 const scopes = Command.make(
@@ -212,7 +237,13 @@ const scopes = Command.make(
     const found = yield* AuthKeys.scopes
     yield* json ? Output.json(AuthKey.ScopeListing)(found) : Output.lines(found.scopes)
   })
-).pipe(Command.withDescription("List the scopes that an Auth Key may have"))
+).pipe(
+  Command.withDescription("List the scopes that an Auth Key may have"),
+  Command.withExamples([
+    { command: "assembly keys scopes", description: "One scope a line" },
+    { command: "assembly keys scopes | grep assemblies", description: "The scopes of Assemblies" }
+  ])
+)
 
 /** `assembly keys`: the Auth Keys of the Workspace. */
 export const keys = <E, R>(service: Layer.Layer<AssemblyClient, E, R>) =>

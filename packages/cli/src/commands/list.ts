@@ -2,13 +2,16 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import * as AssemblyTable from "../AssemblyTable.ts"
 import { jsonFlag } from "../internal/flags.ts"
 import * as Moment from "../internal/moment.ts"
 import * as Output from "../Output.ts"
+import type * as Table from "../Table.ts"
 
 const pageFlag = Flag.Int("page").pipe(
   Flag.withDescription("The page number, from 1"),
@@ -17,22 +20,46 @@ const pageFlag = Flag.Int("page").pipe(
 )
 
 const pageSizeFlag = Flag.Int("page-size").pipe(
-  Flag.withDescription("Assemblies per page, 1 to 5000"),
-  Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 5000 }))),
-  Flag.withDefault(AssemblyList.defaults.pageSize)
+  Flag.withDescription("Assemblies per page, 1 to 5000 (default: 50; 500 with --all)"),
+  Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 5000 })))
 )
+
+const rangeFlags = {
+  from: Moment.startFlag("since", "7d").pipe(
+    Flag.withAlias("from"),
+    Flag.withDescription("Only Assemblies created after this date or age (default: 7d)")
+  ),
+  to: Moment.endFlag("until").pipe(
+    Flag.withAlias("to"),
+    Flag.withDescription("Only Assemblies created before this date or age"),
+    Flag.optional
+  )
+}
+
+/** Prints each page of a stream when it arrives: as JSON, one Assembly a line, or as a table. */
+const printAll = <E, R>(pages: Stream.Stream<AssemblyList.Page, E, R>, json: boolean) =>
+  Effect.gen(function* () {
+    if (json) return yield* Stream.runForEach(pages, ({ items }) => Output.jsonLines(AssemblyList.Entry)(items))
+    const layout = { ...(yield* Output.layout), now: yield* DateTime.now }
+    const table = yield* Stream.runFoldEffect(
+      pages,
+      (): Table.Opened<AssemblyList.Entry> | undefined => undefined,
+      Effect.fnUntraced(function* (opened, { items }) {
+        const shown = opened ?? AssemblyTable.open(items, layout)
+        const lines = [...(opened === undefined ? shown.head : []), ...shown.rows(items)]
+        if (lines.length > 0) yield* Output.report(lines)
+        return shown
+      })
+    )
+    if (table === undefined) return yield* Output.report(AssemblyTable.render([], layout))
+    if (table.end.length > 0) yield* Output.report(table.end)
+  })
 
 /** `assembly list`: lists the Assemblies that were created in a window of time, newest first. */
 export const list = Command.make(
   "list",
   {
-    from: Moment.startFlag("from", "7d").pipe(
-      Flag.withDescription("Only Assemblies created after this date or age (default: 7d)")
-    ),
-    to: Moment.endFlag("to").pipe(
-      Flag.withDescription("Only Assemblies created before this date or age"),
-      Flag.optional
-    ),
+    ...rangeFlags,
     type: Flag.Literals("type", AssemblyList.AssemblyType.literals).pipe(
       Flag.withDescription("Only Assemblies in this state"),
       Flag.withDefault(AssemblyList.defaults.type)
@@ -42,22 +69,35 @@ export const list = Command.make(
       Flag.atLeast(0)
     ),
     page: pageFlag,
-    pageSize: pageSizeFlag,
+    pageSize: Flag.optional(pageSizeFlag),
+    all: Flag.Boolean("all").pipe(
+      Flag.withDescription("All pages from --page on, printed as they arrive; with --json one Assembly a line"),
+      Flag.withDefault(false)
+    ),
     json: jsonFlag
   },
-  Effect.fnUntraced(function* ({ from, json, keywords, page, pageSize, to, type }) {
-    const found = yield* Assemblies.list({
+  Effect.fnUntraced(function* ({ all, from, json, keywords, page, pageSize, to, type }) {
+    const query = {
       fromDate: from,
       ...Option.match(to, { onNone: () => ({}), onSome: (toDate) => ({ toDate }) }),
       type,
       keywords,
       page,
-      pageSize
-    })
+      // More Assemblies a request are faster for a whole list.
+      pageSize: Option.getOrElse(pageSize, () => (all ? 500 : AssemblyList.defaults.pageSize))
+    }
+    if (all) return yield* printAll(Assemblies.listPages(query), json)
+    const found = yield* Assemblies.list(query)
     if (json) return yield* Output.json(AssemblyList.Page)(found)
-    yield* Output.report(AssemblyTable.render(found.items, yield* Output.layout))
+    yield* Output.report(AssemblyTable.render(found.items, { ...(yield* Output.layout), now: yield* DateTime.now }))
     if (found.count !== undefined && found.count > found.items.length) {
-      yield* Output.lines(["", `page ${page}: ${found.items.length} of ${found.count} Assemblies`])
+      yield* Output.lines(["", `page ${page}: ${found.items.length} of ${found.count}; --all lists all`])
     }
   })
-).pipe(Command.withDescription("List Assemblies, newest first"))
+).pipe(
+  Command.withDescription("List Assemblies, newest first"),
+  Command.withExamples([
+    { command: "assembly list --since 24h --type failed", description: "What failed in the last day" },
+    { command: "assembly list --all --json --since 30d | jq -r .id", description: "All ids of 30 days" }
+  ])
+)

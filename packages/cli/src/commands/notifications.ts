@@ -5,6 +5,7 @@ import * as Notification from "@assembly-effect/schema/Notification"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import type * as Style from "../Style.ts"
@@ -30,12 +31,12 @@ const paintStatus = (text: string, { status }: Notification.Notification, style:
   }
 }
 
-const columns: ReadonlyArray<Table.Column<Notification.Notification>> = [
-  { title: "Sent (UTC)", value: ({ start }) => Cells.minute(start), keep: true },
-  { title: "Status", value: ({ status }) => Cells.text(status), style: paintStatus, keep: true },
-  { title: "Response", align: "right", value: (one) => Cells.text(one.response_code?.toString()) },
-  { title: "URL", value: ({ url }) => Cells.text(url) },
-  { title: "Error", value: ({ error }) => Cells.text(error) }
+const columns = (now: DateTime.DateTime): ReadonlyArray<Table.Column<Notification.Notification>> => [
+  Cells.timeColumn("Sent", ({ start }) => start, { now, rank: 2 }),
+  { title: "Status", rank: 1, value: ({ status }) => Cells.text(status), style: paintStatus, keep: true },
+  { title: "Response", rank: 3, align: "right", value: (one) => Cells.text(one.response_code?.toString()), keep: true },
+  { title: "URL", rank: 5, value: ({ url }) => Cells.text(url) },
+  { title: "Error", rank: 4, value: ({ error }) => Cells.text(error) }
 ]
 
 const list = Command.make(
@@ -44,11 +45,18 @@ const list = Command.make(
   Effect.fnUntraced(function* ({ assemblyId: id, json }) {
     const found = yield* Notifications.list(id)
     if (json) return yield* Output.json(Notification.Listing)(found)
+    const layout = yield* Output.layout
     yield* Output.report(
-      Table.render(columns, found.notifications, { ...(yield* Output.layout), empty: "no notifications" })
+      Table.render(columns(yield* DateTime.now), found.notifications, { ...layout, empty: "no notifications" })
     )
   })
-).pipe(Command.withDescription("List the notifications about an Assembly, and the responses of their receivers"))
+).pipe(
+  Command.withDescription("List the notifications about an Assembly, and the responses of their receivers"),
+  Command.withExamples([
+    { command: "assembly notifications list <assemblyId>", description: "All attempts" },
+    { command: "assembly notifications list --json <assemblyId>", description: "The same for another program" }
+  ])
+)
 
 const replay = Command.make(
   "replay",
@@ -76,7 +84,8 @@ const replay = Command.make(
     {
       command: "assembly notifications replay --url https://app.example.com/assembly <assemblyId>",
       description: "Send it to another receiver"
-    }
+    },
+    { command: "assembly notifications replay --wait <assemblyId>", description: "Wait for the receiver" }
   ])
 )
 

@@ -77,7 +77,13 @@ const stats = Command.make(
       ...Table.render(bucketColumns, found.stats.filter(isUsed), { ...layout, empty: "no jobs" })
     ])
   })
-).pipe(Command.withDescription("Show how many job slots were in use over time. Periods without jobs are left out"))
+).pipe(
+  Command.withDescription("Show how many job slots were in use over time. Periods without jobs are left out"),
+  Command.withExamples([
+    { command: "assembly queues stats --region eu-west-1 --since 24h", description: "The last day" },
+    { command: "assembly queues stats --region eu-west-1 --json", description: "The same for another program" }
+  ])
+)
 
 const slotsInUse = Command.make(
   "queues",

@@ -1,14 +1,83 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Templates from "@assembly-effect/api/Templates"
 import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
 import * as Command from "effect/cli/Command"
+import * as CliError from "effect/cli/CliError"
 import * as Flag from "effect/cli/Flag"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import { jsonFlag } from "../internal/flags.ts"
 import * as Moment from "../internal/moment.ts"
 import * as Output from "../Output.ts"
+import * as StatisticsPage from "../StatisticsPage.ts"
 import * as StatisticsReport from "../StatisticsReport.ts"
+
+/** The Workspace has no such Template, so there is nothing to count. */
+export class UnknownTemplate extends Schema.TaggedError<UnknownTemplate>()("UnknownTemplate", {
+  template: Schema.String
+}) {
+  override get message() {
+    return `there is no Template ${this.template}; assembly templates list shows the Templates`
+  }
+}
+
+interface Query {
+  readonly region: string
+  readonly since: string | DateTime.Utc
+  readonly template: string
+}
+
+const read = ({ region, since, template }: Query) =>
+  Assemblies.statistics({ region, since, ...(template === "none" ? {} : { templateId: template }) })
+
+/**
+ * The id of the Template with this id or name. `None` if the Auth Key may not read Templates, so that nobody knows
+ * whether the Template exists.
+ */
+const findTemplate = (template: string) =>
+  Templates.get(template).pipe(
+    Effect.map(({ id }) => Option.some(id)),
+    Effect.catch((error) =>
+      error._tag === "TemplateNotFound" ? Effect.fail(new UnknownTemplate({ template })) : Effect.succeedNone
+    )
+  )
+
+/**
+ * Reads the statistics. If there are none for a Template, the Template is looked up: the service counts by id, but a
+ * person may have given its name, or a text that no Template has.
+ */
+const readNamed = Effect.fnUntraced(function* (query: Query) {
+  const statistics = yield* read(query)
+  const { template } = query
+  if (statistics.totalAssemblies > 0 || template === "all" || template === "none") return statistics
+  const id = yield* findTemplate(template)
+  return Option.isSome(id) && id.value !== template ? yield* read({ ...query, template: id.value }) : statistics
+})
+
+/** The regions of the latest Assemblies since a moment. Empty if they cannot be listed. */
+const regionsSince = (from: DateTime.Utc) =>
+  Assemblies.list({ fromDate: from, pageSize: 200 }).pipe(
+    Effect.map(({ items }) => [...new Set(items.flatMap(({ region }) => region ?? []))].toSorted()),
+    Effect.orElseSucceed((): ReadonlyArray<string> => [])
+  )
+
+/** Says that a region has no Assemblies, because the service counts 0 for a region that does not exist. */
+const sayRegion = Effect.fnUntraced(function* (query: Query, from: DateTime.Utc) {
+  if (query.region === "all") return
+  const known = yield* regionsSince(from)
+  const elsewhere = known.length === 0 ? "" : `; the latest Assemblies ran in ${known.join(", ")}`
+  yield* Output.hint(`no Assemblies in the region ${query.region} in this period${elsewhere}`)
+})
+
+const formatFlag = (name: string, description: string) =>
+  Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
+
+const isOneFormat = (formats: ReadonlyArray<boolean>) =>
+  formats.filter(Boolean).length > 1
+    ? Effect.fail(new CliError.ValidationError({ message: "give at most one of --json, --csv, --svg and --html" }))
+    : Effect.void
 
 /** `assembly stats`: shows totals and charts since a moment. */
 export const stats = Command.make(
@@ -21,25 +90,35 @@ export const stats = Command.make(
       Flag.withDefault("7d")
     ),
     template: Flag.String("template").pipe(
-      Flag.withDescription("A Template ID, or all (default: Assemblies without a Template)"),
-      Flag.optional
+      Flag.withDescription("A Template, all (the default), or none: only Assemblies without a Template"),
+      Flag.withDefault("all")
     ),
-    json: jsonFlag
+    json: jsonFlag,
+    csv: formatFlag("csv", "Print each bucket of the service as a line of CSV"),
+    svg: formatFlag("svg", "Print the charts as a picture (SVG)"),
+    html: formatFlag("html", "Print the report as a page without links to other files (HTML)")
   },
-  Effect.fnUntraced(function* ({ json, region, since, template }) {
+  Effect.fnUntraced(function* ({ csv, html, json, region, since, svg, template }) {
     const now = yield* DateTime.now
     const moment = Moment.parse(since, now)
-    const statistics = yield* Assemblies.statistics({
-      region,
-      // A date that this program cannot parse is sent unchanged, because the service may accept it (spec.md, "Retrieve
-      // Assembly statistics").
-      since: Option.getOrElse(moment, () => since),
-      ...Option.match(template, { onNone: () => ({}), onSome: (templateId) => ({ templateId }) })
-    })
+    // A date that this program cannot parse is sent unchanged, because the service may accept it (spec.md, "Retrieve
+    // Assembly statistics").
+    const query = { region, template, since: Option.getOrElse(moment, () => since) }
+    const statistics = yield* readNamed(query)
+    const from = Option.getOrUndefined(moment)
+    if (statistics.totalAssemblies === 0) yield* sayRegion(query, from ?? DateTime.subtract(now, { days: 91 }))
+    const options = { from, to: now, region, template }
     if (json) return yield* Output.json(AssemblyStatistics.Statistics)(statistics)
-    const layout = yield* Output.layout
-    yield* Output.report(
-      StatisticsReport.render(statistics, { ...layout, from: Option.getOrUndefined(moment), to: now })
-    )
+    if (csv) return yield* Output.lines(StatisticsPage.csv(statistics))
+    if (svg) return yield* Output.lines(StatisticsPage.svg(statistics, options).split("\n"))
+    if (html) return yield* Output.lines(StatisticsPage.html(statistics, options).split("\n"))
+    yield* Output.report(StatisticsReport.render(statistics, { ...(yield* Output.layout), from, to: now }))
   })
-).pipe(Command.withDescription("Show the statistics of Assemblies"))
+).pipe(
+  Command.validate(({ csv, html, json, svg }) => isOneFormat([csv, html, json, svg])),
+  Command.withDescription("Show the statistics of Assemblies"),
+  Command.withExamples([
+    { command: "assembly stats --since 30d", description: "The last 30 days in the terminal" },
+    { command: "assembly stats --since 30d --html > report.html", description: "The same as a page" }
+  ])
+)

@@ -5,6 +5,7 @@ import * as Argument from "effect/cli/Argument"
 import * as CliError from "effect/cli/CliError"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -28,12 +29,13 @@ const signatureFlag = Flag.Boolean("require-signature").pipe(
   Flag.withDescription("Whether only signed requests may use the Template")
 )
 
-const columns: ReadonlyArray<Table.Column<Template.Item>> = [
-  { title: "Template", value: ({ id }) => id, keep: true },
-  { title: "Name", value: ({ name }) => name },
-  { title: "Modified (UTC)", value: ({ modified }) => Cells.minute(modified), keep: true },
-  { title: "Signed", value: (item) => Cells.flag(item.require_signature_auth) },
-  { title: "Last used (UTC)", value: (item) => Cells.minute(item.last_used), keep: true }
+/** The name comes before the id, because every command takes either. */
+const columns = (now: DateTime.DateTime): ReadonlyArray<Table.Column<Template.Item>> => [
+  { title: "Template", rank: 3, value: ({ id }) => id, keep: true },
+  { title: "Name", rank: 1, value: ({ name }) => name, least: 20 },
+  Cells.timeColumn("Modified", ({ modified }) => modified, { now, rank: 2 }),
+  { title: "Signed", rank: 5, value: (item) => Cells.flag(item.require_signature_auth), keep: true },
+  Cells.timeColumn("Last used", (item) => item.last_used, { now, rank: 4 })
 ]
 
 type Shown = Template.Found | Template.Created | Template.Updated
@@ -79,7 +81,8 @@ const list = Command.make(
   Effect.fnUntraced(function* ({ json, ...query }) {
     const found = yield* Templates.list(query)
     if (json) return yield* Output.json(Template.Page)(found)
-    yield* Output.report(Table.render(columns, found.items, { ...(yield* Output.layout), empty: "no Templates" }))
+    const layout = yield* Output.layout
+    yield* Output.report(Table.render(columns(yield* DateTime.now), found.items, { ...layout, empty: "no Templates" }))
     if (found.count !== undefined && found.count > found.items.length) {
       yield* Output.lines(["", `page ${query.page}: ${found.items.length} of ${found.count} Templates`])
     }
@@ -140,7 +143,8 @@ const create = Command.make(
 ).pipe(
   Command.withDescription("Create a Template from a JSON file"),
   Command.withExamples([
-    { command: "assembly templates create thumbnails thumbnails.json", description: "Create a Template" }
+    { command: "assembly templates create thumbnails thumbnails.json", description: "Create a Template" },
+    { command: "jq . content.json | assembly templates create thumbnails -", description: "From the standard input" }
   ])
 )
 
@@ -203,7 +207,10 @@ const remove = Command.make(
   })
 ).pipe(
   Command.withDescription("Delete Templates. Several are deleted only after a question or with --yes"),
-  Command.withExamples([{ command: "assembly templates delete thumbnails", description: "Delete a Template" }])
+  Command.withExamples([
+    { command: "assembly templates delete thumbnails", description: "Delete a Template" },
+    { command: "assembly templates delete --yes thumbnails previews", description: "Delete two without a question" }
+  ])
 )
 
 /** `assembly templates`: the stored Assembly Instructions of the Workspace. */

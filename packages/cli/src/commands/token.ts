@@ -1,5 +1,8 @@
 import * as Input from "@assembly-effect/api/unstable/Input"
+import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Tokens from "@assembly-effect/auth/Tokens"
+import * as Variables from "@assembly-effect/auth/unstable/Variables"
+import * as RuntimeClient from "@assembly-effect/node/RuntimeClient"
 import * as Auth from "@assembly-effect/schema/Auth"
 import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
 import * as Config from "effect/Config"
@@ -7,15 +10,16 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Output from "../Output.ts"
 
 const decodeBaseUrl = SchemaParser.decodeUnknownEffect(SecureUrl.SecureUrl)
 
-const baseUrl = Effect.flatMap(Config.NonEmptyString("ASSEMBLY_BASE_URL"), decodeBaseUrl).pipe(
-  Effect.catchIf(SchemaIssue.isIssue, (issue) => Effect.fail(Input.invalidRequest("ASSEMBLY_BASE_URL", issue)))
-)
+const toBaseUrl = (text: string) =>
+  Effect.mapError(decodeBaseUrl(text), (issue) => Input.invalidRequest("ASSEMBLY_BASE_URL", issue))
+
+/** The three variables of the environment. The error names each that is missing. */
+const variables = Variables.read({ baseUrl: Config.NonEmptyString("ASSEMBLY_BASE_URL"), ...Credentials.variables() })
 
 /** `assembly token`: prints a bearer token for another program. */
 export const token = Command.make(
@@ -30,15 +34,18 @@ export const token = Command.make(
     )
   },
   Effect.fnUntraced(function* ({ scopes }) {
-    const address = yield* baseUrl
+    const { baseUrl, ...credentials } = yield* variables
+    const address = yield* toBaseUrl(baseUrl)
     const { value } = yield* Tokens.make(scopes.length === 0 ? {} : { scopes }).pipe(
-      Effect.flatMap((tokens) => tokens.get({ baseUrl: address }))
+      Effect.flatMap((tokens) => tokens.get({ baseUrl: address })),
+      Effect.provide([Credentials.layer(credentials), RuntimeClient.layer])
     )
     yield* Output.lines([Redacted.value(value)])
   })
 ).pipe(
   Command.withDescription("Print a bearer token. It is a secret: pass it only to the program that needs it"),
   Command.withExamples([
-    { command: "assembly token --scope assemblies:read", description: "A token that reads Assemblies" }
+    { command: "assembly token --scope assemblies:read", description: "A token that reads Assemblies" },
+    { command: "assembly token > token.txt", description: "Save a token with all scopes of the Auth Key" }
   ])
 )

@@ -1,9 +1,10 @@
 /**
  * Texts for the cells of tables and the lines of a resource.
  */
-import type * as DateTime from "effect/DateTime"
+import * as DateTime from "effect/DateTime"
 import * as Predicate from "effect/Predicate"
 import * as Format from "../Format.ts"
+import type * as Table from "../Table.ts"
 
 /** Stands for a value that the service does not report. */
 export const unknown = "–"
@@ -11,6 +12,23 @@ export const unknown = "–"
 /** A time to the minute, in UTC. */
 export const minute = (moment: DateTime.DateTime | null | undefined): string =>
   moment === null || moment === undefined ? unknown : Format.date(moment).slice(0, 16)
+
+/** How long ago a moment was. */
+export const age = (moment: DateTime.DateTime | null | undefined, now: DateTime.DateTime): string =>
+  moment === null || moment === undefined ? unknown : Format.age(DateTime.distance(moment, now))
+
+/** A column of times: dates, or ages in a narrow terminal. `rank` is the importance of the column. */
+export const timeColumn = <Row>(
+  title: string,
+  value: (row: Row) => DateTime.DateTime | null | undefined,
+  options: { readonly now: DateTime.DateTime; readonly rank: number }
+): Table.Column<Row> => ({
+  title: `${title} (UTC)`,
+  rank: options.rank,
+  value: (row) => minute(value(row)),
+  short: { title, value: (row) => age(value(row), options.now) },
+  keep: true
+})
 
 /** A flag as a word. */
 export const flag = (value: boolean | undefined): string => {

@@ -20,7 +20,8 @@ const problems: Readonly<Record<string, string>> = {
   PermissionDenied: "permission denied"
 }
 
-const problemOf = ({ message, reason }: PlatformError.PlatformError): string =>
+/** Why a file cannot be read, in a few words. */
+export const problemOf = ({ message, reason }: PlatformError.PlatformError): string =>
   Object.hasOwn(problems, reason._tag) ? (problems[reason._tag] ?? message) : message
 
 const readText = (

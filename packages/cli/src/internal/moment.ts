@@ -77,3 +77,25 @@ export const startFlag = (name: string, otherwise: string): Flag.Flag<DateTime.U
     Flag.withDefault(otherwise),
     Flag.mapEffect((value) => read(name, value, "down"))
   )
+
+/** A flag for a length of time, such as `10m`, with a default. */
+export const durationFlag = (name: string, otherwise: string, description: string): Flag.Flag<Duration.Duration> =>
+  Flag.String(name).pipe(
+    Flag.withMetavar("duration"),
+    Flag.withDescription(description),
+    Flag.withDefault(otherwise),
+    Flag.mapEffect((value) =>
+      Option.match(Option.filter(parseAgo(value), Duration.isPositive), {
+        onSome: Effect.succeed,
+        onNone: () =>
+          Effect.fail(
+            new CliError.InvalidValue({
+              option: name,
+              value,
+              expected: "a length of time such as 30s, 10m or 2h",
+              kind: "flag"
+            })
+          )
+      })
+    )
+  )

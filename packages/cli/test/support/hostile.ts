@@ -114,6 +114,10 @@ const wellFormed = (origin: string, id: string): Readonly<Record<string, Answer>
     "POST /token": { status: 200, body: { access_token: evil, token_type: "Bearer" } },
     "POST /assemblies/:id": { status: 200, body: { ...status, ok: "ASSEMBLY_UPLOADING" } },
     "GET /assemblies/:id": { status: 200, body: status },
+    "POST /assemblies/:id/replay": {
+      status: 200,
+      body: { ok: "ASSEMBLY_REPLAYING", message: evil, assembly_id: id, notify_url: evil, [evil]: evil }
+    },
     "DELETE /assemblies/:id": { status: 200, body: { ...status, ok: "ASSEMBLY_CANCELED" } },
     "POST /resumable/files/": {
       status: 201,

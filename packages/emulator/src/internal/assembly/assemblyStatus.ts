@@ -70,11 +70,17 @@ const make = Effect.gen(function* () {
     } satisfies Assembly.TusReceipt
   })
 
-  /** The file with a URL of this run. The stored URL has the port of the run in which the Step ended. */
+  /** The URL of this run. A stored URL has the port of the run in which it was stored. */
+  const moved = (url: string): string => origin.baseUrl + new URL(url).pathname
+
+  /** The file with URLs of this run. */
   const located = (file: Assembly.File): Assembly.File => {
-    if (typeof file.ssl_url !== "string" || file.ssl_url.startsWith(`${origin.baseUrl}/`)) return file
-    const url = origin.baseUrl + new URL(file.ssl_url).pathname
-    return { ...file, url, ssl_url: url }
+    const { ssl_url: result, tus_upload_url: upload } = file
+    return {
+      ...file,
+      ...(typeof result === "string" ? { url: moved(result), ssl_url: moved(result) } : undefined),
+      ...(typeof upload === "string" ? { tus_upload_url: moved(upload) } : undefined)
+    }
   }
 
   return AssemblyStatus.of({
@@ -111,7 +117,7 @@ const make = Effect.gen(function* () {
         started_tus_uploads: receipts.length,
         finished_tus_uploads: receipts.filter(({ finished }) => finished).length,
         tus_uploads: receipts,
-        uploads: made.uploads,
+        uploads: made.uploads.map(located),
         results: Record.map(made.results, (results) => results.map(located))
       }
     })

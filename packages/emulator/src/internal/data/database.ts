@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as SqlError from "effect/sql/SqlError"
-import { DataInUse, type StorageFailed } from "../../EmulatorError.ts"
+import { DataInUse, StorageFailed } from "../../EmulatorError.ts"
 import { migrations } from "./migrations.ts"
 import * as Statement from "./statement.ts"
 
@@ -44,24 +44,34 @@ const loader = Migrator.fromRecord(
 
 const version = Statement.one(Schema.Struct({ user_version: Schema.Int }))
 
+const tables = Statement.one(Schema.Struct({ foreign: Schema.Int }))
+
+/** Refuses the database of another program, because the migrations would change it. */
+const checkOwner = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, path: string) {
+  const found = yield* tables(sql`
+    SELECT count(*) > 0 AND NOT coalesce(sum(name = 'assemblies'), 0) AS "foreign"
+    FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'effect_sql_%'`)
+  if (found.foreign !== 0) return yield* new StorageFailed({ path, reason: "Damaged", code: "NOT_OF_THE_EMULATOR" })
+})
+
 /**
  * Runs the missing migrations. Before the emulator used Effect's Migrator, it counted the migrations in `user_version`.
  * In newer databases `user_version` is 0.
  */
-const migrate = Effect.gen(function* () {
+const migrate = Effect.fnUntraced(function* (path: string) {
   const sql = yield* SqlClient.SqlClient
+  yield* checkOwner(sql, path)
   const { user_version } = yield* version(sql`PRAGMA user_version`)
-  yield* Migrator.make({})({ loader: Effect.map(loader, (all) => all.filter(([id]) => id > user_version)) })
-}).pipe(
-  Effect.catchTag("MigrationError", (error) =>
-    SqlError.isSqlError(error.cause) ? Effect.fail(error.cause) : Effect.die(error)
-  ),
-  Statement.stored
-)
+  yield* Migrator.make({})({ loader: Effect.map(loader, (all) => all.filter(([id]) => id > user_version)) }).pipe(
+    Effect.catchTag("MigrationError", (error) =>
+      SqlError.isSqlError(error.cause) ? Effect.fail(error.cause) : Effect.die(error)
+    )
+  )
+}, Statement.stored)
 
 /**
  * Opens the database file at `path` and runs the missing migrations. The database `:memory:` is lost when the scope
  * closes.
  */
 export const layer = (path: string): Layer.Layer<SqlClient.SqlClient, DataInUse | StorageFailed> =>
-  Layer.provideMerge(Layer.effectDiscard(migrate), client(path))
+  Layer.provideMerge(Layer.effectDiscard(migrate(path)), client(path))

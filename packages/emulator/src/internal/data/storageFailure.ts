@@ -34,8 +34,10 @@ const sqlite: Readonly<Record<number, Pick<StorageFailed, "code" | "reason">>> =
   3: { code: "SQLITE_PERM", reason: "Denied" },
   8: { code: "SQLITE_READONLY", reason: "ReadOnly" },
   10: { code: "SQLITE_IOERR", reason: "Broken" },
+  11: { code: "SQLITE_CORRUPT", reason: "Damaged" },
   13: { code: "SQLITE_FULL", reason: "Full" },
-  14: { code: "SQLITE_CANTOPEN", reason: "Denied" }
+  14: { code: "SQLITE_CANTOPEN", reason: "Denied" },
+  26: { code: "SQLITE_NOTADB", reason: "Damaged" }
 }
 
 /** Converts an SQL error to `StorageFailed` if the disk failed, else to a defect. */

@@ -9,6 +9,8 @@ import * as FaultyAnswer from "./faultyAnswer.ts"
 import * as HeaderLimit from "./headerLimit.ts"
 import * as HostCheck from "./hostCheck.ts"
 import * as ReadablePath from "./readablePath.ts"
+import type * as RequestLog from "../../RequestLog.ts"
+import * as RequestLogger from "./requestLog.ts"
 import * as Refusal from "./refusal.ts"
 
 /** Sets the `date` header from the clock of the emulator. A client uses this header to correct its own clock. */
@@ -32,12 +34,14 @@ const elsewhere = HttpRouter.add("*", "/*", ({ method }) =>
  * The middleware of every request, the outermost first. CORS comes before the injected faults, so that their responses
  * have CORS headers too.
  */
-export const layer = Layer.mergeAll(
-  HeaderLimit.layer,
-  HostCheck.layer,
-  Cors.layer,
-  FaultyAnswer.layer,
-  date,
-  ReadablePath.layer,
-  elsewhere
-)
+export const layer = (listener: RequestLog.Listener | undefined) =>
+  Layer.mergeAll(
+    RequestLogger.layer(listener),
+    HeaderLimit.layer,
+    HostCheck.layer,
+    Cors.layer,
+    FaultyAnswer.layer,
+    date,
+    ReadablePath.layer,
+    elsewhere
+  )

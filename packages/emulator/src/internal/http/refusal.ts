@@ -4,6 +4,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { StorageFailed } from "../../EmulatorError.ts"
+import * as RequestNote from "./requestNote.ts"
 
 /** The refusal of a request. The response is the general error object of spec.md, "Errors". */
 export class Refusal extends Data.TaggedError("Refusal")<{
@@ -64,7 +65,7 @@ const cannotStore = (failed: StorageFailed) => server(507, `The emulator cannot 
 export const answered =
   (name: string) =>
   <R>(handler: Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal | StorageFailed, R>) =>
-    handler.pipe(
+    Effect.andThen(RequestNote.operation(name), handler).pipe(
       Effect.catchTags({
         Refusal: (refusal) => Effect.succeed(toResponse(refusal)),
         StorageFailed: (failed) =>

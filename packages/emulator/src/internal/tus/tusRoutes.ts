@@ -15,6 +15,7 @@ import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Origin from "../http/origin.ts"
 import * as Checksum from "./checksum.ts"
 import * as Expiry from "./expiry.ts"
+import * as RequestNote from "../http/requestNote.ts"
 import * as TusRefusal from "./tusRefusal.ts"
 import * as Uploads from "./uploads.ts"
 
@@ -174,9 +175,9 @@ type Handler = (
 >
 
 const answering =
-  (handler: Handler) =>
+  (name: string, handler: Handler) =>
   (request: Request): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpRouter.RouteContext> =>
-    handler(request).pipe(
+    Effect.andThen(RequestNote.operation(name), handler(request)).pipe(
       Effect.catchTags({
         TusRefusal: (refusal) => Effect.succeed(TusRefusal.toResponse(refusal)),
         StorageFailed: (failed) =>
@@ -190,21 +191,23 @@ const answering =
       )
     )
 
+const discovered = answering("Tus.discover", () => Effect.succeed(discover))
+
 const files = "/resumable/files/"
 const file = "/resumable/files/:uploadId"
 
 const routes = Effect.map(handlers, ({ append, create, download, get, terminate }) => [
-  HttpRouter.route("OPTIONS", files, discover),
-  HttpRouter.route("OPTIONS", file, discover),
-  HttpRouter.route("POST", files, answering(create)),
-  HttpRouter.route("HEAD", file, answering(get)),
+  HttpRouter.route("OPTIONS", files, discovered),
+  HttpRouter.route("OPTIONS", file, discovered),
+  HttpRouter.route("POST", files, answering("Tus.create", create)),
+  HttpRouter.route("HEAD", file, answering("Tus.offset", get)),
   HttpRouter.route(
     "GET",
     file,
-    answering(() => download)
+    answering("Tus.download", () => download)
   ),
-  HttpRouter.route("PATCH", file, answering(append)),
-  HttpRouter.route("DELETE", file, answering(terminate))
+  HttpRouter.route("PATCH", file, answering("Tus.append", append)),
+  HttpRouter.route("DELETE", file, answering("Tus.terminate", terminate))
 ])
 
 /** The routes under `/resumable/files/` (spec.md, "Create a tus upload"). */

@@ -1,0 +1,147 @@
+/**
+ * The help of a command as lines that fit the terminal. Lines are broken between words.
+ */
+import type * as HelpDoc from "effect/cli/HelpDoc"
+import * as Context from "effect/Context"
+import * as Option from "effect/Option"
+import * as ExitCode from "./ExitCode.ts"
+import * as Text from "./internal/text.ts"
+import * as Style from "./Style.ts"
+
+/** A term and its explanation. */
+type Row = readonly [term: string, explanation: string]
+
+/**
+ * The environment variables that a command reads, for its help. By default the variables of the service.
+ *
+ * @since 0.1.0
+ * @category references
+ */
+export const Environment = Context.Reference<ReadonlyArray<readonly [name: string, meaning: string]>>(
+  "@assembly-effect/cli/HelpText/Environment",
+  {
+    defaultValue: () => [
+      ["ASSEMBLY_BASE_URL", "The address of the service, such as https://api2.example.com (required)"],
+      ["ASSEMBLY_AUTH_KEY", "The Auth Key (required)"],
+      ["ASSEMBLY_AUTH_SECRET", "The secret of the Auth Key (required)"]
+    ]
+  }
+)
+
+const { authentication, done, failed, interrupted, network, usage } = ExitCode.codes
+
+const exitCodes: ReadonlyArray<Row> = [
+  [`${done}`, "The work is done"],
+  [`${failed}`, "The work failed"],
+  [`${usage}`, "An argument, a variable or an input file is missing or invalid"],
+  [`${authentication}`, "The service refused the credentials"],
+  [`${network}`, "The service could not be reached"],
+  [`${interrupted}`, "Interrupted, for example by Ctrl-C"]
+]
+
+/** Longer terms are on a line of their own. */
+const longestTerm = 24
+
+/** In a narrower terminal, the explanation is below its term. */
+const narrow = 60
+
+/** Wider lines are harder to read. */
+const widest = 100
+
+interface Layout {
+  readonly width: number
+  readonly style: Style.Style
+}
+
+const indented = (text: string, indent: number, { width }: Layout): ReadonlyArray<string> =>
+  Text.wrap(text, width - indent).map((line) => " ".repeat(indent) + line)
+
+const rows = (entries: ReadonlyArray<Row>, layout: Layout): ReadonlyArray<string> => {
+  const cells = Math.min(longestTerm, Math.max(0, ...entries.map(([term]) => Text.width(term))))
+  return entries.flatMap(([term, explanation]) => {
+    const isBelow = layout.width < narrow || Text.width(term) > longestTerm
+    const indent = isBelow ? 6 : cells + 4
+    const [first = "", ...others] = indented(explanation, indent, layout)
+    const painted = layout.style.green(term)
+    // A term has no spaces where it could be broken, except in the list of the values of a flag.
+    if (isBelow) {
+      const [head = "", ...tail] = Text.wrap(term, layout.width - 2)
+      return [`  ${layout.style.green(head)}`, ...tail.map((line) => `      ${line}`), first, ...others].filter(
+        (line) => line.trim() !== ""
+      )
+    }
+    return [`  ${painted}${first.slice(2 + Text.width(term))}`, ...others]
+  })
+}
+
+const section = (title: string, lines: ReadonlyArray<string>, { style }: Layout): ReadonlyArray<string> =>
+  lines.length === 0 ? [] : [style.bold(title), ...lines, ""]
+
+/** The description, without the values of a flag, which are in its term. */
+const describe = (description: Option.Option<string>): string =>
+  Option.getOrElse(description, () => "").replace(/ ?\(choices: [^)]*\)/, "")
+
+const flagRow = ({ aliases, description, name, required, type }: HelpDoc.FlagDoc): Row => {
+  const names = [...aliases, `--${name}`].join(", ")
+  const values = type === "boolean" ? "" : ` ${type.replace(/^<(.*)>$/, "$1").replaceAll("|", " | ")}`
+  return [names + values, `${describe(description)}${required ? " (required)" : ""}`]
+}
+
+const argumentRow = ({ description, name, required, variadic }: HelpDoc.ArgDoc): Row => [
+  variadic ? `${name}...` : name,
+  `${describe(description)}${required ? " (required)" : " (optional)"}`
+]
+
+/** A command that is too long is continued on the next line, so that it can be pasted. */
+const command = (text: string, layout: Layout): ReadonlyArray<string> => {
+  const lines = Text.wrap(text, layout.width - 6)
+  return lines.map(
+    (line, index) => (index === 0 ? "  " : "    ") + layout.style.cyan(line) + (index === lines.length - 1 ? "" : " \\")
+  )
+}
+
+const examples = (docs: ReadonlyArray<HelpDoc.ExampleDoc>, layout: Layout): ReadonlyArray<string> =>
+  docs.flatMap(({ command: text, description }, index) => [
+    ...(index === 0 ? [] : [""]),
+    ...(description === undefined
+      ? []
+      : Text.wrap(description, layout.width - 4).map((line) => `  ${layout.style.dim(`# ${line}`)}`)),
+    ...command(text, layout)
+  ])
+
+const subcommands = (doc: HelpDoc.HelpDoc): ReadonlyArray<Row> =>
+  (doc.subcommands ?? []).flatMap(({ commands }) =>
+    commands.map(({ description, name, shortDescription }): Row => [name, shortDescription ?? description])
+  )
+
+/**
+ * Renders the help of a command. `width` is the number of cells of the terminal, 80 if it is undefined.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const render = (
+  doc: HelpDoc.HelpDoc,
+  options: { readonly width: number | undefined; readonly style?: Style.Style | undefined }
+): ReadonlyArray<Style.Line> => {
+  const layout = { width: Math.min(options.width ?? 80, widest), style: options.style ?? Style.plain }
+  const below = subcommands(doc)
+  const isGroup = below.length > 0
+  const lines = [
+    ...indented(doc.description, 0, layout),
+    "",
+    ...section("USAGE", indented(doc.usage, 2, layout), layout),
+    ...section("ARGUMENTS", rows((doc.args ?? []).map(argumentRow), layout), layout),
+    ...section("FLAGS", rows(doc.flags.map(flagRow), layout), layout),
+    ...section("COMMANDS", rows(below, layout), layout),
+    ...section("EXAMPLES", examples(doc.examples ?? [], layout), layout),
+    ...section("ENVIRONMENT", rows(Context.get(doc.annotations, Environment), layout), layout),
+    ...section("EXIT CODES", rows(exitCodes, layout), layout),
+    ...section("GLOBAL FLAGS", rows((doc.globalFlags ?? []).map(flagRow), layout), layout),
+    ...(isGroup
+      ? indented(`Run ${(doc.commandPath ?? []).join(" ")} <command> --help for the help of a command.`, 0, layout)
+      : [])
+  ]
+  const end = lines.findLastIndex((line) => line !== "")
+  return lines.slice(0, end + 1).map((line) => Style.toLine(line))
+}

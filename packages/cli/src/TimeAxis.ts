@@ -1,0 +1,168 @@
+/**
+ * The time axis of a report: bars of one calendar step. Pure; always UTC.
+ */
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
+import * as Format from "./Format.ts"
+
+/**
+ * The bars of an axis. The first bar starts at `start`, and each bar lasts `step`. The axis ends at `end`, so the last
+ * bar may be shorter than its step. `start`, `step` and `end` are in milliseconds.
+ *
+ * - `name`: the step in words, such as `6 h`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface TimeAxis {
+  readonly start: number
+  readonly step: number
+  readonly bars: number
+  readonly end: number
+  readonly name: string
+}
+
+/**
+ * - `from`, `to`: the window to show, in milliseconds.
+ * - `granularity`: the length of a bucket of the data. A step is always a whole number of buckets.
+ * - `maxBars`: the maximum number of bars.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  readonly from: number
+  readonly to: number
+  readonly granularity: Duration.Input
+  readonly maxBars: number
+}
+
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+const week = 7 * day
+
+/** The steps of a calendar. A step of another length, such as 10 hours, would make false beats in a daily rhythm. */
+const steps: ReadonlyArray<readonly [millis: number, name: string]> = [
+  [minute, "1 min"],
+  [5 * minute, "5 min"],
+  [15 * minute, "15 min"],
+  [hour, "1 h"],
+  [6 * hour, "6 h"],
+  [day, "1 d"],
+  [week, "1 week"]
+]
+
+/** Monday, 5 January 1970. Weeks start on Mondays; the other steps start at multiples of their length. */
+const monday = 4 * day
+
+/** The start of the calendar step that contains a time. */
+const floor = (time: number, step: number): number => {
+  const offset = step % week === 0 ? monday : 0
+  return Math.floor((time - offset) / step) * step + offset
+}
+
+const barsOf = (start: number, end: number, step: number): number => Math.floor((end - start) / step) + 1
+
+/**
+ * Chooses the smallest calendar step whose bars fit. If no step fits, a bar lasts several weeks. If the buckets of the
+ * data have an unusual length, a bar lasts several buckets.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = ({ from, granularity, maxBars, to }: Options): TimeAxis => {
+  const bucket = Math.max(1, Duration.toMillis(granularity))
+  const end = Math.max(from, to)
+  const usable = steps.filter(([millis]) => millis % bucket === 0)
+  for (const [step, name] of usable) {
+    const start = floor(from, step)
+    const bars = barsOf(start, end, step)
+    if (bars <= maxBars) return { start, step, bars, end, name }
+  }
+  const [base] = usable.at(-1) ?? [bucket]
+  const start = floor(from, base)
+  const count = Math.ceil(barsOf(start, end, base) / Math.max(1, maxBars))
+  const step = base * count
+  const name = base === week ? `${count} weeks` : Format.duration(step)
+  return { start, step, bars: barsOf(start, end, step), end, name }
+}
+
+/**
+ * The sums of the values in each bar. Values outside of the axis are left out.
+ *
+ * @since 0.1.0
+ * @category getters
+ */
+export const sums = (
+  axis: TimeAxis,
+  points: ReadonlyArray<{ readonly at: DateTime.DateTime; readonly value: number }>
+): ReadonlyArray<number> => {
+  const values = Array.from({ length: axis.bars }, () => 0)
+  for (const { at, value } of points) {
+    const index = Math.floor((at.epochMilliseconds - axis.start) / axis.step)
+    const sum = values[index]
+    if (sum !== undefined) values[index] = sum + value
+  }
+  return values
+}
+
+/** The distances between two ticks. */
+const tickSteps = [
+  minute,
+  5 * minute,
+  15 * minute,
+  hour,
+  3 * hour,
+  6 * hour,
+  12 * hour,
+  day,
+  2 * day,
+  week,
+  2 * week,
+  4 * week,
+  12 * week
+]
+
+/**
+ * A tick of the axis, at the start of the bar `index`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Tick {
+  readonly index: number
+  readonly label: string
+}
+
+const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+/** A time as `14:00`, or as `Nov 16` at midnight. Empty outside of the years of a `DateTime`. */
+const labelOf = (time: number): string =>
+  Option.match(DateTime.make(time), {
+    onNone: () => "",
+    onSome: (moment) => {
+      const { day: date, month } = DateTime.toPartsUtc(moment)
+      return floor(time, day) === time ? `${months[month - 1] ?? ""} ${date}` : Format.date(moment).slice(11, 16)
+    }
+  })
+
+/**
+ * Ticks at calendar times, at least `minBars` bars apart. An axis of unusual steps has one tick, at its start.
+ *
+ * @since 0.1.0
+ * @category getters
+ */
+export const ticks = (axis: TimeAxis, minBars: number): ReadonlyArray<Tick> => {
+  const distance = tickSteps.find((tick) => tick % axis.step === 0 && tick / axis.step >= minBars)
+  const indexes = Array.from({ length: axis.bars }, (_, index) => index)
+  const found =
+    distance === undefined
+      ? []
+      : indexes.filter((index) => {
+          const time = axis.start + index * axis.step
+          return floor(time, distance) === time
+        })
+  return (found.length === 0 ? [0] : found).map((index) => ({ index, label: labelOf(axis.start + index * axis.step) }))
+}

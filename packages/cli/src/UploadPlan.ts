@@ -1,0 +1,221 @@
+/**
+ * Which files a command uploads, and under which names. Everything is checked before anything is created.
+ */
+import * as Input from "@assembly-effect/api/unstable/Input"
+import * as DamAsset from "@assembly-effect/schema/DamAsset"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Path from "effect/Path"
+import * as Result from "effect/Result"
+import * as Runtime from "effect/Runtime"
+import * as Schema from "effect/Schema"
+import * as SchemaParser from "effect/SchemaParser"
+import * as Stdio from "effect/Stdio"
+import * as Stream from "effect/Stream"
+import { glob } from "node:fs/promises"
+import * as ExitCode from "./ExitCode.ts"
+import * as LocalFile from "./LocalFile.ts"
+
+/**
+ * A file of an upload. `name` is its name at the service, which may start with folders. `path` is `-` for the standard
+ * input.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Planned<Source extends UploadSource.UploadSource = UploadSource.UploadSource> {
+  readonly path: string
+  readonly name: string
+  readonly source: Source
+}
+
+/**
+ * Two files have the same name, so one would replace the other at the service. Nothing was sent.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class SameName extends Schema.TaggedError<SameName>()("SameName", {
+  name: Schema.String,
+  paths: Schema.Array(Schema.String),
+  isRecursive: Schema.Boolean
+}) {
+  override readonly [Runtime.errorExitCode] = ExitCode.codes.usage
+  override get message() {
+    const next = this.isRecursive ? "rename one" : "add -r to keep the folders, or rename one"
+    return `${this.paths.join(" and ")} have the same name, ${this.name}: ${next}`
+  }
+}
+
+/**
+ * The standard input and its name were not given together. Nothing was sent.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInput", { problem: Schema.String }) {
+  override readonly [Runtime.errorExitCode] = ExitCode.codes.usage
+  override get message() {
+    return this.problem
+  }
+}
+
+/** A path of the arguments, and the path of a file that it names. */
+interface Found {
+  readonly path: string
+  /** The name at the service with `-r`: the path from the last folder that the arguments name. */
+  readonly kept: string
+}
+
+const refuse = (path: string, problem: string) => Effect.fail(new LocalFile.CannotRead({ path, problem }))
+
+/** The path as it was typed, unless it starts at the root or leaves the working folder. */
+const keptPath = (path: Path.Path, typed: string, inside = ""): string => {
+  const normal = path.normalize(typed).replaceAll(path.sep, "/").replace(/\/$/, "")
+  const start = path.isAbsolute(typed) || /^\.\.(?:\/|$)/.test(normal) ? path.basename(path.resolve(typed)) : normal
+  return [start === "." ? "" : start, inside.replaceAll(path.sep, "/")].filter((part) => part !== "").join("/")
+}
+
+const inFolder = Effect.fnUntraced(function* (folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const names = yield* Effect.mapError(fs.readDirectory(folder, { recursive: true }), LocalFile.toCannotRead(folder))
+  const found: Array<Found> = []
+  for (const name of names.toSorted()) {
+    const at = path.join(folder, name)
+    const info = yield* Effect.mapError(fs.stat(at), LocalFile.toCannotRead(at))
+    if (info.type !== "Directory") found.push({ path: at, kept: keptPath(path, folder, name) })
+    else if (Result.isSuccess(yield* Effect.result(fs.readLink(at)))) {
+      // Its files are not in the list. Leaving them out without a word would make an incomplete copy.
+      return yield* refuse(at, "is a link to a folder, which is not followed; remove the link, or upload its target")
+    }
+  }
+  return found.length === 0 ? yield* refuse(folder, "the folder contains no files") : found
+})
+
+/** The files that match a pattern, and with `isRecursive` also the folders. */
+const matching = (pattern: string, isRecursive: boolean): Effect.Effect<ReadonlyArray<string>, LocalFile.CannotRead> =>
+  Stream.fromAsyncIterable(
+    glob(pattern, { withFileTypes: true }),
+    () => new LocalFile.CannotRead({ path: pattern, problem: "the pattern cannot be read" })
+  ).pipe(
+    Stream.filter((entry) => entry.isFile() || (isRecursive && entry.isDirectory())),
+    Stream.map(({ name, parentPath }) => `${parentPath}/${name}`),
+    Stream.runCollect
+  )
+
+const expandOne = Effect.fnUntraced(function* (typed: string, isRecursive: boolean) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const { type } = yield* Effect.mapError(fs.stat(typed), LocalFile.toCannotRead(typed))
+  if (type !== "Directory") return [{ path: typed, kept: keptPath(path, typed) }]
+  return isRecursive ? yield* inFolder(typed) : yield* refuse(typed, "is a folder; add -r to upload its files")
+})
+
+/** The files that one argument names: a file, a folder, or a pattern that the shell has not expanded. */
+const expand = Effect.fnUntraced(function* (typed: string, isRecursive: boolean) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const info = yield* Effect.result(fs.stat(typed))
+  if (Result.isSuccess(info)) return yield* expandOne(typed, isRecursive)
+  if (info.failure.reason._tag !== "NotFound" || !/[*?[{]/.test(typed)) {
+    return yield* LocalFile.toCannotRead(typed)(info.failure)
+  }
+  const working = path.resolve(".")
+  const matches = yield* matching(typed, isRecursive)
+  const named = matches.map((match) => (path.isAbsolute(typed) ? match : path.relative(working, match))).toSorted()
+  // A folder that matches contains the matches below it.
+  const top = named.filter((one) => !named.some((other) => one.startsWith(other + path.sep)))
+  const found = yield* Effect.forEach(top, (match) => expandOne(match, isRecursive))
+  return found.length === 0 ? yield* refuse(typed, "no file matches") : found.flat()
+})
+
+const decodeName = SchemaParser.decodeUnknownResult(DamAsset.Filename)
+
+/** The problem of a name at the service, if any: the first rule of filenames that one of its parts breaks. */
+const problemOf = (name: string): string | undefined => {
+  if (/\p{Cc}/u.test(name)) return "the service refuses a name with control characters; rename the file"
+  const broken = name
+    .split("/")
+    .map((part) => decodeName(part))
+    .find(Result.isFailure)
+  if (broken === undefined) return undefined
+  const [rule] = Input.fromSchemaIssue(broken.failure)
+  return `the service refuses this name (${rule?.message ?? "invalid"}); rename the file`
+}
+
+const checkNames = Effect.fnUntraced(function* (files: ReadonlyArray<Planned>, isRecursive: boolean) {
+  for (const { name, path } of files) {
+    const problem = problemOf(name)
+    if (problem !== undefined) return yield* refuse(path, problem)
+  }
+  // The service compares names in NFC.
+  const same = [...Map.groupBy(files, ({ name }) => name.normalize("NFC"))].find(([, found]) => found.length > 1)
+  if (same === undefined) return files
+  return yield* new SameName({ name: same[0], paths: same[1].slice(0, 2).map(({ path }) => path), isRecursive })
+})
+
+const standardInput = (name: string) =>
+  Effect.map(Stdio.Stdio, ({ stdin }): Planned => ({ path: "-", name, source: UploadSource.fromStream(stdin) }))
+
+/**
+ * The files of the paths, in the order of the paths. A path is a file, a folder (with `isRecursive`), a pattern such as
+ * `*.jpg`, or `-` for the standard input, whose name is `inputName`. With `isRecursive` the names keep the folders.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = Effect.fnUntraced(function* (options: {
+  readonly paths: ReadonlyArray<string>
+  readonly isRecursive: boolean
+  readonly inputName: string | undefined
+}) {
+  const { inputName, isRecursive, paths } = options
+  const inputs = paths.filter((path) => path === "-").length
+  if (inputs > 1) return yield* new InvalidInput({ problem: "the standard input (-) can be uploaded only once" })
+  if (inputs === 1 && inputName === undefined) {
+    return yield* new InvalidInput({ problem: "give the standard input (-) a name with --name" })
+  }
+  if (inputs === 0 && inputName !== undefined) {
+    return yield* new InvalidInput({ problem: "--name is the name of the standard input; add - to the paths" })
+  }
+  const planned = Effect.fnUntraced(function* (typed: string) {
+    if (typed === "-") return [yield* standardInput(inputName ?? "")]
+    const found = yield* expand(typed, isRecursive)
+    return yield* Effect.forEach(found, ({ kept, path }) =>
+      Effect.map(LocalFile.open(path), ({ name, source }): Planned => ({
+        path,
+        name: isRecursive ? kept : name,
+        source
+      }))
+    )
+  })
+  const files = yield* Effect.forEach(paths, planned)
+  return yield* checkNames(files.flat(), isRecursive)
+})
+
+/**
+ * The files, if all of them can be read again. Undefined if one is the standard input.
+ *
+ * @since 0.1.0
+ * @category getters
+ */
+export const replayable = (
+  files: ReadonlyArray<Planned>
+): ReadonlyArray<Planned<UploadSource.Replayable>> | undefined => {
+  const found = files.flatMap(({ source, ...file }) => (source._tag === "Replayable" ? [{ ...file, source }] : []))
+  return found.length === files.length ? found : undefined
+}
+
+/**
+ * The size of all files in bytes. Undefined if the size of one is unknown.
+ *
+ * @since 0.1.0
+ * @category getters
+ */
+export const totalSize = (files: ReadonlyArray<Planned>): bigint | undefined =>
+  files.reduce<bigint | undefined>(
+    (all, { source: { size } }) => (all === undefined || size === undefined ? undefined : all + size),
+    0n
+  )

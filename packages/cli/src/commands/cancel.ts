@@ -1,0 +1,49 @@
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { assemblyIds } from "../internal/assemblyId.ts"
+import * as AssemblyState from "../internal/assemblyState.ts"
+import { jsonFlag } from "../internal/flags.ts"
+import * as Output from "../Output.ts"
+
+/** The service accepted the request, but the Assembly is still running. */
+export class NotCanceled extends Schema.TaggedError<NotCanceled>()("NotCanceled", { assemblyId: Schema.String }) {
+  override get message() {
+    return `the Assembly ${this.assemblyId} is still running; assembly get ${this.assemblyId} shows its state`
+  }
+}
+
+const sentence = (status: Assembly.Status): string =>
+  Assembly.state(status) === "Canceled"
+    ? `canceled ${status.assembly_id}`
+    : `${status.assembly_id} had ended before: ${AssemblyState.name(status)}`
+
+/** `assembly cancel`: stops Assemblies. */
+export const cancel = Command.make(
+  "cancel",
+  { assemblyIds, json: jsonFlag },
+  Effect.fnUntraced(function* ({ assemblyIds: ids, json }) {
+    yield* Effect.forEach(
+      ids,
+      Effect.fnUntraced(function* (assemblyId) {
+        const status = yield* Assemblies.cancel(assemblyId)
+        yield* json
+          ? Output.jsonLines(Assembly.Status)([status])
+          : Output.lines(Assembly.isOver(status) ? [sentence(status)] : [])
+        if (!Assembly.isOver(status)) return yield* new NotCanceled({ assemblyId })
+      }),
+      { discard: true }
+    )
+  })
+).pipe(
+  Command.withDescription("Cancel Assemblies. Stops at the first that cannot be canceled"),
+  Command.withExamples([
+    { command: "assembly cancel <assemblyId>", description: "Cancel an Assembly" },
+    {
+      command: "assembly list --type uploading --json --all | jq -r .id | xargs assembly cancel",
+      description: "Cancel all Assemblies that wait for files"
+    }
+  ])
+)

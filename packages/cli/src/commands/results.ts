@@ -1,0 +1,161 @@
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import * as Results from "@assembly-effect/api/Results"
+import * as Md5 from "@assembly-effect/api/unstable/Md5"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import type * as HttpClient from "effect/http/HttpClient"
+import type * as Layer from "effect/Layer"
+import * as Path from "effect/Path"
+import * as Schema from "effect/Schema"
+import * as Format from "../Format.ts"
+import { assemblyId } from "../internal/assemblyId.ts"
+import * as FileMd5 from "../internal/fileMd5.ts"
+import { jsonFlag } from "../internal/flags.ts"
+import * as ResultFiles from "../internal/resultFiles.ts"
+import * as Output from "../Output.ts"
+import * as Table from "../Table.ts"
+
+/** The Assembly is still running, so its results are not complete. */
+export class StillRunning extends Schema.TaggedError<StillRunning>()("StillRunning", { assemblyId: Schema.String }) {
+  override get message() {
+    return `the Assembly ${this.assemblyId} is still running; assembly wait ${this.assemblyId} waits for its end`
+  }
+}
+
+/**
+ * The Assembly has no result that can be downloaded, or none of the given Steps. `found` results exist without a URL.
+ */
+export class NoResults extends Schema.TaggedError<NoResults>()("NoResults", {
+  assemblyId: Schema.String,
+  steps: Schema.Array(Schema.String),
+  found: Schema.Int
+}) {
+  override get message() {
+    const of = this.steps.length === 0 ? "" : ` of ${this.steps.join(", ")}`
+    return this.found === 0
+      ? `the Assembly ${this.assemblyId} has no results${of}`
+      : `the results${of} of the Assembly ${this.assemblyId} have no URL, because their Steps do not export them`
+  }
+}
+
+/** A file at the destination differs from the result, and would be lost. */
+export class FileExists extends Schema.TaggedError<FileExists>()("FileExists", { path: Schema.String }) {
+  override get message() {
+    return `${this.path} exists and is another file; --overwrite replaces it, --output names another folder`
+  }
+}
+
+const stepsFlag = Flag.String("step").pipe(
+  Flag.withDescription("Only the results of this Step; may be repeated"),
+  Flag.atLeast(0)
+)
+
+const Listing = Schema.Record(Schema.String, Schema.Array(Assembly.File))
+
+const list = Command.make(
+  "list",
+  { assemblyId, steps: stepsFlag, json: jsonFlag },
+  Effect.fnUntraced(function* ({ assemblyId: id, json, steps }) {
+    const files = ResultFiles.of(yield* Assemblies.get(id), steps)
+    if (json) {
+      const byStep = Map.groupBy(files, ({ step }) => step)
+      return yield* Output.json(Listing)(
+        Object.fromEntries([...byStep].map(([step, found]) => [step, found.map(({ file }) => file)]))
+      )
+    }
+    yield* Output.report(Table.render(ResultFiles.columns, files, { ...(yield* Output.layout), empty: "no results" }))
+  })
+).pipe(
+  Command.withDescription("List the results of an Assembly"),
+  Command.withExamples([
+    { command: "assembly results list <assemblyId>", description: "All results" },
+    { command: "assembly results list --step resized --json <assemblyId>", description: "With their URLs, as JSON" }
+  ])
+)
+
+/** What is at the destination: nothing, the same file, or another file. */
+const stateAt = Effect.fnUntraced(function* (path: string, { file }: ResultFiles.ResultFile) {
+  const fs = yield* FileSystem.FileSystem
+  if (!(yield* fs.exists(path))) return "nothing"
+  const { size, type } = yield* fs.stat(path)
+  const md5hash = Md5.ofFile(file)
+  if (type !== "File" || Number(size) !== file.size || md5hash === undefined) return "other"
+  return (yield* FileMd5.of(path)) === md5hash ? "same" : "other"
+})
+
+/** How many files are downloaded at the same time. */
+const defaultConcurrency = 4
+
+const download = Command.make(
+  "download",
+  {
+    assemblyId,
+    output: Flag.Directory("output").pipe(
+      Flag.withAlias("o"),
+      Flag.withDescription("The folder for the files; it is created if needed (default: the current folder)"),
+      Flag.withDefault(".")
+    ),
+    steps: stepsFlag,
+    overwrite: Flag.Boolean("overwrite").pipe(
+      Flag.withDescription("Replace files that differ from the results"),
+      Flag.withDefault(false)
+    ),
+    concurrency: Flag.Int("concurrency").pipe(
+      Flag.withDescription("How many files are downloaded at the same time, 1 to 32 (default: 4)"),
+      Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 32 }))),
+      Flag.withDefault(defaultConcurrency)
+    )
+  },
+  Effect.fnUntraced(function* ({ assemblyId: id, concurrency, output, overwrite, steps }) {
+    const fs = yield* FileSystem.FileSystem
+    const paths = yield* Path.Path
+    const status = yield* Assemblies.get(id)
+    if (!Assembly.isOver(status)) return yield* new StillRunning({ assemblyId: id })
+    const found = ResultFiles.of(status, steps)
+    const placed = ResultFiles.place(found.filter(ResultFiles.hasUrl))
+    if (placed.length === 0) return yield* new NoResults({ assemblyId: id, steps, found: found.length })
+    const hidden = new Set(found.filter((one) => !ResultFiles.hasUrl(one)).map(({ step }) => step))
+    if (hidden.size > 0)
+      yield* Output.hint(`left out, because they have no URL: the results of ${[...hidden].join(", ")}`)
+
+    // All destinations are checked before the first download, so that nothing is half done because of a wrong folder.
+    const files = yield* Effect.forEach(
+      placed,
+      Effect.fnUntraced(function* (result) {
+        const path = paths.join(output, result.folder, result.name)
+        const state = yield* stateAt(path, result)
+        if (state === "other" && !overwrite) return yield* new FileExists({ path })
+        return { file: result.file, path, isThere: state === "same" }
+      })
+    )
+    const folders = new Set(files.map(({ path }) => paths.dirname(path)))
+    yield* Effect.forEach(folders, (folder) => fs.makeDirectory(folder, { recursive: true }), { discard: true })
+    yield* Effect.forEach(
+      files,
+      Effect.fnUntraced(function* ({ file, isThere, path }) {
+        if (isThere) return yield* Output.lines([`${path} is there already`])
+        const saved = yield* Results.save(file, path)
+        yield* Output.lines([`${saved.path} (${Format.bytes(saved.size)})`])
+      }),
+      { concurrency, discard: true }
+    )
+  })
+).pipe(
+  Command.withDescription(
+    "Download the results of an Assembly. A file appears when it is complete; run again to get the missing files"
+  ),
+  Command.withExamples([
+    { command: "assembly results download <assemblyId> -o thumbnails", description: "All results into a folder" },
+    { command: "assembly results download --step resized <assemblyId>", description: "The results of one Step" }
+  ])
+)
+
+/** `assembly results`: the result files of an Assembly. */
+export const results = <E, R>(service: Layer.Layer<AssemblyClient | HttpClient.HttpClient, E, R>) =>
+  Command.make("results").pipe(
+    Command.withSubcommands([Command.provide(list, service), Command.provide(download, service)])
+  )

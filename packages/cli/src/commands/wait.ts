@@ -1,0 +1,80 @@
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Format from "../Format.ts"
+import * as ErrorLine from "../ErrorLine.ts"
+import { assemblyIds } from "../internal/assemblyId.ts"
+import { jsonFlag } from "../internal/flags.ts"
+import * as Moment from "../internal/moment.ts"
+import * as StatusFacts from "../internal/statusFacts.ts"
+import * as Output from "../Output.ts"
+
+/** Not all of several Assemblies have completed. The error of each was printed. */
+export class NotAllCompleted extends Schema.TaggedError<NotAllCompleted>()("NotAllCompleted", {
+  failed: Schema.Int,
+  total: Schema.Int
+}) {
+  override get message() {
+    return `${this.failed} of ${this.total} Assemblies did not complete`
+  }
+}
+
+/** An Assembly has not ended within the given time. It goes on. */
+export class NotEnded extends Schema.TaggedError<NotEnded>()("NotEnded", {
+  assemblyId: Schema.String,
+  after: Schema.Duration
+}) {
+  override get message() {
+    return `the Assembly ${this.assemblyId} has not ended after ${Format.duration(this.after)}; --timeout waits longer`
+  }
+}
+
+/** How many Assemblies are waited for at the same time. */
+const concurrency = 8
+
+/** `assembly wait`: waits until Assemblies have completed. */
+export const wait = Command.make(
+  "wait",
+  {
+    assemblyIds,
+    timeout: Moment.durationFlag("timeout", "1h", "How long to wait for each Assembly, such as 10m (default: 1h)"),
+    json: jsonFlag
+  },
+  Effect.fnUntraced(function* ({ assemblyIds: ids, json, timeout }) {
+    const waitFor = (id: Assembly.AssemblyId) =>
+      Assemblies.awaitCompletion(id, { timeout }).pipe(
+        Effect.catchTag("TimedOut", (error) =>
+          Effect.fail(
+            error.operation === "Assemblies.awaitCompletion"
+              ? new NotEnded({ assemblyId: id, after: error.after })
+              : error
+          )
+        ),
+        Effect.tap((status) =>
+          json ? Output.jsonLines(Assembly.Status)([status]) : Output.lines([`${id}  ${StatusFacts.line(status)}`])
+        )
+      )
+    const [only, ...others] = ids
+    if (only !== undefined && others.length === 0) return yield* Effect.asVoid(waitFor(only))
+    const outcomes = yield* Effect.forEach(
+      ids,
+      (id) =>
+        waitFor(id).pipe(
+          Effect.tapError((error) => Output.error(`${id}: ${ErrorLine.fromError(error)}`)),
+          Effect.result
+        ),
+      { concurrency }
+    )
+    const failed = outcomes.filter(Result.isFailure).length
+    if (failed > 0) return yield* new NotAllCompleted({ failed, total: ids.length })
+  })
+).pipe(
+  Command.withDescription("Wait until Assemblies have completed; fails if one of them did not"),
+  Command.withExamples([
+    { command: "assembly wait <assemblyId> && assembly results download <assemblyId>", description: "Then download" },
+    { command: "assembly wait --timeout 10m <assemblyId> <assemblyId>", description: "At most ten minutes for each" }
+  ])
+)

@@ -1,0 +1,44 @@
+/**
+ * The state of an Assembly in words. Pure.
+ */
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import type * as Style from "../Style.ts"
+import * as Cells from "./cells.ts"
+
+/** The fields of a Status, or of a list entry, that determine the state. */
+type Standing = Pick<Assembly.Status, "ok" | "error">
+
+/** The name of the state, as in the filter of the list. */
+export const name = (standing: Standing): string => {
+  if (Assembly.errorCode(standing) !== undefined) return "failed"
+  return standing.ok?.replace(/^ASSEMBLY_/, "").toLowerCase() || Cells.unknown
+}
+
+const words: ReadonlyMap<string, string> = new Map([
+  ["completed", "done"],
+  ["failed", "failed"],
+  ["uploading", "upload"],
+  ["executing", "run"],
+  ["replaying", "replay"],
+  ["canceled", "cancel"],
+  ["request_aborted", "abort"],
+  [Cells.unknown, Cells.unknown]
+])
+
+/** The name of the state, or `other` if this program does not know the state: at most 15 cells. */
+export const known = (standing: Standing): string => (words.has(name(standing)) ? name(standing) : "other")
+
+/** The state in at most 6 cells. A state that this program does not know is `other`. */
+export const short = (standing: Standing): string => words.get(name(standing)) ?? "other"
+
+/** Paints a text in the colour of the state. */
+export const paint = (text: string, standing: Standing, style: Style.Style): string => {
+  switch (Assembly.state(standing)) {
+    case "Failed":
+      return style.red(text)
+    case "Completed":
+      return style.green(text)
+    default:
+      return style.yellow(text)
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * The findings of `assembly doctor`, and how they are shown. Pure.
+ */
+import * as Printable from "@assembly-effect/schema/Printable"
+import * as Schema from "effect/Schema"
+import * as Style from "../Style.ts"
+import * as Text from "./text.ts"
+
+/**
+ * One finding. `good` works, `note` is missing but may not be needed, `bad` does not work. `advice` says what to do.
+ */
+export const Finding = Schema.Struct({
+  about: Schema.String,
+  verdict: Schema.Literals(["good", "note", "bad"]),
+  text: Schema.String,
+  advice: Schema.optionalKey(Schema.String)
+})
+export type Finding = typeof Finding.Type
+
+export const good = (about: string, text: string): Finding => ({ about, verdict: "good", text })
+
+export const note = (about: string, text: string, advice: string): Finding => ({ about, verdict: "note", text, advice })
+
+export const bad = (about: string, text: string, advice: string): Finding => ({ about, verdict: "bad", text, advice })
+
+const marks = { good: "✓", note: "–", bad: "✗" } as const
+const colours = { good: "green", note: "yellow", bad: "red" } as const
+
+/** The cells of the mark and of the subject, with the gaps after them. */
+const indentation = 16
+
+/** Renders each finding with its advice. Long texts are wrapped below each other. */
+export const render = (
+  findings: ReadonlyArray<Finding>,
+  {
+    style = Style.plain,
+    width = Number.POSITIVE_INFINITY
+  }: { readonly style?: Style.Style; readonly width?: number | undefined }
+): ReadonlyArray<Style.Line> =>
+  findings.flatMap(({ about, advice, text, verdict }) => {
+    const isWide = width >= indentation + 30
+    const indent = " ".repeat(isWide ? indentation : 2)
+    const wrap = (words: string) => Text.wrap(Printable.escape(words), width - indent.length, { breakWords: true })
+    const head = `${style[colours[verdict]](marks[verdict])} ${style.bold(Text.pad(about, indentation - 2, "left"))}`
+    const [first = "", ...rest] = wrap(text)
+    return [
+      ...(isWide ? [head + first] : [head.trimEnd(), indent + first]),
+      ...rest.map((line) => indent + line),
+      ...(advice === undefined ? [] : wrap(`→ ${advice}`).map((line) => indent + line))
+    ].map(Style.toLine)
+  })

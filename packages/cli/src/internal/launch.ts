@@ -1,0 +1,73 @@
+/**
+ * What happens before Effect is loaded: the version, a Node that is too old, and output that cannot be written. It
+ * imports only modules that every Node has, so that an old Node can load it.
+ */
+import * as FileSystem from "node:fs"
+import * as Module from "node:module"
+import * as Path from "node:path"
+
+interface Package {
+  readonly version: string
+  readonly engines: { readonly node: string }
+}
+
+const readPackage = (): Package =>
+  JSON.parse(FileSystem.readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as Package
+
+const numbersOf = (version: string): ReadonlyArray<number> => (version.match(/\d+/g) ?? []).slice(0, 3).map(Number)
+
+/** Whether a version is lower than the minimum. Both are compared by their first three numbers. */
+const isOlder = (version: string, minimum: string): boolean => {
+  const least = numbersOf(minimum)
+  const difference = numbersOf(version)
+    .map((number, index) => number - (least[index] ?? 0))
+    .find((number) => number !== 0)
+  return difference !== undefined && difference < 0
+}
+
+/**
+ * Reports a standard output that cannot be written, and makes the process fail. Node ignores the failures of its
+ * console, but a full disk must not look like a success: the output may be a secret that is never shown again. If the
+ * reader of a pipe has ended, it needs no more output, and nothing is reported. A standard error that cannot be written
+ * has no place for a report.
+ */
+const reportLost = (): void => {
+  process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
+    if (code === "EPIPE" || process.exitCode !== undefined) return
+    process.exitCode = 1
+    process.stderr.write(`assembly: the output cannot be written: ${message}\n`)
+  })
+  process.stderr.on("error", () => {})
+}
+
+/**
+ * Node keeps the compiled modules of this program, so that the next command starts faster. The folder belongs to the
+ * user, because whoever can write to it can change the program. Without such a folder, nothing is kept.
+ */
+const keepCompiled = (env: NodeJS.ProcessEnv): void => {
+  const { HOME, LOCALAPPDATA, XDG_CACHE_HOME } = env
+  const folder = XDG_CACHE_HOME || (HOME ? Path.join(HOME, ".cache") : LOCALAPPDATA)
+  if (folder) Module.enableCompileCache(Path.join(folder, "assembly", "compiled"))
+}
+
+/** Runs the command line. `load` loads the part that needs Effect and runs it. */
+export const launch = async (load: () => Promise<(version: string) => void>): Promise<void> => {
+  reportLost()
+  const { engines, version } = readPackage()
+  const [argument, ...others] = process.argv.slice(2)
+  if (others.length === 0 && (argument === "--version" || argument === "-v")) {
+    process.stdout.write(`assembly v${version}\n`)
+    return
+  }
+  if (isOlder(process.versions.node, engines.node)) {
+    const minimum = numbersOf(engines.node).join(".")
+    process.stderr.write(
+      `assembly: Node ${minimum} or newer is required, but this is Node ${process.versions.node}; install a newer Node from https://nodejs.org\n`
+    )
+    process.exitCode = 2
+    return
+  }
+  keepCompiled(process.env)
+  const run = await load()
+  run(version)
+}

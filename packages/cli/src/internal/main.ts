@@ -1,0 +1,17 @@
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as ExitCode from "../ExitCode.ts"
+import * as Program from "../Program.ts"
+import * as StandardError from "../StandardError.ts"
+
+/** Runs the program to its end, and exits with the code of its outcome. */
+export const main = (version: string): void =>
+  Program.run(version).pipe(
+    Effect.provide(Layer.provideMerge(StandardError.layer, NodeServices.layer)),
+    NodeRuntime.runMain({
+      disableErrorReporting: true,
+      teardown: (exit, onExit) => onExit(ExitCode.fromExit(exit))
+    })
+  )

@@ -1,0 +1,42 @@
+/**
+ * A request of the emulator as a line of its log. Pure.
+ */
+import type * as RequestLog from "@assembly-effect/emulator/RequestLog"
+import * as Printable from "@assembly-effect/schema/Printable"
+import type * as DateTime from "effect/DateTime"
+import * as Format from "../Format.ts"
+import * as Style from "../Style.ts"
+import * as Text from "./text.ts"
+
+/** The longest name of an operation, nearly. */
+const operationCells = 24
+
+/** The maximum length of a path or a reason, in cells. A client may send a path of any length. */
+const maxCells = 300
+
+const paintStatus = (status: number, style: Style.Style): string => {
+  const text = String(status)
+  if (status >= 500) return style.red(text)
+  return status >= 400 ? style.yellow(text) : style.green(text)
+}
+
+/**
+ * Renders the time, the method, the operation, the status and the reason of a refusal. The path is shown only if there
+ * is no operation, because the path of an operation contains ids that grant access.
+ */
+export const render = (
+  { duration, method, operation, path, reason, status }: RequestLog.Entry,
+  now: DateTime.DateTime,
+  style: Style.Style = Style.plain
+): Style.Line => {
+  const name = Text.truncate(Printable.escape(operation ?? path), maxCells)
+  const parts = [
+    style.dim(Format.date(now).slice(11)),
+    Text.pad(Printable.escape(method), 7, "left"),
+    Text.pad(name, operationCells, "left"),
+    paintStatus(status, style),
+    Text.pad(Format.duration(duration), 7, "right"),
+    ...(reason === undefined ? [] : [Text.truncate(Printable.escape(reason), maxCells)])
+  ]
+  return Style.toLine(parts.join("  "))
+}

@@ -1,0 +1,60 @@
+/**
+ * Runs another program with the environment of the emulator.
+ */
+import * as Effect from "effect/Effect"
+import type * as PlatformError from "effect/PlatformError"
+import * as ChildProcess from "effect/process/ChildProcess"
+import type * as ChildProcessSpawner from "effect/process/ChildProcessSpawner"
+import * as Runtime from "effect/Runtime"
+import * as Schema from "effect/Schema"
+
+/** The program cannot be started. */
+export class CannotRun extends Schema.TaggedError<CannotRun>()("CannotRun", {
+  command: Schema.String,
+  problem: Schema.String,
+  exitCode: Schema.Int
+}) {
+  override readonly [Runtime.errorExitCode] = this.exitCode
+  override get message() {
+    return `cannot run ${this.command}: ${this.problem}`
+  }
+}
+
+/** The program has failed. It has reported its failure itself, so nothing is printed. */
+export class ProgramFailed extends Schema.TaggedError<ProgramFailed>()("ProgramFailed", { exitCode: Schema.Int }) {
+  override readonly [Runtime.errorExitCode] = this.exitCode
+  override readonly [Runtime.errorReported] = false
+  override get message() {
+    return `the program ended with the exit code ${this.exitCode}`
+  }
+}
+
+/** The problems of a start, and the exit codes that shells use for them. */
+const problems: Readonly<Record<string, readonly [problem: string, exitCode: number]>> = {
+  NotFound: ["there is no such command", 127],
+  PermissionDenied: ["permission denied", 126]
+}
+
+const toCannotRun =
+  (command: string) =>
+  ({ message, reason }: PlatformError.PlatformError): CannotRun => {
+    const [problem, exitCode] = problems[reason._tag] ?? [message, 126]
+    return new CannotRun({ command, problem, exitCode })
+  }
+
+/**
+ * Runs a program with its arguments, with more variables in its environment, and with the input and output of this
+ * process. Fails with its exit code, if this code is not 0.
+ */
+export const run = (
+  [command = "", ...args]: ReadonlyArray<string>,
+  env: Readonly<Record<string, string>>
+): Effect.Effect<void, CannotRun | ProgramFailed, ChildProcessSpawner.ChildProcessSpawner> =>
+  Effect.gen(function* () {
+    const io = { stdin: "inherit", stdout: "inherit", stderr: "inherit" } as const
+    // A detached program would not be in the foreground of its terminal, and would not get its Ctrl-C.
+    const options = { ...io, env, extendEnv: true, detached: false }
+    const started = yield* Effect.mapError(ChildProcess.make(command, args, options), toCannotRun(command))
+    const exitCode = yield* Effect.mapError(started.exitCode, toCannotRun(command))
+    if (exitCode !== 0) return yield* new ProgramFailed({ exitCode })
+  }).pipe(Effect.scoped)

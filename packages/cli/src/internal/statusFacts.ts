@@ -1,0 +1,64 @@
+/**
+ * A Status of an Assembly for people. Pure.
+ */
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
+import * as Format from "../Format.ts"
+import * as AssemblyState from "./assemblyState.ts"
+import * as Cells from "./cells.ts"
+import type * as Facts from "./facts.ts"
+
+/** How much has arrived: `3.0 MiB of 10.0 MiB`, or undefined if the Status does not report it. */
+const received = ({ bytes_expected: expected, bytes_received: bytes }: Assembly.Status): string | undefined => {
+  if (typeof bytes !== "number") return undefined
+  return typeof expected === "number" && expected > bytes
+    ? `${Format.bytes(bytes)} of ${Format.bytes(expected)}`
+    : Format.bytes(bytes)
+}
+
+const uploads = (status: Assembly.Status): string | undefined => {
+  const { expected_tus_uploads: expected, finished_tus_uploads: finished } = status
+  if (typeof expected !== "number" || expected === 0) return undefined
+  return `${finished ?? 0} of ${expected}`
+}
+
+const resultCount = ({ results }: Assembly.Status): number =>
+  Object.values(results ?? {}).reduce((sum, files) => sum + files.length, 0)
+
+/** The facts of a Status, each with its name. */
+export const of = (status: Assembly.Status): ReadonlyArray<Facts.Fact> => {
+  const { execution_duration: seconds } = status
+  return [
+    ["Assembly", status.assembly_id],
+    ["State", AssemblyState.name(status)],
+    ["Error", Assembly.errorCode(status)],
+    ["Message", status.message],
+    [
+      "Created (UTC)",
+      status.start_date &&
+        Option.match(DateTime.make(status.start_date), { onNone: () => status.start_date, onSome: Cells.minute })
+    ],
+    ["Region", status.region],
+    ["Template", status.template_id],
+    ["Uploads", uploads(status)],
+    ["Received", received(status)],
+    ["Duration", typeof seconds === "number" ? Format.duration(Duration.seconds(seconds)) : undefined],
+    ["Results", String(resultCount(status))]
+  ]
+}
+
+/** What an Assembly does now, in one line. */
+export const line = (status: Assembly.Status): string => {
+  const code = Assembly.errorCode(status)
+  const count = resultCount(status)
+  const parts = [
+    AssemblyState.name(status),
+    code,
+    Assembly.isOver(status) ? undefined : uploads(status) && `${uploads(status)} files`,
+    Assembly.isOver(status) ? undefined : received(status),
+    count === 0 ? undefined : `${count} ${count === 1 ? "result" : "results"}`
+  ]
+  return parts.filter((part) => part !== undefined && part !== "").join(", ")
+}

@@ -1,0 +1,93 @@
+/**
+ * A job of uploads with the events that the command line shows.
+ */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
+import type { AssemblyUploadError, ResumableAssemblyUploadError } from "@assembly-effect/tus/AssemblyUploadError"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+
+/** The Assembly works. `status` is its Status after each change. */
+interface Executing {
+  readonly _tag: "Executing"
+  readonly status: Assembly.Status
+}
+
+export type JobEvent = AssemblyUploadEvent.AssemblyUploadEvent | Executing
+
+export type JobError = AssemblyUploadError | ResumableAssemblyUploadError
+
+/** The pace at which the Status is read for its progress. The job itself notices the end. */
+const pace = { interval: "2 seconds", maxInterval: "10 seconds" } as const
+
+/** Adds the progress of the Assembly to the events of its job, from the end of the uploads. */
+export const withWork = <E, R>(job: Stream.Stream<AssemblyUploadEvent.AssemblyUploadEvent, E, R>) =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const uploaded = yield* Deferred.make<Assembly.AssemblyId>()
+      const work = Stream.unwrap(
+        Effect.map(Deferred.await(uploaded), (assemblyId) =>
+          Assemblies.watch(assemblyId, pace).pipe(
+            Stream.map((status): JobEvent => ({ _tag: "Executing", status })),
+            // The job reports a failure. The watch only shows progress.
+            Stream.catchCause(() => Stream.empty)
+          )
+        )
+      )
+      const events = Stream.tap(job, (event) =>
+        event._tag === "Uploaded" ? Deferred.succeed(uploaded, event.assemblyId) : Effect.void
+      )
+      const merged = Stream.merge(
+        Stream.map(events, (event): JobEvent => event),
+        work,
+        { haltStrategy: "left" }
+      )
+      // A Status that was read just before the end may arrive just after it.
+      let isCompleted = false
+      return Stream.filter(merged, ({ _tag }) => {
+        isCompleted ||= _tag === "Completed"
+        return _tag !== "Executing" || !isCompleted
+      })
+    })
+  )
+
+const resultsOf = ({ results }: Assembly.Status): number =>
+  // `:original` repeats the uploads.
+  Object.entries(results ?? {}).reduce((all, [step, files]) => all + (step === ":original" ? 0 : files.length), 0)
+
+/** The progress of an Assembly in words. */
+export const workOf = (event: JobEvent): string | undefined => {
+  if (event._tag !== "Executing") return undefined
+  const results = resultsOf(event.status)
+  if (results === 0) return undefined
+  return results === 1 ? "1 result" : `${results} results`
+}
+
+const encodeEvent = Schema.encodeEffect(Schema.toCodecJson(AssemblyUploadEvent.Public))
+
+/** An event as records for another program. `names` are the names of the files of the job. */
+export const toRecords = (
+  event: JobEvent,
+  names: ReadonlyArray<string>
+): Effect.Effect<ReadonlyArray<Readonly<Record<string, Schema.Json>>>> =>
+  Effect.gen(function* () {
+    if (event._tag === "Executing") {
+      return [{ event: event._tag, assembly_id: event.status.assembly_id ?? null, results: resultsOf(event.status) }]
+    }
+    // `FileCompleted` says the same.
+    if (event._tag === "FileEvent" && event.event._tag === "Completed") return []
+    const { _tag = "", event: inner, ...fields } = (yield* Effect.orDie(encodeEvent(event))) as Schema.JsonObject
+    const { _tag: kind = "", ...details } = (inner ?? {}) as Schema.JsonObject
+    return [
+      {
+        event: event._tag === "FileEvent" ? `File${String(kind)}` : _tag,
+        ...("status" in event ? { assembly_id: event.status.assembly_id ?? null } : {}),
+        ...("file" in event ? { name: names[event.file] ?? "" } : {}),
+        ...fields,
+        ...details
+      }
+    ]
+  })

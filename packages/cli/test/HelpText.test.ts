@@ -1,0 +1,78 @@
+import { assembly } from "@assembly-effect/cli/commands/assembly"
+import * as Program from "@assembly-effect/cli/Program"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { describe, expect, it } from "@effect/vitest"
+import type * as Command from "effect/cli/Command"
+import * as CliOutput from "effect/cli/CliOutput"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stdio from "effect/Stdio"
+import * as TestConsole from "effect/testing/TestConsole"
+import * as Screen from "./support/screen.ts"
+
+/** The help of a command in a terminal of this width. */
+const help = (path: ReadonlyArray<string>, columns: number) =>
+  Effect.gen(function* () {
+    yield* Program.run("0.0.0").pipe(
+      Effect.provide([
+        Screen.make({ columns, animated: false }).layer,
+        Stdio.layerTest({ args: Effect.succeed([...path, "--help"]) })
+      ])
+    )
+    return String((yield* TestConsole.logLines).at(-1))
+  }).pipe(Effect.provide(Layer.merge(TestConsole.layer, NodeServices.layer)))
+
+type Path = ReadonlyArray<string>
+
+const below = (command: Command.Command.Any, path: Path): ReadonlyArray<readonly [Path, Command.Command.Any]> => [
+  [path, command],
+  ...command.subcommands.flatMap(({ commands }) => commands.flatMap((one) => below(one, [...path, one.name])))
+]
+
+/** Every command with its path. The arguments load every command, as completions do. */
+const everyCommand = Effect.map(assembly(["--completions"]), (root) => below(root, []))
+
+const isGroup = (command: Command.Command.Any) => command.subcommands.length > 0
+
+describe("the help", () => {
+  it.effect.each([40, 80])("of every command fits %i columns, and cuts no word", (columns) =>
+    Effect.gen(function* () {
+      for (const [path] of yield* everyCommand) {
+        const [narrow, wide] = yield* Effect.all([help(path, columns), help(path, 1000)])
+        for (const line of narrow.split("\n")) {
+          // A word that is longer than the line keeps its line.
+          const isOneWord = !/\S\s+\S/.test(line.replace(/^\s*(?:\S+\s{2,})?/, ""))
+          expect(CliOutput.displayWidth(line) <= columns || isOneWord, `${path.join(" ")}: ${line}`).toBe(true)
+        }
+        const words = (text: string) => text.split(/[\s\\#]+/).filter((word) => word !== "")
+        expect(words(narrow), path.join(" ")).toEqual(words(wide))
+      }
+    })
+  )
+
+  it.effect("of every command names its exit codes, and has two examples", () =>
+    Effect.gen(function* () {
+      for (const [path, command] of yield* everyCommand) {
+        const text = yield* help(path, 80)
+        expect(text, path.join(" ")).toMatch(/\nEXIT CODES\n {2}0 +The work is done\n/)
+        if (!isGroup(command)) {
+          expect(command.examples.length, path.join(" ")).toBeGreaterThanOrEqual(2)
+        }
+        for (const { command: example } of command.examples) expect(example).toContain(["assembly", ...path].join(" "))
+      }
+    })
+  )
+
+  it.effect("marks what is required, and names the variables of the command", () =>
+    Effect.gen(function* () {
+      const upload = yield* help(["upload"], 80)
+      expect(upload).toMatch(/\n {2}paths\.\.\. +The files,[^]*?standard input \(required\)\n/)
+      expect(upload).toMatch(/\nENVIRONMENT\n {2}ASSEMBLY_BASE_URL +The address .*\n.*\(required\)\n/)
+      const statistics = yield* help(["queues", "stats"], 80)
+      expect(statistics).toMatch(/--region string +.*\(required\)\n/)
+      const emulator = yield* help(["emulator"], 80)
+      expect(emulator).toContain("ASSEMBLY_EMULATOR_KEY")
+      expect(emulator).not.toContain("ASSEMBLY_AUTH_KEY  ")
+    })
+  )
+})

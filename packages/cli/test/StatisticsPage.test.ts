@@ -1,0 +1,80 @@
+import * as StatisticsPage from "@assembly-effect/cli/StatisticsPage"
+import type * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
+import { describe, expect, it } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import { statistics } from "./support/answers.ts"
+
+const found = statistics as AssemblyStatistics.Statistics
+const to = DateTime.makeUnsafe("2026-01-01T12:00:00Z")
+const options = { from: DateTime.subtract(to, { days: 7 }), to, region: "all", template: "all" }
+const hostile = { ...found, errorStatsTotals: [{ error: `<script>"&\u001b[2J`, num_erroneous_assemblies: 1 }] }
+
+describe("StatisticsPage.csv", () => {
+  it("has a line for each bucket with its start and its fields", () => {
+    const [head = "", line = ""] = StatisticsPage.csv(found)
+    const cells = Object.fromEntries(head.split(",").map((name, index) => [name, line.split(",")[index]]))
+    expect(cells).toMatchObject({
+      from: "2026-01-01T11:00:00.000Z",
+      num_assemblies: "3",
+      num_erroneous_assemblies: "1",
+      total_num_uploaded_bytes: "2097152",
+      avg_execution_duration: "1.5"
+    })
+    const fields = Object.keys(statistics.stats[0] ?? {}).filter((name) => name !== "data_from_ts")
+    expect(new Set(Object.keys(cells))).toEqual(new Set(["from", ...fields]))
+  })
+})
+
+describe("StatisticsPage.svg", () => {
+  const svg = StatisticsPage.svg(found, options)
+
+  it("has bars of one calendar step in every chart, axes with units, and an end at now", () => {
+    expect(svg.match(/>[A-Z]\w+ per [^<]*</g)).toEqual([">Assemblies per 1 h<", ">Uploaded per 1 h<"])
+    expect(svg.match(/>now</g)).toHaveLength(2)
+    expect(svg).toMatch(/>Dec 26<.*>time \(UTC\)<.*>Assemblies</s)
+    expect(svg).toMatch(/>2\.0 MiB<.*>bytes</s)
+  })
+
+  it("tells the outcomes apart in the bar, the legend and the tooltip", () => {
+    expect(svg).toMatch(/<g><title>2026-01-01 11:00 to 2026-01-01 12:00 UTC\nCompleted: 2\nFailed: 1<\/title>/)
+    expect(svg).toMatch(/>Completed 2<.*>Failed 1<.*>Canceled or aborted 0</s)
+    expect(svg.match(/<rect class="(completed|failed)" [^>]*width="(?!11")/g)).toHaveLength(2)
+  })
+
+  it("needs no other file, and has colours for light and dark", () => {
+    expect(svg.replace("http://www.w3.org/2000/svg", "")).not.toMatch(/https?:|url\(|<script|href/)
+    expect(svg).toContain("prefers-color-scheme: dark")
+  })
+
+  it("stacks the parts of a bar without a gap or an overlap", () => {
+    const blocks = [
+      ...svg.matchAll(
+        /<rect class="(?:completed|failed)" x="\d{2,}\.?\d*" y="([\d.]+)" width="[\d.]+" height="([\d.]+)"/g
+      )
+    ]
+    const [completed, failed] = blocks
+      .filter(([, , height]) => height !== "11")
+      .map(([, y, height]) => ({ y: Number(y), height: Number(height) }))
+    expect((failed?.y ?? 0) + (failed?.height ?? 0)).toBeCloseTo(completed?.y ?? -1, 1)
+    expect(completed?.height).toBeCloseTo(2 * (failed?.height ?? 0), 1)
+  })
+})
+
+describe("StatisticsPage.html", () => {
+  it("is one page with the window, the charts for wide and narrow screens, the totals and the errors", () => {
+    const html = StatisticsPage.html(found, { ...options, region: "eu-west-1", template: "none" })
+    expect(html).toContain(
+      "<p>Assemblies without a Template in region eu-west-1, 2025-12-25 12:00 to 2026-01-01 12:00 UTC</p>"
+    )
+    expect(html.match(/<svg [^>]*class="(?:wide|narrow)"/g)).toHaveLength(2)
+    expect(html).toContain("<tr><td>Uploaded</td><td>2.0 MiB</td></tr>")
+    expect(html).toContain("<tr><td>NO_COUNTRY</td><td>1</td></tr>")
+    expect(html.replaceAll("http://www.w3.org/2000/svg", "")).not.toMatch(/https?:|url\(|<script|href/)
+  })
+
+  it("shows hostile texts as text", () => {
+    const html = StatisticsPage.html(hostile, { ...options, region: "<b>" })
+    expect(html).toContain("<td>&lt;script&gt;&quot;&amp;\\x1b[2J</td>")
+    expect(html).toContain("in region &lt;b&gt;,")
+  })
+})

@@ -1,0 +1,214 @@
+/**
+ * The commands that read and steer one Assembly, against the emulator.
+ */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import { cancel } from "@assembly-effect/cli/commands/cancel"
+import { get } from "@assembly-effect/cli/commands/get"
+import { list } from "@assembly-effect/cli/commands/list"
+import { replay } from "@assembly-effect/cli/commands/replay"
+import { results } from "@assembly-effect/cli/commands/results"
+import { wait } from "@assembly-effect/cli/commands/wait"
+import { watch } from "@assembly-effect/cli/commands/watch"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, expect, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as FileSystem from "effect/FileSystem"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as TestConsole from "effect/testing/TestConsole"
+import * as Service from "./support/service.ts"
+
+const client = Layer.unwrap(
+  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
+    AssemblyClient.layer({ baseUrl }).pipe(
+      Layer.provide(Authenticator.layerSigned()),
+      Layer.provide(Credentials.layer(credentials))
+    )
+  )
+)
+
+const services = Layer.mergeAll(client, TestConsole.layer).pipe(
+  Layer.provideMerge([Emulator.layer(), NodeHttpClient.layerUndici, NodeServices.layer])
+)
+
+/** What a command has printed. */
+const printed = <A, E, R>(command: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const before = (yield* TestConsole.logLines).length
+    yield* command
+    return (yield* TestConsole.logLines).slice(before).join("\n")
+  })
+
+const stored = {
+  ":original": { robot: "/upload/handle" },
+  stored: { robot: "/transloadit/store", use: ":original" }
+}
+
+/** An Assembly with two stored files: a.txt and b.txt. */
+const uploaded = AssemblyUpload.run({
+  params: { steps: stored },
+  files: ["a.txt", "b.txt"].map((filename) => ({
+    source: UploadSource.fromBytes(new TextEncoder().encode(`content of ${filename}`)),
+    filename
+  }))
+})
+
+const failing = Assemblies.create({ steps: { fail: { robot: "/emulator/fail", error: "NO_COUNTRY" } } })
+const waiting = Assemblies.create({ numExpectedUploadFiles: 1 })
+
+/** The command with the client of the test. */
+const resultsCommand = Effect.map(Effect.context<AssemblyClient.AssemblyClient | HttpClient.HttpClient>(), (context) =>
+  results(Layer.succeedContext(context))
+)
+
+layer(services, { excludeTestServices: true })("the commands of one Assembly", (it) => {
+  it.effect("get shows the Status and the results", () =>
+    Effect.gen(function* () {
+      const { assembly_id: id } = yield* uploaded
+      const text = yield* printed(Service.run(get, [id]))
+      expect(text).toMatch(new RegExp(`^Assembly +${id}$`, "m"))
+      expect(text).toMatch(/^State +completed$/m)
+      expect(text).toMatch(/^Uploads +2 of 2$/m)
+      expect(text).toMatch(/^stored +a\.txt +16 B +text\/plain +[0-9a-f]{32}$/m)
+      const json: unknown = JSON.parse(yield* printed(Service.run(get, ["--json", id])))
+      expect(json).toMatchObject({ assembly_id: id, ok: "ASSEMBLY_COMPLETED" })
+    })
+  )
+
+  it.effect("get shows the error of an Assembly that failed", () =>
+    Effect.gen(function* () {
+      const { assembly_id: id } = yield* failing
+      yield* Effect.ignore(Assemblies.awaitCompletion(id, { interval: "10 millis" }))
+      expect(yield* printed(Service.run(get, [id]))).toMatch(/^State +failed\nError +NO_COUNTRY$/m)
+    })
+  )
+
+  it.effect("wait prints each end, and fails if one of several Assemblies did not complete", () =>
+    Effect.gen(function* () {
+      const [one, two] = yield* Effect.all([uploaded, failing])
+      expect(yield* printed(Service.run(wait, [one.assembly_id]))).toBe(`${one.assembly_id}  completed, 4 results`)
+      const error = yield* Effect.flip(Service.run(wait, [one.assembly_id, two.assembly_id]))
+      expect(error).toMatchObject({ _tag: "NotAllCompleted", failed: 1, total: 2 })
+      expect((yield* TestConsole.errorLines).at(-1)).toContain(`${two.assembly_id}: `)
+      expect(yield* Effect.flip(Service.run(wait, [two.assembly_id]))).toMatchObject({ _tag: "AssemblyFailed" })
+    })
+  )
+
+  it.effect("wait ends after its timeout, and names the Assembly", () =>
+    Effect.gen(function* () {
+      const { assembly_id: id } = yield* waiting
+      const error = yield* Effect.flip(Service.run(wait, ["--timeout", "1s", id]))
+      expect(error).toMatchObject({
+        _tag: "NotEnded",
+        message: `the Assembly ${id} has not ended after 1 s; --timeout waits longer`
+      })
+    })
+  )
+
+  it.effect("watch prints the changes, and fails if the Assembly is canceled", () =>
+    Effect.gen(function* () {
+      const { assembly_id: id } = yield* waiting
+      const before = (yield* TestConsole.logLines).length
+      const lines = Effect.map(TestConsole.logLines, (all) => all.slice(before).map(String))
+      const watching = yield* Effect.forkChild(Effect.flip(Service.run(watch, [id])))
+      yield* Effect.repeat(Effect.andThen(Effect.yieldNow, lines), { until: (all) => all.length === 1 })
+      yield* Assemblies.cancel(id)
+      expect(yield* Fiber.join(watching)).toMatchObject({ _tag: "AssemblyCanceled" })
+      const [first, last, ...others] = yield* lines
+      expect(first).toMatch(/^\d\d:\d\d:\d\d {2}uploading, 0 of 1 files, 0 B$/)
+      expect(last).toMatch(/^\d\d:\d\d:\d\d {2}canceled$/)
+      expect(others).toEqual([])
+    })
+  )
+
+  it.effect("cancel stops an Assembly, and says if it had ended before", () =>
+    Effect.gen(function* () {
+      const { assembly_id: id } = yield* waiting
+      const { assembly_id: ended } = yield* uploaded
+      expect(yield* printed(Service.run(cancel, [id, ended]))).toBe(
+        `canceled ${id}\n${ended} had ended before: completed`
+      )
+      expect(Assembly.state(yield* Assemblies.get(id))).toBe("Canceled")
+    })
+  )
+
+  it.effect("replay prints the id of the new Assembly, with changed Steps from a file", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const file = `${yield* fs.makeTempDirectoryScoped()}/steps.json`
+      yield* fs.writeFileString(file, JSON.stringify({ hashed: { robot: "/file/hash", use: ":original" } }))
+      const { assembly_id: id } = yield* uploaded
+      const text = yield* printed(Service.run(replay, ["--steps", file, "--wait", id]))
+      const [, replayed = ""] = /^replayed as ([0-9a-f]{32})\ncompleted, 6 results$/.exec(text) ?? []
+      expect(replayed).not.toBe(id)
+      const status = yield* Assemblies.get(Assembly.AssemblyId.make(replayed))
+      expect(Object.keys(status.results ?? {})).toContain("hashed")
+    })
+  )
+
+  it.effect("results download saves what is exported, keeps what is there, and overwrites nothing unasked", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = `${yield* fs.makeTempDirectoryScoped()}/out`
+      const { assembly_id: id } = yield* uploaded
+      const command = yield* resultsCommand
+      const download = (...flags: ReadonlyArray<string>) =>
+        printed(Service.run(command, ["download", "--concurrency", "1", "-o", folder, ...flags, id]))
+
+      expect((yield* download()).split("\n")).toEqual([`${folder}/a.txt (16 B)`, `${folder}/b.txt (16 B)`])
+      expect((yield* TestConsole.errorLines).at(-1)).toBe(
+        "left out, because they have no URL: the results of :original"
+      )
+      expect(yield* fs.readFileString(`${folder}/b.txt`)).toBe("content of b.txt")
+      yield* fs.remove(`${folder}/a.txt`)
+      expect((yield* download()).split("\n")).toEqual([`${folder}/a.txt (16 B)`, `${folder}/b.txt is there already`])
+
+      yield* fs.remove(`${folder}/a.txt`)
+      yield* fs.writeFileString(`${folder}/b.txt`, "content of mine.")
+      expect(yield* Effect.flip(download())).toMatchObject({ _tag: "FileExists", path: `${folder}/b.txt` })
+      expect(yield* fs.readDirectory(folder)).toEqual(["b.txt"])
+      yield* download("--overwrite")
+      expect(yield* fs.readFileString(`${folder}/b.txt`)).toBe("content of b.txt")
+
+      const only = yield* Effect.flip(download("--step", ":original"))
+      expect(only).toMatchObject({ _tag: "NoResults", found: 2 })
+      expect(yield* Effect.flip(download("--step", "nope"))).toMatchObject({ _tag: "NoResults", found: 0 })
+    })
+  )
+
+  it.effect("results of an Assembly that is still running are refused", () =>
+    Effect.gen(function* () {
+      const { assembly_id: id } = yield* waiting
+      const command = yield* resultsCommand
+      expect(yield* Effect.flip(Service.run(command, ["download", id]))).toMatchObject({ _tag: "StillRunning" })
+      expect(yield* printed(Service.run(command, ["list", id]))).toContain("no results")
+    })
+  )
+
+  it.effect("list --all prints every Assembly once, over all pages", () =>
+    Effect.gen(function* () {
+      yield* Effect.all([waiting, waiting, waiting])
+      const everything = yield* printed(Service.run(list, ["--all", "--json"]))
+      const ids = everything.split("\n").map((line) => (JSON.parse(line) as { readonly id: string }).id)
+      assert.isAtLeast(ids.length, 5)
+      const small = yield* printed(Service.run(list, ["--all", "--json", "--page-size", "2"]))
+      expect(small).toBe(everything)
+      const table = yield* printed(Service.run(list, ["--all", "--page-size", "2"]))
+      expect(
+        table
+          .split("\n")
+          .slice(2)
+          .map((line) => line.slice(0, 32))
+      ).toEqual(ids)
+    })
+  )
+})

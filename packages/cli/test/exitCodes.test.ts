@@ -1,0 +1,198 @@
+/**
+ * Runs the command line in separate processes, and compares its exit codes and error lines with their documentation.
+ */
+import { expect, it } from "@effect/vitest"
+import { spawn } from "node:child_process"
+import { createServer, type RequestListener } from "node:http"
+import type { AddressInfo } from "node:net"
+import { fileURLToPath } from "node:url"
+
+const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
+
+const credentials = { ASSEMBLY_AUTH_KEY: "k", ASSEMBLY_AUTH_SECRET: "s" }
+
+interface Outcome {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs the command line. `until` is called with the child and may end it. */
+const assembly = (
+  args: ReadonlyArray<string>,
+  env: Readonly<Record<string, string>>,
+  options: { readonly node?: ReadonlyArray<string>; readonly started?: (kill: () => void) => void } = {}
+) =>
+  new Promise<Outcome>((resolve) => {
+    const child = spawn(process.execPath, [...(options.node ?? []), bin, ...args], {
+      env: { NO_COLOR: "1", ...env },
+      stdio: ["ignore", "pipe", "pipe"]
+    })
+    let stdout = ""
+    let stderr = ""
+    child.stdout.on("data", (text: Buffer) => (stdout += text.toString()))
+    child.stderr.on("data", (text: Buffer) => (stderr += text.toString()))
+    child.on("close", (code) => resolve({ code, stdout, stderr }))
+    options.started?.(() => child.kill("SIGINT"))
+  })
+
+/** Serves until `use` has ended. */
+const serving = async <A>(listener: RequestListener, use: (origin: string, host: string) => Promise<A>): Promise<A> => {
+  const server = createServer(listener)
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  try {
+    return await use(`http://${host}`, host)
+  } finally {
+    server.closeAllConnections()
+    server.close()
+  }
+}
+
+const answering =
+  (status: number, body: unknown): RequestListener =>
+  (_, response) => {
+    response.writeHead(status, { "content-type": "application/json" })
+    response.end(JSON.stringify(body))
+  }
+
+/** An address at which nothing listens. */
+const unused = () => serving(answering(500, {}), (origin, host) => Promise.resolve({ origin, host }))
+
+it("is 0 after the work is done", async () => {
+  const { code, stderr } = await serving(answering(200, { items: [], count: 0 }), (origin) =>
+    assembly(["list"], { ...credentials, ASSEMBLY_BASE_URL: origin })
+  )
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+})
+
+it("is 1 if the service fails, and the line names the host", async () => {
+  await serving(answering(400, { error: "ASSEMBLY_LIST_ERROR", message: "no" }), async (origin, host) => {
+    expect(await assembly(["list"], { ...credentials, ASSEMBLY_BASE_URL: origin })).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `assembly: Assemblies.list at ${host} failed with ASSEMBLY_LIST_ERROR, status 400: no\n`
+    })
+  })
+})
+
+it.each<[ReadonlyArray<string>, Readonly<Record<string, string>>, string]>([
+  [["nonsense"], {}, 'assembly: Unknown subcommand "nonsense" for "assembly"\nSee: assembly --help\n'],
+  [["move", "--root"], {}, "assembly: Missing required argument: assetId\nSee: assembly move --help\n"],
+  [
+    ["list"],
+    { ASSEMBLY_AUTH_KEY: "k" },
+    "assembly: set the environment variables ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_SECRET\nSet them in the environment or in the file .env; assembly emulator prints them for a service on this machine.\n"
+  ],
+  [
+    ["token"],
+    {},
+    "assembly: set the environment variables ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET\nSet them in the environment or in the file .env; assembly emulator prints them for a service on this machine.\n"
+  ],
+  [
+    ["list"],
+    { ...credentials, ASSEMBLY_BASE_URL: "ftp://example.com" },
+    "assembly: ASSEMBLY_BASE_URL: Expected an absolute http or https URL\n"
+  ],
+  [
+    ["upload", "/nowhere/a.txt"],
+    { ...credentials, ASSEMBLY_BASE_URL: "http://127.0.0.1:9" },
+    "assembly: /nowhere/a.txt: no such file\n"
+  ],
+  [
+    ["templates", "create", "a", "/nowhere/a.json"],
+    { ...credentials, ASSEMBLY_BASE_URL: "http://127.0.0.1:9" },
+    "assembly: /nowhere/a.json: no such file\n"
+  ],
+  [
+    ["emulator", "--key", "k"],
+    {},
+    "assembly: give --key and --secret together, or ASSEMBLY_EMULATOR_KEY and ASSEMBLY_EMULATOR_SECRET\n"
+  ]
+])("is 2 for %j with %j, and each problem is said once", async (args, env, stderr) => {
+  expect(await assembly(args, env)).toEqual({ code: 2, stdout: "", stderr })
+})
+
+it("is 3 if the service refuses the credentials, and the next step names the variable", async () => {
+  const refusal = { error: "INVALID_SIGNATURE", message: "The signature does not match.", http_code: 400 }
+  await serving(answering(400, refusal), async (origin, host) => {
+    expect(await assembly(["list"], { ...credentials, ASSEMBLY_BASE_URL: origin })).toEqual({
+      code: 3,
+      stdout: "",
+      stderr:
+        `assembly: Assemblies.list at ${host}: authentication failed (INVALID_SIGNATURE, status 400: The signature does not match.)\n` +
+        `Check ASSEMBLY_AUTH_SECRET: it is not the secret of ASSEMBLY_AUTH_KEY at ${host}.\n`
+    })
+  })
+  await serving(answering(401, {}), async (origin, host) => {
+    expect(await assembly(["token"], { ...credentials, ASSEMBLY_BASE_URL: origin })).toEqual({
+      code: 3,
+      stdout: "",
+      stderr:
+        "assembly: The Auth Key or the Auth Secret is wrong (status 401)\n" +
+        `Check ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET: they belong to ${host}.\n`
+    })
+  })
+})
+
+it("is 4 if nothing listens at ASSEMBLY_BASE_URL, and the lines name the host", async () => {
+  const { host, origin } = await unused()
+  const next = `Check ASSEMBLY_BASE_URL: no service listens at ${host}.\n`
+  const env = { ...credentials, ASSEMBLY_BASE_URL: origin }
+  expect(await assembly(["move", "--root", "A".repeat(22)], env)).toEqual({
+    code: 4,
+    stdout: "",
+    stderr: `assembly: Dam.move: the connection was refused (${host}, ECONNREFUSED)\n${next}`
+  })
+  expect(await assembly(["token"], env)).toEqual({
+    code: 4,
+    stdout: "",
+    stderr: `assembly: No token: the connection was refused (${host})\n${next}`
+  })
+})
+
+it("is 130 after Ctrl-C", async () => {
+  let interrupt = () => {}
+  // The service never answers. It interrupts the command when the request has arrived.
+  const { code } = await serving(
+    () => interrupt(),
+    (origin) =>
+      assembly(
+        ["list"],
+        { ...credentials, ASSEMBLY_BASE_URL: origin },
+        {
+          started: (kill) => {
+            interrupt = kill
+          }
+        }
+      )
+  )
+  expect(code).toBe(130)
+})
+
+/** Replaces the version of Node, and reports each module that is loaded. */
+const preload = (body: string) => ["--import", `data:text/javascript,${encodeURIComponent(body)}`]
+
+it("says in one line that Node is too old, and loads nothing that an old Node lacks", async () => {
+  const node = preload(`
+    Object.defineProperty(process.versions, "node", { value: "20.20.2" })
+    Object.defineProperty(process, "exit", { value: () => {} })
+  `)
+  expect(await assembly(["list"], {}, { node })).toEqual({
+    code: 2,
+    stdout: "",
+    stderr:
+      "assembly: Node 22.19.0 or newer is required, but this is Node 20.20.2; install a newer Node from https://nodejs.org\n"
+  })
+})
+
+it("shows the version without Effect", async () => {
+  const node = preload(`
+    import { registerHooks } from "node:module"
+    registerHooks({ load: (url, context, next) => { process.stderr.write(url + "\\n"); return next(url, context) } })
+  `)
+  const { code, stderr, stdout } = await assembly(["--version"], {}, { node })
+  expect({ code, stdout }).toEqual({ code: 0, stdout: "assembly v0.1.0\n" })
+  expect(stderr).toContain("launch.ts")
+  expect(stderr).not.toContain("effect/")
+})

@@ -1,0 +1,162 @@
+/**
+ * Commands in processes of their own: settings from `.env`, doctor, completions, and the emulator around a program.
+ */
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, expect, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { execFile } from "node:child_process"
+import { fileURLToPath } from "node:url"
+
+const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
+
+interface Ran {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+const { PATH = "" } = process.env
+
+/** Runs the command line in a folder, with only these variables. */
+const assembly = (cwd: string, env: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) =>
+  Effect.callback<Ran>((resume) => {
+    const child = execFile(
+      process.execPath,
+      [bin, ...args],
+      { cwd, env: { NO_COLOR: "1", PATH, ...env } },
+      (_, stdout, stderr) => resume(Effect.succeed({ code: child.exitCode, stdout, stderr }))
+    )
+  })
+
+const folderWith = Effect.fnUntraced(function* (files: Readonly<Record<string, string>>) {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.makeTempDirectoryScoped()
+  for (const [name, content] of Object.entries(files)) yield* fs.writeFileString(`${folder}/${name}`, content)
+  return folder
+})
+
+const environment = Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) => ({
+  ASSEMBLY_BASE_URL: baseUrl,
+  ASSEMBLY_AUTH_KEY: credentials.key,
+  ASSEMBLY_AUTH_SECRET: Redacted.value(credentials.secret)
+}))
+
+const toDotEnv = (values: Readonly<Record<string, string>>): string =>
+  Object.entries(values)
+    .map(([name, value]) => `${name}=${value}`)
+    .join("\n")
+
+layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: true })("processes", (it) => {
+  it.effect("reads .env, but not if the environment has credentials that the file could send elsewhere", () =>
+    Effect.gen(function* () {
+      const { ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET, ASSEMBLY_BASE_URL } = yield* environment
+      const whole = yield* folderWith({
+        ".env": toDotEnv({ ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET, OTHER: "x" })
+      })
+      expect(yield* assembly(whole, {}, "list")).toMatchObject({ code: 0, stderr: "" })
+      const foreign = yield* folderWith({ ".env": toDotEnv({ ASSEMBLY_BASE_URL }) })
+      const refused = yield* assembly(foreign, { ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET }, "list")
+      assert.notStrictEqual(refused.code, 0)
+      expect(refused.stderr).toBe("assembly: set the environment variable ASSEMBLY_BASE_URL\n")
+      const other = yield* folderWith({
+        ".env": toDotEnv({ ASSEMBLY_BASE_URL: "x", ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET })
+      })
+      expect(yield* assembly(other, { ASSEMBLY_BASE_URL }, "list")).toMatchObject({ code: 0, stderr: "" })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("doctor says what works, and what to do about what does not", () =>
+    Effect.gen(function* () {
+      const env = yield* environment
+      const cwd = yield* folderWith({})
+      const well = yield* assembly(cwd, env, "doctor")
+      expect(well).toMatchObject({ code: 0, stderr: "" })
+      expect(well.stdout).toMatch(/^✓ address +http:\/\/127\.0\.0\.1:\d+ answers as the service does/m)
+      expect(well.stdout).toMatch(/^✓ clock +as the clock of the service$/m)
+      expect(well.stdout).toMatch(/^✓ scopes +assemblies:read, templates:read, /m)
+      expect(well.stdout).toMatch(/^✓ uploads +tus 1\.0\.0: creation, /m)
+      const { stdout: listed } = yield* assembly(cwd, env, "list", "--json")
+      expect(JSON.parse(listed)).toMatchObject({ items: [{ ok: "ASSEMBLY_CANCELED" }] })
+
+      const wrong = yield* assembly(cwd, { ...env, ASSEMBLY_AUTH_SECRET: "wrong" }, "doctor")
+      assert.notStrictEqual(wrong.code, 0)
+      expect(wrong.stdout).toMatch(/^✗ credentials +.*INVALID_SIGNATURE.*\n +→ check ASSEMBLY_AUTH_KEY/m)
+      expect(wrong.stdout).not.toContain("uploads")
+
+      const nowhere = yield* assembly(cwd, { ...env, ASSEMBLY_BASE_URL: "http://127.0.0.1:1" }, "doctor", "--json")
+      assert.notStrictEqual(nowhere.code, 0)
+      expect(JSON.parse(nowhere.stdout)).toMatchObject([
+        { about: "settings", verdict: "good" },
+        { about: "address", verdict: "bad", text: expect.stringContaining("ECONNREFUSED") }
+      ])
+
+      const unset = yield* assembly(cwd, {}, "doctor")
+      expect(unset.stdout).toMatch(
+        /^✗ settings +ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET are not set\n/
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("completions prints a script with every command", () =>
+    Effect.gen(function* () {
+      const cwd = yield* folderWith({})
+      for (const shell of ["bash", "zsh", "fish"]) {
+        const { code, stdout } = yield* assembly(cwd, {}, "completions", shell)
+        assert.strictEqual(code, 0)
+        for (const word of ["download", "move-many", "replay"]) expect(stdout, shell).toContain(word)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("the emulator runs a program with its environment, and ends with its exit code", () =>
+    Effect.gen(function* () {
+      const cwd = yield* folderWith({})
+      const program = `fetch(process.env.ASSEMBLY_BASE_URL + "/foo?signature=1").then(({ status }) => {
+        console.log(status, process.env.ASSEMBLY_AUTH_KEY.length > 0, process.argv.slice(1).join(" "))
+        process.exitCode = 7
+      })`
+      const ran = yield* assembly(cwd, {}, "emulator", "--log", "--", process.execPath, "-e", program, "one", "--two")
+      expect(ran).toMatchObject({ code: 7, stdout: "404 true one --two\n" })
+      expect(ran.stderr).toMatch(
+        /^\d\d:\d\d:\d\d {2}GET +\/foo +404 +\S+ s {2}SERVER_404: There is no such operation\.\n$/
+      )
+      const quiet = yield* assembly(cwd, {}, "emulator", "--", process.execPath, "-e", program)
+      expect(quiet).toMatchObject({ code: 7, stderr: "" })
+      const missing = yield* assembly(cwd, {}, "emulator", "--", "no-such-command")
+      expect(missing).toMatchObject({
+        code: 127,
+        stderr: "assembly: cannot run no-such-command: there is no such command\n"
+      })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("the emulator refuses wrong files in one sentence, and makes nothing of an empty --data", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const cwd = yield* folderWith({
+        "emulator.sqlite": "not a database, but longer than its header is. ".repeat(9),
+        "t.json": "[{}]"
+      })
+      const said = (...args: ReadonlyArray<string>) =>
+        Effect.map(assembly(cwd, {}, "emulator", ...args), ({ code, stderr }) => {
+          assert.notStrictEqual(code, 0)
+          return stderr
+        })
+      const before = yield* fs.readDirectory(cwd)
+      expect(yield* said("--data", "")).toBe(
+        "assembly: --data is empty: name a folder, or leave --data out to keep nothing\n"
+      )
+      expect(yield* said("--data", "t.json")).toBe("assembly: --data t.json is not a folder\n")
+      expect(yield* said("--data", ".")).toMatch(
+        /^assembly: cannot use emulator\.sqlite: the file is damaged, or another program has made it \(SQLITE_NOTADB\)\n$/
+      )
+      expect(yield* said("--templates", "missing.json")).toMatch(/^assembly: \S*missing\.json: no such file\n$/)
+      expect(yield* said("--templates", "t.json")).toMatch(/^assembly: \S*t\.json: Missing key[^\n]*\n$/)
+      expect((yield* fs.readDirectory(cwd)).filter((name) => name !== "files")).toEqual(before)
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,177 @@
+/**
+ * Runs `assembly upload` in a separate process, as a user does.
+ */
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as Faults from "@assembly-effect/emulator/Faults"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { expect, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { spawn } from "node:child_process"
+import { fileURLToPath } from "node:url"
+
+const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
+
+/** Runs the command in a folder. `input` is its standard input. */
+const run = Effect.fnUntraced(function* (
+  cwd: string,
+  args: ReadonlyArray<string>,
+  options: { readonly input?: string; readonly onError?: (stderr: string, kill: () => void) => void } = {}
+) {
+  const { baseUrl, credentials } = yield* Emulator.Emulator
+  const env = {
+    ...process.env,
+    ASSEMBLY_BASE_URL: baseUrl,
+    ASSEMBLY_AUTH_KEY: credentials.key,
+    ASSEMBLY_AUTH_SECRET: Redacted.value(credentials.secret),
+    XDG_STATE_HOME: `${cwd}/.state`
+  }
+  return yield* Effect.promise(
+    () =>
+      new Promise<{ readonly stdout: string; readonly stderr: string; readonly code: number | null }>((resolve) => {
+        const child = spawn(process.execPath, [bin, "upload", ...args], { cwd, env, stdio: "pipe" })
+        let stdout = ""
+        let stderr = ""
+        child.stdout.on("data", (text: Buffer) => (stdout += text.toString()))
+        child.stderr.on("data", (text: Buffer) => {
+          stderr += text.toString()
+          options.onError?.(stderr, () => child.kill("SIGINT"))
+        })
+        child.on("close", (code) => resolve({ stdout, stderr, code }))
+        if (options.input !== undefined) child.stdin.end(options.input)
+      })
+  )
+})
+
+const folderWith = Effect.fnUntraced(function* (files: Readonly<Record<string, string>>) {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.makeTempDirectoryScoped()
+  for (const [name, text] of Object.entries(files)) {
+    yield* fs.makeDirectory(`${folder}/${name}`.replace(/\/[^/]*$/, ""), { recursive: true })
+    yield* fs.writeFileString(`${folder}/${name}`, text)
+  }
+  return folder
+})
+
+const parseLines = (text: string): ReadonlyArray<Record<string, unknown>> =>
+  text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+
+const live = Layer.mergeAll(Emulator.layer(), NodeServices.layer)
+
+layer(live, { excludeTestServices: true })("assembly upload", (it) => {
+  it.effect("keeps folders apart with -r, stores them below --path, and separates progress from results", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderWith({ "d1/report.csv": "one", "d2/report.csv": "three" })
+      const { code, stderr, stdout } = yield* run(folder, ["-r", "--path", "backup/2026", "d1", "d2"])
+      expect(code).toBe(0)
+      expect(stdout).toMatch(/\nstored +backup\/2026\/d1\/report\.csv +3 B /)
+      expect(stdout).toMatch(/\nstored +backup\/2026\/d2\/report\.csv +5 B /)
+      expect(stdout).not.toContain("%")
+      expect(stderr).toMatch(/\n2 files: 100% \(8 B of 8 B\), /)
+    })
+  )
+
+  it.effect("writes one line for many files", () =>
+    Effect.gen(function* () {
+      const names = Array.from({ length: 24 }, (_, index) => `many/${index}.txt`)
+      const folder = yield* folderWith(Object.fromEntries(names.map((name) => [name, "meow"])))
+      const { code, stdout } = yield* run(folder, ["many/*.txt"])
+      expect(code).toBe(0)
+      expect(stdout).toMatch(/^24 files, 96 B, in [\d.]+ s, 24 results\nAssembly [0-9a-f]{32}\n$/)
+    })
+  )
+
+  it.effect("uploads the standard input with fields, and prints its events as lines of JSON", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderWith({})
+      const args = ["--name", "hello.txt", "--fields", "a=b", "--fields", "c=d", "--json", "-"]
+      const { code, stderr, stdout } = yield* run(folder, args, { input: "hello" })
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+      const events = parseLines(stdout)
+      expect(events[0]).toMatchObject({
+        event: "AssemblyCreated",
+        assembly_id: expect.stringMatching(/^[0-9a-f]{32}$/)
+      })
+      expect(events).toContainEqual({ event: "FileCompleted", name: "hello.txt", file: 0, length: "5" })
+      expect(events.at(-1)).toMatchObject({
+        event: "Completed",
+        assembly_id: events[0]?.["assembly_id"],
+        status: { results: { stored: [{ path: "hello.txt", size: 5 }] } }
+      })
+    })
+  )
+
+  it.effect("cancels the Assembly of the standard input after Ctrl-C, because nothing can continue it", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderWith({})
+      // The standard input stays open.
+      const { code, stderr } = yield* run(folder, ["--name", "endless.bin", "-"], {
+        onError: (text, kill) => {
+          if (/Assembly [0-9a-f]{32}\n/.test(text)) kill()
+        }
+      })
+      expect(code).toBe(130)
+      expect(stderr).toMatch(
+        /\nassembly: the Assembly was canceled, because the standard input cannot be read again\n$/
+      )
+      const { baseUrl } = yield* Emulator.Emulator
+      const [, id] = /Assembly ([0-9a-f]{32})\n/.exec(stderr) ?? []
+      const status = yield* Effect.promise(async () => (await fetch(`${baseUrl}/assemblies/${id}`)).json())
+      expect(status).toMatchObject({ ok: "ASSEMBLY_CANCELED" })
+    })
+  )
+
+  it.effect("shows with --dry-run what it would do, and creates nothing", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderWith({ "d1/a.txt": "12", "d1/b/c.txt": "345" })
+      expect(yield* run(folder, ["-r", "--dry-run", "d1"])).toEqual({
+        code: 0,
+        stdout: "d1/a.txt\nd1/b/c.txt\n2 files, 5 B; nothing was uploaded\n",
+        stderr: ""
+      })
+      const { stdout } = yield* run(folder, ["--dry-run", "--json", "d1/a.txt"])
+      expect(parseLines(stdout)).toEqual([{ event: "Planned", path: "d1/a.txt", name: "a.txt", size: "2" }])
+      expect(yield* (yield* FileSystem.FileSystem).exists(`${folder}/.state`)).toBe(false)
+    })
+  )
+
+  it.effect("runs the Steps of a file, and refuses --path beside them", () =>
+    Effect.gen(function* () {
+      const steps = { hashed: { robot: "/file/hash", use: ":original" } }
+      const folder = yield* folderWith({ "a.txt": "meow", "steps.json": JSON.stringify({ steps }) })
+      const { code, stdout } = yield* run(folder, ["--steps", "steps.json", "a.txt"])
+      expect(code).toBe(0)
+      expect(stdout).toMatch(/\nhashed +a\.txt +4 B /)
+      const refused = yield* run(folder, ["--steps", "steps.json", "--path", "x", "a.txt"])
+      expect(refused).toEqual({
+        code: 2,
+        stdout: "",
+        stderr:
+          "assembly: --path is for the Workspace; with --template or --steps, the Steps decide where results are stored\n" +
+          "See: assembly upload --help\n"
+      })
+    })
+  )
+
+  it.effect("waits for a service that is gone while the Assembly works, and says why", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderWith({ "a.txt": "meow" })
+      const faults = yield* Faults.Faults
+      // The upload succeeds, but each reading of the Status is lost until the command waits.
+      yield* faults.inject(Faults.Fault.LoseAnswer({ method: "GET", times: 1000 }))
+      const { code, stderr, stdout } = yield* run(folder, ["a.txt"], {
+        onError: (text) => {
+          if (text.includes("Waiting")) Effect.runSync(faults.clear)
+        }
+      })
+      expect(stderr).toMatch(/\na\.txt: Waiting: Assemblies\.get: the server closed the connection/)
+      expect(code).toBe(0)
+      expect(stdout).toMatch(/\nstored +a\.txt +4 B /)
+    })
+  )
+})

@@ -1,0 +1,35 @@
+/**
+ * What the emulator tells about each request that it has answered.
+ */
+import type * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
+
+/**
+ * An answered request.
+ *
+ * - `operation`: the name of the operation, such as `Assemblies.create` or `Tus.append`. Undefined if the request
+ *   matches no operation, or was refused before.
+ * - `path`: the path without the query, because the query contains a signature.
+ * - `status`: the status of the response.
+ * - `reason`: the code and the message of the refusal. Undefined if the request was not refused.
+ * - `duration`: the time until the response was known. The time to send its body does not count.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Entry {
+  readonly method: string
+  readonly operation: string | undefined
+  readonly path: string
+  readonly status: number
+  readonly reason: string | undefined
+  readonly duration: Duration.Duration
+}
+
+/**
+ * Receives each answered request, in the order of the responses.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Listener = (entry: Entry) => Effect.Effect<void>

@@ -1,0 +1,60 @@
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import type * as Types from "effect/Types"
+import type * as RequestLog from "../../RequestLog.ts"
+import * as RequestNote from "./requestNote.ts"
+
+const decodeRefusal = Schema.decodeUnknownOption(
+  Schema.fromJsonString(Schema.Struct({ error: Schema.String, message: Schema.optionalKey(Schema.String) }))
+)
+
+/** A refusal has at most this many bytes. A longer body is not read for the log. */
+const maxRefusal = 16_384
+
+/** The code and the message in the body of a refusal: JSON of an operation, or a line of tus. */
+const reasonOf = ({ body, status }: HttpServerResponse.HttpServerResponse): string | undefined => {
+  if (status < 400 || body._tag !== "Uint8Array" || body.body.length > maxRefusal) return undefined
+  const text = new TextDecoder().decode(body.body)
+  return Option.match(decodeRefusal(text), {
+    onNone: () => text.trim(),
+    onSome: ({ error, message }) => (message === undefined ? error : `${error}: ${message}`)
+  })
+}
+
+/** The status in the log for a request whose client has disconnected. Nothing is sent. */
+const disconnected = HttpServerResponse.text("the client has closed the connection", { status: 499 })
+
+/** Tells a listener about each request. Without a listener nothing is measured. */
+export const layer = (listener: RequestLog.Listener | undefined) =>
+  listener === undefined
+    ? Layer.empty
+    : HttpRouter.middleware(
+        Effect.fnUntraced(function* (handler: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>) {
+          const { method, url } = yield* HttpServerRequest.HttpServerRequest
+          const note: RequestNote.Note = {}
+          const before = yield* Clock.currentTimeMillis
+          const tell = (response: HttpServerResponse.HttpServerResponse) =>
+            Effect.flatMap(Clock.currentTimeMillis, (now) =>
+              listener({
+                method,
+                operation: note.operation,
+                path: url.split("?", 1)[0] ?? "",
+                status: response.status,
+                reason: reasonOf(response),
+                duration: Duration.millis(now - before)
+              })
+            )
+          return yield* RequestNote.provide(handler, note).pipe(
+            Effect.tap(tell),
+            Effect.onInterrupt(() => tell(disconnected))
+          )
+        }),
+        { global: true }
+      )

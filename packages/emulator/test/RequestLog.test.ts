@@ -1,0 +1,34 @@
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Templates from "@assembly-effect/api/Templates"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import type * as RequestLog from "@assembly-effect/emulator/RequestLog"
+import { assert, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { layer as layerEmulator } from "./support.ts"
+
+it.live("tells the listener the operation, the status and the reason of each request, and no signature", () => {
+  const heard: Array<RequestLog.Entry> = []
+  const onRequest = (entry: RequestLog.Entry) => Effect.sync(() => void heard.push(entry))
+  return Effect.gen(function* () {
+    const { baseUrl } = yield* Emulator.Emulator
+    const { assembly_id, tus_url = "" } = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
+    yield* Assemblies.get(assembly_id)
+    yield* Effect.flip(Templates.get("nope"))
+    yield* Effect.promise(() => fetch(`${tus_url}x`, { method: "HEAD", headers: { "tus-resumable": "1.0.0" } }))
+    yield* Effect.promise(() => fetch(`${tus_url}x`, { method: "PATCH" }))
+    yield* Effect.promise(() => fetch(`${baseUrl}/nothing?signature=secret`))
+    assert.deepStrictEqual(
+      heard.map(({ method, operation, reason, status }) => [method, operation, status, reason]),
+      [
+        ["POST", "Assemblies.create", 200, undefined],
+        ["GET", "Assemblies.get", 200, undefined],
+        ["GET", "Templates.get", 404, "TEMPLATE_NOT_FOUND: There is no such Template in this Workspace."],
+        ["HEAD", "Tus.offset", 404, "ERR_UPLOAD_NOT_FOUND: there is no such upload"],
+        ["PATCH", "Tus.append", 412, "ERR_UNSUPPORTED_VERSION: tus-resumable must be 1.0.0"],
+        ["GET", undefined, 404, "SERVER_404: There is no such operation."]
+      ]
+    )
+    assert.strictEqual(heard.at(-1)?.path, "/nothing")
+    assert.notInclude(JSON.stringify(heard), "signature")
+  }).pipe(Effect.provide(layerEmulator({ onRequest })))
+})

@@ -1,0 +1,175 @@
+import { changes, type Mutant } from "../Mutant.ts"
+
+export const cliRead: ReadonlyArray<Mutant> = [
+  ...changes(
+    "packages/cli/src/Table.ts",
+    ["Table", "AssemblyTable"],
+    [
+      {
+        name: "a state is cut in a narrow terminal",
+        find: `least: keep ? natural : Math.min(natural, least)`,
+        replace: `least: Math.min(natural, least)`
+      },
+      {
+        name: "the last columns are left out, not the least important ones",
+        find: `columns.toSorted((one, other) => one.rank - other.rank)`,
+        replace: `columns`
+      },
+      {
+        name: "nobody says which columns are missing",
+        find: `titles.length === 0 ? []`,
+        replace: `titles.length >= 0 ? []`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/AssemblyTable.ts",
+    ["AssemblyTable"],
+    [
+      {
+        name: "a later page has a state that does not fit",
+        find: `stateOf: AssemblyState.known`,
+        replace: `stateOf: AssemblyState.name`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/TimeAxis.ts",
+    ["TimeAxis"],
+    [
+      { name: "weeks start on Thursdays", find: `step % week === 0 ? monday : 0`, replace: `0` },
+      {
+        name: "a bar has a part of a bucket",
+        find: `([millis]) => millis % bucket === 0`,
+        replace: `([millis]) => millis >= bucket`
+      },
+      {
+        name: "there are more bars than cells",
+        find: `barsOf(start, end, base) / Math.max(1, maxBars)`,
+        replace: `barsOf(start, end, base) / (maxBars + 1)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/Chart.ts",
+    ["Chart"],
+    [
+      {
+        name: "the axis does not end now",
+        find: `Text.pad(now, end - labels.length, "right")`,
+        replace: `Text.pad("", end - labels.length, "right")`
+      },
+      {
+        name: "the label of the largest value is cut",
+        find: `while (found.labelCells > 0 && widest(found) > found.labelCells)`,
+        replace: `if (found.labelCells > 0 && widest(found) > found.labelCells + 4)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/barSvg.ts",
+    ["StatisticsPage"],
+    [
+      { name: "a report contains markup of the service", find: `.replaceAll("<", "&lt;")`, replace: `` },
+      { name: "the parts of a bar overlap", find: `      below += value\n`, replace: `` }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/commands/stats.ts",
+    ["commands.test"],
+    [
+      {
+        name: "statistics leave out Assemblies with a Template",
+        find: `template === "none" ? {} : { templateId: template }`,
+        replace: `template === "none" || template === "all" ? {} : { templateId: template }`
+      },
+      {
+        name: "a region that does not exist is a report of zeros",
+        find: `if (query.region === "all") return`,
+        replace: `if (query.region !== "") return`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/resultFiles.ts",
+    ["resultFiles"],
+    [
+      { name: "a result leaves its folder", find: `.split(/[/\\\\]/).at(-1)`, replace: `.split("|").at(-1)` },
+      { name: "a result is a hidden file", find: `.replace(/^\\.+/, "_")`, replace: `` },
+      { name: "one result replaces another", find: `taken.has(key(folder, name))`, replace: `taken.has("")` }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/commands/results.ts",
+    ["assemblies.test"],
+    [
+      {
+        name: "a download replaces another file",
+        find: `if (state === "other" && !overwrite)`,
+        replace: `if (state === "other" && overwrite)`
+      },
+      {
+        name: "a download gets files that are there again",
+        find: `isThere: state === "same"`,
+        replace: `isThere: false`
+      },
+      {
+        name: "results of a running Assembly are downloaded",
+        find: `if (!Assembly.isOver(status))`,
+        replace: `if (false)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/DotEnv.ts",
+    ["processes"],
+    [
+      {
+        name: "a foreign .env sends the credentials of the environment to its own address",
+        find: `if ((yield* isSet("ASSEMBLY_AUTH_KEY")) || (yield* isSet("ASSEMBLY_AUTH_SECRET"))) return Layer.empty`,
+        replace: ``
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/commands/emulator.ts",
+    ["processes"],
+    [
+      {
+        name: "an empty --data is the current folder",
+        find: `if (Option.isSome(flags.data)) yield* checkFolder(flags.data.value)`,
+        replace: ``
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/assembly/assemblyStatus.ts",
+    ["Results"],
+    [
+      {
+        name: "a Status has upload URLs of an earlier run",
+        find: `made.uploads.map(located)`,
+        replace: `made.uploads`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/data/database.ts",
+    ["Database"],
+    [
+      {
+        name: "the database of another program gets tables",
+        find: `  yield* checkOwner(sql, path)\n`,
+        replace: ``
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/http/requestLog.ts",
+    ["RequestLog"],
+    [
+      { name: "the log contains signatures", find: `url.split("?", 1)[0] ?? ""`, replace: `url` },
+      { name: "the log does not say why", find: `reason: reasonOf(response)`, replace: `reason: undefined` }
+    ]
+  )
+]
