@@ -131,10 +131,12 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
       )
       const quiet = yield* assembly(cwd, {}, "emulator", "--", process.execPath, "-e", program)
       expect(quiet).toMatchObject({ code: 7, stderr: "" })
+      const killed = yield* assembly(cwd, {}, "emulator", "--", process.execPath, "-e", "process.kill(process.pid, 9)")
+      expect(killed).toMatchObject({ code: 137, stderr: `assembly: ${process.execPath}: it was ended by SIGKILL\n` })
       const missing = yield* assembly(cwd, {}, "emulator", "--", "no-such-command")
       expect(missing).toMatchObject({
         code: 127,
-        stderr: "assembly: cannot run no-such-command: there is no such command\n"
+        stderr: "assembly: no-such-command: there is no such command\n"
       })
     }).pipe(Effect.scoped)
   )
