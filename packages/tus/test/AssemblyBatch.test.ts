@@ -6,7 +6,7 @@ import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
-import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as AssemblyBatch from "@assembly-effect/tus/AssemblyBatch"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
@@ -278,7 +278,7 @@ layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
           ["ASSEMBLY_EXECUTING", "ASSEMBLY_EXECUTING"]
         )
         // The emulator would run them for an hour.
-        yield* Effect.forEach(entries, ({ id }) => Assemblies.cancel(id))
+        yield* Effect.forEach(entries, ({ id }) => Assemblies.cancel(Assembly.AssemblyId.make(id)))
       }).pipe(Effect.provide(UploadJournal.layerMemory()))
     )
   }

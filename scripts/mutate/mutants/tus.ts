@@ -825,6 +825,11 @@ export const tus = [
         replace: ``
       },
       {
+        name: "a stream of jobs that fails waits for the running jobs",
+        find: `(cause) => Deferred.failCause(failure, cause)`,
+        replace: `() => Effect.void`
+      },
+      {
         name: "only the job that was limited waits",
         find: `Effect.provideService(Admission.Admission, pauses)`,
         replace: `(effect) => effect`
@@ -931,9 +936,19 @@ export const tus = [
       },
       {
         name: "a job whose Assembly is gone cannot be begun anew",
-        find: `Effect.asVoid,
-    Effect.catchIf(isNotFound, () => Effect.void)`,
-        replace: `Effect.asVoid`
+        find: `Effect.asSome,
+    Effect.catchIf(isNotFound, () => Effect.succeedNone)`,
+        replace: `Effect.asSome`
+      },
+      {
+        name: "a job whose upload is undecided fails in every run",
+        find: `Effect.catchIf(run(found), isUndecided, () => anew)`,
+        replace: `run(found)`
+      },
+      {
+        name: "an undecided job forgets the Assembly that has the id of the caller",
+        find: `options.params.assemblyId === undefined ? Effect.catchIf`,
+        replace: `options.restart !== true ? Effect.catchIf`
       },
       {
         name: "a job that was canceled for a file is kept for ever",
@@ -976,8 +991,8 @@ export const tus = [
       },
       {
         name: "a job that is begun anew leaves its Assembly waiting",
-        find: `yield* giveUp(found.value.assemblyId)`,
-        replace: `yield* Effect.void`
+        find: `const ended = yield* giveUp(found.assemblyId)`,
+        replace: `const ended = yield* Effect.succeedNone as ReturnType<typeof giveUp>`
       }
     ]
   ),
