@@ -737,8 +737,14 @@ export const tus = [
     [
       {
         name: "the parts of an upload that was left stay",
-        find: `Effect.onInterrupt(() => Effect.timeoutOption(free, farewell))`,
-        replace: `Effect.onInterrupt(() => Effect.timeoutOption(Effect.void, farewell))`
+        find: `Effect.onInterrupt(() => Effect.timeoutOption(free, farewell.interruption))`,
+        replace: `Effect.onInterrupt(() => Effect.void)`
+      },
+      {
+        name: "an error waits for a server that does not answer",
+        tests: ["UploadSink"],
+        find: `Effect.tapCause(() => Effect.timeoutOption(free, farewell.failure))`,
+        replace: `Effect.tapCause(() => free)`
       }
     ]
   ),
@@ -1072,8 +1078,19 @@ export const tus = [
     [
       {
         name: "text is uploaded as if it were bytes",
-        find: `if (piece.BYTES_PER_ELEMENT !== 1) {`,
+        find: `if ((piece as Uint8Array | undefined)?.BYTES_PER_ELEMENT !== 1) {`,
         replace: `if (piece.BYTES_PER_ELEMENT === 2) {`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/WebSource.ts",
+    ["ReadableStreams"],
+    [
+      {
+        name: "a stream that was read before is an empty file",
+        find: `return new Response(readable).bodyUsed ? used : undefined`,
+        replace: `return undefined`
       }
     ]
   ),
@@ -1081,6 +1098,11 @@ export const tus = [
     "packages/tus/src/UploadBandwidth.ts",
     ["UploadBandwidth"],
     [
+      {
+        name: "an upload waits until the wall clock is right again",
+        find: `Number(clock.monotonicTimeNanosUnsafe()) / 1e6`,
+        replace: `clock.currentTimeMillisUnsafe()`
+      },
       {
         name: "the bandwidth of a pause is made up for",
         find: `free = Math.max(free, now - interval)`,
@@ -1130,6 +1152,11 @@ export const tus = [
     ["UrlSource"],
     [
       {
+        name: "an empty resource must have the ETag of its 416",
+        find: `described.size !== 0n && response.headers`,
+        replace: `response.headers`
+      },
+      {
         name: "a resource that changed in the middle is read on",
         find: `if (headers["etag"] !== etag) return`,
         replace: `if (headers["etag"] === "") return`
@@ -1161,8 +1188,8 @@ export const tus = [
       },
       {
         name: "a resource that is read once may change before it is read",
-        find: `if (response.headers["etag"] !== described.etag)`,
-        replace: `if (response.headers["etag"] === "")`
+        find: `response.headers["etag"] !== described.etag`,
+        replace: `response.headers["etag"] === ""`
       }
     ]
   ),
