@@ -6,7 +6,18 @@ import * as NodeStream from "@effect/platform-node/NodeStream"
 import * as Effect from "effect/Effect"
 import type { LazyArg } from "effect/Function"
 import * as Stream from "effect/Stream"
-import type { Readable } from "node:stream"
+import { Readable } from "node:stream"
+
+/** Why this value is not a stream whose bytes are all still to be read. */
+const problemOf = (readable: Readable): string | undefined => {
+  // A caller in JavaScript may return anything.
+  if (typeof (readable as Partial<Readable> | undefined | null)?.on !== "function")
+    return "evaluate returned no Readable"
+  if (readable.errored instanceof Error) return UploadSource.failedWith(readable.errored).problem
+  if (!readable.readable) return "the Readable has already ended, or was destroyed"
+  if (Readable.isDisturbed(readable)) return "bytes of the Readable were already read"
+  return undefined
+}
 
 /**
  * A `Readable` of bytes, which can be read once. `evaluate` is called when the upload starts to read.
@@ -14,8 +25,8 @@ import type { Readable } from "node:stream"
  * **Details**
  *
  * The stream is read only as fast as its bytes are sent. When the upload ends, fails or is interrupted, the stream is
- * destroyed. If `evaluate` throws, if the stream fails or closes early, or if it emits anything but bytes (object mode,
- * `setEncoding`), the error is `SourceFailed`.
+ * destroyed. If `evaluate` throws, if bytes of the stream were already read, if the stream fails or closes early, or if
+ * it emits anything but bytes (object mode, `setEncoding`), the error is `SourceFailed`.
  *
  * **Gotchas**
  *
@@ -33,11 +44,14 @@ export const fromReadable = (
 ): UploadSource.OneShot =>
   UploadSource.fromStream(
     Stream.unwrap(
-      Effect.map(Effect.try({ try: evaluate, catch: UploadSource.failedWith }), (readable) =>
-        // With `chunkSize: 1`, each pull reads once. A pull of several reads could hold much memory, because a stream
-        // may refill its buffer at each read.
-        NodeStream.fromReadable({ evaluate: () => readable, onError: UploadSource.failedWith, chunkSize: 1 })
-      )
+      Effect.map(Effect.try({ try: evaluate, catch: UploadSource.failedWith }), (readable) => {
+        const problem = problemOf(readable)
+        return problem === undefined
+          ? // With `chunkSize: 1`, each pull reads once. A pull of several reads could hold much memory, because a stream
+            // may refill its buffer at each read.
+            NodeStream.fromReadable({ evaluate: () => readable, onError: UploadSource.failedWith, chunkSize: 1 })
+          : Stream.fail(new UploadSource.SourceFailed({ kind: "Unreadable", problem }))
+      })
     ),
     options
   )

@@ -72,6 +72,12 @@ describe("NodeSource.fromReadable", () => {
     })
   )
 
+  const ended = new PassThrough()
+  ended.end()
+  ended.resume()
+  const failed = new PassThrough().on("error", () => undefined)
+  failed.destroy(new Error("the disk was full"))
+
   const failures: Readonly<Record<string, readonly [evaluate: () => Readable, problem: string]>> = {
     "that fails": [
       () =>
@@ -92,6 +98,19 @@ describe("NodeSource.fromReadable", () => {
       },
       "Premature close"
     ],
+    "that was read by another upload": [
+      () => {
+        const used = Readable.from(pieces(7000))
+        used.read()
+        return used
+      },
+      "already read"
+    ],
+    "that has failed": [() => failed, "the disk was full"],
+    "that has ended": [() => ended, "already ended"],
+    "that was destroyed": [() => new PassThrough().destroy(), "already ended"],
+    "that is none": [() => 5 as unknown as Readable, "no Readable"],
+    "that is null": [() => null as unknown as Readable, "no Readable"],
     "that cannot be made": [
       () => {
         throw new Error("no stream")
@@ -108,6 +127,16 @@ describe("NodeSource.fromReadable", () => {
       })
     )
   }
+
+  it.effect("is SourceFailed when it is read for the second time", () =>
+    Effect.gen(function* () {
+      for (const readable of [Readable.from(pieces(7000)), Readable.from([])]) {
+        const source = NodeSource.fromReadable(() => readable)
+        yield* readAll(source)
+        assert.match((yield* Effect.flip(readAll(source))).problem, /already (read|ended)/)
+      }
+    })
+  )
 
   it.effect("makes the stream only when it is read", () =>
     Effect.gen(function* () {

@@ -9,6 +9,7 @@ import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Settings from "@assembly-effect/api/unstable/Settings"
 import { Admission } from "@assembly-effect/api/unstable/Transport"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
@@ -132,7 +133,8 @@ const check = ({ assemblies, uploads }: Options): Effect.Effect<void, ApiError.I
 
 /**
  * Runs the jobs, at most `assemblies` at the same time. All jobs share the permits of uploads and the pauses that the
- * service requests.
+ * service requests. If the stream of jobs fails, the running jobs are interrupted; `mapEffect` alone would first wait
+ * for their ends.
  */
 const outcomes = <J, E, R, Out, R2>(
   jobs: Stream.Stream<J, E, R>,
@@ -144,14 +146,18 @@ const outcomes = <J, E, R, Out, R2>(
       yield* check(options)
       const permits = yield* Semaphore.make(options.uploads ?? atOnce)
       const pauses = Pauses.shared(yield* Admission.Admission)
-      return Stream.mapEffect(
-        jobs,
-        (job) =>
-          runOne(job).pipe(
-            Effect.provideService(AssemblyFiles.Permits, permits),
-            Effect.provideService(Admission.Admission, pauses)
-          ),
-        { concurrency: options.assemblies ?? atOnce, unordered: true }
+      const failure = yield* Deferred.make<never, E>()
+      return jobs.pipe(
+        Stream.onError((cause) => Deferred.failCause(failure, cause)),
+        Stream.mapEffect(
+          (job) =>
+            runOne(job).pipe(
+              Effect.provideService(AssemblyFiles.Permits, permits),
+              Effect.provideService(Admission.Admission, pauses)
+            ),
+          { concurrency: options.assemblies ?? atOnce, unordered: true }
+        ),
+        Stream.interruptWhen(Deferred.await(failure))
       )
     })
   )
@@ -176,7 +182,7 @@ const failed =
  * so memory is needed only for the running jobs and for the outcomes that are not read yet.
  *
  * If the service limits the rate of one request, all jobs wait for the requested pause. An interruption, or a failure of
- * the stream of jobs, cancels the Assemblies of the running jobs.
+ * the stream of jobs, cancels the Assemblies of the running jobs; their outcomes are not emitted.
  *
  * @example
  * Stream.fromIterable(paths).pipe(
@@ -231,7 +237,7 @@ const resume = <J, RS>(job: J & ResumableJob<RS>) =>
  * sent twice. A failed job is run again. A job is skipped until its entry in the journal expires, 60 days after its
  * completion (`completedExpiry`). A skipped job is not verified again, and the skip does not extend the time.
  *
- * An interruption keeps the Assemblies of the running jobs for the next run.
+ * An interruption, or a failure of the stream of jobs, keeps the Assemblies of the running jobs for the next run.
  *
  * @example
  * AssemblyBatch.runResumable(jobs).pipe(

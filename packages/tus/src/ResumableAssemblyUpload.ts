@@ -74,6 +74,10 @@ export const events = <R = never>(
  *   a new job.
  * - If the Assembly failed or was canceled, the run fails with that error, and the following run creates a new
  *   Assembly. The same holds after a `DeliveryMismatch` (`verify`).
+ * - If an earlier process ended during the creation of an upload, and no receipt shows whether the upload exists, the
+ *   run cancels the Assembly, creates a new one and uploads every file to it. If the Assembly cannot be canceled, the
+ *   run fails and creates nothing. An Assembly with an `assemblyId` in `params` cannot be created again, so the run
+ *   fails with `FilesFailed`.
  *
  * One process at a time holds a job. Another process emits `Waiting`, waits while the lease lasts (10 seconds), and
  * then continues or fails with `UploadLeased`.

@@ -242,8 +242,9 @@ export interface SinkOptions extends Omit<Options, "parallel" | "progressInterva
  * - If the stream fails, dies or is interrupted, the upload ends at once, without a retry. `Stream.run` then fails with
  *   the error of the stream.
  * - If the upload fails, or the program is interrupted, the stream is not read any further.
- * - In all these cases the incomplete upload is terminated, because its bytes are gone with the stream. An interruption
- *   waits at most one second for this request. If the request fails, the upload stays until it expires.
+ * - In all these cases the incomplete upload is terminated, because its bytes are gone with the stream. The error waits
+ *   at most five seconds for this request, and an interruption at most one second. If the request fails, the upload stays
+ *   until it expires. So does an empty upload if the interruption comes while the server still creates it.
  * - The stream runs with the services of the caller, not within the span and the scope of the upload.
  *
  * **Gotchas**

@@ -51,7 +51,8 @@ const make = (bytesPerSecond: number): Service => {
   const pass = (bytes: number) =>
     turn.withPermit(
       Clock.clockWith((clock) => {
-        const now = clock.currentTimeMillisUnsafe()
+        // The wall clock may be set back during an upload.
+        const now = Number(clock.monotonicTimeNanosUnsafe()) / 1e6
         // Unused time counts only up to `interval`. So a timer that fires late costs no bandwidth, but a long time
         // without bytes to send is not made up for.
         free = Math.max(free, now - interval)

@@ -7,9 +7,24 @@ import * as Hex from "effect/encoding/Hex"
 import type { LazyArg } from "effect/Function"
 import type * as Headers from "effect/http/Headers"
 import * as HttpClient from "effect/http/HttpClient"
+import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import * as UrlSource from "./internal/urlSource.ts"
 import { failedWith, fromStream, type OneShot, SourceFailed, type UploadSource } from "./UploadSource.ts"
+
+/** Why this value is not a stream whose bytes are all still to be read. */
+const problemOf = (readable: ReadableStream<Uint8Array>): string | undefined => {
+  // A caller in JavaScript may return anything.
+  if (!Predicate.hasProperty(readable, "getReader")) return "evaluate returned no ReadableStream"
+  if (readable.locked) return "the ReadableStream is locked"
+  const used = "bytes of the ReadableStream were already read"
+  try {
+    // Only `Response` shows whether a stream was read before: it refuses such a stream. It reads nothing by itself.
+    return new Response(readable).bodyUsed ? used : undefined
+  } catch {
+    return used
+  }
+}
 
 /**
  * A web `ReadableStream` of bytes, which can be read once. `evaluate` is called when the upload starts to read.
@@ -17,8 +32,8 @@ import { failedWith, fromStream, type OneShot, SourceFailed, type UploadSource }
  * **Details**
  *
  * The stream is read only as fast as its bytes are sent. If the upload fails or is interrupted, the stream is canceled.
- * If `evaluate` throws, if the stream is locked or fails, or if it emits anything but a `Uint8Array`, the error is
- * `SourceFailed`.
+ * If `evaluate` throws, if the stream is locked, was read before or fails, or if it emits anything but a `Uint8Array`,
+ * the error is `SourceFailed`.
  *
  * @example WebSource.fromReadableStream(() => request.body, { size: 1024n })
  *
@@ -31,11 +46,12 @@ export const fromReadableStream = (
 ): OneShot =>
   fromStream(
     Stream.unwrap(
-      Effect.map(Effect.try({ try: evaluate, catch: failedWith }), (readable) =>
-        readable.locked
-          ? Stream.fail(new SourceFailed({ kind: "Unreadable", problem: "the ReadableStream is locked" }))
-          : Stream.fromReadableStream({ evaluate: () => readable, onError: failedWith })
-      )
+      Effect.map(Effect.try({ try: evaluate, catch: failedWith }), (readable) => {
+        const problem = problemOf(readable)
+        return problem === undefined
+          ? Stream.fromReadableStream({ evaluate: () => readable, onError: failedWith })
+          : Stream.fail(new SourceFailed({ kind: "Unreadable", problem }))
+      })
     ),
     options
   )

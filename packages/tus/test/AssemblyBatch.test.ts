@@ -6,7 +6,7 @@ import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
-import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as AssemblyBatch from "@assembly-effect/tus/AssemblyBatch"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
@@ -56,6 +56,12 @@ const assembliesOf = (batch: string) =>
   Effect.map(
     Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe("2020-01-01"), keywords: [batch] })),
     (entries) => [...entries]
+  )
+
+/** Why an effect failed, without the number of the fiber that interrupted it. */
+const causeOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.map(Effect.flip(Effect.sandbox(effect)), ({ reasons }) =>
+    reasons.map((reason) => (reason._tag === "Interrupt" ? reason._tag : reason))
   )
 
 /** A client that counts the requests of uploads that are open at the same time. */
@@ -227,6 +233,53 @@ layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
           Array.from({ length: places }, () => "ASSEMBLY_CANCELED")
         )
       })
+    )
+  }
+
+  for (const [end, ends] of [
+    ["fails", Effect.fail("the cursor was closed")],
+    ["dies", Effect.die("the cursor was closed")],
+    ["is interrupted", Effect.interrupt]
+  ] as const) {
+    /** Jobs that wait for an hour. When they run, the stream of jobs ends like this. */
+    const jobsThatEnd = (batch: string) =>
+      Stream.concat(
+        Stream.fromIterable([jobOf(batch, 0, waiting), jobOf(batch, 1, waiting)]),
+        Stream.fromEffect(
+          Effect.andThen(
+            Effect.repeat(assembliesOf(batch), {
+              until: (entries) => entries.filter(({ ok }) => ok === "ASSEMBLY_EXECUTING").length === 2
+            }),
+            ends
+          )
+        )
+      )
+
+    effect(`a stream of jobs that ${end} ends the batch at once, and cancels the running jobs`, () =>
+      Effect.gen(function* () {
+        const batch = `jobs ${end}`
+        const cause = yield* causeOf(Stream.runDrain(AssemblyBatch.run(jobsThatEnd(batch))))
+        assert.deepStrictEqual(cause, yield* causeOf(ends))
+        assert.deepStrictEqual(
+          (yield* assembliesOf(batch)).map(({ ok }) => ok),
+          ["ASSEMBLY_CANCELED", "ASSEMBLY_CANCELED"]
+        )
+      })
+    )
+
+    effect(`a stream of jobs that ${end} ends a resumable batch at once, and keeps the running jobs`, () =>
+      Effect.gen(function* () {
+        const batch = `resumable jobs ${end}`
+        const cause = yield* causeOf(Stream.runDrain(AssemblyBatch.runResumable(jobsThatEnd(batch))))
+        assert.deepStrictEqual(cause, yield* causeOf(ends))
+        const entries = yield* assembliesOf(batch)
+        assert.deepStrictEqual(
+          entries.map(({ ok }) => ok),
+          ["ASSEMBLY_EXECUTING", "ASSEMBLY_EXECUTING"]
+        )
+        // The emulator would run them for an hour.
+        yield* Effect.forEach(entries, ({ id }) => Assemblies.cancel(Assembly.AssemblyId.make(id)))
+      }).pipe(Effect.provide(UploadJournal.layerMemory()))
     )
   }
 

@@ -94,6 +94,9 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("WebSource.from
     })
   )
 
+  const read = new ReadableStream<Uint8Array>({ start: (controller) => controller.close() })
+  void read.cancel()
+
   const failures: Readonly<Record<string, readonly [evaluate: () => ReadableStream<Uint8Array>, problem: string]>> = {
     "that fails": [
       () => web((controller) => controller.error(new Error("the disk is gone")), 2_500_000).readable,
@@ -111,6 +114,8 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("WebSource.from
       },
       "the ReadableStream is locked"
     ],
+    "that was read before": [() => read, "bytes of the ReadableStream were already read"],
+    "that is none": [() => null as unknown as ReadableStream<Uint8Array>, "evaluate returned no ReadableStream"],
     "that cannot be made": [
       () => {
         throw new Error("no such file")
@@ -145,6 +150,17 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("WebSource.from
         const error = yield* Effect.flip(Upload.run(target, source, options))
         assert.deepInclude(error, { _tag: "SourceFailed", kind })
       }
+    })
+  )
+
+  it.effect("is SourceFailed for the second upload, and not an empty file", () =>
+    Effect.gen(function* () {
+      const { server, target } = yield* Scene.make()
+      const { readable } = web((controller) => controller.close())
+      const source = WebSource.fromReadableStream(() => readable)
+      assert.strictEqual((yield* Upload.run(target, source, options)).length, 3_000_000n)
+      assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
+      assert.strictEqual((yield* Effect.flip(Upload.run(target, source, options)))._tag, "SourceFailed")
     })
   )
 

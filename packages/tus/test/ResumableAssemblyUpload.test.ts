@@ -16,7 +16,9 @@ import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
 import * as Layer from "effect/Layer"
@@ -324,6 +326,88 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
       const error = yield* Effect.flip(ResumableAssemblyUpload.run(options))
       assert.deepInclude(error, { _tag: "FilesFailed", assembly: "canceled" })
       assert.deepStrictEqual(yield* assembliesIn, [])
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
+  /** A run whose process ends while the creation of its second upload is sent. */
+  const endedInCreation = (options: ResumableAssemblyUpload.Options) =>
+    Effect.gen(function* () {
+      const http = yield* HttpClient.HttpClient
+      const started = yield* Deferred.make<void>()
+      let uploads = 0
+      const never = HttpClient.transform(http, (sent, request) =>
+        request.method === "POST" && request.url.includes("/resumable/") && ++uploads === 2
+          ? Effect.andThen(Deferred.succeed(started, undefined), Effect.never)
+          : sent
+      )
+      const fiber = yield* ResumableAssemblyUpload.run(options).pipe(
+        Effect.provideService(HttpClient.HttpClient, never),
+        Effect.forkChild
+      )
+      yield* Deferred.await(started)
+      yield* Fiber.interrupt(fiber)
+    })
+
+  it.effect("a creation of an upload that no receipt decides costs the Assembly, and not the job", () =>
+    Effect.gen(function* () {
+      const options = job("undecided")
+      yield* endedInCreation(options)
+      const [first] = yield* assembliesIn
+      const events = yield* Stream.runCollect(ResumableAssemblyUpload.events(options))
+      const status = yield* AssemblyUploadEvent.result(Stream.fromIterable(events))
+      assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
+      assert.sameMembers(storedIn(status), whole)
+      assert(first !== undefined)
+      assert.notStrictEqual(status.assembly_id, first.entry.assemblyId)
+      assert.strictEqual((yield* Assemblies.get(first.entry.assemblyId)).ok, "ASSEMBLY_CANCELED")
+      assert.deepStrictEqual(
+        events.map(({ _tag }) => _tag).filter((tag) => tag.startsWith("Assembly")),
+        ["AssemblyResumed", "AssemblyCreated"]
+      )
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
+  it.effect("an undecided creation creates no other Assembly while the first one cannot be canceled", () =>
+    Effect.gen(function* () {
+      const options = job("undecided and stuck")
+      yield* endedInCreation(options)
+      const before = yield* assembliesIn
+      const http = yield* HttpClient.HttpClient
+      const stuck = HttpClient.make((request) =>
+        request.method === "DELETE"
+          ? Effect.fail(
+              new HttpClientError.HttpClientError({
+                reason: new HttpClientError.TransportError({ request, description: "the network is down" })
+              })
+            )
+          : http.execute(request)
+      )
+      const down = Layer.fresh(client).pipe(Layer.provide(Layer.succeed(HttpClient.HttpClient, stuck)))
+      const error = yield* Effect.flip(Effect.provide(ResumableAssemblyUpload.run(options), down))
+      assert.deepInclude(error, {
+        _tag: "UnexpectedResponse",
+        problem: "the Assembly has not ended after its cancellation"
+      })
+      const after = yield* assembliesIn
+      assert.deepStrictEqual(
+        after.map(({ entry }) => entry.assemblyId),
+        before.map(({ entry }) => entry.assemblyId)
+      )
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
+  it.effect("an undecided creation is told if the Assembly has the id of the caller", () =>
+    Effect.gen(function* () {
+      const assemblyId = yield* Assemblies.newId
+      const options = job("undecided id", { params: { assemblyId, steps: handle, fields: { name: "undecided id" } } })
+      yield* endedInCreation(options)
+      const error = yield* Effect.flip(ResumableAssemblyUpload.run(options))
+      assert(error._tag === "FilesFailed", error._tag)
+      assert.strictEqual(error.assembly, "kept")
+      assert.deepStrictEqual(
+        error.files.map((outcome) => (outcome.outcome === "Failed" ? outcome.error._tag : outcome.outcome)),
+        ["Completed", "CreationUnknown", "Completed", "Completed"]
+      )
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )
 

@@ -124,6 +124,28 @@ describe("a limit of bandwidth", () => {
     })
   )
 
+  it.effect("is kept when the clock of the computer is set back or forward", () =>
+    Effect.gen(function* () {
+      for (const hours of [-1, 1]) {
+        const { http } = makeServer()
+        const clock = yield* Clock.Clock
+        const begun = clock.currentTimeMillisUnsafe()
+        const moved: Clock.Clock = {
+          ...clock,
+          currentTimeMillisUnsafe: () => {
+            const now = clock.currentTimeMillisUnsafe()
+            return now - begun < 3000 ? now : now + hours * 3_600_000
+          }
+        }
+        const { seconds, value } = yield* timed(
+          upload(http, size).pipe(limited(30_000), Effect.provideService(Clock.Clock, moved))
+        )
+        assert.closeTo(seconds, 10, 0.3)
+        assert.isFalse(value.some(UploadEvent.$is("Retrying")))
+      }
+    })
+  )
+
   it.effect("is shared by the uploads of a program", () =>
     Effect.gen(function* () {
       const { arrivals, http, offsets } = makeServer()

@@ -203,6 +203,16 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Upload.sink", 
     })
   )
 
+  it.effect("does not wait long for a server that never answers the termination", () =>
+    Effect.gen(function* () {
+      const { server, target } = yield* Scene.make([{ _tag: "SlowAnswer", method: "DELETE", millis: 3_600_000 }])
+      const sink = Upload.sink(target, { ...options, stallTimeout: "1 hour", finishTimeout: "1 hour" })
+      const error = yield* Effect.flip(Stream.run(broken(Stream.fail(new RowsFailed({ row: 7 }))), sink))
+      assert.strictEqual(error._tag, "RowsFailed")
+      assert.strictEqual(server.requests.at(-1), "DELETE")
+    })
+  )
+
   it.effect("sends a small stream with its creation, and an empty one too", () =>
     Effect.gen(function* () {
       const { server, target } = yield* Scene.make()
@@ -243,9 +253,11 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Upload.sink", 
   it.effect("refuses pieces that are no bytes", () =>
     Effect.gen(function* () {
       const { server, target } = yield* Scene.make()
-      const texts = Stream.make("text") as unknown as Stream.Stream<Uint8Array>
-      const error = yield* Effect.flip(Stream.run(texts, Upload.sink(target, options)))
-      assert.deepInclude(error, { _tag: "SourceFailed", problem: "a piece is not a Uint8Array" })
+      for (const piece of ["text", null, undefined, new Uint16Array(1)]) {
+        const odd = Stream.succeed(piece) as Stream.Stream<unknown> as Stream.Stream<Uint8Array>
+        const error = yield* Effect.flip(Stream.run(odd, Upload.sink(target, options)))
+        assert.deepInclude(error, { _tag: "SourceFailed", problem: "a piece is not a Uint8Array" })
+      }
       assert.deepStrictEqual(server.requests, [])
     })
   )

@@ -256,6 +256,24 @@ for (const [name, client] of Object.entries(clients)) {
       })
     )
 
+    it.effect("reads an empty resource whose 416 has no ETag, or one of its own", () =>
+      Effect.gen(function* () {
+        for (const etag of [undefined, '"error"']) {
+          const resource = yield* WebResource.make(new Uint8Array(0))
+          resource.meet = (_, __, go, index) => {
+            resource.etag = index === 0 ? etag : '"one"'
+            go()
+          }
+          const source = yield* WebSource.fromUrl(resource.url)
+          assert.strictEqual(source.size, 0n)
+          assert(source._tag === "OneShot")
+          assert.strictEqual((yield* Stream.mkUint8Array(source.stream)).length, 0)
+          resource.bytes = bytes
+          assert.strictEqual((yield* failure(source)).kind, "Changed")
+        }
+      })
+    )
+
     it.effect("follows no redirect, neither at first nor later", () =>
       Effect.gen(function* () {
         const elsewhere = yield* WebResource.make(bytes)

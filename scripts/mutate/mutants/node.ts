@@ -33,6 +33,22 @@ export const node = [
     ]
   ),
   ...changes(
+    "packages/node/src/NodeSource.ts",
+    ["NodeSource"],
+    [
+      {
+        name: "a stream that has ended is an empty file",
+        find: `if (!readable.readable) return`,
+        replace: `if (readable.readable === undefined) return`
+      },
+      {
+        name: "a stream that was read in part is a shorter file",
+        find: `if (Readable.isDisturbed(readable)) return`,
+        replace: `if (readable.readable === undefined) return`
+      }
+    ]
+  ),
+  ...changes(
     "packages/node/src/UndiciClient.ts",
     ["UndiciClient"],
     [

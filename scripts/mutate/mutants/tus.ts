@@ -742,8 +742,14 @@ export const tus = [
     [
       {
         name: "the parts of an upload that was left stay",
-        find: `Effect.onInterrupt(() => Effect.timeoutOption(free, farewell))`,
-        replace: `Effect.onInterrupt(() => Effect.timeoutOption(Effect.void, farewell))`
+        find: `Effect.onInterrupt(() => Effect.timeoutOption(free, farewell.interruption))`,
+        replace: `Effect.onInterrupt(() => Effect.void)`
+      },
+      {
+        name: "an error waits for a server that does not answer",
+        tests: ["UploadSink"],
+        find: `Effect.tapCause(() => Effect.timeoutOption(free, farewell.failure))`,
+        replace: `Effect.tapCause(() => free)`
       }
     ]
   ),
@@ -828,6 +834,11 @@ export const tus = [
         name: "each job of a batch has its own limit of uploads",
         find: `Effect.provideService(AssemblyFiles.Permits, permits),`,
         replace: ``
+      },
+      {
+        name: "a stream of jobs that fails waits for the running jobs",
+        find: `(cause) => Deferred.failCause(failure, cause)`,
+        replace: `() => Effect.void`
       },
       {
         name: "only the job that was limited waits",
@@ -936,9 +947,19 @@ export const tus = [
       },
       {
         name: "a job whose Assembly is gone cannot be begun anew",
-        find: `Effect.asVoid,
-    Effect.catchIf(isNotFound, () => Effect.void)`,
-        replace: `Effect.asVoid`
+        find: `Effect.asSome,
+    Effect.catchIf(isNotFound, () => Effect.succeedNone)`,
+        replace: `Effect.asSome`
+      },
+      {
+        name: "a job whose upload is undecided fails in every run",
+        find: `Effect.catchIf(run(found), isUndecided, () => anew)`,
+        replace: `run(found)`
+      },
+      {
+        name: "an undecided job forgets the Assembly that has the id of the caller",
+        find: `options.params.assemblyId === undefined ? Effect.catchIf`,
+        replace: `options.restart !== true ? Effect.catchIf`
       },
       {
         name: "a job that was canceled for a file is kept for ever",
@@ -981,8 +1002,8 @@ export const tus = [
       },
       {
         name: "a job that is begun anew leaves its Assembly waiting",
-        find: `yield* giveUp(found.value.assemblyId)`,
-        replace: `yield* Effect.void`
+        find: `const ended = yield* giveUp(found.assemblyId)`,
+        replace: `const ended = yield* Effect.succeedNone as ReturnType<typeof giveUp>`
       }
     ]
   ),
@@ -1062,8 +1083,19 @@ export const tus = [
     [
       {
         name: "text is uploaded as if it were bytes",
-        find: `if (piece.BYTES_PER_ELEMENT !== 1) {`,
+        find: `if ((piece as Uint8Array | undefined)?.BYTES_PER_ELEMENT !== 1) {`,
         replace: `if (piece.BYTES_PER_ELEMENT === 2) {`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/WebSource.ts",
+    ["ReadableStreams"],
+    [
+      {
+        name: "a stream that was read before is an empty file",
+        find: `return new Response(readable).bodyUsed ? used : undefined`,
+        replace: `return undefined`
       }
     ]
   ),
@@ -1071,6 +1103,11 @@ export const tus = [
     "packages/tus/src/UploadBandwidth.ts",
     ["UploadBandwidth"],
     [
+      {
+        name: "an upload waits until the wall clock is right again",
+        find: `Number(clock.monotonicTimeNanosUnsafe()) / 1e6`,
+        replace: `clock.currentTimeMillisUnsafe()`
+      },
       {
         name: "the bandwidth of a pause is made up for",
         find: `free = Math.max(free, now - interval)`,
@@ -1120,6 +1157,11 @@ export const tus = [
     ["UrlSource"],
     [
       {
+        name: "an empty resource must have the ETag of its 416",
+        find: `described.size !== 0n && response.headers`,
+        replace: `response.headers`
+      },
+      {
         name: "a resource that changed in the middle is read on",
         find: `if (headers["etag"] !== etag) return`,
         replace: `if (headers["etag"] === "") return`
@@ -1151,8 +1193,8 @@ export const tus = [
       },
       {
         name: "a resource that is read once may change before it is read",
-        find: `if (response.headers["etag"] !== described.etag)`,
-        replace: `if (response.headers["etag"] === "")`
+        find: `response.headers["etag"] !== described.etag`,
+        replace: `response.headers["etag"] === ""`
       }
     ]
   ),

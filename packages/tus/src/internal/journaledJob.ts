@@ -108,8 +108,8 @@ const reopen = <R>(
   )
 
 /**
- * Cancels the Assembly in the journal. Fails unless that Assembly has ended or no longer exists, so that two Assemblies
- * never run for the same job.
+ * Cancels the Assembly in the journal, and returns its Status, or `None` if it no longer exists. Fails unless that
+ * Assembly has ended or no longer exists, so that two Assemblies never run for the same job.
  */
 const giveUp = (assemblyId: Assembly.AssemblyId) =>
   Assemblies.cancel(assemblyId).pipe(
@@ -124,8 +124,8 @@ const giveUp = (assemblyId: Assembly.AssemblyId) =>
           excerpt: ""
         })
     ),
-    Effect.asVoid,
-    Effect.catchIf(isNotFound, () => Effect.void)
+    Effect.asSome,
+    Effect.catchIf(isNotFound, () => Effect.succeedNone)
   )
 
 /** Whether an Assembly has ended without completing, or with other bytes than those that were read. */
@@ -148,14 +148,26 @@ const uploadOne: AssemblyFiles.UploadOne<Replayable, HttpClient.HttpClient | Upl
     )
   )
 
-const job = <R>(held: Held, options: Options<R>, sources: ReadonlyArray<Replayable>, emit: AssemblyFiles.Emit) =>
+/**
+ * Whether files failed, and each of them because nothing shows whether its upload was created. Every later run would
+ * fail with the same error.
+ */
+const isUndecided = (error: ResumableAssemblyUploadError): boolean =>
+  error._tag === "FilesFailed" &&
+  error.files.every(
+    (file) =>
+      file.outcome !== "Failed" || file.error._tag === "CreationUnknown" || file.error._tag === "ConcatenationUnknown"
+  )
+
+/** Continues the Assembly in the journal, or creates one. */
+const attempt = <R>(
+  held: Held,
+  options: Options<R>,
+  sources: ReadonlyArray<Replayable>,
+  emit: AssemblyFiles.Emit,
+  known: UploadJournal.AssemblyEntry | undefined
+) =>
   Effect.gen(function* () {
-    const found = yield* held.entries.get(held.key)
-    if (Option.isSome(found) && options.restart === true) {
-      yield* giveUp(found.value.assemblyId)
-      yield* forget(held)
-    }
-    const known = options.restart === true ? undefined : Option.getOrUndefined(found)
     const assemblyId = known?.assemblyId ?? options.params.assemblyId ?? (yield* Assemblies.newId)
     const status = yield* known === undefined
       ? create(held, options, assemblyId, emit)
@@ -170,6 +182,30 @@ const job = <R>(held: Held, options: Options<R>, sources: ReadonlyArray<Replayab
     }
     yield* AssemblyFiles.finish({ onFailure: "keep", ...options }, status, assemblyId, sources, uploadOne, emit)
     if (options.wait !== false) yield* recordCompletion(held, assemblyId)
+  })
+
+/**
+ * Runs the job. If an earlier run left the creation of an upload undecided, its Assembly is canceled, and the job starts
+ * again in a new Assembly. An undecided upload cannot be created again in the same Assembly, because the Assembly could
+ * then get the file twice.
+ */
+const job = <R>(held: Held, options: Options<R>, sources: ReadonlyArray<Replayable>, emit: AssemblyFiles.Emit) =>
+  Effect.gen(function* () {
+    const found = Option.getOrUndefined(yield* held.entries.get(held.key))
+    const run = (known: UploadJournal.AssemblyEntry | undefined) => attempt(held, options, sources, emit, known)
+    if (found === undefined) return yield* run(undefined)
+
+    const anew = Effect.gen(function* () {
+      const ended = yield* giveUp(found.assemblyId)
+      // The Assembly may have completed before its cancellation, because the upload arrived after all.
+      const isDone = options.restart !== true && Option.exists(ended, ({ ok }) => ok === "ASSEMBLY_COMPLETED")
+      if (isDone) return yield* run(found)
+      yield* forget(held)
+      yield* run(undefined)
+    })
+    if (options.restart === true) return yield* anew
+    // An Assembly with the id of the caller cannot be created again.
+    yield* options.params.assemblyId === undefined ? Effect.catchIf(run(found), isUndecided, () => anew) : run(found)
   }).pipe(Effect.tapError((error) => (isFinal(error) ? Effect.ignore(forget(held)) : Effect.void)))
 
 const encodeParams = SchemaParser.encodeUnknownEffect(Assembly.CreateParams)

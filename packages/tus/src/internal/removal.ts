@@ -2,7 +2,6 @@
  * Removes the orphans of an upload from the server: the upload or its parts, if no later run continues them.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
@@ -90,16 +89,12 @@ export const remove = (
 const tryToRemove = <E>(session: Session.Session<E>): Effect.Effect<void, never, HttpClient.HttpClient> =>
   Effect.forEach(
     orphansOf({ ...session, size: undefined }, session.store.state()),
-    (find) =>
-      Effect.flatMap(find, (url) => (url === undefined ? Effect.void : Tus.terminate(url))).pipe(
-        Effect.timeout(session.policy.stallTimeout),
-        ignored
-      ),
+    (find) => ignored(Effect.flatMap(find, (url) => (url === undefined ? Effect.void : Tus.terminate(url)))),
     { concurrency, discard: true }
   )
 
-/** The maximum time that an interruption waits for the removal. */
-const farewell = Duration.seconds(1)
+/** The maximum time that a failure and an interruption wait for the removal. */
+const farewell = { failure: "5 seconds", interruption: "1 second" } as const
 
 /** If the work of a session fails or is interrupted, its orphans are removed. */
 export const unlessDone = <A, E, R, S>(
@@ -108,7 +103,7 @@ export const unlessDone = <A, E, R, S>(
 ): Effect.Effect<A, E, R | HttpClient.HttpClient> => {
   const free = Effect.suspend(() => tryToRemove(session))
   return work.pipe(
-    Effect.tapCause(() => free),
-    Effect.onInterrupt(() => Effect.timeoutOption(free, farewell))
+    Effect.tapCause(() => Effect.timeoutOption(free, farewell.failure)),
+    Effect.onInterrupt(() => Effect.timeoutOption(free, farewell.interruption))
   )
 }
