@@ -170,6 +170,14 @@ const renameStored = Effect.fnUntraced(function* (status: Assembly.Status) {
   )
 })
 
+const sayWhatNext = Effect.andThen(
+  chapter("Next"),
+  Output.lines([
+    "upload your own file:  npx -y pnpm@12 demo -- <path>",
+    "write a program:       docs/guides/getting-started.md"
+  ])
+)
+
 const story = Effect.gen(function* () {
   const file = yield* chooseFile
   yield* introduceService
@@ -180,6 +188,7 @@ const story = Effect.gen(function* () {
   yield* showList
   yield* showStatistics
   yield* renameStored(status)
+  yield* sayWhatNext
 })
 
 /** A client with the Auth Key of the emulator. */

@@ -41,7 +41,10 @@ layer(Layer.merge(Emulator.layer({ templates }), NodeServices.layer), { excludeT
   it.effect("links, as every page of docs, to files that are there", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const pages = (yield* fs.readDirectory(`${root}docs`)).filter((name) => name.endsWith(".md"))
+      const pages = [
+        ...(yield* fs.readDirectory(`${root}docs`)),
+        ...(yield* fs.readDirectory(`${root}docs/guides`)).map((name) => `guides/${name}`)
+      ].filter((name) => name.endsWith(".md"))
       const missing = yield* Effect.forEach(["README.md", ...pages.map((name) => `docs/${name}`)], (page) =>
         Effect.gen(function* () {
           const text = yield* fs.readFileString(root + page)
