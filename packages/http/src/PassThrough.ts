@@ -70,9 +70,12 @@ export interface Grant {
  *   of the file are read.
  * - `path`: the path of the route, `/assembly-uploads` by default. The path of an upload is this path and an id that
  *   the page chooses.
- * - `origins`: the origins of other sites whose pages may use the route. By default only pages of the same origin may.
- * - `maxUploads`: the maximum number of uploads at the same time, 64 by default. Beyond it the answer is 503.
+ * - `origins`: the origins of other sites whose pages may use the route, such as `https://app.example.com`, without a
+ *   path. By default only pages of the same origin may.
+ * - `maxUploads`: the maximum number of permitted uploads at the same time, 64 by default. Beyond it the answer is 503.
+ *   At most four times as many requests may wait for their policy.
  * - `maxWatchers`: the maximum number of pages that watch uploads, 1024 by default.
+ * - `receiveTimeout`: how long the form may take up to its file, 10 seconds by default.
  * - `idleTimeout`: how long the user may send nothing, 30 seconds by default.
  * - `timeout`: how long an upload may take, 1 hour by default.
  * - `chunkSize`: the maximum number of bytes of an upload in memory, 4 MiB by default.
@@ -90,6 +93,7 @@ export interface Options<R> {
   readonly origins?: ReadonlyArray<string> | undefined
   readonly maxUploads?: number | undefined
   readonly maxWatchers?: number | undefined
+  readonly receiveTimeout?: Duration.Input | undefined
   readonly idleTimeout?: Duration.Input | undefined
   readonly timeout?: Duration.Input | undefined
   readonly chunkSize?: number | undefined
@@ -154,15 +158,18 @@ export const UploadId = Schema.String.check(
 
 const defaultPath = "/assembly-uploads"
 
-const issues = (options: Omit<Options<unknown>, "path">) =>
-  Settings.issues({
+const issues = (options: Omit<Options<unknown>, "path">) => [
+  ...Settings.issues({
     maxUploads: Settings.whole(options.maxUploads, 1),
     maxWatchers: Settings.whole(options.maxWatchers, 1),
+    receiveTimeout: Settings.duration(options.receiveTimeout),
     idleTimeout: Settings.duration(options.idleTimeout),
     timeout: Settings.duration(options.timeout),
     chunkSize: Settings.whole(options.chunkSize, 1),
     progressInterval: Settings.duration(options.progressInterval, { mayBeZero: true })
-  })
+  }),
+  ...Origin.issues(options.origins ?? [])
+]
 
 const decodeUploadId = Schema.decodeUnknownEffect(UploadId)
 
@@ -203,8 +210,10 @@ export const make = Effect.fnUntraced(function* <R>(options: Omit<Options<R>, "p
   const { origins = [], policy } = options
   const client = yield* AssemblyClient
   const http = yield* HttpClient
+  const maxUploads = options.maxUploads ?? 64
   const uploads = yield* Watchers.make<string>({
-    uploads: options.maxUploads ?? 64,
+    arriving: 4 * maxUploads,
+    uploads: maxUploads,
     watchers: options.maxWatchers ?? 1024
   })
   const idleTimeout = options.idleTimeout ?? "30 seconds"
@@ -252,9 +261,15 @@ export const make = Effect.fnUntraced(function* <R>(options: Omit<Options<R>, "p
   const receive = Effect.fnUntraced(function* (
     request: HttpServerRequest.HttpServerRequest,
     uploadId: string,
+    permit: Effect.Effect<void, Refusal.Busy>,
     tell: (event: Event) => Effect.Effect<void>
   ) {
-    const form = yield* FileForm.read(request, idleTimeout)
+    const form = yield* FileForm.read(request, idleTimeout).pipe(
+      Effect.timeoutOrElse({
+        duration: options.receiveTimeout ?? "10 seconds",
+        orElse: () => Effect.fail(new Refusal.BodyTooSlow({ problem: "The form took too long to arrive." }))
+      })
+    )
     const { contentType, fields, filename } = form
     const grant = yield* policy({ uploadId, filename, contentType, fields }, request)
     const invalid = Settings.issues({ maxBytes: Settings.whole(grant.maxBytes, 0) })
@@ -262,6 +277,7 @@ export const make = Effect.fnUntraced(function* <R>(options: Omit<Options<R>, "p
     if (FileForm.announcesMore(request, grant.maxBytes)) {
       return yield* new Refusal.BodyTooLarge({ problem: `The file has more than ${grant.maxBytes} bytes.` })
     }
+    yield* permit
     const uploaded = yield* pass(form, grant, tell)
     return { uploaded, isCompleted: grant.wait === true }
   })
@@ -269,10 +285,10 @@ export const make = Effect.fnUntraced(function* <R>(options: Omit<Options<R>, "p
   const upload = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     yield* Origin.check(request, origins)
     const uploadId = yield* uploadIdOf
-    const running = yield* uploads.start(uploadId)
-    const tell = (event: Event) => Effect.flatMap(toText(event), running.tell)
-    const end = (event: Event) => Effect.flatMap(toText(event), running.last)
-    const { uploaded } = yield* receive(request, uploadId, tell).pipe(
+    const started = yield* uploads.start(uploadId)
+    const tell = (event: Event) => Effect.flatMap(toText(event), started.tell)
+    const end = (event: Event) => Effect.flatMap(toText(event), started.last)
+    const { uploaded } = yield* receive(request, uploadId, started.permit, tell).pipe(
       Effect.timeoutOrElse({
         duration: options.timeout ?? "1 hour",
         orElse: () => Effect.fail(new Refusal.BodyTooSlow({ problem: "The upload took too long." }))
@@ -352,6 +368,9 @@ export const layer = <R>(options: Options<R>) =>
     })
   )
 
+/** The route checks the id itself, because the answer of `HttpApi` to an invalid parameter has no body. */
+const AnyUploadId = Schema.String.annotate({ description: "16 to 64 letters, digits, - and _" })
+
 /**
  * The routes as a group of an `HttpApi`, so that the OpenAPI document of the application contains them. The handlers of
  * its endpoints `upload` and `watch` are the functions of {@link make}.
@@ -387,7 +406,7 @@ export const group = <
   const form = Schema.Struct({ ...options?.fields, file: Multipart.SingleFileSchema })
   return HttpApiGroup.make((options?.id ?? "uploads") as Id).add(
     HttpApiEndpoint.post("upload", path, {
-      params: { uploadId: UploadId },
+      params: { uploadId: AnyUploadId },
       payload: (options?.fields === undefined ? withAnyField(form) : form).pipe(HttpApiSchema.asMultipartStream()),
       success: Uploaded,
       error: [
@@ -406,7 +425,7 @@ export const group = <
       ]
     }).annotate(OpenApi.Summary, "Takes a file, and streams it on into an Assembly"),
     HttpApiEndpoint.get("watch", path, {
-      params: { uploadId: UploadId },
+      params: { uploadId: AnyUploadId },
       success: [HttpApiSchema.StreamSse({ data: Event }), HttpApiSchema.NoContent],
       error: [Refusal.BodyMalformed, Refusal.OriginRefused, Refusal.Busy]
     }).annotate(OpenApi.Summary, "Streams the progress of an upload")

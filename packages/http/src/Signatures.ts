@@ -53,8 +53,8 @@ export interface Grant {
  *   request. A value of `asked` is signed only if the policy puts it into the `Grant`.
  * - `body`: the schema of the JSON body. Without it, the body is not read, and `asked` is undefined.
  * - `path`: the path of the route, `/assembly-signatures` by default.
- * - `origins`: the origins of other sites whose pages may use the route, such as `https://app.example.com`. By default only
- *   pages of the same origin may.
+ * - `origins`: the origins of other sites whose pages may use the route, as browsers write them:
+ *   `https://app.example.com`, without a path or a final slash. By default only pages of the same origin may.
  * - `maxBytes`: the maximum size of the body, 16 KiB by default.
  * - `receiveTimeout`: how long the body may take to arrive, 10 seconds by default.
  * - `algorithm`: the algorithm of the signatures, `"sha384"` by default.
@@ -165,10 +165,13 @@ const readBody = <A>(
 export const make = Effect.fnUntraced(
   function* <R, A = undefined>(options: Omit<Options<A, R>, "path">) {
     const { algorithm, body, origins = [], policy } = options
-    const broken = Settings.issues({
-      maxBytes: Settings.whole(options.maxBytes, 1),
-      receiveTimeout: Settings.duration(options.receiveTimeout)
-    })
+    const broken = [
+      ...Settings.issues({
+        maxBytes: Settings.whole(options.maxBytes, 1),
+        receiveTimeout: Settings.duration(options.receiveTimeout)
+      }),
+      ...Origin.issues(origins)
+    ]
     if (broken.length > 0) return yield* Effect.die(Settings.defect("Signatures", broken))
     const own = yield* Credentials.Credentials
     const random = yield* SecureRandom.SecureRandom

@@ -78,10 +78,16 @@ export type Received = typeof Received.Type
 const defaultPath = "/assembly-notifications"
 
 /**
- * The lease of a notification is longer than the time limit of its handler by this time, in which the store records the
- * result.
+ * If a process ends while it handles a notification, another process may handle it after this time. The service repeats
+ * a notification several times within the first minutes.
  */
-const margin = Duration.seconds(30)
+const lease = Duration.seconds(20)
+
+/** How often the lease of a notification is renewed while it is handled. */
+const renewal = Duration.seconds(5)
+
+/** The time limit of each access to the store. */
+const storeTimeout = Duration.seconds(10)
 
 const issues = (options: Omit<Options<unknown, unknown>, "handle" | "path">) =>
   Settings.issues({
@@ -132,7 +138,6 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Omit<Options<E, 
   const handled = yield* HandledNotifications.HandledNotifications
   const scope = yield* Effect.scope
   const handleTimeout = Duration.fromInputUnsafe(options.handleTimeout ?? "5 minutes")
-  const lease = Duration.sum(handleTimeout, margin)
   const limits: Form.Limits = {
     bytes: options.maxBytes ?? 16 * 1024 * 1024,
     fields: options.maxFields ?? 16,
@@ -150,6 +155,21 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Omit<Options<E, 
       Effect.catchCause((cause) => (Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.fail(failed)))
     )
 
+  /** Limits the time of an access to the store, so that a store that hangs does not keep the server from stopping. */
+  const limited = <A>(access: Effect.Effect<A, HandledNotifications.StoreFailed>) =>
+    Effect.timeoutOrElse(access, {
+      duration: storeTimeout,
+      orElse: () => Effect.fail(new HandledNotifications.StoreFailed({ problem: "the store does not answer" }))
+    })
+
+  /** Renews a claim until it is interrupted. If this fails, another process may handle the notification too. */
+  const renewing = (renew: Effect.Effect<void, HandledNotifications.StoreFailed>) =>
+    limited(renew).pipe(
+      Effect.catch(({ message }) => Effect.logWarning(message)),
+      Effect.delay(renewal),
+      Effect.forever
+    )
+
   /**
    * Handles a notification unless it was handled before, and remembers that it was handled. After a claim, either
    * `done` or `release` runs, even after an interruption.
@@ -157,15 +177,15 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Omit<Options<E, 
   const handleOnce = (notification: Notification) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
-        const claim = yield* handled.claim(notification.key, lease).pipe(
+        const claim = yield* limited(handled.claim(notification.key, lease)).pipe(
           Effect.tapError((error) => Effect.logError(error.message)),
           Effect.mapError(() => new Refusal.Busy({ problem: "The store of handled notifications failed." }))
         )
         if (claim._tag === "Done") return { outcome: "Repeated" } as const
         if (claim._tag === "Busy") return yield* new Refusal.Busy({ problem: "The notification is being handled." })
-        yield* Effect.onExit(restore(handle(notification)), (exit) =>
+        yield* Effect.onExit(restore(Effect.raceFirst(handle(notification), renewing(claim.renew))), (exit) =>
           // If the store fails here, the handler may run again for a repetition of the notification.
-          Effect.catchTag(Exit.isSuccess(exit) ? claim.done : claim.release, "StoreFailed", ({ message }) =>
+          Effect.catchTag(limited(Exit.isSuccess(exit) ? claim.done : claim.release), "StoreFailed", ({ message }) =>
             Effect.logWarning(message)
           )
         )

@@ -201,6 +201,8 @@ describe("the groups of an HttpApi", () => {
       const params = { uploadId: crypto.randomUUID() }
       const full = yield* Effect.flip(client.uploads.upload({ params, payload: form }))
       assert.deepStrictEqual(full, new Refusal.Forbidden({ problem: "The album is full." }))
+      const invalid = yield* Effect.flip(client.uploads.upload({ params: { uploadId: "short" }, payload: form }))
+      assert.include(String(invalid), "16 to 64 letters")
       const events = yield* client.uploads.watch({ params })
       assert.isTrue(Stream.isStream(events))
       if (Stream.isStream(events)) {

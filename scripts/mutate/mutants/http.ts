@@ -36,6 +36,16 @@ export const http = [
         replace: `const status = JSON.parse(transloadit) ?? webhook.verify(`
       },
       {
+        name: "a claim ends while its handler runs",
+        find: `Effect.raceFirst(handle(notification), renewing(claim.renew))`,
+        replace: `handle(notification)`
+      },
+      {
+        name: "a store that hangs keeps the server",
+        find: `limited(handled.claim(notification.key, lease))`,
+        replace: `handled.claim(notification.key, lease)`
+      },
+      {
         name: "a handler may run for ever",
         find: `Effect.timeout(handleTimeout),`,
         replace: ``
@@ -58,8 +68,13 @@ export const http = [
       },
       {
         name: "a late process frees what another one holds",
-        find: ` AND owner = \${owner} AND done = 0`,
-        replace: ` AND done = 0`
+        find: `DELETE FROM \${table} WHERE id = \${key} AND owner = \${owner} AND done = 0`,
+        replace: `DELETE FROM \${table} WHERE id = \${key} AND done = 0`
+      },
+      {
+        name: "a process renews the claim of another one",
+        find: `SET until_ms = \${until} WHERE id = \${key} AND owner = \${owner} AND done = 0`,
+        replace: `SET until_ms = \${until} WHERE id = \${key} AND done = 0`
       },
       {
         name: "a lease never ends",
@@ -178,6 +193,11 @@ export const http = [
         replace: ``
       },
       {
+        name: "a form may take for ever before its file",
+        find: `duration: options.receiveTimeout ?? "10 seconds"`,
+        replace: `duration: "1 hour"`
+      },
+      {
         name: "an upload may take for ever",
         find: `duration: options.timeout ?? "1 hour",`,
         replace: `duration: "1 hour",`
@@ -229,9 +249,14 @@ export const http = [
         replace: `return bytes < 0`
       },
       {
+        name: "the second of two fields of an upload counts",
+        find: `if (twice !== undefined) return yield* malformed`,
+        replace: `if (false) return yield* malformed`
+      },
+      {
         name: "a second small file is dropped",
-        find: `const problem = behindFile(parts.slice(at + 1))`,
-        replace: `const problem = behindFile([])`
+        find: `const problem = afterFile(parts.slice(at + 1))`,
+        replace: `const problem = afterFile([])`
       },
       {
         name: "a field after the file is dropped",
@@ -258,6 +283,17 @@ export const http = [
         name: "an id is used twice",
         find: `if (entry.state !== "announced") {`,
         replace: `if (entry.state === "ended") {`
+      },
+      {
+        name: "the ends of uploads have no limit",
+        find: `ended.size > limits.uploads + limits.watchers`,
+        replace: `ended.size > 1e9`
+      },
+      {
+        name: "an upload without room keeps its id",
+        find: `yield* forget(id, entry)
+        return yield* new Refusal.Busy({ problem: "Too many uploads are running." })`,
+        replace: `return yield* new Refusal.Busy({ problem: "Too many uploads are running." })`
       },
       {
         name: "an upload that ended counts as running",

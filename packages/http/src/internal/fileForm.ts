@@ -31,8 +31,8 @@ export interface FileForm {
 const malformed = (problem: string) => new Refusal.BodyMalformed({ problem })
 const secondFile = malformed("The form has more than one file.")
 
-/** The problem of the parts behind the file. A policy runs before they arrive, so no policy could read a field there. */
-const behindFile = (parts: ReadonlyArray<Multipart.Part>): Refusal.BodyMalformed | undefined => {
+/** The problem of the parts after the file. A policy runs before they arrive, so no policy could read a field there. */
+const afterFile = (parts: ReadonlyArray<Multipart.Part>): Refusal.BodyMalformed | undefined => {
   if (parts.some(Multipart.isFile)) return secondFile
   const field = parts.find(Multipart.isField)
   if (field === undefined) return undefined
@@ -94,12 +94,15 @@ export const read = Effect.fnUntraced(function* (
   const file = parts[at]
   if (file === undefined || !Multipart.isFile(file)) return yield* malformed("The form has no file.")
   for (const part of parts.slice(0, at)) if (Multipart.isField(part)) fields.push([part.key, part.value])
-  const problem = behindFile(parts.slice(at + 1))
+  const names = fields.map(([name]) => name)
+  const twice = names.find((name, index) => names.indexOf(name) < index)
+  if (twice !== undefined) return yield* malformed(`The form has the field ${twice.slice(0, 100)} twice.`)
+  const problem = afterFile(parts.slice(at + 1))
   if (problem !== undefined) return yield* problem
 
   const end = Effect.gen(function* () {
     for (let rest = yield* next; rest.length > 0; rest = yield* next) {
-      const late = behindFile(rest)
+      const late = afterFile(rest)
       if (late !== undefined) return yield* late
     }
   })
