@@ -2,6 +2,17 @@ import { changes } from "../Mutant.ts"
 
 export const cli = [
   ...changes(
+    "packages/cli/src/StateFolder.ts",
+    ["StateFolder"],
+    [
+      {
+        name: "the command line does not upload the same files on another day",
+        find: `{ completedExpiry: "24 hours" }`,
+        replace: `{}`
+      }
+    ]
+  ),
+  ...changes(
     "packages/cli/src/Output.ts",
     ["HostileService"],
     [
