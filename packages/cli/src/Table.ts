@@ -68,7 +68,9 @@ const draw =
     const { title, value } = (isShort ? column.short : undefined) ?? column
     const cell = (row: Row) => Printable.escape(value(row))
     const natural = rows.reduce((most, row) => Math.max(most, Text.width(cell(row))), Text.width(title))
-    return { column, rank, title, cell, natural, least: keep ? natural : Math.min(natural, least) }
+    // A title that is cut says nothing.
+    const readable = Math.min(natural, Math.max(least, Text.width(title)))
+    return { column, rank, title, cell, natural, least: keep ? natural : readable }
   }
 
 const gapsOf = (columns: ReadonlyArray<unknown>): number => gap.length * Math.max(0, columns.length - 1)

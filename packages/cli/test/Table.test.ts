@@ -79,6 +79,15 @@ describe("Table.render", () => {
     ])
   })
 
+  it("leaves out a column before it cuts its title", () => {
+    const described: ReadonlyArray<Table.Column<File>> = [
+      { title: "ID", value: ({ name }) => name, keep: true },
+      { title: "Description", value: () => "a long description of a file" }
+    ]
+    expect(Table.render(described, files.slice(0, 1), { width: 20 })[0]).toBe("ID       Description")
+    expect(Table.render(described, files.slice(0, 1), { width: 19 })[0]).toBe("ID")
+  })
+
   it("uses the short forms before it leaves out a column, and only if the table does not fit", () => {
     const dated: ReadonlyArray<Table.Column<File>> = [
       ...fileColumns,

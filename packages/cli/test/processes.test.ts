@@ -69,7 +69,7 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
     }).pipe(Effect.scoped)
   )
 
-  it.effect("doctor says what works, and what to do about what does not", () =>
+  it.effect("doctor says what works, and cancels the Assembly that it has created", () =>
     Effect.gen(function* () {
       const env = yield* environment
       const cwd = yield* folderWith({})
@@ -81,7 +81,13 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
       expect(well.stdout).toMatch(/^✓ uploads +tus 1\.0\.0: creation, /m)
       const { stdout: listed } = yield* assembly(cwd, env, "list", "--json")
       expect(JSON.parse(listed)).toMatchObject({ items: [{ ok: "ASSEMBLY_CANCELED" }] })
+    }).pipe(Effect.scoped)
+  )
 
+  it.effect("doctor says what to do about what does not work", () =>
+    Effect.gen(function* () {
+      const env = yield* environment
+      const cwd = yield* folderWith({})
       const wrong = yield* assembly(cwd, { ...env, ASSEMBLY_AUTH_SECRET: "wrong" }, "doctor")
       assert.notStrictEqual(wrong.code, 0)
       expect(wrong.stdout).toMatch(/^✗ credentials +.*INVALID_SIGNATURE.*\n +→ check ASSEMBLY_AUTH_KEY/m)
@@ -101,16 +107,15 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
     }).pipe(Effect.scoped)
   )
 
-  it.effect("completions prints a script with every command", () =>
-    Effect.gen(function* () {
-      const cwd = yield* folderWith({})
-      for (const shell of ["bash", "zsh", "fish"]) {
-        const { code, stdout } = yield* assembly(cwd, {}, "completions", shell)
+  for (const shell of ["bash", "zsh", "fish"]) {
+    it.effect(`completions prints a script with every command for ${shell}`, () =>
+      Effect.gen(function* () {
+        const { code, stdout } = yield* assembly(yield* folderWith({}), {}, "completions", shell)
         assert.strictEqual(code, 0)
-        for (const word of ["download", "move-many", "replay"]) expect(stdout, shell).toContain(word)
-      }
-    }).pipe(Effect.scoped)
-  )
+        for (const word of ["download", "move-many", "replay"]) expect(stdout).toContain(word)
+      }).pipe(Effect.scoped)
+    )
+  }
 
   it.effect("the emulator runs a program with its environment, and ends with its exit code", () =>
     Effect.gen(function* () {
@@ -126,10 +131,12 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
       )
       const quiet = yield* assembly(cwd, {}, "emulator", "--", process.execPath, "-e", program)
       expect(quiet).toMatchObject({ code: 7, stderr: "" })
+      const killed = yield* assembly(cwd, {}, "emulator", "--", process.execPath, "-e", "process.kill(process.pid, 9)")
+      expect(killed).toMatchObject({ code: 137, stderr: `assembly: ${process.execPath}: it was ended by SIGKILL\n` })
       const missing = yield* assembly(cwd, {}, "emulator", "--", "no-such-command")
       expect(missing).toMatchObject({
         code: 127,
-        stderr: "assembly: cannot run no-such-command: there is no such command\n"
+        stderr: "assembly: no-such-command: there is no such command\n"
       })
     }).pipe(Effect.scoped)
   )

@@ -7,8 +7,8 @@ export const cliRead: ReadonlyArray<Mutant> = [
     [
       {
         name: "a state is cut in a narrow terminal",
-        find: `least: keep ? natural : Math.min(natural, least)`,
-        replace: `least: Math.min(natural, least)`
+        find: `least: keep ? natural : readable`,
+        replace: `least: readable`
       },
       {
         name: "the last columns are left out, not the least important ones",

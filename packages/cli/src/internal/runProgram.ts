@@ -7,16 +7,17 @@ import * as ChildProcess from "effect/process/ChildProcess"
 import type * as ChildProcessSpawner from "effect/process/ChildProcessSpawner"
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
+import { constants } from "node:os"
 
-/** The program cannot be started. */
-export class CannotRun extends Schema.TaggedError<CannotRun>()("CannotRun", {
+/** The program cannot be started, or was ended by a signal. */
+export class NotRun extends Schema.TaggedError<NotRun>()("NotRun", {
   command: Schema.String,
   problem: Schema.String,
   exitCode: Schema.Int
 }) {
   override readonly [Runtime.errorExitCode] = this.exitCode
   override get message() {
-    return `cannot run ${this.command}: ${this.problem}`
+    return `${this.command}: ${this.problem}`
   }
 }
 
@@ -35,11 +36,20 @@ const problems: Readonly<Record<string, readonly [problem: string, exitCode: num
   PermissionDenied: ["permission denied", 126]
 }
 
-const toCannotRun =
+const toNotStarted =
   (command: string) =>
-  ({ message, reason }: PlatformError.PlatformError): CannotRun => {
+  ({ message, reason }: PlatformError.PlatformError): NotRun => {
     const [problem, exitCode] = problems[reason._tag] ?? [message, 126]
-    return new CannotRun({ command, problem, exitCode })
+    return new NotRun({ command, problem, exitCode })
+  }
+
+/** A program that a signal has ended has no exit code. The error of the platform names the signal only in its cause. */
+const toStopped =
+  (command: string) =>
+  ({ reason }: PlatformError.PlatformError): NotRun => {
+    const [signal = "a signal"] = "cause" in reason ? (/SIG[A-Z0-9]+/.exec(String(reason.cause)) ?? []) : []
+    const number = Object.entries(constants.signals).find(([name]) => name === signal)?.[1] ?? 0
+    return new NotRun({ command, problem: `it was ended by ${signal}`, exitCode: 128 + number })
   }
 
 /**
@@ -49,12 +59,12 @@ const toCannotRun =
 export const run = (
   [command = "", ...args]: ReadonlyArray<string>,
   env: Readonly<Record<string, string>>
-): Effect.Effect<void, CannotRun | ProgramFailed, ChildProcessSpawner.ChildProcessSpawner> =>
+): Effect.Effect<void, NotRun | ProgramFailed, ChildProcessSpawner.ChildProcessSpawner> =>
   Effect.gen(function* () {
     const io = { stdin: "inherit", stdout: "inherit", stderr: "inherit" } as const
     // A detached program would not be in the foreground of its terminal, and would not get its Ctrl-C.
     const options = { ...io, env, extendEnv: true, detached: false }
-    const started = yield* Effect.mapError(ChildProcess.make(command, args, options), toCannotRun(command))
-    const exitCode = yield* Effect.mapError(started.exitCode, toCannotRun(command))
+    const started = yield* Effect.mapError(ChildProcess.make(command, args, options), toNotStarted(command))
+    const exitCode = yield* Effect.mapError(started.exitCode, toStopped(command))
     if (exitCode !== 0) return yield* new ProgramFailed({ exitCode })
   }).pipe(Effect.scoped)
