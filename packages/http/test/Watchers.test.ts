@@ -78,7 +78,7 @@ describe("the uploads of a route", () => {
   it.effect("are not known because a page watched them that has gone, or because there was no room", () =>
     Effect.gen(function* () {
       const uploads = yield* Watchers.make<string>({ arriving: 2, uploads: 1, watchers: 10 })
-      for (const id of ["a", "b", "c"]) yield* Effect.scoped(uploads.watch(id, 0))
+      for (const id of ["a", "b", "c"]) yield* Effect.scoped(Effect.asVoid(uploads.watch(id, 0)))
       assert.strictEqual(uploads.known(), 0)
       yield* Effect.scoped(
         Effect.gen(function* () {
@@ -99,7 +99,7 @@ describe("the uploads of a route", () => {
     Effect.gen(function* () {
       const uploads = yield* Watchers.make<string>(limits)
       const other = yield* Scope.make()
-      yield* Scope.provide(uploads.watch("a", 0), other)
+      yield* Scope.provide(Effect.asVoid(uploads.watch("a", 0)), other)
       const stays = yield* Effect.forkChild(seenBy(uploads, "a"), { startImmediately: true })
       yield* Scope.close(other, Exit.void)
       yield* upload(uploads, "a", "one", "two")
@@ -112,7 +112,7 @@ describe("the uploads of a route", () => {
       const uploads = yield* Watchers.make<string>(limits)
       const scope = yield* Scope.make()
       const { last } = yield* Scope.provide(uploads.start("a"), scope)
-      yield* Effect.scoped(uploads.watch("a", 0))
+      yield* Effect.scoped(Effect.asVoid(uploads.watch("a", 0)))
       assert.strictEqual(yield* tagOf(upload(uploads, "a")), "UploadExists")
       yield* last("end")
       yield* Scope.close(scope, Exit.void)

@@ -197,11 +197,13 @@ describe("Webhooks, its handler", () => {
   it.effect("tells its failure to the log, and not to the sender", () => {
     const { lines, provide } = logged()
     return Effect.gen(function* () {
-      const { post } = yield* application({ handle: () => Effect.fail(new Error("the table is locked")) })
+      const { post } = yield* application({
+        handle: () => Effect.fail(new HandledNotifications.StoreFailed({ problem: "the table is locked" }))
+      })
       const { body, status } = yield* post(withFields(0))
       assert.strictEqual(status, 500)
       assert.notInclude(JSON.stringify(body), "locked")
-      assert.strictEqual(lines.filter((line) => /^Error [^]*the table is locked/.test(line)).length, 1)
+      assert.strictEqual(lines.filter((line) => /^[^]*the table is locked/.test(line)).length, 1)
     }).pipe(provide)
   })
 

@@ -1,6 +1,7 @@
 /**
  * Stacked bars as SVG, with a time axis and an axis of values. Pure.
  */
+import * as DateTime from "effect/DateTime"
 import * as Printable from "@assembly-effect/schema/Printable"
 import * as TimeAxis from "../TimeAxis.ts"
 
@@ -72,7 +73,7 @@ const stepOf = (max: number, base: number): number => {
 
 /** The time between two dates of a tooltip, to the minute. */
 const minute = (time: number): string => {
-  const [date = "", rest = ""] = new Date(time).toISOString().split("T")
+  const [date = "", rest = ""] = DateTime.formatIso(DateTime.makeUnsafe(time)).split("T")
   return `${date} ${rest.slice(0, 5)}`
 }
 
