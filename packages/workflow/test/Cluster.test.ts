@@ -1,6 +1,6 @@
 /**
  * Runners in processes of their own, and what happens to them. `DURABLE_FILES` says how many files a batch has, and
- * `DURABLE_STRICT=1` checks times, for which the machine has to be idle; `pnpm reliability:durable` runs all.
+ * `DURABLE_STRICT=1` shows the output of the runners and checks times, for which the machine has to be idle; `pnpm reliability:durable` runs all.
  */
 import * as Durable from "@assembly-effect/workflow/Durable"
 import { assert, layer } from "@effect/vitest"
@@ -29,7 +29,7 @@ let databases = 0
 /** A deployment with an empty database. */
 const deployment = Effect.fnUntraced(function* (options: Omit<Cluster.Options, "database"> = {}) {
   const { database } = yield* Server
-  return yield* Cluster.make({ ...options, database: yield* database(`cluster_${++databases}`) })
+  return yield* Cluster.make({ ...options, isShown: isStrict, database: yield* database(`cluster_${++databases}`) })
 })
 
 type Deployment = Effect.Success<ReturnType<typeof deployment>>
