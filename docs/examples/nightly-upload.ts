@@ -5,7 +5,7 @@
  */
 import { UploadJournal, UploadSource } from "@assembly-effect/tus"
 import * as AssemblyBatch from "@assembly-effect/tus/AssemblyBatch"
-import { Console, Cron, Effect, FileSystem, Schedule, Stream } from "effect"
+import { Cause, Console, Cron, Effect, FileSystem, Schedule, Stream } from "effect"
 
 /**
  * The journal of the nights, in a folder of its own. By default a completed file is remembered for 60 days; a file that
@@ -27,9 +27,10 @@ export const uploadFolder = (folder: string) =>
         files: [{ source: UploadSource.fromPath(`${folder}/${filename}`), filename }]
       }))
     )
-    const counts = { Completed: 0, Skipped: 0, Failed: 0 }
+    const counts = { Completed: 0, Skipped: 0, Failed: 0, Died: 0 }
     yield* Stream.runForEach(AssemblyBatch.runResumable(jobs), (outcome) => {
       counts[outcome._tag]++
+      if (outcome._tag === "Died") return Console.error(`${outcome.job.data}: ${Cause.pretty(outcome.cause)}`)
       if (outcome._tag !== "Failed") return Effect.void
       // With a wrong key or secret, every other file would fail too. The night ends here.
       if (outcome.error._tag === "AuthenticationFailed") return Effect.fail(outcome.error)

@@ -109,8 +109,10 @@ export const downloadable = (
  * - Bytes of two responses are combined only if they belong to the same file. A strong ETag or a strong Last-Modified
  *   proves this, or at the end the MD5 of the Status. Otherwise, the file is read again from its start, and its first
  *   bytes are compared with the bytes that were emitted before. The same happens if the server ignores ranges.
+ * - The validators of a redirected response are not used, because the next redirect may lead to another file.
  * - The size must be known: from the Status or from the response. The stream ends after exactly this number of bytes.
- *   If the Status has an MD5 (`md5hash`), the stream ends only if the bytes match this MD5.
+ *   If the Status has an MD5 (`md5hash`), the stream ends only if the bytes match this MD5. A `size` or `md5hash` that no
+ *   file can have fails with `InvalidRequest` before anything is sent.
  *
  * **Gotchas**
  *
@@ -146,8 +148,8 @@ export const download = (
  * **Gotchas**
  *
  * - The folder must exist.
- * - A symbolic link at `path` is replaced, and the file behind it is unchanged. A folder or a device at `path` is
- *   refused with `SaveFailed`.
+ * - A symbolic link at `path` is replaced, and the file behind it is unchanged. A folder or a device at `path`, and a
+ *   `path` without the name of a file, are refused with `SaveFailed`.
  * - If the process is killed, its temporary file (`.<uuid>.part`) remains.
  *
  * @example

@@ -167,11 +167,17 @@ describe("a download", () => {
     }).pipe(Effect.scoped, live)
   )
 
-  it.live("ignores an md5hash that is none, and takes one in capitals", () =>
+  it.live("ignores an empty md5hash, takes one in capitals, and refuses what is none", () =>
     Effect.gen(function* () {
-      for (const told of ["", "unknown", md5hash.slice(1), `${md5hash}0`, md5hash.toUpperCase()]) {
+      for (const told of ["", md5hash.toUpperCase()]) {
         const { url } = yield* FileServer.make([whole])
         assert.isTrue((yield* collect({ ssl_url: url, md5hash: told })).equals(bytes), told)
+      }
+      for (const told of ["unknown", md5hash.slice(1), `${md5hash}0`]) {
+        const { server, url } = yield* FileServer.make([whole])
+        const error = yield* Effect.flip(collect({ ssl_url: url, md5hash: told }))
+        assert.strictEqual(error._tag, "InvalidRequest")
+        assert.strictEqual(server.received.length, 0)
       }
     }).pipe(Effect.scoped, live)
   )

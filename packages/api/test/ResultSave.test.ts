@@ -134,6 +134,8 @@ it.live("refuses a folder, a socket and a missing folder before anything is sent
     yield* socketAt(`${folder}/socket`)
     assert.strictEqual(yield* reasonOf(`${folder}/socket`), "NotAFile")
     assert.strictEqual(yield* reasonOf(`${folder}/missing/file`), "NotFound")
+    assert.strictEqual(yield* reasonOf(`${folder}/new/`), "NotAFile")
+    assert.strictEqual(yield* reasonOf(""), "NotAFile")
     assert.strictEqual(server.received.length, 0)
     yield* Results.save(file, path)
   }).pipe(Effect.scoped, Effect.provide(live))

@@ -268,6 +268,29 @@ for (const [name, client] of Object.entries(clients)) {
       }).pipe(Effect.scoped, Effect.provide(client))
     )
 
+    it.live("never combines the files of two redirects, even if they have the same ETag", () =>
+      Effect.gen(function* () {
+        const etag = '"same"'
+        const other = FileServer.bytesOf(100_000, 2)
+        const first = yield* FileServer.make([
+          (_, response) => {
+            response.writeHead(200, { etag, "content-length": 100_000 })
+            response.write(bytes.subarray(0, 50_000), () => response.destroy())
+          }
+        ])
+        const second = yield* FileServer.make([
+          ({ headers }, response) => {
+            const from = Number(/^bytes=(\d+)-$/.exec(String(headers["range"]))?.[1] ?? 0)
+            const range = from === 0 ? {} : { "content-range": `bytes ${from}-99999/100000` }
+            response.writeHead(from === 0 ? 200 : 206, { etag, "content-length": 100_000 - from, ...range })
+            response.end(other.subarray(from))
+          }
+        ])
+        const { run } = yield* against([redirect(first.url), redirect(second.url)])
+        assert.deepInclude(yield* Effect.flip(run), { _tag: "ResultChanged", field: "content" })
+      }).pipe(Effect.scoped, Effect.provide(client))
+    )
+
     it.live("reads no body of a redirect", () =>
       Effect.gen(function* () {
         const store = yield* FileServer.make([FileServer.answer(bytes, strong)])
@@ -362,6 +385,10 @@ describe("Results.download", () => {
         )
       const ssl_url = "https://example.com/"
       assert.deepStrictEqual(yield* issuesOf({}), ["ssl_url"])
+      for (const size of [-1, 1.5, 2 ** 60, NaN]) assert.deepStrictEqual(yield* issuesOf({ ssl_url, size }), ["size"])
+      for (const text of ["hello", `${md5hash}0`]) {
+        assert.deepStrictEqual(yield* issuesOf({ ssl_url, md5hash: text }), ["md5hash"])
+      }
       assert.deepStrictEqual(yield* issuesOf({ ssl_url: null, url: "" }), ["ssl_url"])
       const missing = yield* Effect.flip(collect({ name: "a.jpg" }))
       assert.strictEqual(

@@ -9,6 +9,7 @@ import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Settings from "@assembly-effect/api/unstable/Settings"
 import { Admission } from "@assembly-effect/api/unstable/Transport"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -83,6 +84,19 @@ export interface Failed<J, E> {
 }
 
 /**
+ * The job ended with a defect, or interrupted itself, as `cause` shows. After a defect its Assembly is canceled. The other
+ * jobs are not affected.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Died<J> {
+  readonly _tag: "Died"
+  readonly job: J
+  readonly cause: Cause.Cause<never>
+}
+
+/**
  * An earlier run has completed the job, so this run sent nothing.
  *
  * @since 0.1.0
@@ -100,7 +114,7 @@ export interface Skipped<J> {
  * @since 0.1.0
  * @category models
  */
-export type Outcome<J> = Completed<J> | Failed<J, AssemblyUploadError>
+export type Outcome<J> = Completed<J> | Failed<J, AssemblyUploadError> | Died<J>
 
 /**
  * How a job of {@link runResumable} ended.
@@ -108,7 +122,7 @@ export type Outcome<J> = Completed<J> | Failed<J, AssemblyUploadError>
  * @since 0.1.0
  * @category models
  */
-export type ResumableOutcome<J> = Completed<J> | Skipped<J> | Failed<J, ResumableAssemblyUploadError>
+export type ResumableOutcome<J> = Completed<J> | Skipped<J> | Failed<J, ResumableAssemblyUploadError> | Died<J>
 
 /**
  * - `assemblies`: the number of jobs at the same time, 8 by default.
@@ -162,9 +176,14 @@ const outcomes = <J, E, R, Out, R2>(
     })
   )
 
+/** The outcome of a job that ended without a Status. It is not called when the whole batch is interrupted. */
 const failed =
   <J>(job: J) =>
-  <E>(error: E): Failed<J, E> => ({ _tag: "Failed", job, error })
+  <E>(cause: Cause.Cause<E>): Failed<J, E> | Died<J> =>
+    Option.match(Cause.findErrorOption(cause), {
+      onNone: () => ({ _tag: "Died", job, cause: cause as Cause.Cause<never> }),
+      onSome: (error) => ({ _tag: "Failed", job, error })
+    })
 
 /**
  * Runs every job of a stream, and emits the outcome of each job when the job ends. The outcomes are not in the order of
@@ -177,7 +196,7 @@ const failed =
  *
  * **Details**
  *
- * A failed job is an outcome, and the other jobs continue. The stream fails only if the stream of jobs fails, or with
+ * A failed job is an outcome, and the other jobs continue. So is a job with a defect (`Died`). The stream fails only if the stream of jobs fails, or with
  * `InvalidRequest` if an option is invalid. The next job is read from the stream when fewer than `assemblies` jobs run,
  * so memory is needed only for the running jobs and for the outcomes that are not read yet.
  *
@@ -204,7 +223,7 @@ export const run = <J, E, R, RS = never>(
 ): Stream.Stream<Outcome<J>, E | ApiError.InvalidRequest, R | RS | AssemblyClient | HttpClient.HttpClient> =>
   outcomes(jobs, options, (job) =>
     AssemblyUpload.run<RS>({ ...job, cancelOnInterrupt: true }).pipe(
-      Effect.match({
+      Effect.matchCause({
         onSuccess: (status): Outcome<J> => ({ _tag: "Completed", job, status }),
         onFailure: failed(job)
       })
@@ -257,5 +276,5 @@ export const runResumable = <J, E, R, RS = never>(
   R | RS | AssemblyClient | HttpClient.HttpClient | UploadJournal
 > =>
   outcomes(jobs, options, (job) =>
-    Effect.match(resume<J, RS>(job), { onSuccess: (outcome) => outcome, onFailure: failed(job) })
+    Effect.matchCause(resume<J, RS>(job), { onSuccess: (outcome) => outcome, onFailure: failed(job) })
   )

@@ -12,6 +12,7 @@ import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it, layer } from "@effect/vitest"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -153,8 +154,8 @@ layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
         Array.from({ length: 30 }, (_, row) => row)
       )
       for (const outcome of outcomes) {
-        if (outcome._tag === "Failed") assert.fail(String(outcome.error))
-        else assert.deepInclude(outcome.status.fields, { batch: "whole", row: outcome.job.data.row })
+        assert(outcome._tag === "Completed", outcome._tag)
+        assert.deepInclude(outcome.status.fields, { batch: "whole", row: outcome.job.data.row })
       }
     })
   )
@@ -175,6 +176,33 @@ layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
       assert.deepStrictEqual(seen, ["Completed", "AssemblyFailed", "InvalidRequest", "ServiceFailure", "Completed"])
     })
   )
+
+  for (const [how, end, is] of [
+    ["dies", Stream.die(new Error("a bug")), (cause: Cause.Cause<never>) => Cause.hasDies(cause)],
+    ["interrupts itself", Stream.fromEffect(Effect.interrupt), Cause.hasInterruptsOnly]
+  ] as const) {
+    effect(`a job that ${how} is an outcome with its cause, and stops no other`, () =>
+      Effect.gen(function* () {
+        const batch = `a job ${how}`
+        const source = UploadSource.fromStream(end, { size: 10n })
+        const broken = { ...jobOf(batch, 0), files: [{ source, filename: "broken.txt" }] }
+        const jobs = Stream.make(broken, jobOf(batch, 1), jobOf(batch, 2))
+        const outcomes = yield* Stream.runCollect(AssemblyBatch.run(jobs, { assemblies: 2 }))
+        const [first, ...others] = outcomes.toSorted((a, b) => a.job.data.row - b.job.data.row)
+        assert(first?._tag === "Died", first?._tag)
+        assert.isTrue(is(first.cause))
+        assert.deepStrictEqual(
+          others.map(({ _tag }) => _tag),
+          ["Completed", "Completed"]
+        )
+        assert.deepStrictEqual((yield* assembliesOf(batch)).map(({ ok }) => ok).toSorted(), [
+          "ASSEMBLY_CANCELED",
+          "ASSEMBLY_COMPLETED",
+          "ASSEMBLY_COMPLETED"
+        ])
+      })
+    )
+  }
 
   effect("never runs more uploads at once than allowed, over all jobs", () =>
     Effect.gen(function* () {

@@ -15,6 +15,22 @@ export const api = [
   ),
   ...changes(
     "packages/api/src/internal/results/download.ts",
+    ["Results"],
+    [
+      {
+        name: "an ETag is compared with that of another URL",
+        find: `isRedirected ? Headers.removeMany(response.headers, ["etag", "last-modified"]) : response.headers`,
+        replace: `response.headers`
+      },
+      {
+        name: "a size that no file has is not checked",
+        find: `...optionIssues(options), ...statusIssues(file)`,
+        replace: `...optionIssues(options)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/api/src/internal/results/download.ts",
     ["Results", "ResultCuts"],
     [
       {

@@ -744,12 +744,6 @@ export const tus = [
         name: "the parts of an upload that was left stay",
         find: `Effect.onInterrupt(() => Effect.timeoutOption(free, farewell.interruption))`,
         replace: `Effect.onInterrupt(() => Effect.void)`
-      },
-      {
-        name: "an error waits for a server that does not answer",
-        tests: ["UploadSink"],
-        find: `Effect.tapCause(() => Effect.timeoutOption(free, farewell.failure))`,
-        replace: `Effect.tapCause(() => free)`
       }
     ]
   ),
@@ -834,6 +828,13 @@ export const tus = [
         name: "each job of a batch has its own limit of uploads",
         find: `Effect.provideService(AssemblyFiles.Permits, permits),`,
         replace: ``
+      },
+      {
+        name: "a defect of one job ends the batch",
+        find: `({ _tag: "Died", job, cause: cause as Cause.Cause<never> })`,
+        replace: `{
+        throw Cause.squash(cause)
+      }`
       },
       {
         name: "a stream of jobs that fails waits for the running jobs",

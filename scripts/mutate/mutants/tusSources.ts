@@ -224,11 +224,14 @@ const toSourceFailed`
     [
       {
         name: "a removal is waited for without an end",
-        find: `        Effect.timeout(session.policy.stallTimeout),
-`,
-        replace: ``
+        find: `Effect.timeoutOption(free, farewell.failure)`,
+        replace: `free`
       },
-      { name: "an interruption waits for a removal", find: `Duration.seconds(1)`, replace: `Duration.hours(1)` }
+      {
+        name: "an interruption waits for a removal",
+        find: `interruption: "1 second"`,
+        replace: `interruption: "1 hour"`
+      }
     ]
   )
 ]

@@ -7,6 +7,7 @@ import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Headers from "effect/http/Headers"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import * as Pull from "effect/Pull"
@@ -98,6 +99,16 @@ const invalid = (operation: string, issues: ReadonlyArray<ApiError.Issue>) =>
 const optionIssues = ({ maxBytes, stallTimeout }: DownloadOptions) =>
   Settings.issues({ maxBytes: Settings.whole(maxBytes, 0), stallTimeout: Settings.duration(stallTimeout) })
 
+const isMissing = (text: string | null | undefined): boolean => text === undefined || text === null || text === ""
+
+/** The values in the Status that no file can have. A missing value is permitted. */
+const statusIssues = (file: Assembly.File): ReadonlyArray<ApiError.Issue> => [
+  ...Settings.issues({ size: Settings.whole(file.size ?? undefined, 0) }),
+  ...(isMissing(file.md5hash) || Md5.ofFile(file) !== undefined
+    ? []
+    : [{ path: ["md5hash"], message: "Expected an MD5 of 32 hexadecimal digits" }])
+]
+
 /**
  * Whether http URLs on loopback are permitted. A service that is not on loopback must not make the program send
  * requests to the machine of the program.
@@ -116,17 +127,16 @@ const makeJob = Effect.fnUntraced(function* (
   options: DownloadOptions,
   sums: boolean
 ) {
-  const issues = optionIssues(options)
+  const issues = [...optionIssues(options), ...statusIssues(file)]
   if (issues.length > 0) return yield* invalid(operation, issues)
   const url = ResultUrl.of(file, { allowsHttp: yield* allowsHttp, name: nameOf(file) })
   if (Result.isFailure(url)) return yield* invalid(operation, [url.failure])
-  const { size } = file
   const job: Job = {
     operation,
     sums,
     file: nameOf(file),
     url: url.success,
-    size: typeof size === "number" && Number.isSafeInteger(size) && size >= 0 ? size : undefined,
+    size: file.size ?? undefined,
     md5hash: Md5.ofFile(file),
     stallTimeout: Duration.fromInputUnsafe(options.stallTimeout ?? "30 seconds"),
     maxBytes: options.maxBytes ?? Infinity,
@@ -221,13 +231,19 @@ const open = Effect.fnUntraced(function* (
   return yield* Effect.gen(function* () {
     const { http, operation, stallTimeout, url } = job
     const { received } = state
-    const headers = headersOf(job, state)
-    const { response, subject } = yield* Request.send(http, { operation, url, headers, stallTimeout })
+    const { isRedirected, response, subject } = yield* Request.send(http, {
+      operation,
+      url,
+      headers: headersOf(job, state),
+      stallTimeout
+    })
     const { status } = response
     if (status === 416) {
       return yield* Effect.fail(unsatisfied(job, state, subject, Representation.sizeOfUnsatisfied(response.headers)))
     }
-    const part = Representation.read(response, received)
+    // A validator compares only responses of one URL, and a redirect may lead to another URL each time.
+    const headers = isRedirected ? Headers.removeMany(response.headers, ["etag", "last-modified"]) : response.headers
+    const part = Representation.read({ status, headers }, received)
     if (Result.isFailure(part)) return yield* Effect.fail(Request.unexpected(subject, status, part.failure))
     yield* check(job, state, subject, status, part.success)
     const { end, start } = part.success

@@ -94,7 +94,11 @@ export const send = Effect.fnUntraced(function* (
     readonly stallTimeout: Duration.Duration
   }
 ): Effect.fn.Return<
-  { readonly response: HttpClientResponse.HttpClientResponse; readonly subject: Subject },
+  {
+    readonly response: HttpClientResponse.HttpClientResponse
+    readonly subject: Subject
+    readonly isRedirected: boolean
+  },
   Failed | ApiError.UnexpectedResponse,
   Scope.Scope
 > {
@@ -110,7 +114,9 @@ export const send = Effect.fnUntraced(function* (
       Scope.provide(scope)
     )
     const { status } = response
-    if (status === 200 || status === 206 || status === 416) return { response, subject }
+    if (status === 200 || status === 206 || status === 416) {
+      return { response, subject, isRedirected: redirects > 0 }
+    }
     if (!ResultUrl.isRedirect(status)) return yield* Effect.fail(yield* refusal(subject, response, [url.href]))
     yield* Scope.close(scope, Exit.void)
     if (redirects === maxRedirects) {

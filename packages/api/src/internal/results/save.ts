@@ -109,8 +109,11 @@ export const save = Effect.fnUntraced(
     options: SaveOptions
   ): Effect.fn.Return<Saved, ResultError.SaveError, HttpClient.HttpClient | FileSystem.FileSystem | Path.Path> {
     const fs = yield* FileSystem.FileSystem
-    const { dirname, join } = yield* Path.Path
+    const { dirname, join, sep } = yield* Path.Path
     yield* checkMode(options.mode)
+    if (path === "" || path.endsWith("/") || path.endsWith(sep)) {
+      return yield* new ResultError.SaveFailed({ path, reason: "NotAFile", problem: "the path has no name of a file" })
+    }
     const mode = options.mode ?? (yield* existingMode(fs, path))
     const folder = dirname(path)
     const temporary = join(folder, yield* randomName)
