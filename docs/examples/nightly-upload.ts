@@ -3,17 +3,26 @@
  * completed is skipped, and a file that a stopped process left incomplete continues. The journal must outlive the
  * process.
  */
-import { UploadSource } from "@assembly-effect/tus"
+import { UploadJournal, UploadSource } from "@assembly-effect/tus"
 import * as AssemblyBatch from "@assembly-effect/tus/AssemblyBatch"
 import { Console, Cron, Effect, FileSystem, Schedule, Stream } from "effect"
+
+/**
+ * The journal of the nights, in a folder of its own. By default a completed file is remembered for 60 days; a file that
+ * is in the folder for longer would then be uploaded again. This journal never forgets a completed file, and needs one
+ * small file for each.
+ */
+export const journal = (folder: string) => UploadJournal.layerFileSystem(folder, { completedExpiry: "Infinity" })
 
 /** Uploads the files of a folder, and returns the number of files by outcome. */
 export const uploadFolder = (folder: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const jobs = Stream.fromIterableEffect(fs.readDirectory(folder)).pipe(
+      // A subfolder is not a file, so it would fail every night.
+      Stream.filterEffect((name) => Effect.map(fs.stat(`${folder}/${name}`), ({ type }) => type === "File")),
       Stream.map((filename) => ({
-        filename,
+        data: filename,
         params: { steps: { ":original": { robot: "/upload/handle" } } },
         files: [{ source: UploadSource.fromPath(`${folder}/${filename}`), filename }]
       }))
@@ -21,19 +30,21 @@ export const uploadFolder = (folder: string) =>
     const counts = { Completed: 0, Skipped: 0, Failed: 0 }
     yield* Stream.runForEach(AssemblyBatch.runResumable(jobs), (outcome) => {
       counts[outcome._tag]++
-      return outcome._tag === "Failed"
-        ? Console.error(`${outcome.job.filename}: ${outcome.error.message}`)
-        : Effect.void
+      if (outcome._tag !== "Failed") return Effect.void
+      // With a wrong key or secret, every other file would fail too. The night ends here.
+      if (outcome.error._tag === "AuthenticationFailed") return Effect.fail(outcome.error)
+      return Console.error(`${outcome.job.data}: ${outcome.error.message}`)
     })
     return counts
   })
 
 const everyNight = Schedule.cron(Cron.parseUnsafe("0 2 * * *", "UTC"))
 
-export const nightly = (folder: string) =>
+export const nightly = (folder: string, journalFolder: string) =>
   uploadFolder(folder).pipe(
     Effect.tap((counts) => Console.log(JSON.stringify(counts))),
     // A night that fails, for example because the folder is missing, does not end the program.
     Effect.catch((error) => Console.error(error.message)),
-    Effect.schedule(everyNight)
+    Effect.schedule(everyNight),
+    Effect.provide(journal(journalFolder))
   )

@@ -4,7 +4,8 @@ import * as AuthKeys from "@assembly-effect/api/AuthKeys"
 import { Authenticator, Credentials, SmartCdn } from "@assembly-effect/auth"
 import type { AssetId } from "@assembly-effect/schema/Identifier"
 import * as Instructions from "@assembly-effect/schema/Instructions"
-import { DateTime, Duration, Effect, Layer, Result, Schedule, Stream } from "effect"
+import { AssemblyNode } from "@assembly-effect/node"
+import { DateTime, Duration, Effect, Layer, type Redacted, Result, Schedule, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
 
 // #region lists
@@ -88,4 +89,13 @@ export const thumbnail = (photo: string) =>
       expiresAt: DateTime.endOf(DateTime.add(now, { days: 1 }), "day")
     })
   )
+// #endregion
+
+// #region node
+/** Everything for a program on Node, with credentials of its own. */
+export const onNode = (options: {
+  readonly baseUrl: string
+  readonly key: string
+  readonly secret: Redacted.Redacted
+}) => AssemblyNode.layer({ ...options, requestTimeout: "10 seconds" })
 // #endregion

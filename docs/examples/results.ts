@@ -10,7 +10,7 @@ import { Effect, Stream } from "effect"
 /** Saves the results of one Step in a folder, four at a time. */
 export const saveAll = (status: Assembly.Status, step: string, folder: string) =>
   Effect.forEach(
-    Results.of(status).get(step) ?? [],
+    Results.downloadable(status).get(step) ?? [],
     (file, index) => Results.save(file, `${folder}/${index}`, { maxBytes: 1024 ** 3 }),
     { concurrency: 4 }
   )

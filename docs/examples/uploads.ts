@@ -1,5 +1,6 @@
 /** The programs of docs/uploads.md. */
 import { ApiError, Assemblies } from "@assembly-effect/api"
+import type { Assembly } from "@assembly-effect/schema"
 import {
   UploadEvent,
   ResumableAssemblyUpload,
@@ -15,7 +16,13 @@ import {
   WebSource
 } from "@assembly-effect/tus"
 import * as AssemblyBatch from "@assembly-effect/tus/AssemblyBatch"
-import { Console, Effect, FileSystem, Schema, Stream } from "effect"
+import { Console, Data, type Duration, Effect, FileSystem, Schema, Stream } from "effect"
+
+// #region publicStatus
+/** The Status of an Assembly as JSON for any user: without ids and URLs that grant access. */
+export const publicJson = (status: Assembly.Status) =>
+  Schema.encodeEffect(Schema.fromJsonString(AssemblyUploadEvent.PublicStatus))(status)
+// #endregion
 
 // #region sources
 export const sources = Effect.gen(function* () {
@@ -29,6 +36,40 @@ export const sources = Effect.gen(function* () {
 // #endregion
 
 const metadata = { filename: "cat.jpg", fieldname: "file" }
+
+// #region fromUser
+class BodyRefused extends Data.TaggedError("BodyRefused")<{ readonly problem: string }> {}
+
+/** Uploads the body of a user's request. If anything fails, also if the user goes away, the Assembly is canceled. */
+export const fromUser = <E, R>(
+  body: Stream.Stream<Uint8Array, E, R>,
+  params: Omit<Assemblies.CreateOptions, "numExpectedUploadFiles">,
+  { idle, maxBytes }: { readonly idle: Duration.Input; readonly maxBytes: number }
+) =>
+  Effect.gen(function* () {
+    const assemblyId = yield* Assemblies.newId
+    let received = 0
+    const limited = body.pipe(
+      Stream.timeoutOrElse({
+        duration: idle,
+        orElse: () => Stream.fail(new BodyRefused({ problem: "the user sends nothing" }))
+      }),
+      Stream.mapEffect((bytes) => {
+        received += bytes.length
+        return received > maxBytes
+          ? Effect.fail(new BodyRefused({ problem: `the body has more than ${maxBytes} bytes` }))
+          : Effect.succeed(bytes)
+      })
+    )
+    return yield* Effect.gen(function* () {
+      const status = yield* Assemblies.create({ ...params, assemblyId, numExpectedUploadFiles: 1 })
+      const target = yield* UploadTarget.fromAssembly(status)
+      const { length } = yield* Stream.run(limited, Upload.sink(target, { metadata }))
+      // JSON has no bigint, and the URL of the upload is a secret.
+      return { bytes: Number(length) }
+    }).pipe(Effect.onError(() => Effect.ignore(Assemblies.cancel(assemblyId))))
+  })
+// #endregion
 
 // #region sink
 /** Writes rows of a database, one JSON object on each line, to a file of the Assembly. */
@@ -157,8 +198,10 @@ export const folderBatch = (folder: string, journal: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const jobs = Stream.fromIterable(yield* fs.readDirectory(folder)).pipe(
+      // A subfolder is not a file, so it would fail in every run.
+      Stream.filterEffect((name) => Effect.map(fs.stat(`${folder}/${name}`), ({ type }) => type === "File")),
       Stream.map((filename) => ({
-        filename,
+        data: filename,
         params: { steps: { ":original": { robot: "/upload/handle" } } },
         files: [{ source: UploadSource.fromPath(`${folder}/${filename}`), filename }]
       }))
@@ -166,8 +209,8 @@ export const folderBatch = (folder: string, journal: string) =>
     return yield* AssemblyBatch.runResumable(jobs, { assemblies: 16 }).pipe(
       Stream.tap((outcome) =>
         outcome._tag === "Failed"
-          ? Console.error(`${outcome.job.filename}: ${outcome.error.message}`)
-          : Console.log(`${outcome.job.filename}: ${outcome._tag}`)
+          ? Console.error(`${outcome.job.data}: ${outcome.error.message}`)
+          : Console.log(`${outcome.job.data}: ${outcome._tag}`)
       ),
       Stream.runCollect
     )

@@ -95,6 +95,9 @@ export class AuthenticationFailed extends Schema.TaggedError<AuthenticationFaile
     const { clockSkew, operation } = this
     // `explanation` is the message of the token error, which already contains the code and the status.
     if (this.cause !== undefined) return `${operation}: ${this.explanation}`
+    if (this.code === "INVALID_SIGNATURE") {
+      return `${operation}: authentication failed (${answered(this)}); check the secret of the Auth Key`
+    }
     const clock =
       clockSkew === undefined
         ? ""

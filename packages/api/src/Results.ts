@@ -25,6 +25,7 @@ import type * as HttpClient from "effect/http/HttpClient"
 import type * as Path from "effect/Path"
 import type * as Stream from "effect/Stream"
 import * as Download from "./internal/results/download.ts"
+import * as ResultUrl from "./internal/results/resultUrl.ts"
 import * as Save from "./internal/results/save.ts"
 import type { DownloadError, SaveError } from "./ResultError.ts"
 
@@ -66,7 +67,8 @@ export interface Saved {
 }
 
 /**
- * The files of each Step in a Status, in the order of the Status. The map has no entry for a Step without results.
+ * The files of each Step in a Status, in the order of the Status. The map has no entry for a Step without results. A
+ * file that no Step has exported, such as a file of `:original`, has no URL; see {@link downloadable}.
  *
  * @example
  * Results.of(status).get("resized")?.map(({ name, size }) => `${name}: ${size} bytes`)
@@ -76,6 +78,25 @@ export interface Saved {
  */
 export const of = ({ results }: Pick<Assembly.Status, "results">): ReadonlyMap<string, ReadonlyArray<Assembly.File>> =>
   new Map(Object.entries(results ?? {}))
+
+/**
+ * The files of {@link of} that have a URL, so that they can be downloaded. The map has no entry for a Step without such
+ * a file.
+ *
+ * @example
+ * Effect.forEach([...Results.downloadable(status).values()].flat(), (file, index) =>
+ *   Results.save(file, `results/${index}`)
+ * )
+ *
+ * @since 0.1.0
+ * @category results
+ */
+export const downloadable = (
+  status: Pick<Assembly.Status, "results">
+): ReadonlyMap<string, ReadonlyArray<Assembly.File>> => {
+  const files = Array.from(of(status), ([step, all]) => [step, all.filter(ResultUrl.hasUrl)] as const)
+  return new Map(files.filter(([, some]) => some.length > 0))
+}
 
 /**
  * Downloads a file piece by piece. At most a few pieces are in memory. `file` is a file of `Results.of`, or any other

@@ -42,6 +42,10 @@ describe("the message of", () => {
       "Assemblies.list: too many requests (CODE, status 429: words); try again in a while"
     ],
     [
+      new ApiError.AuthenticationFailed({ ...answer, code: "INVALID_SIGNATURE" }),
+      "Assemblies.list: authentication failed (INVALID_SIGNATURE, status 400: words); check the secret of the Auth Key"
+    ],
+    [
       new ApiError.AuthenticationFailed({ ...answer, clockSkew: -7_200_000 }),
       "Assemblies.list: authentication failed (CODE, status 400: words); the clock of the service is 7200 s behind the local clock"
     ],

@@ -160,7 +160,7 @@ describe("docs/examples", () => {
       Effect.gen(function* () {
         const read = (path: string) => readFileSync(new URL(`../../../docs/${path}`, import.meta.url), "utf8")
         const regions = [...read("examples/operations.ts").matchAll(/\/\/ #region \w+\n(.*?)\/\/ #endregion/gs)]
-        assert.strictEqual(regions.length, 7)
+        assert.strictEqual(regions.length, 8)
         for (const [, text = ""] of regions)
           assert.include(read("operations.md"), `\`\`\`ts\n${text.trimEnd()}\n\`\`\``)
 
@@ -172,6 +172,9 @@ describe("docs/examples", () => {
         }
 
         const { baseUrl, credentials } = yield* Emulator.Emulator
+        const onNode = Operations.onNode({ baseUrl, ...credentials })
+        const found = yield* Effect.provide(Operations.failures(fromDate), onNode)
+        assert.include(found, `${failing.assembly_id}: MY_ERROR`)
         const patient = Operations.patientClient(baseUrl).pipe(Layer.provide(signed(credentials)))
         assert.isAbove((yield* Effect.provide(Operations.once(fromDate), patient)).items.length, 0)
 

@@ -50,6 +50,19 @@ describe("AssemblyClient.layerConfig", () => {
     })
   )
 
+  it.effect("says of each variable what is wrong with it, in one line", () =>
+    Effect.gen(function* () {
+      const layer = AssemblyClient.layerConfig().pipe(Layer.provide(Service.make(page).layer))
+      const error = yield* Effect.flip(Layer.build(layer)).pipe(
+        withEnv({ ASSEMBLY_BASE_URL: "", ASSEMBLY_AUTH_SECRET: " " })
+      )
+      assert.strictEqual(
+        error.message,
+        "ASSEMBLY_BASE_URL is not set; ASSEMBLY_AUTH_KEY is not set; ASSEMBLY_AUTH_SECRET: Expected a non-blank string"
+      )
+    })
+  )
+
   it.effect("takes the options of the client, which it checks, and another proof", () =>
     Effect.gen(function* () {
       const service = Service.make(page)

@@ -40,6 +40,14 @@ it.live("writes the file, and nothing else", () =>
   }).pipe(Effect.scoped, Effect.provide(live))
 )
 
+it.live("tells the MD5 of what was written, although the Status tells none", () =>
+  Effect.gen(function* () {
+    const { file, path } = yield* folderAnd(whole)
+    const saved = yield* Results.save({ ssl_url: file.ssl_url }, path)
+    assert.deepStrictEqual(saved, { path, size: bytes.length, md5hash })
+  }).pipe(Effect.scoped, Effect.provide(live))
+)
+
 it.live("keeps the permissions of the file that it replaces, unless the caller gives others", () =>
   Effect.gen(function* () {
     const { file, fs, path } = yield* folderAnd(whole)
@@ -131,18 +139,22 @@ it.live("refuses a folder, a socket and a missing folder before anything is sent
   }).pipe(Effect.scoped, Effect.provide(live))
 )
 
+/** The failure of the operating system with this code. */
+const failureOf = (code: string) =>
+  new PlatformError.PlatformError(
+    new PlatformError.SystemError({
+      _tag: "Unknown",
+      module: "FileSystem",
+      method: "writeAll",
+      cause: Object.assign(new Error("no space left on device"), { code })
+    })
+  )
+
 it.live("says that the disk is full", () =>
   Effect.gen(function* () {
     const { file, folder, fs, path } = yield* folderAnd(whole)
     yield* fs.writeFileString(path, "old")
-    const full = new PlatformError.PlatformError(
-      new PlatformError.SystemError({
-        _tag: "Unknown",
-        module: "FileSystem",
-        method: "writeAll",
-        cause: Object.assign(new Error("no space left on device"), { code: "ENOSPC" })
-      })
-    )
+    const full = failureOf("ENOSPC")
     let left = 1
     const limited: FileSystem.FileSystem = {
       ...fs,
@@ -158,5 +170,75 @@ it.live("says that the disk is full", () =>
     assert.include(error.message, "ENOSPC")
     assert.strictEqual(yield* fs.readFileString(path), "old")
     assert.deepStrictEqual(yield* fs.readDirectory(folder), ["result.bin"])
+  }).pipe(Effect.scoped, Effect.provide(live))
+)
+
+it.live("says why the file was not written, by the code of the system", () =>
+  Effect.gen(function* () {
+    const { file, fs, path } = yield* folderAnd(whole)
+    for (const [code, reason] of [
+      ["ENOSPC", "Full"],
+      ["EDQUOT", "Full"],
+      ["EACCES", "Denied"],
+      ["EPERM", "Denied"],
+      ["EROFS", "Denied"],
+      ["ENOENT", "NotFound"],
+      ["ENOTDIR", "NotFound"],
+      ["EISDIR", "NotAFile"],
+      ["EIO", "Other"]
+    ] as const) {
+      const broken = { ...fs, open: () => Effect.fail(failureOf(code)) }
+      const error = yield* Effect.flip(Effect.provideService(Results.save(file, path), FileSystem.FileSystem, broken))
+      assert.deepInclude(error, { _tag: "SaveFailed", path, reason }, code)
+      assert.include(error.message, code)
+    }
+  }).pipe(Effect.scoped, Effect.provide(live))
+)
+
+it.live("syncs a file of its own before it renames it, and then its folder", () =>
+  Effect.gen(function* () {
+    const { file, folder, fs, path } = yield* folderAnd(whole)
+    const steps: Array<string> = []
+    const nameOf = (target: string) =>
+      target === folder ? "the folder" : target === path ? "the path" : "another file"
+    const watched: FileSystem.FileSystem = {
+      ...fs,
+      open: (target, options) => {
+        steps.push(`open ${nameOf(target)}: ${options?.flag}`)
+        return Effect.map(fs.open(target, options), (handle) => ({
+          ...handle,
+          writeAll: (piece) => handle.writeAll(piece),
+          sync: Effect.andThen(
+            Effect.sync(() => steps.push(`sync ${nameOf(target)}`)),
+            handle.sync
+          )
+        }))
+      },
+      rename: (from, to) => {
+        steps.push(`rename ${nameOf(from)} to ${nameOf(to)}`)
+        return fs.rename(from, to)
+      }
+    }
+    yield* Effect.provideService(Results.save(file, path), FileSystem.FileSystem, watched)
+    assert.deepStrictEqual(steps, [
+      "open another file: wx",
+      "sync another file",
+      "rename another file to the path",
+      "open the folder: r",
+      "sync the folder"
+    ])
+    assert.isTrue(Buffer.from(yield* fs.readFile(path)).equals(bytes))
+  }).pipe(Effect.scoped, Effect.provide(live))
+)
+
+it.live("gives a new file the permissions of every new file, and an existing one no special bits", () =>
+  Effect.gen(function* () {
+    const { file, folder, fs, path } = yield* folderAnd(whole)
+    yield* fs.writeFileString(`${folder}/other`, "")
+    yield* Results.save(file, path)
+    assert.strictEqual(yield* modeOf(fs, path), yield* modeOf(fs, `${folder}/other`))
+    yield* fs.chmod(path, 0o4755)
+    yield* Results.save(file, path)
+    assert.strictEqual((yield* fs.stat(path)).mode & 0o7777, 0o755)
   }).pipe(Effect.scoped, Effect.provide(live))
 )

@@ -85,6 +85,25 @@ describe("Results.of", () => {
   })
 })
 
+describe("Results.downloadable", () => {
+  it("gives the files that have a URL", () => {
+    const status = Schema.decodeUnknownSync(Assembly.Status)({
+      assembly_id: "0".repeat(32),
+      results: {
+        ":original": [{ name: "a.jpg" }],
+        resized: [
+          { name: "small.jpg", ssl_url: "https://example.com/small.jpg" },
+          { name: "lost.jpg", ssl_url: "", url: null },
+          { name: "large.jpg", url: "http://example.com/large.jpg" }
+        ]
+      }
+    })
+    const found = Array.from(Results.downloadable(status), ([step, files]) => [step, files.map(({ name }) => name)])
+    assert.deepStrictEqual(found, [["resized", ["small.jpg", "large.jpg"]]])
+    assert.strictEqual(Results.downloadable({}).size, 0)
+  })
+})
+
 for (const [name, client] of Object.entries(clients)) {
   describe(`Results.download with ${name}`, () => {
     it.live("requests the file without a credential, and checks its MD5", () =>
@@ -344,6 +363,11 @@ describe("Results.download", () => {
       const ssl_url = "https://example.com/"
       assert.deepStrictEqual(yield* issuesOf({}), ["ssl_url"])
       assert.deepStrictEqual(yield* issuesOf({ ssl_url: null, url: "" }), ["ssl_url"])
+      const missing = yield* Effect.flip(collect({ name: "a.jpg" }))
+      assert.strictEqual(
+        missing.message,
+        "Results.download: ssl_url: Expected a URL, got none: no Step has exported the file a.jpg; `Results.downloadable` returns only files with a URL"
+      )
       for (const url of [
         "http://example.com/",
         "ftp://example.com/",

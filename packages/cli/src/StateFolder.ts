@@ -41,5 +41,6 @@ export const uploads = Effect.gen(function* () {
 export const journal = (folder: Option.Option<string>) =>
   Option.match(folder, {
     onNone: () => UploadJournal.layerMemory(),
-    onSome: (at) => UploadJournal.layerFileSystem(at)
+    // A user who uploads the same files on another day wants another Assembly.
+    onSome: (at) => UploadJournal.layerFileSystem(at, { completedExpiry: "24 hours" })
   }).pipe(Layer.provideMerge(LeaseHolder.layer))

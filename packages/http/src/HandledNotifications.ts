@@ -30,7 +30,8 @@ export class StoreFailed extends Schema.TaggedError<StoreFailed>()("StoreFailed"
 /**
  * What a claim of a notification found.
  *
- * - `Claimed`: nobody has handled the notification. The caller handles it, and then runs either `done` or `release`.
+ * - `Claimed`: nobody has handled the notification. The caller handles it, runs `renew` meanwhile so that its lease does
+ *   not end, and then runs either `done` or `release`.
  * - `Done`: the notification was handled.
  * - `Busy`: another process handles the notification now.
  *
@@ -40,6 +41,7 @@ export class StoreFailed extends Schema.TaggedError<StoreFailed>()("StoreFailed"
 export type Claim =
   | {
       readonly _tag: "Claimed"
+      readonly renew: Effect.Effect<void, StoreFailed>
       readonly done: Effect.Effect<void, StoreFailed>
       readonly release: Effect.Effect<void, StoreFailed>
     }
@@ -50,8 +52,8 @@ export type Claim =
  * The store of handled notifications. The key of a notification, a SHA-256 in hexadecimal digits, identifies the
  * notification.
  *
- * - `claim(key, lease)`: claims a notification for the caller, who then handles it. When the time `lease` is over,
- *   another process may claim the notification too, because the first process may have ended.
+ * - `claim(key, lease)`: claims a notification for the caller, who then handles it. If the claim is not renewed for the
+ *   time `lease`, another process may claim the notification too, because the first process may have ended.
  *
  * @since 0.1.0
  * @category services
@@ -108,7 +110,7 @@ export const layerMemory = (
       claim: (key) =>
         Effect.map(Clock.currentTimeMillis, (now): Claim => {
           if ((until.get(key) ?? 0) > now) return done
-          return { _tag: "Claimed", done: remember(key), release: Effect.void }
+          return { _tag: "Claimed", renew: Effect.void, done: remember(key), release: Effect.void }
         })
     })
   })
@@ -158,7 +160,7 @@ const makeKeyValueStore = Effect.fnUntraced(function* (options: Options | undefi
     claim: Effect.fnUntraced(function* (key) {
       const remembered = yield* read(key, yield* Clock.currentTimeMillis)
       if (Object.hasOwn(remembered, key)) return done
-      return { _tag: "Claimed", done: remember(key), release: Effect.void }
+      return { _tag: "Claimed", renew: Effect.void, done: remember(key), release: Effect.void }
     })
   })
 })
@@ -226,6 +228,12 @@ const makeSql = Effect.fnUntraced(function* (options: Options | undefined) {
     if (row.owner !== owner) return Number(row.done) === 1 ? done : busy
     return {
       _tag: "Claimed",
+      renew: attempt(
+        Effect.gen(function* () {
+          const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(lease)
+          yield* sql`UPDATE ${table} SET until_ms = ${until} WHERE id = ${key} AND owner = ${owner} AND done = 0`
+        })
+      ),
       done: attempt(
         Effect.gen(function* () {
           const until = (yield* Clock.currentTimeMillis) + lifetime(options)

@@ -14,6 +14,7 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import { HttpClient } from "effect/http/HttpClient"
+import * as OpenApi from "effect/http-api/OpenApi"
 import * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -69,9 +70,12 @@ export interface Grant {
  *   of the file are read.
  * - `path`: the path of the route, `/assembly-uploads` by default. The path of an upload is this path and an id that
  *   the page chooses.
- * - `origins`: the origins of other sites whose pages may use the route. By default only pages of the same origin may.
- * - `maxUploads`: the maximum number of uploads at the same time, 64 by default. Beyond it the answer is 503.
+ * - `origins`: the origins of other sites whose pages may use the route, such as `https://app.example.com`, without a
+ *   path. By default only pages of the same origin may.
+ * - `maxUploads`: the maximum number of permitted uploads at the same time, 64 by default. Beyond it the answer is 503.
+ *   At most four times as many requests may wait for their policy.
  * - `maxWatchers`: the maximum number of pages that watch uploads, 1024 by default.
+ * - `receiveTimeout`: how long the form may take up to its file, 10 seconds by default.
  * - `idleTimeout`: how long the user may send nothing, 30 seconds by default.
  * - `timeout`: how long an upload may take, 1 hour by default.
  * - `chunkSize`: the maximum number of bytes of an upload in memory, 4 MiB by default.
@@ -89,11 +93,14 @@ export interface Options<R> {
   readonly origins?: ReadonlyArray<string> | undefined
   readonly maxUploads?: number | undefined
   readonly maxWatchers?: number | undefined
+  readonly receiveTimeout?: Duration.Input | undefined
   readonly idleTimeout?: Duration.Input | undefined
   readonly timeout?: Duration.Input | undefined
   readonly chunkSize?: number | undefined
   readonly progressInterval?: Duration.Input | undefined
 }
+
+const bytesOfFile = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 /**
  * The answer to an upload: its size in bytes, and the Status of the Assembly without its capabilities. If the policy
@@ -102,7 +109,7 @@ export interface Options<R> {
  * @since 0.1.0
  * @category schemas
  */
-export const Uploaded = Schema.Struct({ bytes: Schema.Int, status: AssemblyUploadEvent.PublicStatus })
+export const Uploaded = Schema.Struct({ bytes: bytesOfFile, status: AssemblyUploadEvent.PublicStatus })
 /**
  * @since 0.1.0
  * @category models
@@ -123,7 +130,7 @@ export const Failed = Schema.TaggedStruct("Failed", { problem: Schema.String })
  * @since 0.1.0
  * @category schemas
  */
-export const Stored = Schema.TaggedStruct("Stored", { bytes: Schema.Int })
+export const Stored = Schema.TaggedStruct("Stored", { bytes: bytesOfFile })
 
 /**
  * An event of an upload, without capabilities. `Stored`, `Completed` and `Failed` are the last events.
@@ -151,15 +158,18 @@ export const UploadId = Schema.String.check(
 
 const defaultPath = "/assembly-uploads"
 
-const issues = (options: Options<unknown>) =>
-  Settings.issues({
+const issues = (options: Omit<Options<unknown>, "path">) => [
+  ...Settings.issues({
     maxUploads: Settings.whole(options.maxUploads, 1),
     maxWatchers: Settings.whole(options.maxWatchers, 1),
+    receiveTimeout: Settings.duration(options.receiveTimeout),
     idleTimeout: Settings.duration(options.idleTimeout),
     timeout: Settings.duration(options.timeout),
     chunkSize: Settings.whole(options.chunkSize, 1),
     progressInterval: Settings.duration(options.progressInterval, { mayBeZero: true })
-  })
+  }),
+  ...Origin.issues(options.origins ?? [])
+]
 
 const decodeUploadId = Schema.decodeUnknownEffect(UploadId)
 
@@ -194,14 +204,16 @@ const keepAlive = Stream.map(Stream.tick("15 seconds"), () => ":\n\n")
  * @since 0.1.0
  * @category constructors
  */
-export const make = Effect.fnUntraced(function* <R>(options: Options<R>) {
+export const make = Effect.fnUntraced(function* <R>(options: Omit<Options<R>, "path">) {
   const broken = issues(options)
   if (broken.length > 0) return yield* Effect.die(Settings.defect("PassThrough", broken))
   const { origins = [], policy } = options
   const client = yield* AssemblyClient
   const http = yield* HttpClient
+  const maxUploads = options.maxUploads ?? 64
   const uploads = yield* Watchers.make<string>({
-    uploads: options.maxUploads ?? 64,
+    arriving: 4 * maxUploads,
+    uploads: maxUploads,
     watchers: options.maxWatchers ?? 1024
   })
   const idleTimeout = options.idleTimeout ?? "30 seconds"
@@ -249,9 +261,15 @@ export const make = Effect.fnUntraced(function* <R>(options: Options<R>) {
   const receive = Effect.fnUntraced(function* (
     request: HttpServerRequest.HttpServerRequest,
     uploadId: string,
+    permit: Effect.Effect<void, Refusal.Busy>,
     tell: (event: Event) => Effect.Effect<void>
   ) {
-    const form = yield* FileForm.read(request, idleTimeout)
+    const form = yield* FileForm.read(request, idleTimeout).pipe(
+      Effect.timeoutOrElse({
+        duration: options.receiveTimeout ?? "10 seconds",
+        orElse: () => Effect.fail(new Refusal.BodyTooSlow({ problem: "The form took too long to arrive." }))
+      })
+    )
     const { contentType, fields, filename } = form
     const grant = yield* policy({ uploadId, filename, contentType, fields }, request)
     const invalid = Settings.issues({ maxBytes: Settings.whole(grant.maxBytes, 0) })
@@ -259,6 +277,7 @@ export const make = Effect.fnUntraced(function* <R>(options: Options<R>) {
     if (FileForm.announcesMore(request, grant.maxBytes)) {
       return yield* new Refusal.BodyTooLarge({ problem: `The file has more than ${grant.maxBytes} bytes.` })
     }
+    yield* permit
     const uploaded = yield* pass(form, grant, tell)
     return { uploaded, isCompleted: grant.wait === true }
   })
@@ -266,10 +285,10 @@ export const make = Effect.fnUntraced(function* <R>(options: Options<R>) {
   const upload = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     yield* Origin.check(request, origins)
     const uploadId = yield* uploadIdOf
-    const running = yield* uploads.start(uploadId)
-    const tell = (event: Event) => Effect.flatMap(toText(event), running.tell)
-    const end = (event: Event) => Effect.flatMap(toText(event), running.last)
-    const { uploaded } = yield* receive(request, uploadId, tell).pipe(
+    const started = yield* uploads.start(uploadId)
+    const tell = (event: Event) => Effect.flatMap(toText(event), started.tell)
+    const end = (event: Event) => Effect.flatMap(toText(event), started.last)
+    const { uploaded } = yield* receive(request, uploadId, started.permit, tell).pipe(
       Effect.timeoutOrElse({
         duration: options.timeout ?? "1 hour",
         orElse: () => Effect.fail(new Refusal.BodyTooSlow({ problem: "The upload took too long." }))
@@ -309,16 +328,20 @@ export const make = Effect.fnUntraced(function* <R>(options: Options<R>) {
   }
 })
 
+/** A form that may have more fields than those of its schema. */
+const withAnyField = <Fields extends Schema.Struct.Fields>(form: Schema.Struct<Fields>) =>
+  Schema.StructWithRest(form, [Schema.Record(Schema.String, Schema.Unknown)])
+
 /**
  * Adds the two routes of an upload to the `HttpRouter`: `POST` receives a file, and `GET` streams the events of its
  * upload.
  *
  * **Details**
  *
- * - The body is a multipart form with one file; its other fields come before the file. The file is not stored: its
+ * - The body is a multipart form with one file. A field after the file is refused. The file is not stored: its
  *   bytes are sent to the service as they arrive, and the user can send them only as fast as the service accepts them.
  * - Each file gets its own Assembly. The Assembly is canceled if the file is too large, incomplete or followed by
- *   another file, if the user sends nothing for `idleTimeout`, or if the user closes the connection.
+ *   another part, if the user sends nothing for `idleTimeout`, or if the user closes the connection.
  * - The events are Server-Sent Events with an {@link Event} as JSON in `data`. A page may watch an upload before it
  *   starts. Only the process that receives an upload has its events.
  *
@@ -345,9 +368,17 @@ export const layer = <R>(options: Options<R>) =>
     })
   )
 
+/** The route checks the id itself, because the answer of `HttpApi` to an invalid parameter has no body. */
+const AnyUploadId = Schema.String.annotate({ description: "16 to 64 letters, digits, - and _" })
+
 /**
  * The routes as a group of an `HttpApi`, so that the OpenAPI document of the application contains them. The handlers of
  * its endpoints `upload` and `watch` are the functions of {@link make}.
+ *
+ * - `id`: the id of the group, `uploads` by default.
+ * - `path`: the path of the route, `/assembly-uploads` by default.
+ * - `fields`: the schemas of the form fields before the file, for the OpenAPI document. The policy still gets the texts
+ *   that the user sent, and has to check them. By default the document permits any fields.
  *
  * @example
  * const Api = HttpApi.make("application").add(PassThrough.group())
@@ -363,14 +394,20 @@ export const layer = <R>(options: Options<R>) =>
  * @since 0.1.0
  * @category constructors
  */
-export const group = <const Path extends `/${string}` = typeof defaultPath>(options?: {
+export const group = <
+  const Path extends `/${string}` = typeof defaultPath,
+  const Id extends string = "uploads"
+>(options?: {
+  readonly id?: Id | undefined
   readonly path?: Path | undefined
+  readonly fields?: Schema.Struct.Fields | undefined
 }) => {
   const path = `${(options?.path ?? defaultPath) as Path}/:uploadId` as const
-  return HttpApiGroup.make("uploads").add(
+  const form = Schema.Struct({ ...options?.fields, file: Multipart.SingleFileSchema })
+  return HttpApiGroup.make((options?.id ?? "uploads") as Id).add(
     HttpApiEndpoint.post("upload", path, {
-      params: { uploadId: UploadId },
-      payload: Schema.Struct({ file: Multipart.SingleFileSchema }).pipe(HttpApiSchema.asMultipartStream()),
+      params: { uploadId: AnyUploadId },
+      payload: (options?.fields === undefined ? withAnyField(form) : form).pipe(HttpApiSchema.asMultipartStream()),
       success: Uploaded,
       error: [
         Refusal.BodyMalformed,
@@ -386,11 +423,11 @@ export const group = <const Path extends `/${string}` = typeof defaultPath>(opti
         Refusal.UploadFailed,
         Refusal.Busy
       ]
-    }),
+    }).annotate(OpenApi.Summary, "Takes a file, and streams it on into an Assembly"),
     HttpApiEndpoint.get("watch", path, {
-      params: { uploadId: UploadId },
+      params: { uploadId: AnyUploadId },
       success: [HttpApiSchema.StreamSse({ data: Event }), HttpApiSchema.NoContent],
       error: [Refusal.BodyMalformed, Refusal.OriginRefused, Refusal.Busy]
-    })
+    }).annotate(OpenApi.Summary, "Streams the progress of an upload")
   )
 }

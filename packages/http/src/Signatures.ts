@@ -1,6 +1,7 @@
 /**
  * A route that signs the params of an Assembly for a browser, so that a page uploads to the service itself.
  */
+import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Settings from "@assembly-effect/auth/unstable/Settings"
 import * as Signer from "@assembly-effect/auth/Signer"
@@ -14,11 +15,13 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as OpenApi from "effect/http-api/OpenApi"
 import * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import type * as SchemaIssue from "effect/SchemaIssue"
 import * as Body from "./internal/body.ts"
 import * as Origin from "./internal/origin.ts"
 import * as Respond from "./internal/respond.ts"
@@ -50,8 +53,8 @@ export interface Grant {
  *   request. A value of `asked` is signed only if the policy puts it into the `Grant`.
  * - `body`: the schema of the JSON body. Without it, the body is not read, and `asked` is undefined.
  * - `path`: the path of the route, `/assembly-signatures` by default.
- * - `origins`: the origins of other sites whose pages may use the route, such as `https://app.example.com`. By default only
- *   pages of the same origin may.
+ * - `origins`: the origins of other sites whose pages may use the route, as browsers write them:
+ *   `https://app.example.com`, without a path or a final slash. By default only pages of the same origin may.
  * - `maxBytes`: the maximum size of the body, 16 KiB by default.
  * - `receiveTimeout`: how long the body may take to arrive, 10 seconds by default.
  * - `algorithm`: the algorithm of the signatures, `"sha384"` by default.
@@ -119,6 +122,14 @@ const checkGrant = (grant: Grant): Effect.Effect<void> => {
   return broken.length === 0 ? Effect.void : Effect.die(Settings.defect("Signatures: the Grant of the policy", broken))
 }
 
+/** The first field that breaks a rule, with the rule. */
+const ruleOf = (issue: SchemaIssue.Issue): string => {
+  const [first] = Input.fromSchemaIssue(issue)
+  return [...(first === undefined || first.path.length === 0 ? [] : [first.path.join(".")]), first?.message ?? ""]
+    .join(": ")
+    .slice(0, 500)
+}
+
 /** Reads the body as JSON, and decodes it. */
 const readBody = <A>(
   request: HttpServerRequest.HttpServerRequest,
@@ -138,7 +149,10 @@ const readBody = <A>(
     )
     return yield* Effect.mapError(
       Schema.decodeUnknownEffect(schema)(value),
-      () => new Refusal.BodyMalformed({ problem: "The body does not have the form that the route expects." })
+      ({ issue }) =>
+        new Refusal.BodyMalformed({
+          problem: `The body does not have the form that the route expects. ${ruleOf(issue)}`
+        })
     )
   })
 
@@ -149,12 +163,15 @@ const readBody = <A>(
  * @category constructors
  */
 export const make = Effect.fnUntraced(
-  function* <R, A = undefined>(options: Options<A, R>) {
+  function* <R, A = undefined>(options: Omit<Options<A, R>, "path">) {
     const { algorithm, body, origins = [], policy } = options
-    const broken = Settings.issues({
-      maxBytes: Settings.whole(options.maxBytes, 1),
-      receiveTimeout: Settings.duration(options.receiveTimeout)
-    })
+    const broken = [
+      ...Settings.issues({
+        maxBytes: Settings.whole(options.maxBytes, 1),
+        receiveTimeout: Settings.duration(options.receiveTimeout)
+      }),
+      ...Origin.issues(origins)
+    ]
     if (broken.length > 0) return yield* Effect.die(Settings.defect("Signatures", broken))
     const own = yield* Credentials.Credentials
     const random = yield* SecureRandom.SecureRandom
@@ -229,6 +246,10 @@ export const layer = <R, A = undefined>(options: Options<A, R>) =>
  * The route as a group of an `HttpApi`, so that the OpenAPI document of the application contains it. The handler of its
  * endpoint `sign` is a function of {@link make}.
  *
+ * - `id`: the id of the group, `signatures` by default.
+ * - `path`: the path of the route, `/assembly-signatures` by default.
+ * - `body`: the schema of the JSON body. Give {@link make} the same schema.
+ *
  * @example
  * const Api = HttpApi.make("application").add(Signatures.group())
  *
@@ -241,12 +262,14 @@ export const layer = <R, A = undefined>(options: Options<A, R>) =>
  */
 export const group = <
   const Path extends HttpRouter.PathInput = typeof defaultPath,
-  Body extends Schema.Top = never
+  Body extends Schema.Top = never,
+  const Id extends string = "signatures"
 >(options?: {
+  readonly id?: Id | undefined
   readonly path?: Path | undefined
   readonly body?: Body | undefined
 }) =>
-  HttpApiGroup.make("signatures").add(
+  HttpApiGroup.make((options?.id ?? "signatures") as Id).add(
     HttpApiEndpoint.post("sign", (options?.path ?? defaultPath) as Path, {
       payload: options?.body,
       success: Signed,
@@ -262,5 +285,5 @@ export const group = <
         Refusal.ApplicationFailed,
         Refusal.Busy
       ]
-    })
+    }).annotate(OpenApi.Summary, "Signs the params of an Assembly for a page")
   )

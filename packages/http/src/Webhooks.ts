@@ -14,6 +14,7 @@ import * as Exit from "effect/Exit"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
+import * as OpenApi from "effect/http-api/OpenApi"
 import * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Option from "effect/Option"
@@ -77,12 +78,18 @@ export type Received = typeof Received.Type
 const defaultPath = "/assembly-notifications"
 
 /**
- * The lease of a notification is longer than the time limit of its handler by this time, in which the store records the
- * result.
+ * If a process ends while it handles a notification, another process may handle it after this time. The service repeats
+ * a notification several times within the first minutes.
  */
-const margin = Duration.seconds(30)
+const lease = Duration.seconds(20)
 
-const issues = (options: Omit<Options<unknown, unknown>, "handle">) =>
+/** How often the lease of a notification is renewed while it is handled. */
+const renewal = Duration.seconds(5)
+
+/** The time limit of each access to the store. */
+const storeTimeout = Duration.seconds(10)
+
+const issues = (options: Omit<Options<unknown, unknown>, "handle" | "path">) =>
   Settings.issues({
     maxBytes: Settings.whole(options.maxBytes, 1),
     maxFields: Settings.whole(options.maxFields, 2),
@@ -124,14 +131,13 @@ const toOutcome = <A, E>(exit: Exit.Exit<A, E>): Exit.Exit<A, E | Refusal.Busy> 
  * @since 0.1.0
  * @category constructors
  */
-export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
+export const make = Effect.fnUntraced(function* <E, R>(options: Omit<Options<E, R>, "path">) {
   const broken = issues(options)
   if (broken.length > 0) return yield* Effect.die(Settings.defect("Webhooks", broken))
   const webhook = yield* Webhook.Webhook
   const handled = yield* HandledNotifications.HandledNotifications
   const scope = yield* Effect.scope
   const handleTimeout = Duration.fromInputUnsafe(options.handleTimeout ?? "5 minutes")
-  const lease = Duration.sum(handleTimeout, margin)
   const limits: Form.Limits = {
     bytes: options.maxBytes ?? 16 * 1024 * 1024,
     fields: options.maxFields ?? 16,
@@ -149,6 +155,21 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
       Effect.catchCause((cause) => (Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.fail(failed)))
     )
 
+  /** Limits the time of an access to the store, so that a store that hangs does not keep the server from stopping. */
+  const limited = <A>(access: Effect.Effect<A, HandledNotifications.StoreFailed>) =>
+    Effect.timeoutOrElse(access, {
+      duration: storeTimeout,
+      orElse: () => Effect.fail(new HandledNotifications.StoreFailed({ problem: "the store does not answer" }))
+    })
+
+  /** Renews a claim until it is interrupted. If this fails, another process may handle the notification too. */
+  const renewing = (renew: Effect.Effect<void, HandledNotifications.StoreFailed>) =>
+    limited(renew).pipe(
+      Effect.catch(({ message }) => Effect.logWarning(message)),
+      Effect.delay(renewal),
+      Effect.forever
+    )
+
   /**
    * Handles a notification unless it was handled before, and remembers that it was handled. After a claim, either
    * `done` or `release` runs, even after an interruption.
@@ -156,15 +177,15 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
   const handleOnce = (notification: Notification) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
-        const claim = yield* handled.claim(notification.key, lease).pipe(
+        const claim = yield* limited(handled.claim(notification.key, lease)).pipe(
           Effect.tapError((error) => Effect.logError(error.message)),
           Effect.mapError(() => new Refusal.Busy({ problem: "The store of handled notifications failed." }))
         )
         if (claim._tag === "Done") return { outcome: "Repeated" } as const
         if (claim._tag === "Busy") return yield* new Refusal.Busy({ problem: "The notification is being handled." })
-        yield* Effect.onExit(restore(handle(notification)), (exit) =>
+        yield* Effect.onExit(restore(Effect.raceFirst(handle(notification), renewing(claim.renew))), (exit) =>
           // If the store fails here, the handler may run again for a repetition of the notification.
-          Effect.catchTag(Exit.isSuccess(exit) ? claim.done : claim.release, "StoreFailed", ({ message }) =>
+          Effect.catchTag(limited(Exit.isSuccess(exit) ? claim.done : claim.release), "StoreFailed", ({ message }) =>
             Effect.logWarning(message)
           )
         )
@@ -253,6 +274,9 @@ export const layer = <E, R>(options: Options<E, R>) =>
  * The route as a group of an `HttpApi`, so that the OpenAPI document of the application contains it. The handler of its
  * endpoint `receive` is a function of {@link make}.
  *
+ * - `id`: the id of the group, `webhooks` by default.
+ * - `path`: the path of the route, `/assembly-notifications` by default.
+ *
  * @example
  * const Api = HttpApi.make("application").add(Webhooks.group())
  *
@@ -265,10 +289,14 @@ export const layer = <E, R>(options: Options<E, R>) =>
  * @since 0.1.0
  * @category constructors
  */
-export const group = <const Path extends HttpRouter.PathInput = typeof defaultPath>(options?: {
+export const group = <
+  const Path extends HttpRouter.PathInput = typeof defaultPath,
+  const Id extends string = "webhooks"
+>(options?: {
+  readonly id?: Id | undefined
   readonly path?: Path | undefined
 }) =>
-  HttpApiGroup.make("webhooks").add(
+  HttpApiGroup.make((options?.id ?? "webhooks") as Id).add(
     HttpApiEndpoint.post("receive", (options?.path ?? defaultPath) as Path, {
       payload: [
         Webhook.Notification.pipe(HttpApiSchema.asMultipart()),
@@ -284,5 +312,5 @@ export const group = <const Path extends HttpRouter.PathInput = typeof defaultPa
         Refusal.ApplicationFailed,
         Refusal.Busy
       ]
-    })
+    }).annotate(OpenApi.Summary, "Receives a notification of the service")
   )

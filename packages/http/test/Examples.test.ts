@@ -1,18 +1,24 @@
-/** Runs docs/examples/http-server.ts against the embedded service. */
+/** Runs docs/examples/http-server.ts and docs/examples/http-api.ts against the embedded service. */
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
 import type * as Signatures from "@assembly-effect/http/Signatures"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
+import * as Redacted from "effect/Redacted"
+import * as HttpApiExample from "../../../docs/examples/http-api.ts"
 import { routes } from "../../../docs/examples/http-server.ts"
-import { send, serve } from "./support.ts"
+import { send, serve, signatureOf } from "./support.ts"
 
 const application = Effect.gen(function* () {
   const { baseUrl, credentials } = yield* Emulator.Emulator
@@ -82,5 +88,63 @@ layer(Emulator.layer(), { excludeTestServices: true })("docs/examples/http-serve
       assert.deepStrictEqual([status, body], [401, { _tag: "Unauthenticated", problem: "Sign in before you upload." }])
       assert.strictEqual((yield* page("/sign", { album: "a".repeat(101) }, "ada")).status, 400)
     })
+  )
+})
+
+layer(Emulator.layer(), { excludeTestServices: true })("docs/examples/http-api.ts", (it) => {
+  it.effect("is shown in docs/http.md", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const text = (path: string) => fs.readFileString(new URL(`../../../docs/${path}`, import.meta.url).pathname)
+      const shown = yield* text("http.md")
+      const regions = [...(yield* text("examples/http-api.ts")).matchAll(/\/\/ #region \w+\n(.*?)\/\/ #endregion/gs)]
+      assert.strictEqual(regions.length, 1)
+      for (const [, program = ""] of regions) assert.include(shown, `\`\`\`ts\n${program.trimEnd()}\n\`\`\``)
+    }).pipe(Effect.provide(NodeFileSystem.layer))
+  )
+
+  it.effect("answers all three routes, and knows a notification after a restart", () =>
+    Effect.gen(function* () {
+      const { baseUrl, credentials } = yield* Emulator.Emulator
+      const fs = yield* FileSystem.FileSystem
+      const database = `${yield* fs.makeTempDirectoryScoped()}/application.db`
+      const stored: Array<string> = []
+      const store = ({ assembly_id }: Assembly.Status) => Effect.sync(() => void stored.push(assembly_id))
+      const client = AssemblyClient.layer({ baseUrl }).pipe(
+        Layer.provide(Authenticator.layerSigned()),
+        Layer.provideMerge(Credentials.layer(credentials)),
+        Layer.provideMerge(FetchHttpClient.layer)
+      )
+      const run = Effect.fnUntraced(function* () {
+        const served = HttpApiExample.routes(store).pipe(
+          Layer.provide([client, SqliteClient.layer({ path: database }), NodeHttpServer.layerHttpServices])
+        )
+        const { origin } = yield* serve(served)
+        const cookie = { cookie: "user=ada" }
+
+        const form = new FormData()
+        form.set("album", "holidays")
+        form.set("file", new Blob(["a picture"]), "a.txt")
+        const uploaded = yield* send(`${origin}/uploads/${crypto.randomUUID()}`, { body: form, headers: cookie })
+        assert.deepInclude(uploaded.body, { bytes: 9 })
+
+        const headers = { "content-type": "application/json", ...cookie }
+        const signed = yield* send(`${origin}/sign`, { body: JSON.stringify({ album: "holidays" }), headers })
+        assert.strictEqual(signed.status, 200)
+
+        const document = yield* send(`${origin}/openapi.json`, { method: "GET" })
+        const { paths } = document.body as { readonly paths: object }
+        assert.hasAllKeys(paths, ["/notifications", "/sign", "/uploads/{uploadId}"])
+
+        const transloadit = JSON.stringify({ ok: "ASSEMBLY_COMPLETED", assembly_id: "a".repeat(32) })
+        const notification = new URLSearchParams({
+          transloadit,
+          signature: signatureOf(transloadit, Redacted.value(credentials.secret))
+        })
+        return (yield* send(`${origin}/notifications`, { body: notification })).body
+      }, Effect.scoped)
+      assert.deepStrictEqual([yield* run(), yield* run()], [{ outcome: "Handled" }, { outcome: "Repeated" }])
+      assert.deepStrictEqual(stored, ["a".repeat(32)])
+    }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
   )
 })

@@ -32,7 +32,16 @@ const stores = {
   SQL: HandledNotifications.layerSql().pipe(Layer.provide(sqlite))
 }
 
-describe.each(Object.entries(stores))("HandledNotifications in %s", (_name, store) => {
+const forAnHour = { timeToLive: "1 hour" } as const
+const brief = {
+  memory: HandledNotifications.layerMemory(forAnHour),
+  KeyValueStore: HandledNotifications.layerKeyValueStore(forAnHour).pipe(Layer.provide(KeyValueStore.layerMemory)),
+  SQL: HandledNotifications.layerSql(forAnHour).pipe(Layer.provide(sqlite))
+}
+
+const kinds = ["memory", "KeyValueStore", "SQL"] as const
+
+describe.each(kinds.map((kind) => [kind, stores[kind]] as const))("HandledNotifications in %s", (kind, store) => {
   layer(store)((stored) => {
     stored.effect("knows what is done", () =>
       Effect.gen(function* () {
@@ -60,6 +69,16 @@ describe.each(Object.entries(stores))("HandledNotifications in %s", (_name, stor
       })
     )
 
+    stored.effect("forgets what is done after the time that it is told", () =>
+      Effect.gen(function* () {
+        yield* (yield* claimed("brief")).done
+        yield* TestClock.adjust("59 minutes")
+        assert.strictEqual(yield* tagOf("brief"), "Done")
+        yield* TestClock.adjust("2 minutes")
+        yield* claimed("brief")
+      }).pipe(Effect.provide(brief[kind]))
+    )
+
     stored.effect("keeps many at once", () =>
       Effect.gen(function* () {
         const names = Array.from({ length: 300 }, (_, index) => `many ${index}`)
@@ -79,6 +98,23 @@ describe("HandledNotifications.layerMemory", () => {
       }
       assert.deepStrictEqual([yield* tagOf("a"), yield* tagOf("b"), yield* tagOf("c")], ["Claimed", "Done", "Done"])
     }).pipe(Effect.provide(HandledNotifications.layerMemory({ capacity: 2 })))
+  )
+
+  it.effect("counts a notification as new when it is handled again after its time", () =>
+    Effect.gen(function* () {
+      for (const name of ["a", "b"]) yield* (yield* claimed(name)).done
+      yield* TestClock.adjust("8 days")
+      for (const name of ["a", "c"]) yield* (yield* claimed(name)).done
+      assert.deepStrictEqual([yield* tagOf("a"), yield* tagOf("c")], ["Done", "Done"])
+    }).pipe(Effect.provide(HandledNotifications.layerMemory({ capacity: 2 })))
+  )
+
+  it.effect("keeps 10,000 by default", () =>
+    Effect.gen(function* () {
+      for (let index = 0; index <= 10_000; index++) yield* (yield* claimed(`name ${index}`)).done
+      const found = yield* Effect.forEach([0, 1, 10_000], (index) => tagOf(`name ${index}`))
+      assert.deepStrictEqual(found, ["Claimed", "Done", "Done"])
+    }).pipe(Effect.provide(HandledNotifications.layerMemory()))
   )
 })
 
@@ -164,12 +200,56 @@ describe("HandledNotifications.layerSql", () => {
     }).pipe(Effect.provide(sqlite))
   )
 
+  it.effect("keeps a renewed claim, and does not renew the claim of another process", () =>
+    Effect.gen(function* () {
+      const first = yield* inProcess(claimed("a"))
+      for (let minute = 0; minute < 10; minute++) {
+        yield* TestClock.adjust("59 seconds")
+        yield* first.renew
+        assert.strictEqual(yield* inProcess(tagOf("a")), "Busy")
+      }
+      yield* TestClock.adjust("61 seconds")
+      const second = yield* inProcess(claimed("a"))
+      yield* TestClock.adjust("30 seconds")
+      yield* first.renew
+      yield* TestClock.adjust("31 seconds")
+      yield* inProcess(claimed("a"))
+      yield* second.done
+      yield* first.renew
+      yield* TestClock.adjust("1 day")
+      assert.strictEqual(yield* inProcess(tagOf("a")), "Done")
+    }).pipe(Effect.provide(sqlite))
+  )
+
   it.effect("deletes what it has forgotten", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* (yield* claimed("a")).done
       yield* TestClock.adjust("8 days")
       assert.deepStrictEqual(yield* sql`SELECT * FROM assembly_notifications`, [])
+    }).pipe(Effect.provide(HandledNotifications.layerSql().pipe(Layer.provideMerge(sqlite))))
+  )
+
+  it.effect("deletes what it has forgotten although the database has failed before", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* (yield* claimed("a")).done
+      yield* sql`ALTER TABLE assembly_notifications RENAME TO locked`
+      yield* TestClock.adjust("2 hours")
+      yield* sql`ALTER TABLE locked RENAME TO assembly_notifications`
+      yield* TestClock.adjust("8 days")
+      assert.deepStrictEqual(yield* sql`SELECT * FROM assembly_notifications`, [])
+    }).pipe(Effect.provide(HandledNotifications.layerSql().pipe(Layer.provideMerge(sqlite))))
+  )
+
+  it.effect("is busy when another process has released the notification between the statements of a claim", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`CREATE TRIGGER released AFTER INSERT ON assembly_notifications
+        BEGIN DELETE FROM assembly_notifications WHERE id = NEW.id; END`
+      assert.strictEqual(yield* tagOf("a"), "Busy")
+      yield* sql`DROP TRIGGER released`
+      yield* claimed("a")
     }).pipe(Effect.provide(HandledNotifications.layerSql().pipe(Layer.provideMerge(sqlite))))
   )
 

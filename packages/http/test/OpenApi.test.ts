@@ -13,6 +13,8 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Effect from "effect/Effect"
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiClient from "effect/http-api/HttpApiClient"
 import * as OpenApi from "effect/http-api/OpenApi"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
@@ -48,11 +50,11 @@ const signatures = HttpApiBuilder.group(Api, "signatures", (handlers) =>
   )
 )
 
+const policy = () => Effect.fail(new Refusal.Forbidden({ problem: "The album is full." }))
+
 const uploads = HttpApiBuilder.group(Api, "uploads", (handlers) =>
-  Effect.map(
-    PassThrough.make({ policy: () => Effect.fail(new Refusal.Forbidden({ problem: "The album is full." })) }),
-    ({ upload, watch }) =>
-      handlers.handleRaw("upload", ({ request }) => upload(request)).handleRaw("watch", ({ request }) => watch(request))
+  Effect.map(PassThrough.make({ policy }), ({ upload, watch }) =>
+    handlers.handleRaw("upload", ({ request }) => upload(request)).handleRaw("watch", ({ request }) => watch(request))
   )
 )
 
@@ -123,6 +125,61 @@ describe("the groups of an HttpApi", () => {
     assert.isUndefined(paths["/assembly-signatures"]?.post?.requestBody)
   })
 
+  it("describe the fields of the form before its file", () => {
+    const bodyOf = ({ paths }: OpenApi.OpenAPISpec) =>
+      paths["/assembly-uploads/{uploadId}"]?.post?.requestBody?.content["multipart/form-data"]?.schema
+    const file = { type: "string", format: "binary" }
+    assert.deepStrictEqual(bodyOf(OpenApi.fromApi(HttpApi.make("any").add(PassThrough.group()))), {
+      type: "object",
+      properties: { file },
+      required: ["file"],
+      allOf: [{ type: "object", additionalProperties: {} }]
+    } as never)
+    const fields = { album: Schema.String, title: Schema.optionalKey(Schema.String) }
+    assert.deepStrictEqual(bodyOf(OpenApi.fromApi(HttpApi.make("album").add(PassThrough.group({ fields })))), {
+      type: "object",
+      properties: { album: { type: "string" }, title: { type: "string" }, file },
+      required: ["album", "file"],
+      additionalProperties: false
+    } as never)
+  })
+
+  it("have a summary for each endpoint, and describe a Status once", () => {
+    const document = OpenApi.fromApi(
+      HttpApi.make("application").add(Webhooks.group(), Signatures.group(), PassThrough.group())
+    )
+    const operations = Object.values(document.paths).flatMap(({ get, post }) => [get, post])
+    for (const operation of operations) {
+      if (operation !== undefined) assert.isNotEmpty(operation.summary, operation.operationId)
+    }
+    const uploaded = document.paths["/assembly-uploads/{uploadId}"]?.post?.responses["200"]
+    assert.deepInclude(uploaded?.content?.["application/json"]?.schema, {
+      properties: {
+        bytes: { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+        status: { $ref: "#/components/schemas/PublicStatus" }
+      }
+    })
+    assert.isBelow(JSON.stringify(document).length, 60_000)
+  })
+
+  it("take another id, where the application has a group with the same id", () => {
+    const own = HttpApiGroup.make("uploads").add(HttpApiEndpoint.get("list", "/uploads"))
+    const Both = HttpApi.make("both").add(
+      own,
+      PassThrough.group({ id: "assembly-uploads" }),
+      Signatures.group({ id: "assembly-signatures" }),
+      Webhooks.group({ id: "assembly-webhooks" })
+    )
+    assert.hasAllKeys(Both.groups, ["uploads", "assembly-uploads", "assembly-signatures", "assembly-webhooks"])
+    HttpApiBuilder.group(Both, "assembly-uploads", (handlers) =>
+      Effect.map(PassThrough.make({ policy }), ({ upload, watch }) =>
+        handlers
+          .handleRaw("upload", ({ request }) => upload(request))
+          .handleRaw("watch", ({ request }) => watch(request))
+      )
+    )
+  })
+
   it.effect("answer as their schemas say, to a client that is made of them", () =>
     Effect.gen(function* () {
       const { origin } = yield* serve(routes)
@@ -144,6 +201,8 @@ describe("the groups of an HttpApi", () => {
       const params = { uploadId: crypto.randomUUID() }
       const full = yield* Effect.flip(client.uploads.upload({ params, payload: form }))
       assert.deepStrictEqual(full, new Refusal.Forbidden({ problem: "The album is full." }))
+      const invalid = yield* Effect.flip(client.uploads.upload({ params: { uploadId: "short" }, payload: form }))
+      assert.include(String(invalid), "16 to 64 letters")
       const events = yield* client.uploads.watch({ params })
       assert.isTrue(Stream.isStream(events))
       if (Stream.isStream(events)) {

@@ -1,4 +1,5 @@
 /** Users whose files nobody wants. */
+import * as Refusal from "@assembly-effect/http/Refusal"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { after, application, before, chunked, live, newUploadId, type, watch } from "./passing.ts"
@@ -41,6 +42,18 @@ layer(live, { excludeTestServices: true })("PassThrough, a hostile user", (it) =
       assert.deepStrictEqual(yield* post(port, `${before()}x\r\n${before()}y${after}`), second)
       assert.deepStrictEqual(yield* states, [])
       assert.deepStrictEqual(yield* post(port, `${before()}${"x".repeat(MiB)}\r\n${before()}y${after}`), second)
+      assert.deepStrictEqual(yield* states, ["Canceled"])
+    })
+  )
+
+  it.effect("is told that a field comes after the file, where no policy reads it", () =>
+    Effect.gen(function* () {
+      const { files, port, states } = yield* application()
+      const field = '--b\r\ncontent-disposition: form-data; name="album"\r\n\r\nholidays'
+      const late = { status: 400, problem: "The field album comes after the file. Send all fields before the file." }
+      assert.deepStrictEqual(yield* post(port, `${before()}x\r\n${field}${after}`), late)
+      assert.deepStrictEqual(files, [])
+      assert.deepStrictEqual(yield* post(port, `${before()}${"x".repeat(MiB)}\r\n${field}${after}`), late)
       assert.deepStrictEqual(yield* states, ["Canceled"])
     })
   )
@@ -93,6 +106,47 @@ layer(live, { excludeTestServices: true })("PassThrough, a hostile user", (it) =
       assert.deepStrictEqual([statusIn(raw.received()), problemIn(raw)], [408, "The upload took too long."])
       for (const state of yield* states) assert.oneOf(state, ["Canceled", undefined])
       yield* until(() => sockets.size === 0)
+    })
+  )
+
+  it.effect("cannot take the room of others before the policy has decided", () =>
+    Effect.gen(function* () {
+      const { port } = yield* application({ maxUploads: 1, receiveTimeout: "5 seconds" })
+      const others = yield* Effect.forEach([1, 2, 3], () => open(port))
+      for (const raw of others)
+        yield* raw.write(headOf(`/assembly-uploads/${newUploadId()}`, chunked) + chunk("--b\r\nx: -"))
+      assert.strictEqual((yield* post(port, before() + "x" + after)).status, 200)
+      for (const raw of others) {
+        while (!raw.isClosed()) {
+          yield* raw.write(chunk("-"))
+          yield* Effect.sleep("100 millis")
+        }
+        assert.deepStrictEqual([statusIn(raw.received()), problemIn(raw)], [408, "The form took too long to arrive."])
+      }
+    })
+  )
+
+  it.effect("leaves only the newest ends behind if the policy refuses", () =>
+    Effect.gen(function* () {
+      const refuse = new Refusal.Unauthenticated({ problem: "nobody" })
+      const { port } = yield* application({ maxUploads: 1, maxWatchers: 2, policy: () => Effect.fail(refuse) })
+      const statusOf = (uploadId: string) =>
+        Effect.map(post(port, before() + "x" + after, type, uploadId), ({ status }) => status)
+      const ids = [newUploadId(), newUploadId(), newUploadId(), newUploadId()] as const
+      for (const id of ids) assert.strictEqual(yield* statusOf(id), 401)
+      assert.deepStrictEqual(yield* Effect.forEach(ids.slice(1), statusOf), [409, 409, 409])
+      assert.strictEqual(yield* statusOf(ids[0]), 401)
+      const watcher = yield* watch(port, ids[3])
+      yield* until(() => watcher.tags().includes("Failed"))
+    })
+  )
+
+  it.effect("is told that a field comes twice", () =>
+    Effect.gen(function* () {
+      const { files, port } = yield* application()
+      const field = '--b\r\ncontent-disposition: form-data; name="album"\r\n\r\na\r\n'
+      const { problem, status } = yield* post(port, field + field + before() + "x" + after)
+      assert.deepStrictEqual([status, problem, files], [400, "The form has the field album twice.", []])
     })
   )
 
@@ -173,12 +227,13 @@ layer(live, { excludeTestServices: true })("PassThrough, a hostile user", (it) =
       const raw = yield* open(port)
       yield* raw.write(headOf(`/assembly-uploads/${uploadId}`, chunked) + chunk(`${before()}xx`))
       yield* until(() => watcher.tags().includes("AssemblyCreated"))
-      assert.strictEqual((yield* post(port, before() + "x" + after)).status, 503)
+      const busy = newUploadId()
+      assert.strictEqual((yield* post(port, before() + "x" + after, type, busy)).status, 503)
       assert.strictEqual((yield* post(port, before() + "x" + after, type, uploadId)).status, 409)
       yield* raw.destroy
       yield* until(() => watcher.tags().includes("Failed"))
       assert.strictEqual((yield* post(port, before() + "x" + after, type, uploadId)).status, 409)
-      assert.strictEqual((yield* post(port, before() + "x" + after)).status, 200)
+      assert.strictEqual((yield* post(port, before() + "x" + after, type, busy)).status, 200)
       yield* second.destroy
       yield* watcher.destroy
       yield* until(() => sockets.size === 0)

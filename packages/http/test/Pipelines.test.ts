@@ -9,15 +9,17 @@ import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
+import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import * as SqlClient from "effect/sql/SqlClient"
 import { gunzipSync } from "node:zlib"
 import { exportCustomers } from "../../../docs/examples/export-pipeline.ts"
-import { uploadFolder } from "../../../docs/examples/nightly-upload.ts"
+import { journal, uploadFolder } from "../../../docs/examples/nightly-upload.ts"
 
 const client = Layer.unwrap(
   Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
@@ -38,6 +40,15 @@ const live = Layer.provideMerge(
   )
 )
 
+/** The real clock, some milliseconds ahead. */
+const clockAhead = (millis: number) =>
+  Effect.map(Clock.Clock, (clock): Clock.Clock =>
+    Object.create(clock, {
+      currentTimeMillisUnsafe: { value: () => clock.currentTimeMillisUnsafe() + millis },
+      currentTimeMillis: { value: Effect.map(clock.currentTimeMillis, (now) => now + millis) }
+    })
+  )
+
 layer(live, { excludeTestServices: true })("docs/examples", (it) => {
   it.effect("nightly-upload.ts skips what an earlier night has completed", () =>
     Effect.gen(function* () {
@@ -45,9 +56,41 @@ layer(live, { excludeTestServices: true })("docs/examples", (it) => {
       const folder = yield* fs.makeTempDirectoryScoped()
       yield* fs.writeFileString(`${folder}/a.txt`, "a")
       yield* fs.makeDirectory(`${folder}/folder`)
-      assert.deepStrictEqual(yield* uploadFolder(folder), { Completed: 1, Skipped: 0, Failed: 1 })
+      assert.deepStrictEqual(yield* uploadFolder(folder), { Completed: 1, Skipped: 0, Failed: 0 })
       yield* fs.writeFileString(`${folder}/b.txt`, "b")
-      assert.deepStrictEqual(yield* uploadFolder(folder), { Completed: 1, Skipped: 1, Failed: 1 })
+      assert.deepStrictEqual(yield* uploadFolder(folder), { Completed: 1, Skipped: 1, Failed: 0 })
+    })
+  )
+
+  it.effect("nightly-upload.ts skips a file also after a year", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      const stored = journal(yield* fs.makeTempDirectoryScoped())
+      yield* fs.writeFileString(`${folder}/a.txt`, "a year")
+      const night = Effect.provide(uploadFolder(folder), stored)
+      assert.deepStrictEqual(yield* night, { Completed: 1, Skipped: 0, Failed: 0 })
+      const later = yield* clockAhead(365 * 86_400_000)
+      const skipped = yield* Effect.provideService(night, Clock.Clock, later)
+      assert.deepStrictEqual(skipped, { Completed: 0, Skipped: 1, Failed: 0 })
+    })
+  )
+
+  it.effect("nightly-upload.ts ends the night if the secret is wrong", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      yield* fs.writeFileString(`${folder}/a.txt`, "a")
+      const { baseUrl, credentials } = yield* Emulator.Emulator
+      const stranger = AssemblyClient.layer({ baseUrl }).pipe(
+        Layer.provide(Authenticator.layerSigned()),
+        Layer.provide(Credentials.layer({ ...credentials, secret: Redacted.make("another") }))
+      )
+      const error = yield* Effect.flip(uploadFolder(folder)).pipe(
+        Effect.provide([stranger, UploadJournal.layerMemory()])
+      )
+      assert.strictEqual(error._tag, "AuthenticationFailed")
+      assert.include(error.message, "check the secret of the Auth Key")
     })
   )
 

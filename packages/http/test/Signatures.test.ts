@@ -145,6 +145,27 @@ describe("Signatures", () => {
   )
 })
 
+describe("Signatures, a page that sends another body", () => {
+  it.effect("is told the field and the rule", () =>
+    Effect.gen(function* () {
+      const body = Schema.Struct({
+        album: Schema.Struct({ name: Schema.String.check(Schema.isMaxLength(5)) })
+      })
+      const { post } = yield* application({ body, policy: () => Effect.succeed(grant) })
+      const expected = "The body does not have the form that the route expects"
+      const names = {
+        [`${expected}. album.name: Expected string`]: 5,
+        [`${expected}. album.name: Expected a value with a length of at most 5`]: "a long name"
+      }
+      for (const [problem, name] of Object.entries(names)) {
+        const answer = yield* post(json({ album: { name } }))
+        assert.deepStrictEqual([answer.status, problemOf(answer)], [400, problem])
+      }
+      assert.strictEqual(problemOf(yield* post(json(5))), `${expected}. Expected object`)
+    })
+  )
+})
+
 describe("Signatures, a hostile page", () => {
   it.effect("gets nothing signed that the policy did not put there", () =>
     Effect.gen(function* () {

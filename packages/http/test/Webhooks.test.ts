@@ -4,9 +4,11 @@ import * as HandledNotifications from "@assembly-effect/http/HandledNotification
 import * as Webhooks from "@assembly-effect/http/Webhooks"
 import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as TestClock from "effect/testing/TestClock"
 import { createHash } from "node:crypto"
 import { credentials, passTime, send, serve, signatureOf, until } from "./support.ts"
 
@@ -139,10 +141,59 @@ describe("Webhooks", () => {
     })
   )
 
+  it.effect("claims a notification for a short time, and renews the claim while the handler runs", () =>
+    Effect.gen(function* () {
+      const may = yield* Deferred.make<void>()
+      const leases: Array<Duration.Duration> = []
+      let renewals = 0
+      const renew = Effect.suspend(() =>
+        ++renewals % 2 === 0 ? Effect.void : Effect.fail(new HandledNotifications.StoreFailed({ problem: "busy" }))
+      )
+      const store = Layer.succeed(HandledNotifications.HandledNotifications, {
+        claim: (_, lease) =>
+          Effect.sync(() => {
+            leases.push(lease)
+            return { _tag: "Claimed", renew, done: Effect.void, release: Effect.void } as const
+          })
+      })
+      const { handled, url } = yield* application(() => Deferred.await(may), {}, store)
+      const answer = yield* Effect.forkChild(send(url, multipart(textOf("a"))))
+      yield* until(() => handled.length === 1)
+      for (let second = 0; second < 60; second++) yield* TestClock.adjust("1 second")
+      const [lease = Duration.infinity] = leases
+      assert.isAtMost(Duration.toSeconds(lease), 30)
+      assert.isAtLeast(renewals, 3 * (60 / Duration.toSeconds(lease)))
+      yield* Deferred.succeed(may, undefined)
+      assert.strictEqual((yield* Fiber.join(answer)).status, 200)
+      const after = renewals
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(renewals, after)
+    })
+  )
+
+  it.effect("answers 503 if the store does not answer, and 200 if it does not answer after the handler", () =>
+    Effect.gen(function* () {
+      const claim = Effect.succeed({
+        _tag: "Claimed",
+        renew: Effect.never,
+        done: Effect.never,
+        release: Effect.never
+      } as const)
+      for (const [hanging, expected] of [
+        [Effect.never, 503],
+        [claim, 200]
+      ] as const) {
+        const store = Layer.succeed(HandledNotifications.HandledNotifications, { claim: () => hanging })
+        const { url } = yield* application(undefined, {}, store)
+        assert.strictEqual((yield* passTime(send(url, multipart(textOf("a"))))).status, expected)
+      }
+    })
+  )
+
   it.effect("answers 200 if the handler succeeded and the store failed after it", () =>
     Effect.gen(function* () {
       const failing = Effect.fail(new HandledNotifications.StoreFailed({ problem: "no disk" }))
-      const claim = Effect.succeed({ _tag: "Claimed", done: failing, release: failing } as const)
+      const claim = Effect.succeed({ _tag: "Claimed", renew: failing, done: failing, release: failing } as const)
       const store = Layer.succeed(HandledNotifications.HandledNotifications, { claim: () => claim })
       const { url } = yield* application(undefined, {}, store)
       assert.strictEqual((yield* send(url, multipart(textOf("a")))).status, 200)
@@ -155,6 +206,7 @@ describe("Webhooks", () => {
       let isReleased = false
       const claim = Effect.succeed({
         _tag: "Claimed",
+        renew: Effect.void,
         done: Effect.die("it was not handled"),
         release: Effect.sync(() => {
           isReleased = true

@@ -66,6 +66,20 @@ export const until = (isSo: () => boolean): Effect.Effect<void> =>
 export const passTime = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.raceFirst(effect, Effect.forever(Effect.andThen(turn, TestClock.adjust("5 seconds"))))
 
+/** Lets the time of the test pass in small steps until something is so, and returns the seconds that passed. */
+export const secondsUntil = (isSo: () => boolean): Effect.Effect<number> =>
+  Effect.gen(function* () {
+    let seconds = 0
+    for (;;) {
+      for (let turns = 0; turns < 10; turns++) {
+        if (isSo()) return seconds
+        yield* turn
+      }
+      yield* TestClock.adjust("1 second")
+      seconds++
+    }
+  })
+
 export interface Answer {
   readonly status: number
   readonly body: unknown

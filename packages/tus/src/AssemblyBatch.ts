@@ -27,21 +27,35 @@ import type { UploadJournal } from "./UploadJournal.ts"
 import type { Replayable } from "./UploadSource.ts"
 
 /**
- * A job of a batch. A job may have further fields, such as the id of a row in a database: its outcome contains the whole
- * job.
+ * A job of a batch. The outcome of a job contains the whole job.
+ *
+ * - `data`: any data of the program, such as the id of a row in a database. A job has no other fields, so that a misspelt
+ *   option does not compile.
  *
  * @since 0.1.0
  * @category models
  */
-export interface Job<R = never> extends AssemblyJob.Job<AssemblyJob.File<R>> {}
+export interface Job<R = never> extends AssemblyJob.Job<AssemblyJob.File<R>> {
+  readonly data?: unknown
+}
 
 /**
- * A job of {@link runResumable}. Its sources can be read again.
+ * A {@link Job} of {@link runResumable}. Its sources can be read again.
  *
  * @since 0.1.0
  * @category models
  */
-export interface ResumableJob<R = never> extends AssemblyJob.Job<AssemblyJob.File<R, Replayable>> {}
+export interface ResumableJob<R = never> extends AssemblyJob.Job<AssemblyJob.File<R, Replayable>> {
+  readonly data?: unknown
+}
+
+/**
+ * The type of `J` without fields that no job has.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Exact<J> = J & { readonly [Field in Exclude<keyof J, keyof Job>]: never }
 
 /**
  * The job has completed. `status` is the Status of its Assembly, see `AssemblyUpload.run`.
@@ -167,19 +181,19 @@ const failed =
  * @example
  * Stream.fromIterable(paths).pipe(
  *   Stream.map((path) => ({
- *     path,
+ *     data: path,
  *     params: { templateId: "thumbnails" },
  *     files: [{ source: UploadSource.fromPath(path), filename: "photo.jpg" }]
  *   })),
  *   (jobs) => AssemblyBatch.run(jobs, { assemblies: 16 }),
- *   Stream.runForEach((outcome) => Console.log(outcome.job.path, outcome._tag))
+ *   Stream.runForEach((outcome) => Console.log(outcome.job.data, outcome._tag))
  * )
  *
  * @since 0.1.0
  * @category running
  */
 export const run = <J, E, R, RS = never>(
-  jobs: Stream.Stream<J & Job<RS>, E, R>,
+  jobs: Stream.Stream<Exact<J> & Job<RS>, E, R>,
   options: Options = {}
 ): Stream.Stream<Outcome<J>, E | ApiError.InvalidRequest, R | RS | AssemblyClient | HttpClient.HttpClient> =>
   outcomes(jobs, options, (job) =>
@@ -214,8 +228,8 @@ const resume = <J, RS>(job: J & ResumableJob<RS>) =>
  *
  * Two jobs are the same under the conditions of `ResumableAssemblyUpload.run`. A skipped job needs no request. A job with
  * `wait: false` is never skipped, because no run sees its completion; its Assembly is requested again, and nothing is
- * sent twice. A failed job is run again. A job is skipped until its entry in the journal expires, and is not verified
- * again.
+ * sent twice. A failed job is run again. A job is skipped until its entry in the journal expires, 60 days after its
+ * completion (`completedExpiry`). A skipped job is not verified again, and the skip does not extend the time.
  *
  * An interruption keeps the Assemblies of the running jobs for the next run.
  *
@@ -229,7 +243,7 @@ const resume = <J, RS>(job: J & ResumableJob<RS>) =>
  * @category running
  */
 export const runResumable = <J, E, R, RS = never>(
-  jobs: Stream.Stream<J & ResumableJob<RS>, E, R>,
+  jobs: Stream.Stream<Exact<J> & ResumableJob<RS>, E, R>,
   options: Options = {}
 ): Stream.Stream<
   ResumableOutcome<J>,

@@ -79,7 +79,7 @@ export const PublicStatus = /* @__PURE__ */ Schema.Struct({
   num_input_files: Assembly.Status.schema.fields.num_input_files,
   uploads: Schema.optionalKey(Schema.NullOr(Schema.Array(File))),
   results: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Array(File))))
-})
+}).annotate({ identifier: "PublicStatus" })
 /**
  * The type of {@link PublicStatus}.
  *

@@ -154,6 +154,8 @@ export class UploadJournal extends Context.Service<
  * - `expiry`: how long an entry is valid, 24 hours by default, because servers remove unfinished uploads. An
  *   `Untrusted` entry never expires. `list` removes expired entries. Each `put` checks a few other entries and leases,
  *   and removes those that have expired. No entry or lease is checked twice within an hour.
+ * - `completedExpiry`: how long the entry of a completed job is valid, 60 days by default. After this time the same job
+ *   runs again, and uploads its files again. `"Infinity"` keeps these entries until `forget` removes them.
  * - `leaseDuration`: how long a lease stays valid after its last renewal, 10 seconds by default. A running holder
  *   renews its lease after a third of this time. If a store has locks, this is how long another holder waits for a
  *   lock.
@@ -163,6 +165,7 @@ export class UploadJournal extends Context.Service<
  */
 export interface Options {
   readonly expiry?: Duration.Input | undefined
+  readonly completedExpiry?: Duration.Input | undefined
   readonly leaseDuration?: Duration.Input | undefined
 }
 
@@ -178,6 +181,7 @@ export const make = (
   holder: LeaseHolder.Service = LeaseHolder.unknown
 ): UploadJournal["Service"] => {
   const expiry = Duration.toMillis(options.expiry ?? "24 hours")
+  const completedExpiry = Duration.toMillis(options.completedExpiry ?? "60 days")
 
   const { leases } = store
   const millis = Duration.toMillis(options.leaseDuration ?? "10 seconds")
@@ -228,7 +232,13 @@ export const make = (
   const assemblies: JournalEntries.Swept<AssemblyEntry> = JournalEntries.make<AssemblyEntry>(
     store,
     lease,
-    { encode: AssemblyEntryAtRest.encode, decode: AssemblyEntryAtRest.decode, isKey: isAssemblyKey, isExpired: isOld },
+    {
+      encode: AssemblyEntryAtRest.encode,
+      decode: AssemblyEntryAtRest.decode,
+      isKey: isAssemblyKey,
+      isExpired: (entry, now) =>
+        entry._tag === "Completed" ? entry.writtenAt + completedExpiry <= now : isOld(entry, now)
+    },
     sweepSome
   )
 

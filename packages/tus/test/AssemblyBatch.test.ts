@@ -41,7 +41,7 @@ const failing = { ...handle, fail: { robot: "/emulator/fail", use: ":original", 
 
 /** A job with `count` small files. Jobs of another `batch` are other jobs. */
 const jobOf = (batch: string, row: number, steps: object = handle, count = 1) => ({
-  row,
+  data: { row },
   params: { steps, fields: { batch, row } } as Assembly.CreateParams,
   files: Array.from({ length: count }, (_, file) => ({
     source: UploadSource.fromBytes(new TextEncoder().encode(`${batch} ${row} ${file}`)),
@@ -107,7 +107,7 @@ describe("AssemblyBatch on the TestClock", () => {
       )
       const jobs = Stream.range(0, 9).pipe(
         Stream.map((row) => ({
-          row,
+          data: row,
           params: { steps: handle },
           files: [{ source: UploadSource.fromBytes(new Uint8Array(5)), filename: "a" }]
         })),
@@ -143,12 +143,12 @@ layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
     Effect.gen(function* () {
       const outcomes = yield* Stream.runCollect(AssemblyBatch.run(Stream.fromIterable(jobsOf("whole", 30))))
       assert.deepStrictEqual(
-        outcomes.map(({ job }) => job.row).toSorted((a, b) => a - b),
+        outcomes.map(({ job }) => job.data.row).toSorted((a, b) => a - b),
         Array.from({ length: 30 }, (_, row) => row)
       )
       for (const outcome of outcomes) {
         if (outcome._tag === "Failed") assert.fail(String(outcome.error))
-        else assert.deepInclude(outcome.status.fields, { batch: "whole", row: outcome.job.row })
+        else assert.deepInclude(outcome.status.fields, { batch: "whole", row: outcome.job.data.row })
       }
     })
   )
@@ -164,7 +164,7 @@ layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
       ]
       const outcomes = yield* Stream.runCollect(AssemblyBatch.run(Stream.fromIterable(jobs)))
       const seen = outcomes
-        .toSorted((a, b) => a.job.row - b.job.row)
+        .toSorted((a, b) => a.job.data.row - b.job.data.row)
         .map((outcome) => (outcome._tag === "Failed" ? outcome.error._tag : outcome._tag))
       assert.deepStrictEqual(seen, ["Completed", "AssemblyFailed", "InvalidRequest", "ServiceFailure", "Completed"])
     })
@@ -236,7 +236,7 @@ layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
       const run = AssemblyBatch.run(Stream.fromIterable(jobs), { assemblies: 2 })
       const outcomes = yield* Stream.runCollect(Stream.take(run, 2))
       assert.deepStrictEqual(
-        outcomes.map(({ _tag, job }) => [_tag, job.row]),
+        outcomes.map(({ _tag, job }) => [_tag, job.data.row]),
         [
           ["Completed", 1],
           ["Completed", 2]

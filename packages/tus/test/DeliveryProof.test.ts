@@ -229,6 +229,29 @@ test.effect("check counts each file of the Status once", () =>
   })
 )
 
+test.effect("check finds files of the same name by their bytes, in whatever order the Status has them", () =>
+  Effect.gen(function* () {
+    const files = ["a", "b", "c"].map((text) => {
+      const bytes = new TextEncoder().encode(text)
+      return { filename: "same", size: bytes.length, md5hash: hash("md5", bytes) }
+    })
+    for (const order of [
+      [0, 1, 2],
+      [0, 2, 1],
+      [1, 0, 2],
+      [1, 2, 0],
+      [2, 0, 1],
+      [2, 1, 0]
+    ]) {
+      const uploads = order.flatMap((index) => {
+        const file = files[index]
+        return file === undefined ? [] : [{ name: "same", field: "file", size: file.size, md5hash: file.md5hash }]
+      })
+      yield* DeliveryProof.check({ assembly_id: assemblyId, uploads }, files)
+    }
+  })
+)
+
 test.effect("summed reads a source again only if its bytes were not read in order", () =>
   Effect.gen(function* () {
     const bytes = Scene.content(500_000)

@@ -133,6 +133,21 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("WebSource.from
     )
   }
 
+  it.effect("is SourceFailed if the stream has another size than the program said", () =>
+    Effect.gen(function* () {
+      for (const [size, kind] of [
+        [2_999_999n, "TooLong"],
+        [3_000_001n, "TooShort"]
+      ] as const) {
+        const { target } = yield* Scene.make()
+        const source = WebSource.fromReadableStream(() => web((controller) => controller.close()).readable, { size })
+        assert.strictEqual(source.size, size)
+        const error = yield* Effect.flip(Upload.run(target, source, options))
+        assert.deepInclude(error, { _tag: "SourceFailed", kind })
+      }
+    })
+  )
+
   it.effect("makes the stream only when the upload reads it", () =>
     Effect.gen(function* () {
       const { target } = yield* Scene.make()

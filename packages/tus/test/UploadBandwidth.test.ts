@@ -217,6 +217,25 @@ describe("a limit of bandwidth", () => {
     })
   )
 
+  it.effect("lets no upload send more than 64 KiB in a turn, however much may be sent", () =>
+    Effect.gen(function* () {
+      const { arrivals, http } = makeServer()
+      yield* timed(upload(http, size).pipe(limited(1_000_000_000)))
+      assert.isAtLeast(arrivals.length, size / 65_536)
+      for (const { bytes } of arrivals) assert.isAtMost(bytes, 65_536)
+    })
+  )
+
+  it.effect("counts bodies that are smaller than a turn by their size", () =>
+    Effect.gen(function* () {
+      const { arrivals, http } = makeServer()
+      const many = Effect.forEach(Array.from({ length: 100 }), () => upload(http, 60_000))
+      const { seconds } = yield* timed(many.pipe(limited(1_000_000)))
+      assert.strictEqual(arrivals.length, 100)
+      assert.closeTo(seconds, 6, 0.3)
+    })
+  )
+
   it.effect("is a whole number of at least 1", () =>
     Effect.gen(function* () {
       for (const bytesPerSecond of [0, -1, 1.5, Number.NaN, Infinity]) {

@@ -1,3 +1,4 @@
+import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { assert, describe, it } from "@effect/vitest"
@@ -26,6 +27,20 @@ const entry = Effect.map(
     url: "https://a.example.com/resumable/files/1"
   })
 )
+
+type Jobs = UploadJournal.UploadJournal["Service"]["assemblies"]
+
+/** Two jobs that were written at the time 0. One of them has completed. */
+const putJobs = (assemblies: Jobs) =>
+  Effect.forEach(["Created", "Completed"] as const, (_tag) =>
+    assemblies.put(`job${_tag.toLowerCase()}`, {
+      _tag,
+      assemblyId: Assembly.AssemblyId.make("0".repeat(32)),
+      writtenAt: 0
+    })
+  )
+
+const tagsOf = (assemblies: Jobs) => Effect.map(assemblies.list, (all) => all.map(({ entry: { _tag } }) => _tag))
 
 for (const [name, provided] of Object.entries(Journals.layers)) {
   const run = Journals.running(provided)
@@ -78,6 +93,23 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
           assert.isTrue(Option.isSome(yield* journal.get("k")))
           yield* TestClock.adjust("1 hours")
           assert.isTrue(Option.isNone(yield* journal.get("k")))
+        })
+      )
+    )
+
+    it.effect("remembers a completed job for 60 days, and a job that has not completed for a day", () =>
+      run(
+        Effect.gen(function* () {
+          const { assemblies } = yield* UploadJournal.UploadJournal
+          yield* putJobs(assemblies)
+          yield* TestClock.adjust("1 day")
+          assert.deepStrictEqual(yield* tagsOf(assemblies), ["Completed"])
+          assert.isTrue(Option.isNone(yield* assemblies.get("jobcreated")))
+          yield* TestClock.adjust("58 days")
+          assert.isTrue(Option.isSome(yield* assemblies.get("jobcompleted")))
+          yield* TestClock.adjust("1 day")
+          assert.isTrue(Option.isNone(yield* assemblies.get("jobcompleted")))
+          assert.deepStrictEqual(yield* tagsOf(assemblies), [])
         })
       )
     )
@@ -147,6 +179,32 @@ describe("UploadJournal in files", () => {
         }
         yield* journal.forget("k")
         assert.isTrue(Option.isNone(yield* journal.get("k")))
+      })
+    )
+  )
+
+  it.effect("a folder without a name is refused by its field", () =>
+    run(
+      Effect.gen(function* () {
+        for (const path of ["", " "]) {
+          const error = yield* Effect.flip(journalIn(path))
+          assert.strictEqual(error.message, "the upload journal: cannot write: folder: Expected a non-blank string")
+        }
+      })
+    )
+  )
+
+  it.effect("`completedExpiry` sets how long a completed job is remembered", () =>
+    run(
+      Effect.gen(function* () {
+        for (const completedExpiry of ["1 hour", "Infinity"] as const) {
+          const layer = UploadJournal.layerFileSystem(yield* Journals.folder, { completedExpiry })
+          const { assemblies } = Context.get(yield* Layer.build(layer), UploadJournal.UploadJournal)
+          yield* putJobs(assemblies)
+          yield* TestClock.setTime(3650 * 86_400_000)
+          assert.deepStrictEqual(yield* tagsOf(assemblies), completedExpiry === "Infinity" ? ["Completed"] : [])
+          yield* TestClock.setTime(0)
+        }
       })
     )
   )

@@ -15,6 +15,7 @@ import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
 import { createHash } from "node:crypto"
 import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
@@ -214,6 +215,17 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Upload.sink", 
     })
   )
 
+  it.effect("needs no request only to say that the stream has ended, also where its last window is full", () =>
+    Effect.gen(function* () {
+      for (const piece of [1_000_000, 500_000]) {
+        const { server, target } = yield* Scene.make()
+        const { length } = yield* Stream.run(pieces(bytes.subarray(0, 2_000_000), piece), Upload.sink(target, options))
+        assert.strictEqual(length, 2_000_000n)
+        assert.deepStrictEqual(server.requests, ["POST", "PATCH", "PATCH"])
+      }
+    })
+  )
+
   it.effect("refuses a stream of another size", () =>
     Effect.gen(function* () {
       const { server, target } = yield* Scene.make()
@@ -310,6 +322,51 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Upload.sink", 
         metrics.filter(({ id }) => id === "assembly_uploads").map(({ attributes }) => attributes?.["outcome"]),
         ["SourceFailed"]
       )
+    })
+  )
+})
+
+layer(NodeHttpClient.layerUndici)("Upload.sink, at a server that does not answer its last request", (it) => {
+  const turn = Effect.promise(() => new Promise((done) => setImmediate(done)))
+
+  /** Lets the time of the test pass until a fiber ends, and returns its seconds. */
+  const secondsOf = (fiber: Fiber.Fiber<unknown, unknown>) =>
+    Effect.gen(function* () {
+      let seconds = 0
+      for (; fiber.pollUnsafe() === undefined; seconds++) {
+        for (let turns = 0; turns < 50; turns++) yield* turn
+        if (fiber.pollUnsafe() === undefined) yield* TestClock.adjust("1 second")
+      }
+      return seconds
+    })
+
+  const untilRemoval = (server: TusServer.TusServer): Effect.Effect<void> =>
+    Effect.suspend(() =>
+      server.requests.includes("DELETE") ? Effect.void : Effect.andThen(turn, untilRemoval(server))
+    )
+
+  it.effect("fails with the error of the stream after the stallTimeout", () =>
+    Effect.gen(function* () {
+      const { server, target } = yield* Scene.make([{ _tag: "NoAnswer", method: "DELETE" }])
+      const fiber = yield* Effect.forkChild(
+        Effect.flip(Stream.run(broken(Stream.fail(new RowsFailed({ row: 7 }))), Upload.sink(target, options)))
+      )
+      yield* untilRemoval(server)
+      assert.isAtMost(yield* secondsOf(fiber), 12)
+      assert.strictEqual((yield* Fiber.join(fiber))._tag, "RowsFailed")
+    })
+  )
+
+  it.effect("makes an interruption wait for a second", () =>
+    Effect.gen(function* () {
+      const { server, target } = yield* Scene.make([{ _tag: "NoAnswer", method: "DELETE" }])
+      const reached = yield* Deferred.make<void>()
+      const waiting = broken(Stream.fromEffect(Effect.andThen(Deferred.succeed(reached, undefined), Effect.never)))
+      const fiber = yield* Effect.forkChild(Stream.run(waiting, Upload.sink(target, options)))
+      yield* Deferred.await(reached)
+      const interruption = yield* Effect.forkChild(Fiber.interrupt(fiber))
+      yield* untilRemoval(server)
+      assert.isAtMost(yield* secondsOf(interruption), 3)
     })
   )
 })

@@ -102,6 +102,11 @@ export const api = [
     ["Results"],
     [
       {
+        name: "a file without a URL counts as downloadable",
+        find: `typeof text === "string" && text !== ""`,
+        replace: `typeof text === "string"`
+      },
+      {
         name: "a redirect leads from https to http",
         find: `parse(new URL(location, from).href, from.protocol === "http:")`,
         replace: `parse(new URL(location, from).href, true)`,

@@ -36,6 +36,16 @@ export const http = [
         replace: `const status = JSON.parse(transloadit) ?? webhook.verify(`
       },
       {
+        name: "a claim ends while its handler runs",
+        find: `Effect.raceFirst(handle(notification), renewing(claim.renew))`,
+        replace: `handle(notification)`
+      },
+      {
+        name: "a store that hangs keeps the server",
+        find: `limited(handled.claim(notification.key, lease))`,
+        replace: `handled.claim(notification.key, lease)`
+      },
+      {
         name: "a handler may run for ever",
         find: `Effect.timeout(handleTimeout),`,
         replace: ``
@@ -58,8 +68,13 @@ export const http = [
       },
       {
         name: "a late process frees what another one holds",
-        find: ` AND owner = \${owner} AND done = 0`,
-        replace: ` AND done = 0`
+        find: `DELETE FROM \${table} WHERE id = \${key} AND owner = \${owner} AND done = 0`,
+        replace: `DELETE FROM \${table} WHERE id = \${key} AND done = 0`
+      },
+      {
+        name: "a process renews the claim of another one",
+        find: `SET until_ms = \${until} WHERE id = \${key} AND owner = \${owner} AND done = 0`,
+        replace: `SET until_ms = \${until} WHERE id = \${key} AND done = 0`
       },
       {
         name: "a lease never ends",
@@ -120,6 +135,11 @@ export const http = [
     ["Signatures"],
     [
       {
+        name: "a page is not told which field of its body is wrong",
+        find: `first === undefined || first.path.length === 0`,
+        replace: `first !== undefined`
+      },
+      {
         name: "the time of a signature has no limit",
         find: `Duration.isGreaterThan(Duration.fromInputUnsafe(expiresIn), longest)`,
         replace: `longest === undefined`
@@ -162,9 +182,20 @@ export const http = [
     ["PassThrough"],
     [
       {
+        name: "the OpenAPI document permits no field beside the file",
+        find: `options?.fields === undefined ? withAnyField(form) : form`,
+        replace: `form`,
+        tests: ["OpenApi"]
+      },
+      {
         name: "the Assembly of a user who went away waits for ever",
         find: `cancelOnInterrupt: true,`,
         replace: ``
+      },
+      {
+        name: "a form may take for ever before its file",
+        find: `duration: options.receiveTimeout ?? "10 seconds"`,
+        replace: `duration: "1 hour"`
       },
       {
         name: "an upload may take for ever",
@@ -218,9 +249,19 @@ export const http = [
         replace: `return bytes < 0`
       },
       {
+        name: "the second of two fields of an upload counts",
+        find: `if (twice !== undefined) return yield* malformed`,
+        replace: `if (false) return yield* malformed`
+      },
+      {
         name: "a second small file is dropped",
-        find: `if (parts.slice(at + 1).some(Multipart.isFile)) return yield* secondFile`,
-        replace: ``
+        find: `const problem = afterFile(parts.slice(at + 1))`,
+        replace: `const problem = afterFile([])`
+      },
+      {
+        name: "a field after the file is dropped",
+        find: `const field = parts.find(Multipart.isField)`,
+        replace: `const field = undefined as Multipart.Field | undefined`
       }
     ]
   ),
@@ -242,6 +283,17 @@ export const http = [
         name: "an id is used twice",
         find: `if (entry.state !== "announced") {`,
         replace: `if (entry.state === "ended") {`
+      },
+      {
+        name: "the ends of uploads have no limit",
+        find: `ended.size > limits.uploads + limits.watchers`,
+        replace: `ended.size > 1e9`
+      },
+      {
+        name: "an upload without room keeps its id",
+        find: `yield* forget(id, entry)
+        return yield* new Refusal.Busy({ problem: "Too many uploads are running." })`,
+        replace: `return yield* new Refusal.Busy({ problem: "Too many uploads are running." })`
       },
       {
         name: "an upload that ended counts as running",

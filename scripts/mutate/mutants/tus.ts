@@ -362,6 +362,11 @@ export const tus = [
         name: "an entry never expires",
         find: `writtenAt + expiry <= now`,
         replace: `writtenAt + expiry < 0 * now`
+      },
+      {
+        name: "a completed job is forgotten like an unfinished one",
+        find: `entry._tag === "Completed" ? entry.writtenAt + completedExpiry <= now : isOld(entry, now)`,
+        replace: `isOld(entry, now)`
       }
     ]
   ),

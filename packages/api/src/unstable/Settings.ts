@@ -1,4 +1,4 @@
 /**
  * Validates options with `@assembly-effect/auth/unstable/Settings`, for packages that depend on api.
  */
-export { duration, issues, whole } from "@assembly-effect/auth/unstable/Settings"
+export { duration, issues, notBlank, whole } from "@assembly-effect/auth/unstable/Settings"

@@ -3,12 +3,39 @@
  */
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 
 type Values<Variables> = {
   readonly [Name in keyof Variables]: Variables[Name] extends Config.Config<infer Value> ? Value : never
+}
+
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** Whether a variable has no text. A provider of environment variables gives no text for an empty variable. */
+const isUnset = (issue: SchemaIssue.Issue): boolean =>
+  issue._tag === "Pointer" ? isUnset(issue.issue) : issue._tag === "InvalidType"
+
+const segmentOf = (segment: unknown): string => String(Predicate.hasProperty(segment, "key") ? segment.key : segment)
+
+const problemsOf = (issue: SchemaIssue.Issue): ReadonlyArray<string> =>
+  format(issue).issues.map(({ message, path = [] }) => {
+    const name = path.map(segmentOf).join("_")
+    return isUnset(issue) ? `${name} is not set` : `${name}: ${message}`
+  })
+
+/** A `ConfigError` whose message names each variable with its problem. */
+class InvalidVariables extends Config.ConfigError {
+  readonly issues: ReadonlyArray<SchemaIssue.Issue>
+  constructor(issues: readonly [SchemaIssue.Issue, ...Array<SchemaIssue.Issue>]) {
+    super(new Schema.SchemaError(new SchemaIssue.Composite(Schema.Unknown.ast, issues, undefined, {})))
+    this.issues = issues
+  }
+  override get message() {
+    return this.issues.flatMap(problemsOf).join("; ")
+  }
 }
 
 /**
@@ -32,6 +59,5 @@ export const read = <const Variables extends Readonly<Record<string, Config.Conf
     }
     const [first, ...others] = issues
     if (first === undefined) return values as Values<Variables>
-    const all = new SchemaIssue.Composite(Schema.Unknown.ast, [first, ...others], undefined, {})
-    return yield* Effect.fail(new Config.ConfigError(new Schema.SchemaError(all)))
+    return yield* Effect.fail(new InvalidVariables([first, ...others]))
   })

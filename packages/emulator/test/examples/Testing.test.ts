@@ -5,6 +5,8 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as Signer from "@assembly-effect/auth/Signer"
+import * as Webhook from "@assembly-effect/auth/Webhook"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Assembly from "@assembly-effect/schema/Assembly"
@@ -12,10 +14,13 @@ import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
 import * as Testing from "@assembly-effect/schema/testing"
 import { assert, layer } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
+import * as Mac from "effect/crypto/Mac"
+import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 
 // A client of the emulator that runs, and the emulator itself with its faults.
@@ -101,6 +106,43 @@ layer(WithTemplates, { excludeTestServices: true })("an application with Templat
       const refused = yield* Effect.flip(Assemblies.create({ templateId: "fixed", steps }))
       assert.deepInclude(refused, { code: "TEMPLATE_DENIES_STEPS_OVERRIDE" })
       assert.strictEqual((yield* Assemblies.create({ templateId: "archive" })).template_id, "archive")
+    })
+  )
+})
+
+// The application asks for failures, and no server runs. Each operation that it uses has a handler.
+const NoFailures = AssemblyClient.layerTest([
+  AssemblyClient.handler(Assemblies.List, () => Effect.succeed({ items: [], count: 0 }))
+])
+
+layer(NoFailures)("an application without a server", (it) => {
+  it.effect("finds no failure in an empty list", () =>
+    Effect.gen(function* () {
+      const { items } = yield* failures(DateTime.makeUnsafe("2026-01-01T00:00:00Z"))
+      assert.deepStrictEqual(items, [])
+    })
+  )
+})
+
+const credentials = Credentials.layer({ key: "my-key", secret: Redacted.make("my-secret") })
+
+// A notification with the signature of the service.
+const notificationOf = Effect.fnUntraced(
+  function* (status: object) {
+    const { secret } = yield* Credentials.Credentials
+    const transloadit = JSON.stringify(status)
+    const signer = yield* Signer.make({ secret })
+    return { transloadit, signature: Redacted.value(yield* signer.sign(transloadit)) }
+  },
+  Effect.provide(Layer.provide(Mac.layerWebCrypto, SecureRandom.layerWebCrypto))
+)
+
+layer(Webhook.layer().pipe(Layer.provideMerge(credentials)))("an application that is notified", (it) => {
+  it.effect("reads a notification of the service", () =>
+    Effect.gen(function* () {
+      const notification = yield* notificationOf({ ok: "ASSEMBLY_COMPLETED", assembly_id: "a".repeat(32) })
+      const status = yield* Webhook.verify(notification)
+      assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
     })
   )
 })

@@ -18,7 +18,7 @@ const limits = { bytes: 64 * 1024, fields: 32, time: 0 }
  * A form with one file.
  *
  * - `fields`: the fields before the file.
- * - `content`: the bytes of the file. The stream ends only after the whole form was read and has no other file, so that
+ * - `content`: the bytes of the file. The stream ends only after the whole form was read and has no other part, so that
  *   a file that was cut off never looks complete.
  */
 export interface FileForm {
@@ -30,6 +30,14 @@ export interface FileForm {
 
 const malformed = (problem: string) => new Refusal.BodyMalformed({ problem })
 const secondFile = malformed("The form has more than one file.")
+
+/** The problem of the parts after the file. A policy runs before they arrive, so no policy could read a field there. */
+const afterFile = (parts: ReadonlyArray<Multipart.Part>): Refusal.BodyMalformed | undefined => {
+  if (parts.some(Multipart.isFile)) return secondFile
+  const field = parts.find(Multipart.isField)
+  if (field === undefined) return undefined
+  return malformed(`The field ${field.key.slice(0, 100)} comes after the file. Send all fields before the file.`)
+}
 
 /**
  * The body of a request. The stream fails if the body has more bytes than `room` returns, or if no byte arrives for
@@ -86,11 +94,16 @@ export const read = Effect.fnUntraced(function* (
   const file = parts[at]
   if (file === undefined || !Multipart.isFile(file)) return yield* malformed("The form has no file.")
   for (const part of parts.slice(0, at)) if (Multipart.isField(part)) fields.push([part.key, part.value])
-  if (parts.slice(at + 1).some(Multipart.isFile)) return yield* secondFile
+  const names = fields.map(([name]) => name)
+  const twice = names.find((name, index) => names.indexOf(name) < index)
+  if (twice !== undefined) return yield* malformed(`The form has the field ${twice.slice(0, 100)} twice.`)
+  const problem = afterFile(parts.slice(at + 1))
+  if (problem !== undefined) return yield* problem
 
   const end = Effect.gen(function* () {
     for (let rest = yield* next; rest.length > 0; rest = yield* next) {
-      if (rest.some(Multipart.isFile)) return yield* secondFile
+      const late = afterFile(rest)
+      if (late !== undefined) return yield* late
     }
   })
 

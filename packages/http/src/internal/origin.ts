@@ -1,6 +1,28 @@
+import type * as Settings from "@assembly-effect/auth/unstable/Settings"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Refusal from "../Refusal.ts"
+
+/** Whether a text is an origin as browsers write it: in lower case, without the default port, a path or user info. */
+const isOrigin = (text: string): boolean => {
+  if (text.includes("*") || !URL.canParse(text)) return false
+  const { host, origin, protocol } = new URL(text)
+  // The pages of an app may have a scheme of their own, such as `capacitor:`, whose URLs have no origin.
+  return host !== "" && text === (origin === "null" ? `${protocol}//${host}` : origin)
+}
+
+/** The options `origins` that are no origin. They would permit no page, because origins are compared as texts. */
+export const issues = (origins: ReadonlyArray<string>): ReadonlyArray<Settings.Issue> =>
+  origins.flatMap((origin, index) =>
+    isOrigin(origin)
+      ? []
+      : [
+          {
+            path: ["origins", String(index)],
+            message: `Expected an origin such as https://app.example.com, got ${JSON.stringify(origin)}`
+          }
+        ]
+  )
 
 /** Whether an origin is the origin of this server. `host` is the `host` header of the request. */
 const isOwn = (origin: string, host: string | undefined): boolean =>

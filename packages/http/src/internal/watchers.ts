@@ -11,10 +11,16 @@ export interface Numbered<Event> {
   readonly isLast: boolean
 }
 
-/** An upload. Its state is `announced` if a page watches it, but it has not started. */
+/**
+ * An upload.
+ *
+ * - `announced`: a page watches it, but it has not started.
+ * - `arriving`: its request arrives, and nobody has permitted it.
+ * - `running`: it was permitted.
+ */
 interface Entry<Event> {
   readonly events: PubSub.PubSub<Numbered<Event>>
-  state: "announced" | "running" | "ended"
+  state: "announced" | "arriving" | "running" | "ended"
   count: number
   watchers: number
 }
@@ -30,13 +36,24 @@ const kept = 64
  */
 const remembered = 60_000
 
+/**
+ * The maximum numbers at the same time.
+ *
+ * - `arriving`: of requests that nobody has permitted yet.
+ * - `uploads`: of permitted uploads.
+ * - `watchers`: of pages that watch uploads.
+ */
 export interface Limits {
+  readonly arriving: number
   readonly uploads: number
   readonly watchers: number
 }
 
-/** A running upload. `tell` sends an event to its watchers, and `last` sends the last event. */
-export interface Running<Event> {
+/**
+ * An upload that arrives. `permit` starts it, `tell` sends an event to its watchers, and `last` sends the last event.
+ */
+export interface Started<Event> {
+  readonly permit: Effect.Effect<void, Refusal.Busy>
   readonly tell: (event: Event) => Effect.Effect<void>
   readonly last: (event: Event) => Effect.Effect<void>
 }
@@ -45,12 +62,25 @@ export interface Running<Event> {
 export const make = Effect.fnUntraced(function* <Event>(limits: Limits) {
   const scope = yield* Effect.scope
   const entries = new Map<string, Entry<Event>>()
+  /** The uploads that have ended and are kept, in the order of their ends. */
+  const ended = new Map<string, Entry<Event>>()
+  let arriving = 0
   let running = 0
   let watching = 0
 
   const forget = (id: string, entry: Entry<Event>) =>
     Effect.sync(() => {
       if (entries.get(id) === entry) entries.delete(id)
+      if (ended.get(id) === entry) ended.delete(id)
+    })
+
+  /** Keeps the end of an upload for a while. The oldest ends are forgotten earlier if there are too many. */
+  const keep = (id: string, entry: Entry<Event>) =>
+    Effect.gen(function* () {
+      ended.set(id, entry)
+      const [oldest] = ended
+      if (ended.size > limits.uploads + limits.watchers && oldest !== undefined) yield* forget(...oldest)
+      yield* Effect.forkIn(Effect.andThen(Effect.sleep(remembered), forget(id, entry)), scope)
     })
 
   const add = (id: string) =>
@@ -70,30 +100,46 @@ export const make = Effect.fnUntraced(function* <Event>(limits: Limits) {
   const publish = (entry: Entry<Event>, event: Event, isLast: boolean) =>
     Effect.suspend(() => PubSub.publish(entry.events, { number: ++entry.count, event, isLast }))
 
-  /** Marks an upload as running until the scope closes. */
-  const start = (id: string): Effect.Effect<Running<Event>, Refusal.Busy | Refusal.UploadExists, Scope.Scope> =>
+  /** Starts an upload. If there is no room, the id becomes free, so that the page can try again. */
+  const permit = (id: string, entry: Entry<Event>) =>
+    Effect.gen(function* () {
+      if (running >= limits.uploads) {
+        yield* forget(id, entry)
+        return yield* new Refusal.Busy({ problem: "Too many uploads are running." })
+      }
+      arriving--
+      running++
+      entry.state = "running"
+    })
+
+  const end = (id: string, entry: Entry<Event>) =>
+    Effect.suspend(() => {
+      if (entry.state === "running") running--
+      else arriving--
+      entry.state = "ended"
+      return entries.get(id) === entry ? keep(id, entry) : Effect.void
+    })
+
+  /** Marks an upload as arriving, and then as running, until the scope closes. */
+  const start = (id: string): Effect.Effect<Started<Event>, Refusal.Busy | Refusal.UploadExists, Scope.Scope> =>
     Effect.acquireRelease(
       Effect.gen(function* () {
         const entry = yield* find(id)
         if (entry.state !== "announced") {
           return yield* new Refusal.UploadExists({ problem: "An upload with this id runs or has ended." })
         }
-        if (running >= limits.uploads) {
+        if (arriving >= limits.arriving) {
           if (entry.watchers === 0) yield* forget(id, entry)
-          return yield* new Refusal.Busy({ problem: "Too many uploads are running." })
+          return yield* new Refusal.Busy({ problem: "Too many uploads are arriving." })
         }
-        running++
-        entry.state = "running"
+        arriving++
+        entry.state = "arriving"
         return entry
       }),
-      (entry) =>
-        Effect.gen(function* () {
-          running--
-          entry.state = "ended"
-          yield* Effect.forkIn(Effect.andThen(Effect.sleep(remembered), forget(id, entry)), scope)
-        })
+      (entry) => end(id, entry)
     ).pipe(
       Effect.map((entry) => ({
+        permit: permit(id, entry),
         tell: (event) => publish(entry, event, false),
         last: (event) => publish(entry, event, true)
       }))
@@ -132,5 +178,11 @@ export const make = Effect.fnUntraced(function* <Event>(limits: Limits) {
       )
     })
 
-  return { start, watch, hasSeen }
+  return {
+    start,
+    watch,
+    hasSeen,
+    /** The number of uploads in memory. */
+    known: () => entries.size
+  }
 })

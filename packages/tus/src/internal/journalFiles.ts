@@ -1,3 +1,4 @@
+import * as Settings from "@assembly-effect/api/unstable/Settings"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -38,6 +39,8 @@ export const make = (folder: string): Effect.Effect<Store, JournalFailed, FileSy
     const path = yield* Path.Path
     const file = (key: Key) => path.join(folder, key + suffix)
 
+    const problem = Settings.notBlank(folder)
+    if (problem !== undefined) return yield* new JournalFailed({ action: "write", problem: `folder: ${problem}` })
     yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 }).pipe(Effect.mapError(failed("write")))
 
     const temporary = SecureRandom.SecureRandom.use((random) => random.uuidV4()).pipe(

@@ -118,7 +118,7 @@ const makeJob = Effect.fnUntraced(function* (
 ) {
   const issues = optionIssues(options)
   if (issues.length > 0) return yield* invalid(operation, issues)
-  const url = ResultUrl.of(file, { allowsHttp: yield* allowsHttp })
+  const url = ResultUrl.of(file, { allowsHttp: yield* allowsHttp, name: nameOf(file) })
   if (Result.isFailure(url)) return yield* invalid(operation, [url.failure])
   const { size } = file
   const job: Job = {

@@ -23,15 +23,22 @@ const parse = (text: string, allowsHttp: boolean): URL | undefined => {
 const rule = (allowsHttp: boolean): string =>
   `Expected an https URL ${allowsHttp ? "(http on loopback only) " : ""}without user info`
 
+const hasText = (text: string | null | undefined): text is string => typeof text === "string" && text !== ""
+
+/** Whether a file has a URL. A file that no Step has exported has none. */
+export const hasUrl = ({ ssl_url, url }: Pick<Assembly.File, "ssl_url" | "url">): boolean =>
+  hasText(ssl_url) || hasText(url)
+
 /** The URL of a file. `ssl_url` takes precedence over `url`. The issue does not contain the URL. */
 export const of = (
   { ssl_url, url }: Pick<Assembly.File, "ssl_url" | "url">,
-  { allowsHttp }: { readonly allowsHttp: boolean }
+  { allowsHttp, name }: { readonly allowsHttp: boolean; readonly name: string }
 ): Result.Result<URL, ApiError.Issue> => {
-  const field = typeof ssl_url === "string" && ssl_url !== "" ? "ssl_url" : "url"
+  const field = hasText(ssl_url) ? "ssl_url" : "url"
   const text = field === "ssl_url" ? ssl_url : url
-  if (typeof text !== "string" || text === "") {
-    return Result.fail({ path: ["ssl_url"], message: "Expected a file with a URL; the Step has not exported it" })
+  if (!hasText(text)) {
+    const why = `no Step has exported the file ${name}; \`Results.downloadable\` returns only files with a URL`
+    return Result.fail({ path: ["ssl_url"], message: `Expected a URL, got none: ${why}` })
   }
   const parsed = parse(text, allowsHttp)
   return parsed === undefined ? Result.fail({ path: [field], message: rule(allowsHttp) }) : Result.succeed(parsed)

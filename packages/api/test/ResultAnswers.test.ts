@@ -1,0 +1,379 @@
+/** What a download makes of the responses that a server may give, and what it leaves behind meanwhile. */
+import * as Undici from "@effect/platform-node/NodeHttpClient"
+import * as Results from "@assembly-effect/api/Results"
+import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Metric from "effect/Metric"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+import * as Tracer from "effect/Tracer"
+import type { ServerResponse } from "node:http"
+import { inspect } from "node:util"
+import * as Server from "../../../test/hostile/HostileServer.ts"
+import * as FileServer from "./utils/FileServer.ts"
+
+const live = Effect.provide(Undici.layerUndici)
+const strong: FileServer.Kind = { validator: "strong etag", hasRanges: true }
+const bytes = FileServer.bytesOf(1000, 7)
+const md5hash = FileServer.hash("md5", bytes)
+const etag = `"${md5hash}"`
+const whole = FileServer.answer(bytes, strong)
+
+const five = RetryPolicy.withPolicy(Schedule.recurs(5))
+
+const collect = (file: Assembly.File) =>
+  Results.download(file).pipe(
+    Stream.runCollect,
+    Effect.map((pieces) => Buffer.concat(pieces))
+  )
+
+/** A server whose first response breaks off after 500 bytes that the download has seen. `head` replaces its headers. */
+const afterHalf = Effect.fnUntraced(function* (
+  head: Readonly<Record<string, string | number>>,
+  next: Server.Answer,
+  file: Assembly.File = {}
+) {
+  let first: ServerResponse | undefined
+  const { server, url } = yield* FileServer.make([
+    (_, response) => {
+      first = response
+      response.sendDate = false
+      response.writeHead(200, head)
+      response.write(bytes.subarray(0, 500))
+    },
+    next
+  ])
+  const seen: Array<Uint8Array> = []
+  const run = Results.download({ ssl_url: url, ...file }).pipe(
+    Stream.runForEach((piece) =>
+      Effect.sync(() => {
+        seen.push(piece)
+        if (Buffer.concat(seen).length === 500) first?.destroy()
+      })
+    ),
+    five,
+    Effect.map(() => Buffer.concat(seen))
+  )
+  return { run, server }
+})
+
+const lengths = { etag, "content-length": bytes.length }
+
+const turn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
+const until = (isSo: () => boolean): Effect.Effect<void> =>
+  Effect.suspend(() => (isSo() ? Effect.void : Effect.andThen(turn, until(isSo))))
+
+describe("the rest of a file", () => {
+  it.live("is requested under the condition that the file is the same", () =>
+    Effect.gen(function* () {
+      const { run, server } = yield* afterHalf(lengths, whole)
+      assert.isTrue((yield* run).equals(bytes))
+      assert.deepInclude(server.received[1]?.headers, { range: "bytes=500-", "if-range": etag })
+    }).pipe(Effect.scoped, live)
+  )
+
+  it.live("is not requested if the date of the file proves nothing, because the server told no time", () =>
+    Effect.gen(function* () {
+      const head = { "last-modified": "Sat, 21 Nov 2026 12:00:00 GMT", "content-length": bytes.length }
+      const { run, server } = yield* afterHalf(head, whole)
+      assert.isTrue((yield* run).equals(bytes))
+      assert.isUndefined(server.received[1]?.headers.range)
+    }).pipe(Effect.scoped, live)
+  )
+
+  const refused = (headers: Readonly<Record<string, string>>) => Server.text(416, "", headers)
+  for (const [what, head, answer, file, expected] of [
+    ["shrank", lengths, refused({ "content-range": "bytes */400" }), {}, { _tag: "ResultChanged", field: "length" }],
+    [
+      "is smaller than the Status says",
+      { etag },
+      refused({ "content-range": "bytes */400" }),
+      { size: 1000 },
+      { _tag: "ResultMismatch", field: "size", expected: "1000", actual: "400" }
+    ],
+    [
+      "has an unknown size now",
+      lengths,
+      refused({}),
+      {},
+      { _tag: "UnexpectedResponse", status: 416, problem: "a refused range without the size of the file" }
+    ],
+    [
+      "has these bytes",
+      lengths,
+      refused({ "content-range": "bytes */1000" }),
+      {},
+      { _tag: "UnexpectedResponse", status: 416, problem: "a refused range, although the file has these bytes" }
+    ],
+    [
+      "has another date",
+      {
+        "content-length": 1000,
+        date: "Sat, 21 Nov 2026 12:00:00 GMT",
+        "last-modified": "Fri, 20 Nov 2026 12:00:00 GMT"
+      },
+      Server.text(200, bytes, { "last-modified": "Fri, 20 Nov 2026 12:00:01 GMT" }),
+      {},
+      { _tag: "ResultChanged", field: "last-modified" }
+    ]
+  ] as const) {
+    it.live(`is refused when the file ${what}`, () =>
+      Effect.gen(function* () {
+        const { run, server } = yield* afterHalf(head, answer, file)
+        assert.deepInclude(yield* Effect.flip(run), expected)
+        assert.strictEqual(server.received.length, 2)
+      }).pipe(Effect.scoped, live)
+    )
+  }
+
+  it.live("is refused when its length contradicts its Content-Range", () =>
+    Effect.gen(function* () {
+      for (const length of [499, 501]) {
+        const head = { etag, "content-range": "bytes 500-999/1000", "content-length": length }
+        const { run, server } = yield* afterHalf(lengths, (_, response) => {
+          response.writeHead(206, head)
+          response.end(Buffer.alloc(length))
+        })
+        const error = yield* Effect.flip(run)
+        assert.deepInclude(error, { _tag: "UnexpectedResponse", status: 206 })
+        assert.include(error.message, "a Content-Length that contradicts the Content-Range")
+        assert.strictEqual(server.received.length, 2)
+      }
+    }).pipe(Effect.scoped, live)
+  )
+})
+
+describe("a download", () => {
+  it.live("is complete with its last byte, however the connection ends then", () =>
+    Effect.gen(function* () {
+      const { server, url } = yield* FileServer.make([
+        (_, response) => {
+          response.writeHead(200, { etag, "transfer-encoding": "chunked" })
+          response.write(bytes, () => response.destroy())
+        }
+      ])
+      const read = yield* collect({ ssl_url: url, size: bytes.length, md5hash }).pipe(RetryPolicy.none)
+      assert.isTrue(read.equals(bytes))
+      assert.strictEqual(server.received.length, 1)
+    }).pipe(Effect.scoped, live)
+  )
+
+  it.live("ignores an md5hash that is none, and takes one in capitals", () =>
+    Effect.gen(function* () {
+      for (const told of ["", "unknown", md5hash.slice(1), `${md5hash}0`, md5hash.toUpperCase()]) {
+        const { url } = yield* FileServer.make([whole])
+        assert.isTrue((yield* collect({ ssl_url: url, md5hash: told })).equals(bytes), told)
+      }
+    }).pipe(Effect.scoped, live)
+  )
+
+  it.live("prefers ssl_url to url", () =>
+    Effect.gen(function* () {
+      const { server, url } = yield* FileServer.make([whole])
+      const other = yield* FileServer.make([whole])
+      yield* collect({ ssl_url: url, url: other.url })
+      yield* collect({ ssl_url: "", url })
+      assert.deepStrictEqual([server.received.length, other.server.received.length], [2, 0])
+    }).pipe(Effect.scoped, live)
+  )
+
+  it.live("follows each kind of redirect, five of them, and names the host that it led to", () =>
+    Effect.gen(function* () {
+      const to = (location: string, status: number) => Server.text(status, "", { location })
+      for (const status of [301, 302, 303, 307, 308]) {
+        const { server, url } = yield* FileServer.make([...[0, 1, 2, 3, 4].map(() => to("", status)), whole])
+        assert.isTrue((yield* collect({ ssl_url: url })).equals(bytes))
+        assert.strictEqual(server.received.length, 6)
+      }
+      const endless = yield* FileServer.make([to("", 302)])
+      yield* Effect.flip(collect({ ssl_url: endless.url }))
+      assert.strictEqual(endless.server.received.length, 6)
+
+      const store = yield* FileServer.make([Server.text(404, "")])
+      const { url } = yield* FileServer.make([to(store.url, 302)])
+      const error = yield* Effect.flip(collect({ ssl_url: url }))
+      assert.deepInclude(error, { _tag: "UnexpectedResponse", host: new URL(store.url).host })
+    }).pipe(Effect.scoped, live)
+  )
+
+  it.live("shows no part of the URL that a server repeats as its request id", () =>
+    Effect.gen(function* () {
+      const { server, url } = yield* FileServer.make([
+        (_, response) => Server.text(404, "", { "x-request-id": `r:${url}` })(_, response)
+      ])
+      const error = yield* Effect.flip(collect({ ssl_url: url }))
+      assert.deepInclude(error, { _tag: "UnexpectedResponse" })
+      assert.notInclude(inspect(error, { depth: 9 }), "secret-of-the-url")
+      assert.strictEqual(server.received.length, 1)
+    }).pipe(Effect.scoped, live)
+  )
+
+  it.effect("is an empty file, if a client has no body for the empty body of a response", () =>
+    Effect.gen(function* () {
+      const http = HttpClient.make((request) =>
+        Effect.succeed(
+          HttpClientResponse.fromWeb(request, new Response(null, { status: 200, headers: { "content-length": "0" } }))
+        )
+      )
+      const read = yield* collect({ ssl_url: "https://example.com/a", size: 0 }).pipe(
+        RetryPolicy.none,
+        Effect.provideService(HttpClient.HttpClient, http)
+      )
+      assert.strictEqual(read.length, 0)
+    })
+  )
+
+  it.live("takes no other success for an empty file", () =>
+    Effect.gen(function* () {
+      for (const status of [201, 202, 203, 204, 205, 304]) {
+        const { url } = yield* FileServer.make([
+          (_, response) => void response.writeHead(status, status < 204 ? { "content-length": 0 } : {}).end()
+        ])
+        const error = yield* Effect.flip(collect({ ssl_url: url, size: 0 }).pipe(RetryPolicy.none))
+        assert.deepInclude(error, { _tag: "UnexpectedResponse", status, problem: "not a file" })
+      }
+    }).pipe(Effect.scoped, live)
+  )
+
+  it.live("tells its server and its retries to the span and to the metrics", () =>
+    Effect.gen(function* () {
+      const { url } = yield* FileServer.make([Server.text(503, ""), whole])
+      const registry = new Map()
+      const spans: Array<Tracer.NativeSpan> = []
+      const tracer = Tracer.make({
+        span: (options) => {
+          const span = new Tracer.NativeSpan(options)
+          spans.push(span)
+          return span
+        }
+      })
+      yield* collect({ ssl_url: url }).pipe(
+        five,
+        Effect.provideService(Tracer.Tracer, tracer),
+        Effect.provideService(Metric.MetricRegistry, registry)
+      )
+      const metrics = yield* Effect.provideService(Metric.snapshot, Metric.MetricRegistry, registry)
+      assert.deepStrictEqual(
+        metrics.filter(({ id }) => id === "assembly_retries").map(({ attributes }) => attributes),
+        [{ operation: "Results.download", error: "UnexpectedResponse" }]
+      )
+      const span = spans.find(({ name }) => name === "Results.download")
+      const { hostname, port } = new URL(url)
+      assert.deepStrictEqual(
+        ["server.address", "server.port", "http.request.resend_count"].map((name) => span?.attributes.get(name)),
+        [hostname, Number(port), 1]
+      )
+    }).pipe(Effect.scoped, live)
+  )
+
+  it.live("repeats the first part of a long name, because the name comes from the uploader", () =>
+    Effect.gen(function* () {
+      const { url } = yield* FileServer.make([whole])
+      const error = yield* Effect.flip(collect({ ssl_url: url, name: "x".repeat(10_000), size: 1 }))
+      assert.strictEqual(error._tag, "ResultMismatch")
+      assert.isBelow(error.message.length, 300)
+    }).pipe(Effect.scoped, live)
+  )
+
+  it.live("gives the policy each failure with the pause that the server asked for", () =>
+    Effect.gen(function* () {
+      const failures: Array<readonly [tag: string, wait: number | undefined]> = []
+      const noting: RetryPolicy.Policy = {
+        start: Effect.succeed(({ error, wait }) =>
+          Effect.sync(() => {
+            failures.push([error._tag, Option.getOrUndefined(Option.map(wait, Duration.toSeconds))])
+            return Option.some(Duration.zero)
+          })
+        )
+      }
+      const after = { "retry-after": "7" }
+      const { url } = yield* FileServer.make([
+        Server.text(429, "", after),
+        Server.text(503, "", after),
+        Server.reset,
+        whole
+      ])
+      yield* collect({ ssl_url: url }).pipe(RetryPolicy.withPolicy(noting))
+      assert.deepStrictEqual(failures, [
+        ["RateLimited", 7],
+        ["UnexpectedResponse", 7],
+        ["TransportFailure", undefined]
+      ])
+    }).pipe(Effect.scoped, live)
+  )
+
+  it.effect("pauses before each retry", () =>
+    Effect.gen(function* () {
+      const { server, url } = yield* FileServer.make([Server.text(503, ""), whole])
+      const fiber = yield* collect({ ssl_url: url }).pipe(
+        RetryPolicy.withPolicy(Schedule.spaced("1 minute")),
+        Effect.forkChild
+      )
+      yield* until(() => server.received.length === 1)
+      for (let turns = 0; turns < 200; turns++) yield* turn
+      yield* TestClock.adjust("59 seconds")
+      for (let turns = 0; turns < 200; turns++) yield* turn
+      assert.strictEqual(server.received.length, 1)
+      yield* until(() => server.received.length === 2).pipe(
+        Effect.raceFirst(Effect.forever(Effect.andThen(turn, TestClock.adjust("1 second"))))
+      )
+      assert.isTrue((yield* Fiber.join(fiber)).equals(bytes))
+    }).pipe(Effect.scoped, live)
+  )
+})
+
+describe("the connections of a download", () => {
+  /** A response without an end, and when its connection is closed. */
+  const endless = (status: number, headers: Readonly<Record<string, string>> = {}) => {
+    const closed = Deferred.makeUnsafe<void>()
+    const answer: Server.Answer = (_, response) => {
+      response.on("close", () => Deferred.doneUnsafe(closed, Effect.void))
+      response.writeHead(status, headers)
+      response.write("x".repeat(10))
+    }
+    return { answer, closed }
+  }
+
+  for (const [what, status, headers] of [
+    ["is refused for now", 503, {}],
+    ["leads elsewhere", 302, { location: "" }]
+  ] as const) {
+    it.live(`do not wait for the end of a response that ${what}`, () =>
+      Effect.gen(function* () {
+        const { answer, closed } = endless(status, headers)
+        const { url } = yield* FileServer.make([answer, whole])
+        yield* Results.download({ ssl_url: url }).pipe(
+          // The download is not over, so nothing but the download itself frees the connection.
+          Stream.runForEach(() => Deferred.await(closed)),
+          five
+        )
+      }).pipe(Effect.scoped, live)
+    )
+  }
+
+  it.effect("do not wait for the rest of a response that stalled", () =>
+    Effect.gen(function* () {
+      const { answer, closed } = endless(200, { etag, "content-length": "1000" })
+      const { server, url } = yield* FileServer.make([answer, whole])
+      const fiber = yield* Results.download({ ssl_url: url }, { stallTimeout: "5 seconds" }).pipe(
+        Stream.tap(() => (server.received.length === 2 ? Deferred.await(closed) : Effect.void)),
+        Stream.runDrain,
+        five,
+        Effect.forkChild
+      )
+      yield* until(() => server.received.length === 2).pipe(
+        Effect.raceFirst(Effect.forever(Effect.andThen(turn, TestClock.adjust("100 millis"))))
+      )
+      yield* Fiber.join(fiber)
+    }).pipe(Effect.scoped, live)
+  )
+})

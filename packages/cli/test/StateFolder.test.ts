@@ -1,0 +1,27 @@
+import * as StateFolder from "@assembly-effect/cli/StateFolder"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as TestClock from "effect/testing/TestClock"
+
+describe("the journal of the command line", () => {
+  it.effect("forgets a completed job after a day, so that the same command uploads again", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const services = yield* Layer.build(StateFolder.journal(Option.some(yield* fs.makeTempDirectoryScoped())))
+      const { assemblies } = Context.get(services, UploadJournal.UploadJournal)
+      const assemblyId = Assembly.AssemblyId.make("0".repeat(32))
+      yield* assemblies.put("job", { _tag: "Completed", assemblyId, writtenAt: 0 })
+      yield* TestClock.adjust("23 hours")
+      assert.isTrue(Option.isSome(yield* assemblies.get("job")))
+      yield* TestClock.adjust("1 hour")
+      assert.isTrue(Option.isNone(yield* assemblies.get("job")))
+    }).pipe(Effect.provide(NodeServices.layer), Effect.scoped)
+  )
+})

@@ -1,0 +1,283 @@
+/** What the options of `PassThrough` change, and what they are by default. */
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as PassThrough from "@assembly-effect/http/PassThrough"
+import * as Refusal from "@assembly-effect/http/Refusal"
+import { assert, describe, it, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import { inspect } from "node:util"
+import { after, application, before, chunked, last, live, newUploadId, watch } from "./passing.ts"
+import { chunk, credentials, headOf, open, type Raw, secondsUntil, send, serve, statusIn, until } from "./support.ts"
+
+const problemIn = (raw: Raw): string => /"problem":"([^"]*)"/.exec(raw.received())?.[1] ?? ""
+
+/** An application whose policy permits nothing, so that it needs no service. */
+const closed = Effect.fnUntraced(function* (options: Partial<PassThrough.Options<never>> = {}) {
+  const service = AssemblyClient.layer({ baseUrl: "http://127.0.0.1:9" }).pipe(
+    Layer.provide(Authenticator.layerSigned()),
+    Layer.provide(Credentials.layer(credentials)),
+    Layer.provideMerge(FetchHttpClient.layer)
+  )
+  const policy = () => Effect.fail(new Refusal.Forbidden({ problem: "The album is full." }))
+  return yield* serve(PassThrough.layer({ policy, ...options }).pipe(Layer.provide(service)))
+})
+
+const post = (path: string, headers: Readonly<Record<string, string>> = {}) => headOf(path, { ...chunked, ...headers })
+
+describe("PassThrough, its limits", () => {
+  it.effect("waits 10 seconds for the form, 30 for the next bytes and an hour for all of them by default", () =>
+    Effect.gen(function* () {
+      for (const [options, problem, least, most] of [
+        [{}, "The form took too long to arrive.", 9, 20],
+        [{ receiveTimeout: "1 day" }, "The body stopped arriving.", 29, 40],
+        [{ idleTimeout: "5 seconds" }, "The body stopped arriving.", 4, 15],
+        [{ idleTimeout: "1 day", receiveTimeout: "1 day" }, "The upload took too long.", 3599, 3610],
+        [{ idleTimeout: "1 day", timeout: "5 seconds" }, "The upload took too long.", 4, 15]
+      ] as const) {
+        const { bytesRead, port } = yield* closed(options)
+        const raw = yield* open(port)
+        yield* raw.write(post(`/assembly-uploads/${newUploadId()}`) + chunk("--b"))
+        yield* until(() => bytesRead() > 0)
+        const seconds = yield* secondsUntil(raw.isClosed)
+        assert.deepStrictEqual([statusIn(raw.received()), problemIn(raw)], [408, problem])
+        assert.isAtLeast(seconds, least)
+        assert.isAtMost(seconds, most)
+      }
+    })
+  )
+
+  it.effect("takes four requests for each of its 64 uploads by default before their policy decides", () =>
+    Effect.gen(function* () {
+      const { port } = yield* closed()
+      const raws = yield* Effect.forEach(Array.from({ length: 257 }), () => open(port), { concurrency: 32 })
+      for (const raw of raws) yield* raw.write(post(`/assembly-uploads/${newUploadId()}`) + chunk("--b"))
+      const answered = () => raws.filter((raw) => raw.received() !== "")
+      yield* until(() => answered().length > 0)
+      assert.deepStrictEqual(
+        answered().map((raw) => [statusIn(raw.received()), problemIn(raw)]),
+        [[503, "Too many uploads are arriving."]]
+      )
+    })
+  )
+
+  it.effect("lets 1024 pages watch by default", () =>
+    Effect.gen(function* () {
+      const { port } = yield* closed()
+      const raws = yield* Effect.forEach(Array.from({ length: 1025 }), () => watch(port, newUploadId()), {
+        concurrency: 32
+      })
+      yield* until(() => raws.every((raw) => raw.received() !== ""))
+      const refused = raws.filter((raw) => statusIn(raw.received()) !== 200)
+      assert.deepStrictEqual(
+        refused.map((raw) => [statusIn(raw.received()), problemIn(raw)]),
+        [[503, "Too many pages watch uploads."]]
+      )
+    })
+  )
+
+  it.effect("refuses each option that breaks a rule", () =>
+    Effect.gen(function* () {
+      for (const [options, issue] of [
+        [{ timeout: 0 }, "timeout: Expected a finite duration above zero"],
+        [{ idleTimeout: "-1 seconds" }, "idleTimeout: Expected a finite duration above zero"],
+        [{ origins: ["https://app.example.com/"] }, "origins.0: Expected an origin such as https://app.example.com"],
+        [{ maxWatchers: 0 }, "maxWatchers: Expected a whole number of at least 1"],
+        [{ progressInterval: "-1 seconds" }, "progressInterval: Expected a finite duration"]
+      ] as const) {
+        assert.include(String(yield* Effect.exit(closed(options))), issue)
+      }
+    })
+  )
+
+  it.effect("takes ids that nobody guesses only", () =>
+    Effect.gen(function* () {
+      const { port } = yield* closed()
+      for (const [id, expected] of [
+        ["x".repeat(15), 400],
+        ["x".repeat(16), 200],
+        ["x".repeat(64), 200],
+        ["x".repeat(65), 400]
+      ] as const) {
+        const watcher = yield* watch(port, id)
+        yield* until(() => watcher.received() !== "")
+        assert.strictEqual(statusIn(watcher.received()), expected, id)
+      }
+    })
+  )
+
+  it.effect("has the path and the origins that the application chose", () =>
+    Effect.gen(function* () {
+      const { origin } = yield* closed({ path: "/files", origins: ["https://app.example.com"] })
+      const form = new FormData()
+      form.set("file", new Blob(["x"]), "a.txt")
+      for (const [from, problem] of [
+        ["https://app.example.com", "The album is full."],
+        ["https://evil.example", "A page of another site may not send this request."]
+      ] as const) {
+        const { body } = yield* send(`${origin}/files/${newUploadId()}`, { body: form, headers: { origin: from } })
+        assert.strictEqual((body as { readonly problem: string }).problem, problem)
+      }
+    })
+  )
+})
+
+describe("PassThrough, its events", () => {
+  it.effect("keep a quiet connection open, and are neither cached nor buffered", () =>
+    Effect.gen(function* () {
+      const { port } = yield* closed()
+      const watcher = yield* watch(port, newUploadId())
+      yield* until(() => watcher.received().includes("\r\n\r\n"))
+      assert.match(watcher.received(), /\r\ncache-control: no-store\r\n/i)
+      assert.match(watcher.received(), /\r\nx-accel-buffering: no\r\n/i)
+      const comments = () => [...watcher.received().matchAll(/^:\n/gm)].length
+      assert.isAtMost(yield* secondsUntil(() => comments() >= 4), 70)
+    })
+  )
+
+  it.effect("end with the last one", () =>
+    Effect.gen(function* () {
+      const { origin, port } = yield* closed()
+      const uploadId = newUploadId()
+      const watcher = yield* watch(port, uploadId)
+      yield* until(() => watcher.received().includes("\r\n\r\n"))
+      const form = new FormData()
+      form.set("file", new Blob(["x"]), "a.txt")
+      assert.strictEqual((yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: form })).status, 403)
+      yield* until(() => watcher.received().endsWith("\r\n0\r\n\r\n"))
+      assert.deepStrictEqual(watcher.events(), [{ _tag: "Failed", problem: "The album is full." }])
+      const again = yield* watch(port, uploadId, "last-event-id: 1\r\n")
+      yield* until(() => statusIn(again.received()) === 204)
+      // A number that is none counts as no event.
+      for (const seen of ["0", "-5", "x", "1e99"]) {
+        const late = yield* watch(port, uploadId, `last-event-id: ${seen}\r\n`)
+        yield* until(() => late.received() !== "")
+        assert.strictEqual(statusIn(late.received()), 200, seen)
+      }
+    })
+  )
+})
+
+layer(live, { excludeTestServices: true })("PassThrough, its form", ({ effect }) => {
+  effect("has fields before the file, in whatever pieces it arrives", () =>
+    Effect.gen(function* () {
+      const { files, port } = yield* application()
+      const text = before({ album: "holidays", note: "a note" }) + "x" + after
+      const at = text.indexOf("--b", 3)
+      for (const pieces of [[text], [text.slice(0, at), text.slice(at)], [...text]]) {
+        const raw = yield* open(port)
+        yield* raw.write(post(`/assembly-uploads/${newUploadId()}`, { connection: "close" }))
+        for (const piece of pieces) yield* raw.write(chunk(piece))
+        yield* raw.write("0\r\n\r\n")
+        yield* until(raw.isClosed)
+        assert.strictEqual(statusIn(raw.received()), 200)
+        assert.deepStrictEqual(last(files).fields, { album: "holidays", note: "a note" })
+      }
+    })
+  )
+
+  effect("has fields of at most 64 KiB", () =>
+    Effect.gen(function* () {
+      const { files, port } = yield* application()
+      for (const [size, expected] of [
+        [60_000, 200],
+        [70_000, 413]
+      ] as const) {
+        const raw = yield* open(port)
+        yield* raw.write(
+          post(`/assembly-uploads/${newUploadId()}`, { connection: "close" }) +
+            chunk(`${before({ note: "x".repeat(size) })}x${after}`) +
+            "0\r\n\r\n"
+        )
+        yield* until(raw.isClosed)
+        assert.strictEqual(statusIn(raw.received()), expected)
+      }
+      assert.strictEqual(files.length, 1)
+    })
+  )
+})
+
+layer(live, { excludeTestServices: true })("PassThrough, its Assembly", ({ effect }) => {
+  const form = () => {
+    const made = new FormData()
+    made.set("file", new Blob(["x".repeat(1000)]), "a.txt")
+    return made
+  }
+
+  effect("is told as completed once, if the policy waits for it", () =>
+    Effect.gen(function* () {
+      const { origin, port } = yield* application({}, { wait: true })
+      const uploadId = newUploadId()
+      const watcher = yield* watch(port, uploadId)
+      yield* until(() => watcher.received().includes("\r\n\r\n"))
+      yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: form() })
+      yield* until(() => watcher.received().endsWith("\r\n0\r\n\r\n"))
+      assert.deepStrictEqual(
+        watcher.tags().filter((tag) => ["Completed", "Stored"].includes(tag)),
+        ["Completed"]
+      )
+      assert.strictEqual(watcher.tags().at(-1), "Completed")
+    })
+  )
+
+  effect("tells its progress no more often than the application chose", () =>
+    Effect.gen(function* () {
+      const large = new FormData()
+      large.set("file", new Blob([new Uint8Array(4 * 1024 * 1024)]), "a.bin")
+      const counts: Array<number> = []
+      for (const progressInterval of [0, "1 hour"] as const) {
+        const { origin, port } = yield* application({ chunkSize: 64 * 1024, progressInterval })
+        const uploadId = newUploadId()
+        const watcher = yield* watch(port, uploadId)
+        yield* until(() => watcher.received().includes("\r\n\r\n"))
+        yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: large })
+        yield* until(() => watcher.tags().includes("Stored"))
+        counts.push(watcher.tags().filter((tag) => tag === "Progress").length)
+      }
+      const [all = 0, few = 0] = counts
+      assert.isAbove(all, 40)
+      // The first one, and those that were late and come before another event.
+      assert.isBelow(few, 12)
+    })
+  )
+
+  effect("does not keep the answer waiting, if the policy does not", () =>
+    Effect.gen(function* () {
+      const steps = {
+        ":original": { robot: "/upload/handle" },
+        wait: { robot: "/emulator/wait", use: ":original", seconds: 3600 }
+      }
+      const { origin, states } = yield* application({}, { params: { steps } })
+      const { status } = yield* send(`${origin}/assembly-uploads/${newUploadId()}`, { body: form() })
+      assert.strictEqual(status, 200)
+      assert.deepStrictEqual(yield* states, ["Busy"])
+    })
+  )
+
+  effect("is named by its error if it fails, and other failures are told to the log only", () => {
+    const lines: Array<string> = []
+    const note = Logger.make(({ logLevel, message }) => {
+      lines.push(`${logLevel} ${inspect(message)}`)
+    })
+    return Effect.gen(function* () {
+      const steps = {
+        ":original": { robot: "/upload/handle" },
+        fail: { robot: "/emulator/fail", use: ":original", error: "INVALID_FILE" }
+      }
+      const failing = yield* application({}, { wait: true, params: { steps } })
+      const failed = yield* send(`${failing.origin}/assembly-uploads/${newUploadId()}`, { body: form() })
+      const problem = "The Assembly failed: INVALID_FILE."
+      assert.deepStrictEqual([failed.status, failed.body], [502, { _tag: "UploadFailed", problem }])
+      assert.strictEqual(lines.filter((line) => line.includes("INVALID_FILE")).length, 1)
+
+      // The user did nothing wrong, so the answer is not 400.
+      const broken = yield* application({}, { params: { templateId: "" } })
+      const refused = yield* send(`${broken.origin}/assembly-uploads/${newUploadId()}`, { body: form() })
+      assert.strictEqual(refused.status, 502)
+      assert.strictEqual(lines.filter((line) => line.includes("An upload of a user failed")).length, 2)
+    }).pipe(Effect.provide(Logger.layer([note])))
+  })
+})

@@ -1,0 +1,267 @@
+/** What the options of `Signatures` change, and which bodies it reads. */
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as Signatures from "@assembly-effect/http/Signatures"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { inspect } from "node:util"
+import { credentials, headOf, open, secondsUntil, send, serve, statusIn, until } from "./support.ts"
+
+const path = "/assembly-signatures"
+const type = "application/json"
+const provided = Credentials.layer(credentials)
+
+const application = Effect.fnUntraced(function* (options: Partial<Signatures.Options<string, never>> = {}) {
+  const served = yield* serve(
+    Signatures.layer<never, string>({
+      body: Schema.String,
+      policy: (note) => Effect.succeed({ params: { templateId: "a", fields: { note } }, maxSize: 1 }),
+      ...options
+    }).pipe(Layer.provide(provided))
+  )
+  /** Sends a body in these chunks. */
+  const post = Effect.fnUntraced(function* (
+    chunks: ReadonlyArray<Uint8Array>,
+    headers: Readonly<Record<string, string>> = {}
+  ) {
+    const raw = yield* open(served.port)
+    yield* raw.write(
+      headOf(options.path ?? path, {
+        "content-type": type,
+        "transfer-encoding": "chunked",
+        connection: "close",
+        ...headers
+      })
+    )
+    for (const bytes of [...chunks, new Uint8Array(0)]) {
+      yield* raw.write(Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from("\r\n")]))
+    }
+    yield* until(raw.isClosed)
+    const note = /\\"note\\":\\"([^\\]*)\\"/.exec(Buffer.from(raw.received(), "latin1").toString())?.[1]
+    return { status: statusIn(raw.received()), note, text: raw.received() }
+  })
+  return { ...served, post }
+})
+
+const json = (note: string) => Buffer.from(JSON.stringify(note))
+
+describe("Signatures, its body", () => {
+  it.effect("may be cut anywhere, even within a character", () =>
+    Effect.gen(function* () {
+      const { post } = yield* application()
+      const bytes = json("é€😀")
+      for (let at = 0; at <= bytes.length; at++) {
+        const { note, status } = yield* post(
+          [bytes.subarray(0, at), bytes.subarray(at)].filter((one) => one.length > 0)
+        )
+        assert.deepStrictEqual([status, note], [200, "é€😀"], `cut at ${at}`)
+      }
+    })
+  )
+
+  it.effect("may not end within a character", () =>
+    Effect.gen(function* () {
+      const { post } = yield* application()
+      for (const start of [[0xc3], [0xe2, 0x82], [0xf0, 0x9f, 0x98]]) {
+        const { status, text } = yield* post([Buffer.concat([json("a"), Uint8Array.from(start)])])
+        assert.strictEqual(status, 400)
+        assert.include(text, "The body is not UTF-8.")
+      }
+    })
+  )
+
+  it.effect("has a media type in any case, with parameters", () =>
+    Effect.gen(function* () {
+      const { post } = yield* application()
+      for (const contentType of ["Application/JSON", "application/json;charset=utf-8", "application/json ; a=b; c=d"]) {
+        assert.strictEqual((yield* post([json("a")], { "content-type": contentType })).status, 200, contentType)
+      }
+      for (const contentType of ["application/jsonp", "text/plain;application/json", ""]) {
+        assert.strictEqual((yield* post([json("a")], { "content-type": contentType })).status, 415, contentType)
+      }
+    })
+  )
+
+  it.effect("is as large and as slow as the application permits", () =>
+    Effect.gen(function* () {
+      const { bytesRead, port, post } = yield* application({ maxBytes: 10, receiveTimeout: "5 seconds" })
+      assert.strictEqual((yield* post([json("x".repeat(8))])).status, 200)
+      assert.strictEqual((yield* post([json("x".repeat(9))])).status, 413)
+      const raw = yield* open(port)
+      const read = bytesRead()
+      yield* raw.write(headOf(path, { "content-type": type, "content-length": "5" }) + "1")
+      yield* until(() => bytesRead() > read)
+      assert.isAtMost(yield* secondsUntil(raw.isClosed), 9)
+      assert.strictEqual(statusIn(raw.received()), 408)
+    })
+  )
+
+  it.effect("shares the memory of 512 bodies with all others", () =>
+    Effect.gen(function* () {
+      const answer = yield* Signatures.make({
+        body: Schema.String,
+        maxBytes: 100,
+        policy: () => Effect.succeed({ params: { templateId: "a" }, maxSize: 1 })
+      }).pipe(Effect.provide(provided))
+      let held = 0
+      /** A request whose body has so many bytes, and does not end. */
+      const requestOf = (bytes: number) => {
+        let isSent = false
+        const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+          if (isSent) return void held++
+          isSent = true
+          controller.enqueue(new Uint8Array(bytes))
+        }
+        const init = { method: "POST", headers: { "content-type": type }, duplex: "half" }
+        const body = new ReadableStream({ pull }, { highWaterMark: 0 })
+        return HttpServerRequest.fromWeb(new Request("http://localhost/", { ...init, body }))
+      }
+      const fibers = yield* Effect.forEach(Array.from({ length: 512 }), () => Effect.forkChild(answer(requestOf(100))))
+      yield* until(() => held === 512)
+      const one = yield* Effect.forkChild(answer(requestOf(1)))
+      yield* until(() => one.pollUnsafe() !== undefined || held === 513)
+      assert.strictEqual(held, 512)
+      const { status } = yield* Fiber.join(one)
+      assert.strictEqual(status, 503)
+      assert.isTrue(fibers.every((fiber) => fiber.pollUnsafe() === undefined))
+    })
+  )
+})
+
+describe("Signatures, its options", () => {
+  it.effect("are checked when the route is built", () =>
+    Effect.gen(function* () {
+      const exit = String(yield* Effect.exit(application({ maxBytes: 0, receiveTimeout: 0 })))
+      assert.include(exit, "maxBytes: Expected a whole number of at least 1")
+      assert.include(exit, "receiveTimeout: Expected a finite duration above zero")
+    })
+  )
+
+  it.effect("name origins as browsers write them, because another spelling would permit no page", () =>
+    Effect.gen(function* () {
+      const defectOf = (origin: string) =>
+        Effect.map(Effect.exit(application({ origins: ["https://app.example.com", origin] })), String)
+      for (const origin of [
+        "https://app.example.com/",
+        "https://app.example.com/path",
+        "https://APP.example.com",
+        "https://app.example.com:443",
+        "https://user@app.example.com",
+        "https://*.example.com",
+        "app.example.com",
+        "null",
+        "*",
+        ""
+      ]) {
+        assert.include(yield* defectOf(origin), "origins.1: Expected an origin such as https://app.example.com", origin)
+      }
+      for (const origin of ["http://localhost:3000", "https://xn--bcher-kva.example", "capacitor://localhost"]) {
+        const { post } = yield* application({ origins: [origin] })
+        assert.strictEqual((yield* post([json("a")], { origin })).status, 200, origin)
+      }
+    })
+  )
+
+  it.effect("name the path of the route", () =>
+    Effect.gen(function* () {
+      const { post } = yield* application({ path: "/sign" })
+      assert.strictEqual((yield* post([json("a")])).status, 200)
+    })
+  )
+
+  it.effect("name the algorithm of the signature", () =>
+    Effect.gen(function* () {
+      const { origin } = yield* application({ algorithm: "sha256" })
+      const { body } = yield* send(`${origin}${path}`, { body: json("a"), headers: { "content-type": type } })
+      assert.match((body as Signatures.Signed).signature, /^sha256:[0-9a-f]{64}$/)
+    })
+  )
+
+  it.effect("name whole origins, and the host of a page may have any case", () =>
+    Effect.gen(function* () {
+      const { post } = yield* application({ origins: ["https://app.example.com"] })
+      for (const origin of [
+        "https://app.example.com.evil.example",
+        "https://app.example.com:8443",
+        "https://app.example.co",
+        "http://app.example.com"
+      ]) {
+        assert.strictEqual((yield* post([json("a")], { origin })).status, 403, origin)
+      }
+      assert.strictEqual((yield* post([json("a")], { origin: "https://app.example.com" })).status, 200)
+      const { port } = yield* application()
+      const raw = yield* open(port)
+      const head = headOf(path, {
+        "content-type": type,
+        "content-length": "3",
+        connection: "close",
+        origin: "https://shop.example"
+      })
+      yield* raw.write(`${head.replace("host: localhost", "host: SHOP.example")}"a"`)
+      yield* until(raw.isClosed)
+      assert.strictEqual(statusIn(raw.received()), 200)
+    })
+  )
+
+  it.effect("let a grant have no blank secret, and no param replace the proof", () =>
+    Effect.gen(function* () {
+      const grant: Signatures.Grant = { params: { templateId: "a" }, maxSize: 1 }
+      for (const secret of [" ", "\t"]) {
+        const credentialsOfGrant = { key: "k", secret: Redacted.make(secret) }
+        const { post } = yield* application({
+          policy: () => Effect.succeed({ ...grant, credentials: credentialsOfGrant })
+        })
+        assert.strictEqual((yield* post([json("a")])).status, 500)
+      }
+      // A policy that hands on what a page asks for.
+      const forged = { auth: { key: "mine", expires: "2099-01-01T00:00:00.000Z" }, nonce: "mine" }
+      const { post } = yield* application({
+        policy: () => Effect.succeed({ ...grant, params: { ...grant.params, ...forged } })
+      })
+      const { status, text } = yield* post([json("a")])
+      assert.strictEqual(status, 200)
+      assert.notInclude(text, "mine")
+      assert.notInclude(text, "2099")
+    })
+  )
+
+  it.effect("let a grant change the Steps of a Template, of which it need not know all", () =>
+    Effect.gen(function* () {
+      const steps = { resized: { robot: "/image/resize", use: "a-step-of-the-template", width: 100 } }
+      const { post } = yield* application({
+        policy: () => Effect.succeed({ params: { templateId: "a", steps }, maxSize: 1 })
+      })
+      assert.strictEqual((yield* post([json("a")])).status, 200)
+    })
+  )
+})
+
+describe("Signatures, its answer", () => {
+  it.effect("is JSON that no browser takes for anything else", () =>
+    Effect.gen(function* () {
+      const { origin } = yield* application()
+      const { headers } = yield* send(`${origin}${path}`, { body: json("a"), headers: { "content-type": type } })
+      assert.strictEqual(headers.get("x-content-type-options"), "nosniff")
+      assert.strictEqual(headers.get("cache-control"), "no-store")
+    })
+  )
+
+  it.effect("does not tell the defect of a policy, which is in the log", () => {
+    const lines: Array<string> = []
+    const note = Logger.make(({ logLevel, message }) => {
+      lines.push(`${logLevel} ${inspect(message)}`)
+    })
+    return Effect.gen(function* () {
+      const { post } = yield* application({ policy: () => Effect.die(new Error("the table is locked")) })
+      const { status, text } = yield* post([json("a")])
+      assert.strictEqual(status, 500)
+      assert.notInclude(text, "locked")
+      assert.strictEqual(lines.filter((line) => /^Error [^]*the table is locked/.test(line)).length, 1)
+    }).pipe(Effect.provide(Logger.layer([note])))
+  })
+})

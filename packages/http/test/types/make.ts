@@ -1,0 +1,16 @@
+/** A group has a path, and `make` has none: a path in its options would have no effect. */
+import * as PassThrough from "@assembly-effect/http/PassThrough"
+import * as Signatures from "@assembly-effect/http/Signatures"
+import * as Webhooks from "@assembly-effect/http/Webhooks"
+import * as Effect from "effect/Effect"
+
+const path = "/elsewhere"
+
+// @ts-expect-error: `make` has no option `path`
+export const upload = PassThrough.make({ policy: () => Effect.die("unused"), path })
+
+// @ts-expect-error: `make` has no option `path`
+export const sign = Signatures.make({ policy: () => Effect.die("unused"), path })
+
+// @ts-expect-error: `make` has no option `path`
+export const receive = Webhooks.make({ handle: () => Effect.void, path })

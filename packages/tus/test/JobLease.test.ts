@@ -1,0 +1,116 @@
+/** What a run of a job writes to the journal when another process has taken the job over, and when its Assembly ends. */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as Faults from "@assembly-effect/emulator/Faults"
+import { LeaseLost } from "@assembly-effect/tus/JournalError"
+import * as ResumableAssemblyUpload from "@assembly-effect/tus/ResumableAssemblyUpload"
+import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+
+const clientOf = (http: HttpClient.HttpClient) =>
+  Layer.unwrap(
+    Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
+      AssemblyClient.layer({ baseUrl }).pipe(
+        Layer.provide(Authenticator.layerSigned()),
+        Layer.provide(Credentials.layer(credentials)),
+        Layer.provide(Layer.succeed(HttpClient.HttpClient, http))
+      )
+    )
+  )
+
+const live = Layer.provideMerge(
+  Layer.unwrap(Effect.map(HttpClient.HttpClient, clientOf)),
+  Layer.merge(Emulator.layer(), NodeHttpClient.layerUndici)
+)
+
+const handle = { ":original": { robot: "/upload/handle" } }
+const job = (params: Assemblies.CreateOptions) => ({
+  params,
+  files: [{ source: UploadSource.fromBytes(new Uint8Array(10)), filename: "a.bin" }],
+  wait: { interval: "10 millis" } as const
+})
+
+const tagsIn = ({ assemblies }: UploadJournal.UploadJournal["Service"]) =>
+  Effect.map(assemblies.list, (entries) => entries.map(({ entry }) => entry._tag))
+
+/** A journal whose leases are taken by another process as soon as an Assembly is being created. */
+const takenOver = Effect.gen(function* () {
+  const journal = yield* UploadJournal.UploadJournal
+  const http = yield* HttpClient.HttpClient
+  let isTaken = false
+  const client = clientOf(
+    HttpClient.transform(http, (sent, request) =>
+      Effect.andThen(
+        Effect.sync(() => {
+          if (request.method === "POST") isTaken = true
+        }),
+        sent
+      )
+    )
+  )
+  const leases = UploadJournal.UploadJournal.of({
+    ...journal,
+    lease: (key) =>
+      Effect.map(journal.lease(key), ({ check, lost }) => ({
+        lost,
+        check: Effect.suspend(() =>
+          isTaken ? Effect.fail(new LeaseLost({ key, problem: "another process has taken it" })) : check
+        )
+      }))
+  })
+  return {
+    journal,
+    run: (options: ResumableAssemblyUpload.Options) =>
+      ResumableAssemblyUpload.run(options).pipe(
+        Effect.provideService(UploadJournal.UploadJournal, leases),
+        Effect.provide(client),
+        Effect.flip
+      )
+  }
+})
+
+layer(live, { excludeTestServices: true })("a job in the journal", (it) => {
+  it.effect("is not written by a run that has lost it", () =>
+    Effect.gen(function* () {
+      const { journal, run } = yield* takenOver
+      assert.strictEqual((yield* run(job({ steps: handle })))._tag, "LeaseLost")
+      assert.deepStrictEqual(yield* tagsIn(journal), ["Creating"])
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
+  it.effect("is not forgotten by a run that has lost it", () =>
+    Effect.gen(function* () {
+      const { journal, run } = yield* takenOver
+      assert.strictEqual((yield* run(job({ templateId: "unknown" })))._tag, "ServiceFailure")
+      assert.deepStrictEqual(yield* tagsIn(journal), ["Creating"])
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
+  for (const [ok, tag] of [
+    ["ASSEMBLY_CANCELED", "AssemblyCanceled"],
+    ["REQUEST_ABORTED", "AssemblyAborted"]
+  ] as const) {
+    it.effect(`is forgotten when its Assembly ends as ${ok}`, () =>
+      Effect.gen(function* () {
+        const journal = yield* UploadJournal.UploadJournal
+        const faults = yield* Faults.Faults
+        const assemblyId = yield* Assemblies.newId
+        const options = job({ steps: handle, assemblyId })
+        const ended = { ok, assembly_id: assemblyId }
+        const fault = { method: "GET", path: "/assemblies/:assemblyId", status: 200, times: Infinity } as const
+        yield* faults.inject(Faults.Fault.Refuse({ ...fault, body: JSON.stringify(ended) }))
+        const error = yield* Effect.flip(ResumableAssemblyUpload.run(options)).pipe(Effect.ensuring(faults.clear))
+        assert.strictEqual(error._tag, tag)
+        assert.deepStrictEqual(yield* tagsIn(journal), [])
+      }).pipe(Effect.provide(UploadJournal.layerMemory()))
+    )
+  }
+})

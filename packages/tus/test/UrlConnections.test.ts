@@ -1,0 +1,135 @@
+/** How a `WebSource` of a URL goes on after failures, and which connections it keeps meanwhile. */
+import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import * as Tus from "@assembly-effect/tus/Tus"
+import * as WebSource from "@assembly-effect/tus/WebSource"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+import * as HostileServer from "../../../test/hostile/HostileServer.ts"
+import * as Scene from "./utils/Scene.ts"
+import * as TusServer from "./utils/TusServer.ts"
+import * as WebResource from "./utils/WebResource.ts"
+
+const bytes = Scene.content(100_000)
+const undici = Effect.provide(NodeHttpClient.layerUndici)
+
+/** A resource that was described, and what is read of it. */
+const make = Effect.gen(function* () {
+  const resource = yield* WebResource.make(bytes)
+  const source = yield* WebSource.fromUrl(resource.url)
+  if (source._tag !== "Replayable") return yield* Effect.die(new Error("the source cannot be read again"))
+  return { resource, stream: source.bytes(0n, source.size) }
+})
+
+const sum = (stream: Stream.Stream<Uint8Array, unknown>) => Effect.map(Stream.mkUint8Array(stream), TusServer.sha256)
+
+const turn = Effect.promise(() => new Promise((done) => setImmediate(done)))
+const turns = (count: number) => Effect.repeat(turn, { times: count })
+const until = (isSo: () => boolean): Effect.Effect<void> =>
+  Effect.suspend(() => (isSo() ? Effect.void : Effect.andThen(turn, until(isSo))))
+
+/** Retries at once, and notes what it is told. */
+const noting = () => {
+  const told: Array<readonly [tag: string, failures: number, wait: number | undefined]> = []
+  const policy: RetryPolicy.Policy = {
+    start: Effect.succeed(({ error, failures, wait }) =>
+      Effect.sync(() => {
+        told.push([error._tag, failures, Option.getOrUndefined(Option.map(wait, Duration.toSeconds))])
+        return Option.some(Duration.zero)
+      })
+    )
+  }
+  return { told, policy }
+}
+
+describe("WebSource.fromUrl after a failure", () => {
+  it.live("asks again after 429 and each 5xx, with the pause that the server asks for", () =>
+    Effect.gen(function* () {
+      const { resource, stream } = yield* make
+      const { policy, told } = noting()
+      const answers = [
+        HostileServer.text(429, "", { "retry-after": "7" }),
+        HostileServer.text(500, ""),
+        HostileServer.text(503, "", { "retry-after": "3" })
+      ]
+      resource.meet = (request, response, go, index) => (answers[index - 1] ?? (() => go()))(request, response)
+      assert.strictEqual(yield* sum(stream).pipe(RetryPolicy.withPolicy(policy)), TusServer.sha256(bytes))
+      assert.deepStrictEqual(told, [
+        ["ServerFailure", 1, 7],
+        ["ServerFailure", 2, undefined],
+        ["ServerFailure", 3, 3]
+      ])
+    }).pipe(Effect.scoped, undici)
+  )
+
+  for (const [name, policy] of Object.entries({
+    schedule: RetryPolicy.fromSchedule(Schedule.recurs(1)),
+    policy: RetryPolicy.makeUnsafe({ retries: 1, base: "1 millis" })
+  })) {
+    it.live(`counts failures anew after new bytes, for a ${name} too`, () =>
+      Effect.gen(function* () {
+        const { resource, stream } = yield* make
+        resource.meet = (request, response, _, index) => {
+          if (index % 2 === 1) return HostileServer.text(503, "")(request, response)
+          const start = Number(/bytes=(\d+)/.exec(request.headers.range ?? "")?.[1])
+          const headers = { etag: '"one"', "content-range": `bytes ${start}-${start + 19_999}/100000` }
+          response.writeHead(206, headers).end(bytes.subarray(start, start + 20_000))
+        }
+        assert.strictEqual(yield* sum(stream).pipe(RetryPolicy.withPolicy(policy)), TusServer.sha256(bytes))
+        assert.strictEqual(resource.requests.length, 1 + 10)
+      }).pipe(Effect.scoped, undici)
+    )
+  }
+
+  it.effect("pauses before it asks again", () =>
+    Effect.gen(function* () {
+      const { resource, stream } = yield* make
+      resource.meet = (_, response, go, index) => (index === 1 ? void response.writeHead(503).end() : go())
+      const fiber = yield* sum(stream).pipe(RetryPolicy.withPolicy(Schedule.spaced("1 minute")), Effect.forkChild)
+      yield* until(() => resource.requests.length === 2)
+      yield* turns(200)
+      yield* TestClock.adjust("59 seconds")
+      yield* turns(200)
+      assert.strictEqual(resource.requests.length, 2)
+      yield* until(() => resource.requests.length === 3).pipe(
+        Effect.raceFirst(Effect.forever(Effect.andThen(turn, TestClock.adjust("1 second"))))
+      )
+      assert.strictEqual(yield* Fiber.join(fiber), TusServer.sha256(bytes))
+    }).pipe(Effect.scoped, undici)
+  )
+
+  for (const [what, status, headers] of [
+    ["was refused", 503, {}],
+    ["stalled", 206, { etag: '"one"', "content-range": "bytes 0-99999/100000" }]
+  ] as const) {
+    it.live(`keeps no connection whose response ${what}`, () =>
+      Effect.gen(function* () {
+        const { resource, stream } = yield* make
+        const closed = yield* Deferred.make<void>()
+        resource.meet = (_, response, go, index) => {
+          if (index !== 1) return go()
+          response.on("close", () => Deferred.doneUnsafe(closed, Effect.void))
+          response.writeHead(status, headers)
+          response.write(bytes.subarray(0, 10))
+        }
+        // The stream is not over, so nothing but the source itself frees the connection.
+        const seen = stream.pipe(
+          Stream.tap(() => (resource.requests.length < 3 ? Effect.void : Deferred.await(closed)))
+        )
+        const { policy } = noting()
+        yield* Stream.runDrain(seen).pipe(
+          RetryPolicy.withPolicy(policy),
+          Effect.provideService(Tus.RequestTimeout, Duration.millis(200))
+        )
+        assert.isAtLeast(resource.requests.length, 3)
+      }).pipe(Effect.scoped, undici)
+    )
+  }
+})
