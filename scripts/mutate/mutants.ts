@@ -14,8 +14,8 @@ import { results } from "./mutants/results.ts"
 import { schema } from "./mutants/schema.ts"
 import { sqlite } from "./mutants/sqlite.ts"
 import { tus } from "./mutants/tus.ts"
-import { workflow } from "./mutants/workflow.ts"
 import { tusSources } from "./mutants/tusSources.ts"
+import { workflow } from "./mutants/workflow.ts"
 
 export const mutants: ReadonlyArray<Mutant> = [
   ...schema,
@@ -28,8 +28,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   ...browser,
   ...sqlite,
   ...http,
-  ...workflow,
   ...httpRoutes,
+  ...workflow,
   ...emulator,
   ...emulatorBilling,
   ...emulatorTemplates,

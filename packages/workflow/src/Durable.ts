@@ -9,6 +9,7 @@ import type * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import type { SourceFailed } from "@assembly-effect/tus/UploadSource"
+import type * as UploadSteps from "@assembly-effect/tus/UploadSteps"
 import type { MessageStorage } from "effect/cluster/MessageStorage"
 import type { Sharding } from "effect/cluster/Sharding"
 import * as Context from "effect/Context"
@@ -26,6 +27,14 @@ import type { Job, State, Status, Summary } from "./DurableJob.ts"
 import * as Host from "./internal/host.ts"
 
 /**
+ * The options of each upload, see `UploadSteps.Options`. The metadata belongs to the files of the jobs.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export type UploadOptions = Omit<UploadSteps.Options, "metadata">
+
+/**
  * The options of a runner.
  *
  * - `secrets`: the secrets of the deployment, each of at least 32 bytes. The ids of Assemblies and the markers of
@@ -37,7 +46,7 @@ import * as Host from "./internal/host.ts"
  * - `pollInterval`: the longest pause between two readings of an Assembly that is processed, 1 minute by default. A
  *   verified notification ends the pause, see {@link notified}.
  * - `retention`: how long a job stays in the database after it has ended, 7 days by default. Then its key is free again.
- * - `upload`: the options of each upload, see `UploadSteps.Options`.
+ * - `upload`: the options of each upload.
  *
  * @since 0.1.0
  * @category options
@@ -48,7 +57,7 @@ export interface Options {
   readonly patience?: Duration.Input | undefined
   readonly pollInterval?: Duration.Input | undefined
   readonly retention?: Duration.Input | undefined
-  readonly upload?: Host.UploadOptions | undefined
+  readonly upload?: UploadOptions | undefined
 }
 
 /**

@@ -20,9 +20,6 @@ import * as Starting from "./starting.ts"
 import * as Store from "./store.ts"
 import * as Work from "./work.ts"
 
-/** The options of each upload. The package sets the metadata. */
-export type UploadOptions = Omit<UploadSteps.Options, "metadata">
-
 /** How many jobs `startAll` stores with one statement. */
 const pageSize = 100
 

@@ -11,7 +11,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import * as DurableJob from "../DurableJob.ts"
-import type { UploadOptions } from "./host.ts"
+import type { UploadOptions } from "../Durable.ts"
 
 const File = Schema.Struct({
   source: DurableJob.Source,
