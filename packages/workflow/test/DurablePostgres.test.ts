@@ -162,7 +162,8 @@ layer(Layer.empty, { excludeTestServices: true })("A deployment with Postgres", 
     () =>
       Effect.gen(function* () {
         const postgres = yield* Server.make
-        const cluster = yield* Cluster.make({ database: yield* postgres.database("client") })
+        const database = yield* postgres.database("client")
+        const cluster = yield* Cluster.make({ database })
         const made = yield* cluster.file("early", 1000)
         yield* Effect.gen(function* () {
           yield* Durable.start(made.job)
@@ -177,7 +178,9 @@ layer(Layer.empty, { excludeTestServices: true })("A deployment with Postgres", 
           yield* cluster.runner("A")
           const status = yield* Durable.await("early")
           assert.strictEqual(status.uploads?.[0]?.sha256, made.sha256)
-        }).pipe(Effect.provide(cluster.client))
+          const sql = yield* PgClient.PgClient
+          assert.lengthOf(yield* sql`SELECT address FROM cluster_runners`, 1, "the client is no runner")
+        }).pipe(Effect.provide(Layer.merge(cluster.client, PgClient.layer({ url: database }))))
       }).pipe(Effect.scoped),
     { timeout: 120_000 }
   )

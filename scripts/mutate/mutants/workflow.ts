@@ -173,11 +173,6 @@ export const workflow = [
         name: "the locks may take every connection",
         find: `Settings.whole(options.database.maxConnections, 2)`,
         replace: `Settings.whole(options.database.maxConnections, 1)`
-      },
-      {
-        name: "a client runs jobs",
-        find: `Durable.layerClient(options).pipe(Layer.provideMerge(cluster(options, Option.none())))`,
-        replace: `Durable.layer(options).pipe(Layer.provideMerge(cluster(options, Option.some(RunnerAddress.make("client", 0)))))`
       }
     ]
   ),
