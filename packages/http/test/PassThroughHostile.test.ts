@@ -113,7 +113,8 @@ layer(live, { excludeTestServices: true })("PassThrough, a hostile user", (it) =
     Effect.gen(function* () {
       const { port } = yield* application({ maxUploads: 1, receiveTimeout: "5 seconds" })
       const others = yield* Effect.forEach([1, 2, 3], () => open(port))
-      for (const raw of others) yield* raw.write(headOf(`/assembly-uploads/${newUploadId()}`, chunked) + chunk("--b\r\nx: -"))
+      for (const raw of others)
+        yield* raw.write(headOf(`/assembly-uploads/${newUploadId()}`, chunked) + chunk("--b\r\nx: -"))
       assert.strictEqual((yield* post(port, before() + "x" + after)).status, 200)
       for (const raw of others) {
         while (!raw.isClosed()) {
