@@ -3,7 +3,7 @@
  */
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import type { AssemblyUploadEvent } from "@assembly-effect/tus/AssemblyUploadEvent"
-import * as UploadJob from "./internal/uploadJob.ts"
+import * as UploadJob from "./UploadJob.ts"
 import * as Duration from "effect/Duration"
 import * as Format from "./Format.ts"
 import * as ProgressBar from "./ProgressBar.ts"

@@ -245,8 +245,8 @@ export const cli = [
     ]
   ),
   ...changes(
-    "packages/cli/src/internal/uploadJob.ts",
-    ["uploadJob"],
+    "packages/cli/src/UploadJob.ts",
+    ["UploadJob"],
     [
       {
         name: "a Status that was read before the end is told after it",

@@ -9,7 +9,12 @@ import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 import { constants } from "node:os"
 
-/** The program cannot be started, or was ended by a signal. */
+/**
+ * The program cannot be started, or was ended by a signal.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class NotRun extends Schema.TaggedError<NotRun>()("NotRun", {
   command: Schema.String,
   problem: Schema.String,
@@ -21,7 +26,12 @@ export class NotRun extends Schema.TaggedError<NotRun>()("NotRun", {
   }
 }
 
-/** The program has failed. It has reported its failure itself, so nothing is printed. */
+/**
+ * The program has failed. It has reported its failure itself, so nothing is printed.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class ProgramFailed extends Schema.TaggedError<ProgramFailed>()("ProgramFailed", { exitCode: Schema.Int }) {
   override readonly [Runtime.errorExitCode] = this.exitCode
   override readonly [Runtime.errorReported] = false
@@ -55,6 +65,9 @@ const toStopped =
 /**
  * Runs a program with its arguments, with more variables in its environment, and with the input and output of this
  * process. Fails with its exit code, if this code is not 0.
+ *
+ * @since 0.1.0
+ * @category running
  */
 export const run = (
   [command = "", ...args]: ReadonlyArray<string>,

@@ -10,20 +10,42 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 
-/** The Assembly works. `status` is its Status after each change. */
-interface Executing {
+/**
+ * The Assembly works. `status` is its Status after each change.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Executing {
   readonly _tag: "Executing"
   readonly status: Assembly.Status
 }
 
+/**
+ * An event of a job: of its uploads, or of the work of its Assembly.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type JobEvent = AssemblyUploadEvent.AssemblyUploadEvent | Executing
 
+/**
+ * The errors of a job.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export type JobError = AssemblyUploadError | ResumableAssemblyUploadError
 
 /** The pace at which the Status is read for its progress. The job itself notices the end. */
 const pace = { interval: "2 seconds", maxInterval: "10 seconds" } as const
 
-/** Adds the progress of the Assembly to the events of its job, from the end of the uploads. */
+/**
+ * Adds the progress of the Assembly to the events of its job, from the end of the uploads.
+ *
+ * @since 0.1.0
+ * @category running
+ */
 export const withWork = <E, R>(job: Stream.Stream<AssemblyUploadEvent.AssemblyUploadEvent, E, R>) =>
   Stream.unwrap(
     Effect.gen(function* () {
@@ -58,7 +80,12 @@ const resultsOf = ({ results }: Assembly.Status): number =>
   // `:original` repeats the uploads.
   Object.entries(results ?? {}).reduce((all, [step, files]) => all + (step === ":original" ? 0 : files.length), 0)
 
-/** The progress of an Assembly in words. */
+/**
+ * The progress of an Assembly in words.
+ *
+ * @since 0.1.0
+ * @category progress
+ */
 export const workOf = (event: JobEvent): string | undefined => {
   if (event._tag !== "Executing") return undefined
   const results = resultsOf(event.status)
@@ -68,7 +95,12 @@ export const workOf = (event: JobEvent): string | undefined => {
 
 const encodeEvent = Schema.encodeEffect(Schema.toCodecJson(AssemblyUploadEvent.Public))
 
-/** An event as records for another program. `names` are the names of the files of the job. */
+/**
+ * An event as records for another program. `names` are the names of the files of the job.
+ *
+ * @since 0.1.0
+ * @category output
+ */
 export const toRecords = (
   event: JobEvent,
   names: ReadonlyArray<string>

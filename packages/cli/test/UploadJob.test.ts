@@ -11,7 +11,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import * as UploadJob from "../src/internal/uploadJob.ts"
+import * as UploadJob from "../src/UploadJob.ts"
 
 const assemblyId = Assembly.AssemblyId.make("a".repeat(32))
 const status = { assembly_id: assemblyId, ok: "ASSEMBLY_EXECUTING" } as Assembly.Status
