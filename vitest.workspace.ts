@@ -15,6 +15,7 @@ export default defineConfig({
         test: { name: `@assembly-effect/${name}` }
       })),
       { extends: true as const, root: "scripts/bench", test: { name: "bench" } },
+      { extends: true as const, root: "scripts/site", test: { name: "site" } },
       // Compilers and npm take every core, so these run after all others.
       {
         extends: true as const,

@@ -1,0 +1,35 @@
+// A plugin of TypeDoc. A module is named like its import, is in the group of its package, and keeps the comment at the
+// start of its file, which TypeDoc ignores without `@module`.
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+
+const root = join(import.meta.dirname, "../..")
+
+// The workspace does not install TypeDoc; main.ts installs it here.
+const { Comment, CommentTag } = await import("../../node_modules/.cache/site/node_modules/typedoc/dist/index.js")
+
+/** The comment at the start of a file. Its links are only names, because TypeDoc has not parsed it. */
+const firstComment = (file) => {
+  const [, text = ""] = /^\/\*\*((?:(?!\*\/)[^])*)\*\/\s*\n(?:import|export) /.exec(readFileSync(file, "utf8")) ?? []
+  return text
+    .replace(/^ *\* ?/gm, "")
+    .replace(/\{@link ([^}|\s]+)[^}]*\}/g, "`$1`")
+    .trim()
+}
+
+export const load = (app) => {
+  app.converter.on("resolveBegin", (context) => {
+    for (const module of context.project.children ?? []) {
+      const [, folder, name] = /^(?:packages\/)?([a-z]+)\/src\/(\w+)$/.exec(module.name) ?? []
+      if (folder === undefined) throw new Error(`${module.name} is not a module of a package`)
+      const group = `@assembly-effect/${folder}`
+      const text = firstComment(join(root, "packages", folder, "src", `${name}.ts`))
+      const shown = `${text}\n\n\`\`\`ts\nimport * as ${name} from "${group}/${name}"\n\`\`\`\n`
+      module.name = `${folder}/${name}`
+      module.comment = new Comment(
+        [{ kind: "text", text: shown }],
+        [new CommentTag("@group", [{ kind: "text", text: group }])]
+      )
+    }
+  })
+}
