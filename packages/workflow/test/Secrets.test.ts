@@ -111,6 +111,25 @@ layer(live, { excludeTestServices: true })("The database of an embedded runner",
     })
   )
 
+  it.effect("is not opened with a new secret if the file is lost and jobs have begun", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const fs = yield* FileSystem.FileSystem
+      const path = `${database}.secret`
+      const content = yield* file("a.bin", 100)
+      yield* withRunner(database)(Durable.Durable)
+      yield* fs.remove(path)
+      yield* Durable.run(job("one", [content])).pipe(withRunner(database))
+      yield* fs.rename(path, `${path}.away`)
+      const error = yield* withRunner(database)(Durable.Durable).pipe(Effect.flip)
+      assert.strictEqual(error._tag, "InvalidSecret")
+      assert.include(error.message, "put the file back")
+      assert.isFalse(yield* fs.exists(path))
+      yield* fs.rename(`${path}.away`, path)
+      assert.strictEqual((yield* Durable.await("one").pipe(withRunner(database))).ok, "ASSEMBLY_COMPLETED")
+    })
+  )
+
   it.effect("is refused with a secret that is too short, and without any", () =>
     Effect.gen(function* () {
       const { database } = yield* folder

@@ -57,6 +57,7 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
       const invalid: ReadonlyArray<readonly [DurableJob.Job, string]> = [
         [{ ...valid, key: "" }, "key"],
         [{ ...valid, key: "a\nb" }, "key"],
+        [{ ...valid, key: "a\ud800" }, "key"],
         [{ ...valid, files: [] }, "files"],
         [{ ...valid, params: { steps: { a: { robot: "/upload/handle", use: "b" } } } }, "params.steps"],
         [{ ...valid, params: { fields: { token: secret } } }, "params.fields.token"],

@@ -38,7 +38,8 @@ export const Creations = Schema.fromJsonString(Schema.Array(Schema.Int))
 
 const Key = Schema.NonEmptyString.check(
   Schema.isMaxLength(255),
-  Schema.isPattern(/^\P{Cc}*$/u, { expected: "no control characters" })
+  // Databases would store a lone surrogate as another character, and so another key.
+  Schema.isPattern(/^[^\p{Cc}\p{Cs}]*$/u, { expected: "valid Unicode without control characters" })
 )
 
 const encodeKey = SchemaParser.encodeUnknownEffect(Key)

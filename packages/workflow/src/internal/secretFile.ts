@@ -4,7 +4,8 @@ import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as FileSystem from "effect/FileSystem"
 import * as Redacted from "effect/Redacted"
-import { InvalidSecret } from "../DurableError.ts"
+import * as SqlClient from "effect/sql/SqlClient"
+import { InvalidSecret, StoreFailed } from "../DurableError.ts"
 
 const label = { label: "secret of the deployment" }
 
@@ -30,10 +31,27 @@ const create = Effect.fnUntraced(function* (path: string) {
   return secret
 })
 
-/** Reads the secret, and creates it if the file is missing. The caller has locked the database of the secret. */
-export const read = (path: string): Effect.Effect<Redacted.Redacted, InvalidSecret, FileSystem.FileSystem> =>
+/** Whether the database has jobs that have begun. Their Assemblies can be found only with the secret. */
+const hasBegun = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const tables = yield* sql`SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'durable_jobs'`
+  return tables.length > 0 && (yield* sql`SELECT 1 FROM durable_jobs WHERE secret IS NOT NULL LIMIT 1`).length > 0
+}).pipe(Effect.mapError(({ reason }) => new StoreFailed({ operation: "open", problem: reason.message })))
+
+/**
+ * Reads the secret. If the file is missing, it is created, unless jobs have begun with the secret that was in it. The
+ * caller has locked the database of the secret.
+ */
+export const read = (
+  path: string
+): Effect.Effect<Redacted.Redacted, InvalidSecret | StoreFailed, FileSystem.FileSystem | SqlClient.SqlClient> =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
-    const text = (yield* fs.exists(path)) ? yield* fs.readFileString(path) : yield* create(path)
+    const exists = yield* fs.exists(path)
+    if (!exists && (yield* hasBegun)) {
+      const problem = `the file ${path} is missing, and jobs have begun with its secret; put the file back`
+      return yield* new InvalidSecret({ problem })
+    }
+    const text = exists ? yield* fs.readFileString(path) : yield* create(path)
     return Redacted.make(text.trim(), label)
-  }).pipe(Effect.mapError(({ message }) => new InvalidSecret({ problem: message })))
+  }).pipe(Effect.catchTag("PlatformError", ({ message }) => Effect.fail(new InvalidSecret({ problem: message }))))
