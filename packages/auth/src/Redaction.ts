@@ -18,8 +18,8 @@
  *   signatures and tokens by their names; the value of an `authorization` header; any 32 consecutive hexadecimal
  *   digits; and any 40 characters of Base64 with letters of both cases and a digit. The host and the path before an id
  *   stay, because they help to find the problem.
- * - Control characters are escaped (`@assembly-effect/schema/Printable`), and line breaks become spaces. At the end the
- *   text is cut to its maximum length.
+ * - Control characters are escaped (`@assembly-effect/schema/Printable`), and line breaks become spaces. Finally the text
+ *   is cut to its maximum length.
  *
  * **Gotchas**
  *

@@ -35,8 +35,8 @@ export const Notification = Schema.Struct({ transloadit: Schema.String, signatur
 export type Notification = typeof Notification.Type
 
 /**
- * The signature is malformed, uses an algorithm that is not accepted, or does not match the text. The sender may not
- * know the Auth Secret, so respond with 403 and do nothing else.
+ * The signature is malformed, uses an algorithm that is not accepted, or does not match the text.
+ * Perhaps the sender does not know the Auth Secret, so respond with 403 and do nothing else.
  *
  * @since 0.1.0
  * @category errors

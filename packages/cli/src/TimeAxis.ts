@@ -43,7 +43,10 @@ const hour = 60 * minute
 const day = 24 * hour
 const week = 7 * day
 
-/** The steps of a calendar. A step of another length, such as 10 hours, would make false beats in a daily rhythm. */
+/**
+ * The steps of a calendar. A step of another length, such as 10 hours, would show a pattern that the daily rhythm of the
+ * data does not have.
+ */
 const steps: ReadonlyArray<readonly [millis: number, name: string]> = [
   [minute, "1 min"],
   [5 * minute, "5 min"],

@@ -127,7 +127,9 @@ const resumption = (key: string, source: Replayable, options: ResumeOptions, emi
  * **Gotchas**
  *
  * An attacker who can write to the journal can add an entry, with a matching key, for an upload to another Assembly.
- * Provide the `AssemblyClient` if you resume every key of `list`.
+ * If you resume every key of `list`, provide the `AssemblyClient`: entries for other origins are then refused. An entry
+ * for another Assembly of the same service is still accepted, so only the user of the program may have write access to
+ * the journal.
  *
  * @example ResumableUpload.resume(key, yield* UploadSource.fromPath("video.mp4"))
  *

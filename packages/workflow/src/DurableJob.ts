@@ -13,8 +13,8 @@ import * as Schema from "effect/Schema"
  * A reference to the bytes of a file. A runner resolves it when the upload starts.
  *
  * - `Path`: a file. If several machines run jobs, the path leads to the same file on each of them.
- * - `Object`: the object `key` in an object store of the application, see `ObjectStores`. Only the two names are stored,
- *   never a presigned address.
+ * - `Object`: the object `key` in an object store of the application, see `ObjectStores`. Only the name of the
+ *   store and the key are stored, never a presigned address.
  *
  * @since 0.1.0
  * @category models

@@ -52,7 +52,10 @@ const firstPause = Duration.seconds(5)
 
 const Wake = Schema.Literals(["Notified", "Time"])
 
-/** Waits for a notification or for the next look. A notification counts once, because a second wait would not wait. */
+/**
+ * Waits for a notification or for the next look. Only the first notification ends a wait: `Notified` stays completed, so
+ * awaiting it again would return at once.
+ */
 const wait = (look: number, pause: Duration.Duration, mayBeNotified: boolean) => {
   const time = DurableClock.sleep({ name: `look/v1/${look}`, duration: pause, inMemoryThreshold: 0 }).pipe(
     Effect.as("Time" as const)

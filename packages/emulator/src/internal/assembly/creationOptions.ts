@@ -16,7 +16,8 @@ export type Payload = typeof Payload.Type
 const Url = Schema.String.check(Schema.isMaxLength(2048))
 
 /**
- * The other params of a request that creates an Assembly. Beyond the specification, except `auth.max_size` ("Limits").
+ * The params of a request that creates an Assembly which `Operations.Create.params` does not decode, and the maximum
+ * length of `notify_url`. Beyond the specification, except `auth.max_size` ("Limits").
  */
 const Options = Schema.Struct({
   notify_url: Schema.optionalKey(Schema.NullOr(Url)),

@@ -32,7 +32,7 @@ export class DamStore extends Context.Service<
   DamStore,
   {
     readonly store: (file: Storing.New) => Effect.Effect<DamAsset.Asset, Refused | StorageFailed>
-    /** Finds an asset. Without a version, the asset has its current version. */
+    /** Finds an asset. Without `versionId`, returns the current version. */
     readonly get: (
       workspace: string,
       assetId: Identifier.AssetId,

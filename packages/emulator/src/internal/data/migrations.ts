@@ -261,8 +261,9 @@ const thirteenth = [
 ]
 
 const fifteenth = [
-  // The last position that an asset of each Workspace got. The position of a deleted asset is never used again, because
-  // the walks that started before the deletion end at a position.
+  // The last position that an asset of each Workspace got. The position of a deleted asset is never used again. A walk
+  // ends at the position that was the last one when it started, so it would also return a new asset that got an old
+  // position.
   `CREATE TABLE dam_positions (
      workspace TEXT PRIMARY KEY,
      last INTEGER NOT NULL
