@@ -34,10 +34,12 @@ const run = Effect.fnUntraced(function* (
         const child = spawn(process.execPath, [bin, "upload", ...args], { cwd, env, stdio: "pipe" })
         let stdout = ""
         let stderr = ""
+        let isKilled = false
         child.stdout.on("data", (text: Buffer) => (stdout += text.toString()))
         child.stderr.on("data", (text: Buffer) => {
           stderr += text.toString()
-          options.onError?.(stderr, () => child.kill("SIGINT"))
+          // A second signal would end the program at once.
+          options.onError?.(stderr, () => (isKilled ||= child.kill("SIGINT")))
         })
         child.on("close", (code) => resolve({ stdout, stderr, code }))
         if (options.input !== undefined) child.stdin.end(options.input)
