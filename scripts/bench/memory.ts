@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
-import { createHash } from "node:crypto"
+import { createHash, type Hash } from "node:crypto"
 import { readdirSync } from "node:fs"
 import * as Service from "./service.ts"
 import * as Uploads from "./uploads.ts"
@@ -21,6 +21,18 @@ const [first = 0, second = 0] = numbers.map(Number)
 
 const rss = () => process.memoryUsage().rss / Uploads.mebi
 const upload = Uploads.oursOf(origin, UploadSource.fromBytes(new Uint8Array(Uploads.mebi)))
+
+/** A stream of `first` bytes. Each piece has its own memory and differs from every other piece. */
+const pieces = (hash: Hash) =>
+  Stream.unfold(0, (at) =>
+    Effect.sync(() => {
+      if (at >= first) return undefined
+      const piece = new Uint8Array(256 * 1024).fill((at / (256 * 1024)) % 251)
+      new DataView(piece.buffer).setFloat64(0, at)
+      hash.update(piece)
+      return [piece, at + piece.length] as const
+    })
+  )
 
 /** The number of open files and sockets of this process. */
 const handles = () => readdirSync("/proc/self/fd").length
@@ -73,19 +85,18 @@ const works: Readonly<
   ),
   sink: Effect.gen(function* () {
     const hash = createHash("sha256")
-    // Each piece has its own memory and differs from every other piece.
-    const bytes = Stream.unfold(0, (at) =>
-      Effect.sync(() => {
-        if (at >= first) return undefined
-        const piece = new Uint8Array(256 * 1024).fill((at / (256 * 1024)) % 251)
-        new DataView(piece.buffer).setFloat64(0, at)
-        hash.update(piece)
-        return [piece, at + piece.length] as const
-      })
-    )
     const target = yield* Uploads.target(origin)
-    yield* Stream.run(bytes, Upload.sink(target, { metadata: Uploads.metadata }))
+    yield* Stream.run(pieces(hash), Upload.sink(target, { metadata: Uploads.metadata }))
     return { sha256: hash.digest("hex") }
+  }),
+  // The pieces of `sink`, which are not sent.
+  pieces: Effect.suspend(() => {
+    const hash = createHash("sha256")
+    const turn = Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+    return Effect.map(
+      Stream.runForEach(pieces(hash), () => turn),
+      () => ({ sha256: hash.digest("hex") })
+    )
   }),
   many: Effect.as(
     Effect.forEach(Array.from({ length: work === "many" ? first : 0 }), () => Uploads.ours(origin, path), {

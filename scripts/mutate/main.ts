@@ -1,24 +1,36 @@
-// Mutates important lines one at a time and runs the tests of the package. A mutation that no test detects survives.
-//
-//   pnpm mutate                   every mutation of the list
-//   pnpm mutate lease parallel    the mutations whose name or file contains one of the words
-//   pnpm mutate --list            only checks that each mutation still fits the code
-//   pnpm mutate --quick           runs only the tests that a mutation names, not the whole package
-//   pnpm mutate --jobs=4          the number of parallel runs (default: the number of processors)
 import { spawn } from "node:child_process"
 import * as fs from "node:fs"
 import { stripTypeScriptTypes } from "node:module"
 import * as os from "node:os"
 import * as path from "node:path"
-import { stripVTControlCharacters } from "node:util"
+import { parseArgs, stripVTControlCharacters } from "node:util"
 import { mutants } from "./mutants.ts"
 import type { Mutant } from "./Mutant.ts"
 
 const root = path.join(import.meta.dirname, "..", "..")
-const args = process.argv.slice(2)
-const words = args.filter((word) => !word.startsWith("--"))
-const isQuick = args.includes("--quick")
-const jobs = Number(args.find((arg) => arg.startsWith("--jobs="))?.slice("--jobs=".length) ?? os.availableParallelism())
+const usage = `Mutates important lines one at a time and runs the tests of the package. A mutation that no test detects survives.
+
+  pnpm mutate                   every mutation of the list
+  pnpm mutate lease parallel    the mutations whose name or file contains one of the words
+  pnpm mutate --list            only checks that each mutation still fits the code
+  pnpm mutate --quick           runs only the tests that a mutation names, not the whole package
+  pnpm mutate --jobs 4          the number of parallel runs (default: the number of processors)`
+
+const { positionals: words, values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    help: { type: "boolean" },
+    list: { type: "boolean" },
+    quick: { type: "boolean" },
+    jobs: { type: "string", default: String(os.availableParallelism()) }
+  }
+})
+if (values.help === true) {
+  console.log(usage)
+  process.exit()
+}
+const isQuick = values.quick === true
+const jobs = Number(values.jobs)
 
 /** The maximum time of one test run in milliseconds. A mutation that makes the tests hang counts as detected. */
 const timeLimit = 8 * 60_000
@@ -151,7 +163,7 @@ const main = async () => {
   })
   for (const line of misfits) console.error(line)
   if (misfits.length > 0) process.exit(1)
-  if (args.includes("--list")) {
+  if (values.list === true) {
     console.log(`${mutants.length} changes fit the code`)
     return
   }

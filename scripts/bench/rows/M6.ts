@@ -19,6 +19,7 @@ export const row: Harness.Row = {
   run: Effect.gen(function* () {
     const origin = yield* Uploads.cutting(170 * Uploads.mebi)
     const ours: Array<number> = []
+    const unsent: Array<number> = []
     for (let round = 0; round < rounds; round++) {
       const { idle, peak, sha256 } = yield* memory("sink", [origin, "", size])
       const stored = yield* Harness.attempt(async () => (await (await fetch(`${origin}/report`)).json()) as Report)
@@ -26,7 +27,18 @@ export const row: Harness.Row = {
         return yield* Effect.fail(new Harness.BenchError(`sent ${sha256}, stored ${JSON.stringify(stored)}`))
       }
       ours.push(peak - idle)
+      const alone = yield* memory("pieces", ["", "", size])
+      unsent.push(alone.peak - alone.idle)
     }
-    return [Harness.absolute({ peer: "idle", target: Harness.atMost(64, "MiB"), unit: "MiB", ours })]
+    return [
+      Harness.absolute({ peer: "idle", target: Harness.atMost(64, "MiB"), unit: "MiB", ours }),
+      Harness.ratio({
+        peer: "idle; the stream alone, nothing sent",
+        target: Harness.unbound,
+        unit: "MiB",
+        ours,
+        theirs: unsent
+      })
+    ]
   })
 }
