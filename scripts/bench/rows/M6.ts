@@ -27,7 +27,7 @@ export const row: Harness.Row = {
         return yield* Effect.fail(new Harness.BenchError(`sent ${sha256}, stored ${JSON.stringify(stored)}`))
       }
       ours.push(peak - idle)
-      const alone = yield* memory("pieces", ["", "", size])
+      const alone = yield* memory("pieces", [origin, "", size])
       unsent.push(alone.peak - alone.idle)
     }
     return [

@@ -518,18 +518,6 @@ export const tus = [
         tests: ["FilePieces", "ForeignClients"]
       },
       {
-        name: "the windows of a stream never grow",
-        find: `if (isWhole) window?.answered({ idle: Number(now - meter.sentAt), took: Number(now - begunAt) })`,
-        replace: ``,
-        tests: ["Windows"]
-      },
-      {
-        name: "windows grow because sending takes long",
-        find: `meter.sentAt = clock.currentTimeNanosUnsafe()`,
-        replace: ``,
-        tests: ["Windows"]
-      },
-      {
         name: "a source longer than announced is sent",
         find: `if (count > length) return Effect.fail(tooLong(length))`,
         replace: `if (count < 0n) return Effect.fail(tooLong(length))`,
@@ -1098,24 +1086,6 @@ export const tus = [
         name: "text is uploaded as if it were bytes",
         find: `if ((piece as Uint8Array | undefined)?.BYTES_PER_ELEMENT !== 1) {`,
         replace: `if (piece.BYTES_PER_ELEMENT === 2) {`
-      },
-      {
-        name: "windows grow without a limit",
-        find: `this.#next = Math.min(this.most, this.#next * 2)`,
-        replace: `this.#next = this.#next * 2`,
-        tests: ["Windows"]
-      },
-      {
-        name: "windows grow on every link",
-        find: `if (idle > took * idleShare) this`,
-        replace: `this`,
-        tests: ["Windows"]
-      },
-      {
-        name: "a given chunkSize is only the maximum of a window",
-        find: `this.#next = chunkSize ?? first`,
-        replace: `this.#next = first`,
-        tests: ["Windows"]
       }
     ]
   ),

@@ -22,7 +22,6 @@ import { tooLong, tooShort, type Body } from "./outgoing.ts"
 import type { Policy, RequestError } from "./policy.ts"
 import * as Slices from "./slices.ts"
 import { inTime } from "./timeout.ts"
-import type { WindowSize } from "./window.ts"
 
 /**
  * The state of a running request: the number of sent bytes, and the time of the last progress. While the next bytes
@@ -32,8 +31,6 @@ interface Meter {
   count: bigint
   movedAt: number
   allSent: boolean
-  /** When the whole body was sent, in nanoseconds. */
-  sentAt: bigint
   /** The exit of the source, if the source failed, died or was interrupted. */
   readonly failed: Deferred.Deferred<never, SourceFailed>
 }
@@ -69,7 +66,6 @@ const metered = (
       Effect.suspend(() => {
         if (count < length) return Effect.fail(tooShort(count, length))
         meter.allSent = true
-        meter.sentAt = clock.currentTimeNanosUnsafe()
         move()
         return Effect.void
       })
@@ -119,11 +115,10 @@ export const append = (options: {
   readonly policy: Policy
   readonly pool: FilePieces.Pool
   readonly slices: Slices.SliceSize | undefined
-  readonly window: WindowSize | undefined
   readonly onSent: (count: bigint, all: boolean) => void
 }): Effect.Effect<Sent, never, HttpClient.HttpClient> =>
   Effect.gen(function* () {
-    const { body, checksum, declare, onSent, policy, pool, slices, url, window } = options
+    const { body, checksum, declare, onSent, policy, pool, slices, url } = options
     const { bytes } = body
     const request = (sent: Tus.Body<SourceFailed>) =>
       Tus.append(url, { offset: body.start, body: sent, length: declare, checksum })
@@ -137,12 +132,10 @@ export const append = (options: {
     }
 
     const clock = yield* Clock.Clock
-    const begunAt = clock.currentTimeNanosUnsafe()
     const meter: Meter = {
       count: 0n,
       movedAt: clock.currentTimeMillisUnsafe(),
       allSent: false,
-      sentAt: begunAt,
       failed: Deferred.makeUnsafe()
     }
     const memory = PieceMemory.isRegistered(yield* HttpClient.HttpClient) ? pool.lend() : undefined
@@ -171,8 +164,6 @@ export const append = (options: {
     )
     const handed = body.start + meter.count
     const isWhole = Result.isSuccess(answer) && answer.success === body.end && handed === body.end
-    const now = clock.currentTimeNanosUnsafe()
-    if (isWhole) window?.answered({ idle: Number(now - meter.sentAt), took: Number(now - begunAt) })
     if (memory !== undefined && isWhole) pool.keep(memory)
     return { handed, answer }
   })

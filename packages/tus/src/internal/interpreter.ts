@@ -17,6 +17,7 @@ import * as Outgoing from "./outgoing.ts"
 import * as Parts from "./parts.ts"
 import * as Piece from "./piece.ts"
 import type * as Session from "./session.ts"
+import * as Window from "./window.ts"
 
 /** All bytes of a source, as bodies of requests. */
 const toOutgoing = (
@@ -24,7 +25,7 @@ const toOutgoing = (
   { chunkSize, streams }: Session.Session<unknown>
 ): Effect.Effect<Outgoing.Outgoing, SourceFailed, Scope.Scope> =>
   source._tag === "OneShot"
-    ? Outgoing.oneShot(source, { chunkSize, streams })
+    ? Outgoing.oneShot(source, { windowSize: chunkSize ?? Window.defaultSize, streams })
     : Effect.succeed(Outgoing.replayable(source, { start: 0n, end: source.size, chunkSize, streams }))
 
 /** The dependencies of a running upload. */

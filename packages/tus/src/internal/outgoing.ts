@@ -25,15 +25,13 @@ export interface Body {
 /**
  * `from` returns the body that starts at an offset. `size` is undefined if the size of the source is unknown at first;
  * it stays undefined when the end of the source is reached. A source that is not `replayable` releases the bytes before
- * the last requested offset. `slices` is set only if the platform cannot stream, and `window` only for a one-shot source
- * on a platform that can. `most` limits the number of bytes in
+ * the last requested offset. `slices` is set only if the platform cannot stream. `most` limits the number of bytes in
  * the body, in addition to all other limits.
  */
 export interface Outgoing {
   readonly size: bigint | undefined
   readonly replayable: boolean
   readonly slices: Slices.SliceSize | undefined
-  readonly window?: Window.WindowSize | undefined
   readonly from: (offset: bigint, most?: bigint) => Effect.Effect<Body, SourceFailed>
 }
 
@@ -113,34 +111,28 @@ const checkSize = (window: Window.Window, size: bigint | undefined): Effect.Effe
   return Effect.succeed(window)
 }
 
-/** The number of bytes in the next request. The bytes of a stream that has ended need no later request. */
-const fullLength = (window: Window.Window, { most, next }: Window.WindowSize): bigint =>
-  BigInt(Math.min(window.size, window.ended ? most : next))
-
 /**
- * The bodies for a one-shot stream. A window keeps the bytes that may be sent again. The first window has
- * the maximum size. If the stream ends within this window, its size is known.
+ * The bodies for a one-shot stream. A window keeps the bytes that may be sent again. The stream is read until the
+ * window is full. If the stream ends by then, its size is known.
  */
 export const oneShot = (
   source: OneShot,
-  options: { readonly chunkSize: number | undefined; readonly streams: boolean }
+  options: { readonly windowSize: number; readonly streams: boolean }
 ): Effect.Effect<Outgoing, SourceFailed, Scope.Scope> =>
   Effect.gen(function* () {
-    const { chunkSize, streams } = options
-    const slices = streams ? undefined : new Slices.SliceSize(chunkSize)
-    const sizes = new Window.WindowSize(chunkSize)
+    const { streams, windowSize } = options
+    const slices = streams ? undefined : new Slices.SliceSize(windowSize)
     const scope = yield* Effect.scope
     const read = Window.reader(yield* Channel.toPullScoped(Stream.toChannel(source.stream), scope))
-    const advance = (window: Window.Window, atLeast: number) =>
-      Effect.flatMap(Window.fill(window, read, atLeast), (filled) => checkSize(filled, source.size))
+    const advance = (window: Window.Window) =>
+      Effect.flatMap(Window.fill(window, read, windowSize), (filled) => checkSize(filled, source.size))
 
-    let window = yield* advance(Window.empty, sizes.most)
+    let window = yield* advance(Window.empty)
     const size = source.size ?? Window.total(window)
     return {
       size,
       replayable: false,
       slices,
-      window: streams ? sizes : undefined,
       from: (offset, most) =>
         Effect.gen(function* () {
           if (offset < window.start || offset > window.start + BigInt(window.size)) {
@@ -151,10 +143,10 @@ export const oneShot = (
           }
           // Two steps, so that the acknowledged bytes are not held while the next bytes are read.
           window = Window.release(window, offset)
-          window = yield* advance(window, slices === undefined ? sizes.next : sizes.most)
-          const full = slices?.next(BigInt(window.size)) ?? fullLength(window, sizes)
+          window = yield* advance(window)
+          const full = slices?.next(BigInt(window.size)) ?? BigInt(Math.min(window.size, windowSize))
           const length = most === undefined ? full : smaller(full, most)
-          const parts = Window.take(window, Number(length))
+          const parts = Window.first(window, Number(length))
           return {
             start: offset,
             end: offset + length,

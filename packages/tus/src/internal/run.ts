@@ -129,7 +129,6 @@ const send: Step<Transfer.Sending> = (job, state) =>
       checksum,
       policy: job.policy,
       slices: job.outgoing.slices,
-      window: job.outgoing.window,
       pool: job.pool,
       onSent: (count, all) => {
         job.emit(

@@ -7,43 +7,8 @@ import * as Effect from "effect/Effect"
 import * as Pull from "effect/Pull"
 import { SourceFailed } from "../UploadSource.ts"
 
-const mebi = 1024 * 1024
-
-/** The maximum size of a window in bytes, if `chunkSize` is not set. */
-export const defaultSize = 8 * mebi
-
-/** The size of the first request in bytes, if `chunkSize` is not set and the stream is longer than `defaultSize`. */
-const first = 2 * mebi
-
-/** The window grows if waiting for the response takes more than this share of the duration of a request. */
-const idleShare = 0.1
-
-/**
- * The size of the windows of one upload, in bytes. A fixed `chunkSize` is used as it is. Otherwise the size starts small
- * and doubles while the connection is idle for too long between two requests. So a window is large only on a link with a
- * long round trip.
- */
-export class WindowSize {
-  readonly most: number
-  #next: number
-  constructor(chunkSize: number | undefined) {
-    this.most = chunkSize ?? defaultSize
-    this.#next = chunkSize ?? first
-  }
-
-  /** The size of the next window. */
-  get next(): number {
-    return this.#next
-  }
-
-  /**
-   * Adapts the size to a request that succeeded: `took` is its duration, and `idle` is the part of it from the last byte
-   * of the body to the response, in one unit.
-   */
-  answered({ idle, took }: { readonly idle: number; readonly took: number }): void {
-    if (idle > took * idleShare) this.#next = Math.min(this.most, this.#next * 2)
-  }
-}
+/** The size of a window in bytes, if `chunkSize` is not set. */
+export const defaultSize = 8 * 1024 * 1024
 
 /**
  * - `start`: the offset of the first byte in the window.
@@ -109,7 +74,7 @@ export const release = (window: Window, offset: bigint): Window => {
 }
 
 /** The first bytes of the window, at most `size`, without copying. */
-export const take = (window: Window, size: number): Array<Uint8Array> => {
+export const first = (window: Window, size: number): Array<Uint8Array> => {
   const parts: Array<Uint8Array> = []
   let left = size
   for (const piece of window.pieces) {

@@ -34,14 +34,11 @@ const pass = (seconds: number) =>
     )
   })
 
-const wait = (seconds: number) => (seconds === 0 ? Effect.void : pass(seconds))
-
 /**
  * An HTTP client behind a link on which each PATCH takes some seconds of the test's clock before it reaches the server.
- * A PATCH that is interrupted during this time never reaches the server. Its response takes `back` seconds. `sent`
- * contains the sizes of the PATCHes that were begun.
+ * What is left in the meantime never gets there. `sent` are the PATCHes that were begun.
  */
-export const make = (seconds: (sent: Sent) => number, back = 0) =>
+export const make = (seconds: (sent: Sent) => number) =>
   Effect.map(HttpClient.HttpClient, (http) => {
     const sent: Array<number> = []
     const client = HttpClient.transform(http, (response, request) =>
@@ -49,7 +46,8 @@ export const make = (seconds: (sent: Sent) => number, back = 0) =>
         if (request.method !== "PATCH") return response
         const bytes = sizeOf(request)
         const index = sent.push(bytes) - 1
-        return Effect.andThen(wait(seconds({ bytes, index })), Effect.tap(response, wait(back)))
+        const time = seconds({ bytes, index })
+        return time === 0 ? response : Effect.andThen(pass(time), response)
       })
     )
     return { client, sent }
