@@ -1,6 +1,6 @@
 /**
- * The limits of an emulator: what a request, an Assembly and a connection may use. They are beyond the specification,
- * which names only `auth.max_size` and the limits of single fields ("Limits").
+ * The limits of an emulator for requests, Assemblies and connections. These limits are beyond the specification, which
+ * defines only `auth.max_size` and the limits of single fields ("Limits").
  */
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
@@ -31,10 +31,9 @@ import type * as Duration from "effect/Duration"
  * - `results`: the number of result files of an Assembly (`MAX_NUMBER_OF_FILES_EXCEEDED`).
  * - `resultBytes`: the size of all result files of an Assembly together (`ASSEMBLY_MEMORY_LIMIT_EXCEEDED`).
  * - `resultText`: the size of the results in the Status, in characters of JSON (`ASSEMBLY_MEMORY_LIMIT_EXCEEDED`).
- *
  * - `notifications`: the number of notifications that are sent at the same time. The others wait in the database.
  *
- * `results`, `resultBytes` and `resultText` fail an Assembly during its execution.
+ * An Assembly that exceeds `results`, `resultBytes` or `resultText` during its execution fails.
  *
  * @since 0.1.0
  * @category models

@@ -13,7 +13,7 @@ import * as Statement from "../data/statement.ts"
 import * as Slices from "../http/slices.ts"
 import * as Turns from "../http/turns.ts"
 
-/** The states of an Assembly, by the names that the list accepts as a filter (spec.md, "States and transitions"). */
+/** The states of an Assembly. Their names are the filters of the Assembly list (spec.md, "States and transitions"). */
 export const State = Schema.Literals(["uploading", "executing", "canceled", "completed", "failed", "request_aborted"])
 export type State = typeof State.Type
 
@@ -108,8 +108,8 @@ export class AssemblyStore extends Context.Service<
     /** Returns false if an Assembly with this id exists. */
     readonly insert: (assembly: New) => Effect.Effect<boolean, StorageFailed>
     /**
-     * Inserts an Assembly. An Assembly of the same Workspace that has this id and has ended gets the id `oldId`. Returns
-     * false if another Assembly keeps the id.
+     * Inserts an Assembly. An Assembly of the same Workspace that has this id and has ended gets the id `oldId`.
+     * Returns false if another Assembly keeps the id.
      */
     readonly replace: (assembly: New, oldId: string) => Effect.Effect<boolean, StorageFailed>
     readonly find: (id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
@@ -195,7 +195,7 @@ const make = Effect.gen(function* () {
   const busy = sql.literal("state IN ('uploading', 'executing')")
 
   const begin = (id: string, millis: number) => {
-    /** Only whole files count, not the parts of a concatenated upload (spec.md, "Create a tus upload"). */
+    /** The number of finished uploads. Partial uploads do not count (spec.md, "Create a tus upload"). */
     const arrived = sql`SELECT arrived FROM upload_counts WHERE assembly_id = ${id}`
     return Statement.isChange(sql`
       UPDATE assemblies SET state = 'executing', uploaded_at = ${millis}

@@ -31,7 +31,7 @@ const usesOf = Effect.fnUntraced(function* (name: string, step: Assembly.Step, s
   const { use } = step
   if (use === undefined) return []
   if (countOf(use) > limits.steps) {
-    return yield* fail("ASSEMBLY_STEP_INVALID_USE", `The Step ${name} uses more than ${limits.steps} others.`)
+    return yield* fail("ASSEMBLY_STEP_INVALID_USE", `The Step ${name} uses more than ${limits.steps} other Steps.`)
   }
   const references = Instructions.references(step)
   if (!references.every(Instructions.isReference)) {
@@ -65,7 +65,7 @@ const inOrder = Effect.fnUntraced(function* (planned: ReadonlyArray<Planned>) {
   return ordered
 })
 
-/** Orders the Steps and finds their robots. Invalid Steps fail before any upload. */
+/** Orders the Steps and finds the robot of each Step. Fails if the Steps are invalid. */
 export const plan = Effect.fnUntraced(function* (
   steps: Steps,
   robots: ReadonlyMap<string, Robot>,

@@ -81,8 +81,8 @@ interface Options {
 
 /**
  * Stores the given Auth Keys and Templates in one transaction. Returns the slug and the first Auth Key of the first
- * Workspace. A failure stores no Auth Key and no Template. It does not undo the migrations of the database, nor the
- * count of starts, which `seed` uses.
+ * Workspace. After a failure, no given Auth Key and no given Template is stored. The migrations of the database and the
+ * count of starts, which `seed` uses, are not undone.
  */
 export const ensure: (
   options: Options
@@ -108,7 +108,7 @@ export const ensure: (
     }
     for (const { id, settings, workspace } of given) {
       if (yield* templates.put(workspace, id, settings)) continue
-      return yield* new InvalidTemplate({ id, problem: `another Workspace has the name ${settings.name}` })
+      return yield* new InvalidTemplate({ id, problem: `another Template has the name ${settings.name}` })
     }
   }).pipe(sql.withTransaction, Statement.stored)
   return { slug, key: key.key, secret: key.secret }

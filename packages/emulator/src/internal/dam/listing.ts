@@ -20,7 +20,10 @@ export interface Page {
 /** The maximum number of assets that are read in one turn. */
 const maxSlice = 512
 
-/** The smallest power of two that is at least `count`, so that there are few statements to prepare. */
+/**
+ * The number of assets to read in one turn. It is a power of two, so that SQLite prepares only a few different
+ * statements.
+ */
 const sliceFor = (count: number): number => Math.min(maxSlice, 2 ** Math.ceil(Math.log2(count)))
 
 /** The prefix as stored paths have it: in NFC, and without the optional slash at its start. */
@@ -45,7 +48,8 @@ export const list = Effect.fnUntraced(function* (
     cursor === undefined ? { after: 0, until: yield* sql.lastPosition(workspace) } : Cursor.read(key, listed, cursor)
   if (walk === undefined) return yield* refuse("OtherCursor", ["cursor"])
 
-  // No path starts with half of a character, but the text of JavaScript could.
+  // A prefix with a lone surrogate matches nothing, because no stored path contains a lone surrogate. In JavaScript,
+  // such a prefix could match the first half of a character.
   const isWellFormed = listed.prefix.isWellFormed()
   const assets: Array<DamStatements.AssetRow> = []
   let { after } = walk

@@ -37,7 +37,7 @@ export class FileHasher extends Context.Service<
  */
 export const large = 16 * 1024 * 1024
 
-/** The size of the read buffer in bytes. */
+/** The size of the buffer for reading a file, in bytes. */
 const piece = 256 * 1024
 
 /**

@@ -74,7 +74,7 @@ const placeOf = Effect.fnUntraced(function* (work: Work, source: StepFile) {
 
 /**
  * `/transloadit/store`: stores each file as an asset of the Workspace at `path`, by default `${file.name}`. Missing
- * folders are created. The URL of the result leads to the stored version.
+ * folders are created. The URL of the result is the URL of the stored version.
  */
 export const make = Effect.gen(function* () {
   const dam = yield* DamStore.DamStore

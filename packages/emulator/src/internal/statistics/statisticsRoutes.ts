@@ -11,7 +11,7 @@ import * as StatisticsStore from "./statisticsStore.ts"
 const invalidTime = (message: string) => Refusal.named("ASSEMBLY_STATS_INVALID_TIME", message)
 
 /**
- * A missing or invalid region is reported first. All other issues have the error code of an invalid time, because the
+ * Reports a missing or invalid region first. All other issues have the error code of an invalid time, because the
  * specification defines no code for them.
  */
 const invalid = (issues: ReadonlyArray<ApiError.Issue>): Refusal.Refusal => {

@@ -10,7 +10,9 @@ import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Statement from "../data/statement.ts"
 import * as Turns from "../http/turns.ts"
 
-/** The maximum number of Template Credentials in a Workspace, because a list shows all of them. */
+/**
+ * The maximum number of Template Credentials in a Workspace. The number is limited, because a list has only one page.
+ */
 export const max = 500
 
 /** Template Credentials in the database. Times are milliseconds since the epoch. */
