@@ -96,7 +96,7 @@ export class Emulator extends Context.Service<
 /**
  * The options of an emulator.
  *
- * - `port`: the port to listen on. 0, the default, takes a free one.
+ * - `port`: the port to listen on. The default 0 selects a free port.
  * - `tls`: serves HTTP/2 and HTTP/1.1 over TLS, like the service. `self-signed` creates a certificate for the loopback
  *   names, which clients have to trust. `{ cert, key }` is your own certificate and its private key, in PEM.
  * - `publicUrl`: the origin of a proxy in front of the emulator, e.g. `https://assembly.localhost`. URLs in responses
@@ -285,8 +285,8 @@ const parts = (options: Options) =>
  * **Details**
  *
  * The emulator listens on loopback only, and accepts only requests to known hosts. A page of another origin may create,
- * follow and cancel an Assembly, upload to the Assembly, and download its results. All other changes that such a page
- * requests are refused, and the page cannot read any other response.
+ * follow and cancel an Assembly, upload to the Assembly, and download its results. All other requests of such a page
+ * that change data are refused, and the page cannot read any other response.
  *
  * Only one emulator at a time can use a data folder; a second emulator fails with `DataInUse`. Acknowledged data
  * survives the end of the process, even a crash. Only the owner of the folder can read the files. When the scope
@@ -298,7 +298,7 @@ const parts = (options: Options) =>
  *
  * **Gotchas**
  *
- * The emulator needs a real clock. Under a `TestClock` it refuses the signatures of clients that use another clock.
+ * The emulator needs a real clock. Under a `TestClock`, it refuses the signatures of clients that use another clock.
  *
  * @example
  * Layer.unwrap(

@@ -11,10 +11,11 @@ import type * as Duration from "effect/Duration"
  *
  * - `headers`: the size of the request line and all headers; 431 `SERVER_431`. Over HTTP/2, a request with headers of
  *   four times this size, or with more than 128 headers, is reset without a response.
- * - `headersTime`: the time limit for the headers to arrive; 408 `SERVER_408`. Over TLS it is also the time limit of
+ * - `headersTime`: the time limit for the headers to arrive; 408 `SERVER_408`. Over TLS, this is also the time limit of
  *   the handshake. An HTTP/2 connection without a request in this time is closed.
  * - `connections`: the number of open connections. Further connections are closed.
- * - `idleTime`: the longest pause in a request body. After it, the connection (or the HTTP/2 request) is closed.
+ * - `idleTime`: the longest pause in a request body. After a longer pause, the connection (or the HTTP/2 request) is
+ *   closed.
  * - `formFields`: the number of fields in a form or query.
  * - `formBytes`: the size of the names and values of these fields together, including `params`.
  * - `formTime`: the time limit for the fields before the first file to arrive; 408 `SERVER_408`.

@@ -117,7 +117,7 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Template Cr
       const { types } = yield* TemplateCredentials.types
       assert.includeMembers(Object.keys(types), ["azure", "backblaze", "ftp", "google", "s3", "sftp", "wasabi"])
       assert.deepStrictEqual(types["s3"]?.fields["secret"], { requiredOnCreate: true, requiredOnUpdate: false })
-      // Each type accepts a content with exactly its required fields, and refuses one without any of them.
+      // Each type accepts a content with exactly its required fields, and refuses a content that lacks one of them.
       for (const [type, { fields }] of Object.entries(types)) {
         const required = Object.entries(fields).flatMap(([name, one]) => (one.requiredOnCreate === true ? [name] : []))
         const whole = Object.fromEntries(required.map((name) => [name, "value"]))

@@ -38,7 +38,7 @@ type Standing = Pick<AssemblyStore.Row, "state" | "parent_id">
 
 const named = ({ parent_id, state }: Standing) => (state === "executing" && parent_id !== null ? replaying : ok[state])
 
-/** The `ok` code of an Assembly. A failed Assembly has none. */
+/** The `ok` code of an Assembly. Null for a failed Assembly. */
 export const okOf = (assembly: Standing): string | null => named(assembly)?.[0] ?? null
 
 const standing = ({ error, message, ...assembly }: AssemblyStore.Row) => {

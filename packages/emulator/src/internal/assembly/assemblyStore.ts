@@ -75,7 +75,7 @@ export const Row = Schema.Struct({
 })
 export type Row = typeof Row.Type
 
-/** The files of an Assembly: the uploads that it works on, and the results of its Steps. */
+/** The files of an Assembly: the uploads that its Steps process, and the results of its Steps. */
 export interface Made {
   readonly uploads: ReadonlyArray<Assembly.File>
   readonly results: Readonly<Record<string, ReadonlyArray<Assembly.File>>>
@@ -88,14 +88,14 @@ const MadeRow = Schema.Struct({
 
 const decodeFile = Schema.decodeUnknownSync(Assembly.File)
 
-/** The number of Steps of one robot, and the bytes of the files that the Steps worked on and returned. */
+/** The number of finished Steps of one robot, and the bytes of their input and output files. */
 export interface RobotUsage {
   readonly steps: number
   readonly input_bytes: number
   readonly output_bytes: number
 }
 
-/** The files and the failure of an Assembly that ends, and what its finished Steps used, by robot. */
+/** The outcome of an Assembly: its files, its failure, and the usage of each robot. */
 export interface Outcome extends Made {
   readonly failure: { readonly error: string; readonly message: string } | undefined
   readonly usage: Readonly<Record<string, RobotUsage>>
@@ -116,8 +116,8 @@ export class AssemblyStore extends Context.Service<
     /** The files of an Assembly. During its execution, `results` contains the results of the finished Steps. */
     readonly made: (id: string) => Effect.Effect<Made, StorageFailed>
     /**
-     * Handles the Assemblies that an earlier process left busy. Aborts those whose request body never ended, and
-     * returns the others.
+     * Handles the Assemblies that an earlier process left busy. Aborts the Assemblies whose request body is
+     * incomplete, and returns the other ones.
      */
     readonly recover: Effect.Effect<ReadonlyArray<Row>, StorageFailed>
     /** Records that the whole body of the request that created the Assembly was received. */

@@ -27,7 +27,7 @@ export class Execution extends Context.Service<
   {
     /** Fails an Assembly at once if its Steps are invalid. */
     readonly check: (assemblyId: string) => Effect.Effect<void>
-    /** Executes an Assembly if every expected upload has arrived. Waits for its end unless one of its Steps is slow. */
+    /** Executes an Assembly if every expected upload has arrived. Waits for the end unless one of its Steps is slow. */
     readonly advance: (assemblyId: string) => Effect.Effect<void>
     /** Cancels a busy Assembly and stops its execution. */
     readonly stop: (assemblyId: string, state: "canceled") => Effect.Effect<void, StorageFailed>
@@ -75,7 +75,7 @@ const meter = ({ resultBytes, resultText, results }: Limits.Values) => {
   }
 }
 
-/** Adds up what the finished Steps of an Assembly used, by robot. */
+/** Counts the finished Steps of an Assembly, and the bytes of their input and output files, by robot. */
 const usageMeter = () => {
   const usage = new Map<string, AssemblyStore.RobotUsage>()
   const sizeOf = (files: ReadonlyArray<StepFile>) => files.reduce((total, { file }) => total + (file.size ?? 0), 0)

@@ -7,7 +7,7 @@ import type * as Limits from "../../Limits.ts"
 import type { Robot } from "../robots/robot.ts"
 import { StepFailed } from "../robots/robot.ts"
 
-/** A Step of a plan. The Steps that it uses come before it. */
+/** A Step of a plan. In a plan, each Step comes after the Steps that it uses. */
 export interface Planned {
   readonly name: string
   readonly step: Assembly.Step

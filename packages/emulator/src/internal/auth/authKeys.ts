@@ -52,8 +52,8 @@ export class AuthKeys extends Context.Service<
     /** The Workspace of an active or inactive Auth Key. */
     readonly ownerOf: (key: string) => Effect.Effect<Option.Option<string>, StorageFailed>
     /**
-     * Inserts an Auth Key. If an Auth Key with the same `key` exists, its secret, Workspace and scopes and whether it
-     * is active are replaced, and its other settings stay.
+     * Inserts an Auth Key. If an Auth Key with the same `key` exists, its secret, its Workspace, its scopes and its
+     * `is_active` are replaced. Its other settings stay.
      */
     readonly put: (authKey: Given) => Effect.Effect<void, StorageFailed>
     /** Records that a request has used an Auth Key. */
@@ -62,8 +62,8 @@ export class AuthKeys extends Context.Service<
 >()("@assembly-effect/emulator/AuthKeys") {}
 
 /**
- * A random `key` and a random secret. They do not depend on the `seed`, because anyone who knows the seed could then
- * compute the secret.
+ * A random `key` and a random secret. Both do not depend on the `seed`, because otherwise anyone who knows the seed
+ * could compute the secret.
  */
 export const random = Effect.all({ key: Ids.hex, secret: Effect.map(Ids.hex, (text) => Redacted.make(text)) }).pipe(
   Effect.provide(SecureRandom.layerWebCrypto)

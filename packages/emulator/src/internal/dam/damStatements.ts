@@ -143,8 +143,8 @@ export const make = (sql: SqlClient.SqlClient) => {
       ),
     /**
      * The lengths of the longest paths in a folder, including its own path. `CROSS JOIN` makes SQLite search the
-     * content of each folder; otherwise it would read the whole Workspace for each folder. The plus sign removes the
-     * type of the column, because the expression in the index has no type.
+     * content of each folder; otherwise SQLite would read the whole Workspace for each folder. The plus sign removes
+     * the type of the column, because the expression in the index has no type.
      */
     longestPath: (workspace: string, folderId: string) =>
       longest(sql`

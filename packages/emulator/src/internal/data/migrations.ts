@@ -186,8 +186,8 @@ const eighth = [
 
 const ninth = [
   // `due_at` is the time when an attempt is due, and null after the attempt has started. `is_signed` tells whether the
-  // URL came from signed params. `attempt` counts from 1. It is 0 for a replay that a client requested, which is never
-  // repeated.
+  // URL came from signed params. `attempt` counts from 1. `attempt` is 0 for a replay that a client requested, which is
+  // never repeated.
   "ALTER TABLE notifications ADD COLUMN due_at INTEGER",
   "ALTER TABLE notifications ADD COLUMN is_signed INTEGER NOT NULL DEFAULT 0",
   "ALTER TABLE notifications ADD COLUMN attempt INTEGER NOT NULL DEFAULT 0",

@@ -41,7 +41,7 @@ interface Call<Op extends Operation.Any> extends Read<Op> {
  * How a request is decoded.
  *
  * - `invalid`: makes the refusal of input that does not match the schemas of the operation.
- * - `takesFiles`: whether the form may contain files. The handler reads them.
+ * - `takesFiles`: whether the form may contain files. The handler reads the files.
  * - `aliases`: maps other names of form fields to the names that the operation defines.
  */
 interface Rules {

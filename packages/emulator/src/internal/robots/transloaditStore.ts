@@ -17,9 +17,9 @@ const nameTaken = "Another item has the name of a folder in the path."
 const failed = (message: string) => new StepFailed({ error: "INTERNAL_COMMAND_ERROR", message })
 
 /**
- * The maximum number of characters of a `path`, before and after its variables are replaced. It is higher than the
- * limit for the path of an asset, because that limit applies after the normalisation to NFC, which combines at most 4
- * characters into one.
+ * The maximum number of characters of a `path`, before and after its variables are replaced. This maximum is higher
+ * than the limit for the path of an asset, because that limit applies after the normalisation to NFC, which combines at
+ * most 4 characters into one.
  */
 const maxPath = 4 * 1024
 

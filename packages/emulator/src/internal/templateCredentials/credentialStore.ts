@@ -58,7 +58,7 @@ export class CredentialStore extends Context.Service<
       id: string,
       next: (row: Row) => Effect.Effect<Settings, E>
     ) => Effect.Effect<Row, E | "NotFound" | "NameTaken" | StorageFailed>
-    /** Deletes Template Credentials. Returns false if there are none with this id. */
+    /** Deletes Template Credentials. Returns false if no Template Credentials have this id. */
     readonly remove: (workspace: string, id: string) => Effect.Effect<boolean, StorageFailed>
     /** Returns the names among `names` that exist in the Workspace. */
     readonly existing: (

@@ -13,7 +13,7 @@ interface Named {
   readonly path: ReadonlyArray<string | number>
 }
 
-/** All credentials that Steps name. A Step names one credential, or a list, such as the Step of a robot for AI. */
+/** All credentials that Steps name. A Step names one credential; a Step of an AI robot may name a list. */
 const named = (steps: Steps): ReadonlyArray<Named> =>
   Object.entries(steps).flatMap(([name, { credentials }]): ReadonlyArray<Named> => {
     const path = ["steps", name, "credentials"]
