@@ -249,7 +249,7 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("An Auth Key
       const { id, pair } = yield* createKey(admin, { scope: ["read"] })
       const path = `/auth_keys/show_secret/${id}`
       const message = refused(yield* call("POST", path, admin), 403, "AUTH_SECRET_NOT_RETRIEVED")
-      assert.strictEqual(message, "can_show_auth_secret: It is false, so the secret of this Auth Key cannot be shown.")
+      assert.strictEqual(message, "can_show_auth_secret: This setting of the Auth Key is false, so its secret cannot be shown.")
       yield* as(admin)(AuthKeys.update(id, { canShowAuthSecret: true }))
       const { auth_secret } = yield* as(admin)(AuthKeys.secret(id))
       assert.strictEqual(Redacted.value(auth_secret), Redacted.value(pair.secret))

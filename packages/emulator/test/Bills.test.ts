@@ -35,7 +35,7 @@ const stores = Layer.mergeAll(AssemblyStore.layer, BillStore.layer).pipe(
 
 let ids = 0
 
-/** Ends a new Assembly with one upload and one result. If `moved` is undefined, the Assembly is canceled. */
+/** Creates and ends an Assembly with one upload and one result. If `moved` is undefined, the Assembly is canceled. */
 const end = Effect.fnUntraced(function* (
   workspace: string,
   moved: readonly [input: number, output: number] | undefined

@@ -94,8 +94,9 @@ layer(layerEmulator(), { excludeTestServices: true })("Moving an entry by its pa
       yield* storeOne("held/b")
       for (const path of ["held/folder", "held/b/c"]) {
         const file = new File([path], "file")
-        const { error } = json(yield* signedForm("/assemblies", { steps: storeAt(path) }, [file]))
+        const { error, message } = json(yield* signedForm("/assemblies", { steps: storeAt(path) }, [file]))
         assert.strictEqual(error, "INTERNAL_COMMAND_ERROR", path)
+        assert.strictEqual(message, "A folder has the path of the file, or an asset has the path of a folder.", path)
         assert.deepStrictEqual(yield* pathsUnder("held/"), ["held/folder/a", "held/b"])
       }
     })

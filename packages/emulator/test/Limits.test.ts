@@ -358,7 +358,7 @@ layer(layerEmulator({ limits: small }), { excludeTestServices: true })("An Assem
         yield* list("/assemblies", { fromdate, keywords }),
         400,
         "ASSEMBLY_LIST_ERROR",
-        "keywords: Expected at most 20"
+        "keywords: Expected at most 20 keywords"
       )
       assert.deepInclude(json(yield* list("/templates", { keywords })), { error: "TEMPLATE_LIST_ERROR" })
       assert.strictEqual((yield* list("/assemblies", { fromdate, keywords: ["a".repeat(256)] })).status, 200)

@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto"
 import type { SeededRandom } from "./SeededRandom.ts"
 import { oddly, type Request, toText } from "./Request.ts"
 
-/** The address and the credentials of the emulator, and the ids that earlier requests have created. */
+/** The address and the credentials of the emulator, and the ids and tokens that earlier requests have created. */
 export interface World {
   readonly host: string
   readonly key: string

@@ -97,7 +97,7 @@ const keepsLast = new Refused({
 
 const isHidden = new Refused({
   status: 403,
-  message: "can_show_auth_secret: It is false, so the secret of this Auth Key cannot be shown."
+  message: "can_show_auth_secret: This setting of the Auth Key is false, so its secret cannot be shown."
 })
 
 const isRevoked = new Refused({

@@ -11,7 +11,7 @@ const decodeOptions = Schema.decodeUnknownEffect(Schema.Struct({ path: Schema.op
 const decodeNames = Schema.decodeUnknownEffect(Schema.NonEmptyArray(DamAsset.Filename))
 
 const pathTooLong = "The path has more than 512 code points or 1024 bytes."
-const nameTaken = "Another item has the name of a folder in the path."
+const nameTaken = "A folder has the path of the file, or an asset has the path of a folder."
 
 /** Fails with a general error code, because the official client defines no error code for this robot. */
 const failed = (message: string) => new StepFailed({ error: "INTERNAL_COMMAND_ERROR", message })

@@ -18,7 +18,7 @@ const invalid = (issues: ReadonlyArray<ApiError.Issue>): Refusal.Refusal => {
   const [first] = issues
   const missing = issues.some(({ path: [key] }) => key === undefined || key === "params" || key === "region")
   return missing
-    ? Refusal.named("ASSEMBLY_STATS_MISSING_REGION", "Set region to a region or all.")
+    ? Refusal.named("ASSEMBLY_STATS_MISSING_REGION", "region: Expected the name of a region, or all")
     : invalidTime(`${first?.path.join(".")}: ${first?.message}`)
 }
 

@@ -30,7 +30,7 @@ const invalidOfOne =
 const invalidList = (issues: Issues) =>
   new Refusal.Refusal({ code: "TEMPLATE_LIST_ERROR", status: 400, message: Refusal.explain(issues) })
 
-const tooManyKeywords = invalidList([{ path: ["keywords"], message: `Expected at most ${KeywordLimit.max}` }])
+const tooManyKeywords = invalidList([{ path: ["keywords"], message: `Expected at most ${KeywordLimit.max} keywords` }])
 
 const refusals: Readonly<Record<TemplateStore.Problem, Refusal.Refusal>> = {
   NotFound: TemplateStore.notFound,
