@@ -62,7 +62,7 @@ export class AuthKeys extends Context.Service<
 >()("@assembly-effect/emulator/AuthKeys") {}
 
 /**
- * A random `key` and a random secret. Both do not depend on the `seed`, because otherwise anyone who knows the seed
+ * A random `key` and a random secret. Neither value depends on the `seed`, because otherwise anyone who knows the seed
  * could compute the secret.
  */
 export const random = Effect.all({ key: Ids.hex, secret: Effect.map(Ids.hex, (text) => Redacted.make(text)) }).pipe(

@@ -28,7 +28,7 @@ const reasonOf = ({ body, status }: HttpServerResponse.HttpServerResponse): stri
   })
 }
 
-/** Stands in the log for a request whose client has disconnected. This response is not sent. */
+/** The response for the log if the client has disconnected. This response is not sent. */
 const disconnected = HttpServerResponse.text("the client has closed the connection", { status: 499 })
 
 /** Calls the listener for each request. Without a listener, requests are not measured. */

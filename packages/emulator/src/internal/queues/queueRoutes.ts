@@ -17,7 +17,8 @@ const refuse = (code: keyof (typeof Operations.Statistics)["errors"], status: nu
 const invalidTime = (message: string) => refuse("PRIORITY_JOB_SLOT_STATS_INVALID_TIME", 400, message)
 
 /**
- * Reports an invalid region first, then an invalid aggregation. Other issues have the error code of an invalid time.
+ * Reports a missing or invalid region first, then an invalid aggregation. All other issues have the error code of an
+ * invalid time.
  */
 const invalid = (issues: ReadonlyArray<ApiError.Issue>): Refusal.Refusal => {
   const message = Refusal.explain(issues)
