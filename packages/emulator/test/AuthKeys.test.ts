@@ -235,7 +235,10 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("An Auth Key
       refused(yield* call("DELETE", `/auth_keys/${last}`, stranger), 409, "AUTH_KEY_NOT_DELETED")
       const change = { scope: ["read"], description: "not changed" }
       const message = refused(yield* call("PUT", `/auth_keys/${last}`, stranger, change), 409, "AUTH_KEY_NOT_UPDATED")
-      assert.strictEqual(message, "scope: The last active Auth Key with the scope auth_keys:write must keep this scope.")
+      assert.strictEqual(
+        message,
+        "scope: The last active Auth Key with the scope auth_keys:write must keep this scope."
+      )
       assert.notStrictEqual((yield* recordOf(stranger, "stranger")).description, "not changed")
       // Any other Auth Key may lose the scope.
       const second = yield* createKey(stranger, { scope: ["auth_keys:write"] })
@@ -249,7 +252,10 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("An Auth Key
       const { id, pair } = yield* createKey(admin, { scope: ["read"] })
       const path = `/auth_keys/show_secret/${id}`
       const message = refused(yield* call("POST", path, admin), 403, "AUTH_SECRET_NOT_RETRIEVED")
-      assert.strictEqual(message, "can_show_auth_secret: This setting of the Auth Key is false, so its secret cannot be shown.")
+      assert.strictEqual(
+        message,
+        "can_show_auth_secret: This setting of the Auth Key is false, so its secret cannot be shown."
+      )
       yield* as(admin)(AuthKeys.update(id, { canShowAuthSecret: true }))
       const { auth_secret } = yield* as(admin)(AuthKeys.secret(id))
       assert.strictEqual(Redacted.value(auth_secret), Redacted.value(pair.secret))

@@ -45,7 +45,11 @@ export const unsupportedVersion = refusal(
   `tus-resumable must be ${TusUpload.tusVersion}`
 )
 export const uploadNotFound = refusal("ERR_UPLOAD_NOT_FOUND", 404, "there is no such upload")
-export const assemblyNotFound = hook("ERR_ASSEMBLY_NOT_FOUND", 404, "assembly_url is not the URL of an Assembly of this service")
+export const assemblyNotFound = hook(
+  "ERR_ASSEMBLY_NOT_FOUND",
+  404,
+  "assembly_url is not the URL of an Assembly of this service"
+)
 export const assemblyNotUploading = hook("ERR_ASSEMBLY_NOT_UPLOADING", 403, "the Assembly no longer accepts uploads")
 export const mismatchedOffset = refusal(
   "ERR_MISMATCHED_OFFSET",
