@@ -1,5 +1,5 @@
 /**
- * The Assembly Processing Service on this machine: a real HTTP server that needs no account and no network.
+ * Runs the Assembly Processing Service on this machine, as an HTTP server that needs no account and no network.
  */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
@@ -85,7 +85,7 @@ export class Emulator extends Context.Service<
     readonly baseUrl: string
     /** The URL at which the server listens, without a trailing slash, e.g. `http://127.0.0.1:43210`. */
     readonly localUrl: string
-    /** The certificate of `tls` in PEM, for clients that have to trust it. Undefined on plain HTTP. */
+    /** The certificate of the emulator in PEM, which clients have to trust. Undefined without the option `tls`. */
     readonly certificate: string | undefined
     readonly credentials: { readonly key: string; readonly secret: Redacted.Redacted }
     /** The slug of the first Workspace. */
@@ -96,29 +96,28 @@ export class Emulator extends Context.Service<
 /**
  * The options of an emulator.
  *
- * - `port`: the port to listen on. 0, the default, takes a free one.
- * - `tls`: serves HTTP/2 and HTTP/1.1 over TLS, like the service. `self-signed` makes a certificate for the loopback
- *   names; clients have to trust this certificate. The other choice is your own certificate and its private key, in
- *   PEM.
+ * - `port`: the port to listen on. The default 0 selects a free port.
+ * - `tls`: serves HTTP/2 and HTTP/1.1 over TLS, like the service. `self-signed` creates a certificate for the loopback
+ *   names, which clients have to trust. `{ cert, key }` is your own certificate and its private key, in PEM.
  * - `publicUrl`: the origin of a proxy in front of the emulator, e.g. `https://assembly.localhost`. URLs in responses
  *   start with this origin.
  * - `allowedHosts`: host names at which the emulator answers, besides loopback and the host of `publicUrl`. Requests to
  *   other hosts are refused with status 421, which stops pages that use DNS rebinding.
- * - `data`: the folder that stores everything. By default nothing survives the scope.
+ * - `data`: the folder that stores all data. By default, all data is lost when the scope closes.
  * - `credentials`: the first Auth Key. By default it is the first key of the first Workspace in `workspaces`, else the
  *   oldest active key of that Workspace in `data`, else a random key.
  * - `workspaces`: the Workspaces, isolated from each other. By default there is one Workspace, `emulator`. Workspaces
- *   that are stored in `data` stay. A given Auth Key replaces the secret and the scopes of a stored one, and exists again
- *   if a request has deleted it.
+ *   that are stored in `data` stay. If `data` contains an Auth Key with the same `key`, its secret and its scopes are
+ *   replaced. If a request has deleted an Auth Key of this option, the next start creates the Auth Key again.
  * - `templates`: Templates of the first Workspace. A stored Template with the same id is replaced.
- * - `seed`: makes ids reproducible: each run makes the same ids in the same order. Auth Keys and secrets do not depend
- *   on `seed`; use `credentials` for them.
+ * - `seed`: makes ids reproducible: emulators with the same seed and new data generate the same ids in the same order.
+ *   A later start with the same `data` generates other ids. Auth Keys and secrets do not depend on `seed`; set them
+ *   with `credentials`.
  * - `notificationPause`: the pause after the first failed attempt of a notification, 1 second by default. The pause
  *   doubles with each attempt. There are 8 attempts.
  * - `allowPrivateNotifications`: allows any host in a `notify_url`. By default the host must be public, or loopback if
  *   the params are signed, so that a notification cannot reach a private network.
- * - `uploadLifetime`: unfinished uploads, and the parts of concatenated uploads, expire after this time (status 410).
- *   24 hours by default.
+ * - `uploadLifetime`: unfinished uploads and partial uploads expire after this time (status 410). 24 hours by default.
  * - `tokenLifetime`: the lifetime of bearer tokens, 1 hour by default.
  * - `limits`: limits of requests, Assemblies and connections. A limit that is left out has its default.
  * - `onRequest`: receives each answered request, for a log.
@@ -156,8 +155,9 @@ const emulator = (options: Options) =>
   )
 
 /**
- * The database and the files. Both are in the `data` folder. Without this folder, the database is in memory and the
- * files are in a temporary folder. Only the owner has access, because they contain secrets and uploads.
+ * Provides the database and the file store. Both are in the folder `data`. Without this option, the database is in
+ * memory and the files are in a temporary folder. Only the owner of the folder has access, because the folder contains
+ * secrets and uploads.
  */
 const storage = ({ data }: Options) =>
   Layer.unwrap(
@@ -171,7 +171,7 @@ const storage = ({ data }: Options) =>
       yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
       const database = path.join(folder, "emulator.sqlite")
       if (data !== undefined) {
-        // SQLite creates its other files with the same permissions.
+        // SQLite creates the journal of the database with the same permissions.
         yield* Effect.scoped(fs.open(database, { flag: "a", mode: 0o600 }))
         yield* fs.chmod(database, 0o600)
       }
@@ -259,7 +259,7 @@ const parts = (options: Options) =>
     HttpRouter.serve(routes(options), {
       disableLogger: true,
       disableListenLog: true,
-      // By default, a path with a variable of more than 100 characters has no route. The name of a Template may have 255
+      // By default, the router matches path variables of at most 100 characters. The name of a Template may have 255
       // characters, each with up to 9 characters in percent-encoding.
       routerConfig: { maxParamLength: 255 * 9 }
     })
@@ -279,24 +279,26 @@ const parts = (options: Options) =>
  *
  * **When to use**
  *
- * Use it to develop and test against the service. It checks signatures, scopes and limits, and stores uploads, as the
- * service does.
+ * Use an emulator to develop and test a program without the service. The emulator checks signatures, scopes and limits,
+ * and stores uploads, as the service does.
  *
  * **Details**
  *
  * The emulator listens on loopback only, and accepts only requests to known hosts. A page of another origin may create,
- * follow and cancel an Assembly, and upload to it. Every other request of a page of another origin is refused.
+ * follow and cancel an Assembly, upload to the Assembly, and download its results. All other requests of such a page
+ * that change data are refused, and the page cannot read any other response.
  *
- * One emulator at a time can use a data folder (`DataInUse`). Acknowledged data survives the end of the process, even a
- * crash. Only the owner can read the files. When the scope closes, current requests have 50 milliseconds to end.
+ * Only one emulator at a time can use a data folder; a second emulator fails with `DataInUse`. Acknowledged data
+ * survives the end of the process, even a crash. Only the owner of the folder can read the files. When the scope
+ * closes, current requests have 50 milliseconds to end.
  *
- * If the disk is full or read-only, or access is not permitted, requests are answered with status 507, and changes of
- * the DAM with `DAM_MUTATION_FAILED`. The reason is logged. Acknowledged data stays. The emulator continues when the
- * disk works again.
+ * If the disk is full or read-only, or access is not permitted, requests that need the disk are answered with status
+ * 507, and changes of the DAM with `DAM_MUTATION_FAILED`. The reason is logged. Acknowledged data stays. The emulator
+ * continues when the disk works again.
  *
  * **Gotchas**
  *
- * The emulator needs a real clock. Under a `TestClock` it refuses the signatures of clients that use another clock.
+ * The emulator needs a real clock. Under a `TestClock`, it refuses the signatures of clients that use another clock.
  *
  * @example
  * Layer.unwrap(

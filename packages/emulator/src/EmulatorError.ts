@@ -64,7 +64,7 @@ export class InvalidTemplate extends Data.TaggedError("InvalidTemplate")<{
   }
 }
 
-/** The messages for each reason. */
+/** The message for each reason. */
 const reasons = {
   Full: "there is no space left on the disk",
   ReadOnly: "the file system is read-only",
@@ -74,8 +74,8 @@ const reasons = {
 } as const
 
 /**
- * The disk failed, or the database is damaged. Stored data is unchanged, and the emulator continues when the disk works again. A request that needs
- * the disk is answered with status 507, and a change of the DAM with `DAM_MUTATION_FAILED`.
+ * The disk failed, or the database is damaged. Stored data is unchanged, and the emulator continues when the disk works
+ * again. A request that needs the disk is answered with status 507, and a change of the DAM with `DAM_MUTATION_FAILED`.
  *
  * - `path`: the file that cannot be written or read.
  * - `code`: the error code of the system or of SQLite, e.g. `ENOSPC`.

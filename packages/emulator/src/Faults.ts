@@ -7,7 +7,8 @@ import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 
 /**
- * Selects the requests that a fault applies to. A missing field matches every request.
+ * Selects the requests that a fault applies to. Without `method`, the fault applies to all methods. Without `path`, the
+ * fault applies to all paths.
  *
  * - `method`: in capitals.
  * - `path`: the path of a route. A segment that starts with `:` matches any segment, as in
@@ -29,7 +30,7 @@ export interface Where {
  *
  * - `Delay`: waits before the request is handled.
  * - `CutRequestBody`: reads at most `afterBytes` bytes of the body and cuts the connection without a response. An
- *   upload stores these bytes. A request with a form has no effect, because the form is incomplete.
+ *   upload stores these bytes. A request with a form has no effect, because its form is incomplete.
  * - `Refuse`: reads the body, then responds with `status` without handling the request. By default `body` and `headers`
  *   are like those of an error of the route.
  * - `RefuseEarly`: like `Refuse`, but responds and closes the connection at once, without reading the body.

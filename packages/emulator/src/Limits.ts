@@ -1,6 +1,6 @@
 /**
- * The limits of an emulator: what a request, an Assembly and a connection may use. They are beyond the specification,
- * which names only `auth.max_size` and the limits of single fields ("Limits").
+ * The limits of an emulator for requests, Assemblies and connections. These limits are beyond the specification, which
+ * defines only `auth.max_size` and the limits of single fields ("Limits").
  */
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
@@ -11,10 +11,11 @@ import type * as Duration from "effect/Duration"
  *
  * - `headers`: the size of the request line and all headers; 431 `SERVER_431`. Over HTTP/2, a request with headers of
  *   four times this size, or with more than 128 headers, is reset without a response.
- * - `headersTime`: the time limit for the headers to arrive; 408 `SERVER_408`. Over TLS it is also the time limit of
+ * - `headersTime`: the time limit for the headers to arrive; 408 `SERVER_408`. Over TLS, this is also the time limit of
  *   the handshake. An HTTP/2 connection without a request in this time is closed.
  * - `connections`: the number of open connections. Further connections are closed.
- * - `idleTime`: the longest pause in a request body. After it, the connection (or the HTTP/2 request) is closed.
+ * - `idleTime`: the longest pause in a request body. After a longer pause, the connection (or the HTTP/2 request) is
+ *   closed.
  * - `formFields`: the number of fields in a form or query.
  * - `formBytes`: the size of the names and values of these fields together, including `params`.
  * - `formTime`: the time limit for the fields before the first file to arrive; 408 `SERVER_408`.
@@ -31,10 +32,9 @@ import type * as Duration from "effect/Duration"
  * - `results`: the number of result files of an Assembly (`MAX_NUMBER_OF_FILES_EXCEEDED`).
  * - `resultBytes`: the size of all result files of an Assembly together (`ASSEMBLY_MEMORY_LIMIT_EXCEEDED`).
  * - `resultText`: the size of the results in the Status, in characters of JSON (`ASSEMBLY_MEMORY_LIMIT_EXCEEDED`).
- *
  * - `notifications`: the number of notifications that are sent at the same time. The others wait in the database.
  *
- * `results`, `resultBytes` and `resultText` fail an Assembly during its execution.
+ * An Assembly that exceeds `results`, `resultBytes` or `resultText` during its execution fails.
  *
  * @since 0.1.0
  * @category models

@@ -1,5 +1,5 @@
 /**
- * What the emulator tells about each request that it has answered.
+ * Describes the requests that an emulator has answered, for a log.
  */
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
@@ -8,11 +8,11 @@ import type * as Effect from "effect/Effect"
  * An answered request.
  *
  * - `operation`: the name of the operation, such as `Assemblies.create` or `Tus.append`. Undefined if the request
- *   matches no operation, or was refused before.
+ *   matches no operation, or was refused before the emulator looked for the operation.
  * - `path`: the path without the query, because the query contains a signature.
  * - `status`: the status of the response.
  * - `reason`: the code and the message of the refusal. Undefined if the request was not refused.
- * - `duration`: the time until the response was known. The time to send its body does not count.
+ * - `duration`: the time that the emulator needed to make the response. The time to send the body does not count.
  *
  * @since 0.1.0
  * @category models

@@ -1,4 +1,4 @@
-/** A few bytes of a client do not become many: what is put together for it is counted before it is built. */
+/** Tests that a short request cannot make the emulator build a long value. */
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"

@@ -12,7 +12,7 @@ const text = (value: string) => new TextEncoder().encode(value)
 const fromDate = DateTime.makeUnsafe("2020-01-01T00:00:00Z")
 const unknownId = Assembly.AssemblyId.make("0".repeat(32))
 
-/** A signed query that our client would refuse to send. */
+/** Sends a signed query that the client of `@assembly-effect/api` would refuse to send. */
 const signedGet = Effect.fnUntraced(function* (path: string, params: object) {
   const { credentials } = yield* Emulator.Emulator
   const nonce = randomUUID()
@@ -93,7 +93,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Assemblies", (it) => {
     ["ASSEMBLY_INFINITE", { a: { robot: "/upload/handle", use: "b" }, b: { robot: "/upload/handle", use: ["a"] } }]
   ] as const)("fails with %s before anything is uploaded", ([error, steps]) =>
     Effect.gen(function* () {
-      // Our client refuses most of these Steps before it sends them.
+      // The request is raw, because the client of `@assembly-effect/api` refuses most of these Steps.
       const { credentials } = yield* Emulator.Emulator
       const auth = { key: credentials.key, expires: "2999-01-01T00:00:00Z", nonce: error }
       const params = JSON.stringify({ steps, auth })

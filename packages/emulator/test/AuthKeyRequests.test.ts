@@ -1,4 +1,4 @@
-/** Which requests of Auth Keys are refused, and why. */
+/** Tests which requests for Auth Keys are refused, and with which message. */
 import * as AuthKeys from "@assembly-effect/api/AuthKeys"
 import * as Auth from "@assembly-effect/schema/Auth"
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
@@ -18,7 +18,7 @@ const workspaces = [
   { slug: "south", keys: [stranger] }
 ]
 
-/** REQUESTS=1000 tries more of each kind. */
+/** The number of generated requests of each kind. The environment variable `REQUESTS` changes the number. */
 const count = Number(process.env["REQUESTS"] ?? 60)
 const seed = 20_261_122
 const sample = <A>(arbitrary: Arbitrary.Arbitrary<A>) => Arbitrary.sampleEffect(arbitrary, { count, seed })
@@ -110,7 +110,7 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("A request f
     })
   )
 
-  // The emulator has rules of its own for `auth_key` and for the scopes, so both are known to be allowed here.
+  // The emulator has its own rules for `auth_key` and scopes, so this test uses values that these rules permit.
   it.effect("is never malformed when it is generated and valid", () =>
     Effect.gen(function* () {
       const scopes = yield* sample(Arbitrary.schema(Schema.NonEmptyArray(Auth.KnownScope)))
@@ -120,7 +120,7 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("A request f
         generated,
         Effect.fnUntraced(function* ({ authKey: _authKey, ...request }, index) {
           const { auth_key } = yield* as(admin)(AuthKeys.create({ ...request, scope: scopeAt(index) }))
-          // A database has no lone surrogates.
+          // The database replaces lone surrogates.
           assert.strictEqual(auth_key.description, request.description?.toWellFormed() ?? null)
           yield* as(admin)(AuthKeys.delete(auth_key.id))
         }),

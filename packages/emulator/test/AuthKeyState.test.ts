@@ -1,4 +1,4 @@
-/** Auth Keys over time: restarts, concurrent requests, uses, and what is never shown. */
+/** Tests Auth Keys across restarts, under concurrent requests, the time of their last use, and their redaction. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AuthKeys from "@assembly-effect/api/AuthKeys"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
@@ -57,7 +57,7 @@ it.live("Auth Keys, their changes and deletions survive a restart", () =>
       return { changed: one, deleted: other, token: issued }
     }).pipe(Effect.provide(layerEmulator({ data, credentials: admin })))
     yield* Effect.gen(function* () {
-      // The credentials are the oldest Auth Key.
+      // The credentials of the emulator are the oldest Auth Key.
       const { credentials } = yield* Emulator.Emulator
       assert.strictEqual(credentials.key, admin.key)
       accepted(yield* list(changed.pair))
@@ -88,7 +88,7 @@ it.live("a start puts the given Auth Keys again: their scopes, and themselves if
       const again = yield* recordOf(admin, "other")
       assert.notStrictEqual(again.id, before.record.id)
       accepted(yield* list(other))
-      // It is another Auth Key with the same secret, so the earlier token stays invalid.
+      // The start created a new Auth Key with the same secret, so the earlier token stays invalid.
       refused(yield* listWithToken(token), 400, "BEARER_TOKEN_INVALID")
     }).pipe(Effect.provide(layerEmulator({ data, workspaces })))
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
@@ -99,7 +99,7 @@ it.live("an Auth Key of an older database has an id, and can be changed", () =>
     const data = yield* folder
     yield* Effect.scoped(Layer.build(layerEmulator({ data, credentials: admin })))
     const database = new DatabaseSync(`${data}/emulator.sqlite`)
-    // As the migration leaves it.
+    // The migration of an older database leaves `created_at` empty.
     database.exec("UPDATE auth_keys SET created_at = NULL")
     database.close()
     yield* Effect.gen(function* () {
@@ -135,11 +135,11 @@ it.live("an inactive Auth Key is refused with every proof, and stays in the list
       refused(yield* ask(other), 400, "GET_ACCOUNT_UNKNOWN_AUTH_KEY")
       refused(yield* listWithToken(token), 400, "BEARER_TOKEN_INVALID")
       assert.strictEqual((yield* recordOf(admin, "other")).is_active, false)
-      // It does not count as the last one.
+      // An inactive Auth Key does not count, so the other Auth Key is the last one.
       const { id } = yield* recordOf(admin, "admin")
       refused(yield* call("DELETE", `/auth_keys/${id}`, admin), 409, "AUTH_KEY_NOT_DELETED")
     }).pipe(Effect.provide(start(false)))
-    // Nor is it the first one of a later start, and it still belongs to its Workspace.
+    // A later start does not use the inactive Auth Key as its credentials. The Auth Key still belongs to its Workspace.
     const { credentials } = yield* Effect.provide(
       Emulator.Emulator,
       layerEmulator({ data, workspaces: [{ slug: "main", keys: [] }] })
@@ -243,7 +243,7 @@ it.live("of several Auth Keys that are created at once with one key, one is crea
   })
 )
 
-/** The store of Auth Keys with one Auth Key, as a request of it is authenticated. */
+/** A store with two Auth Keys. `first` and `second` are the Auth Keys of authenticated requests. */
 const records = Effect.gen(function* () {
   const authKeys = yield* Store.AuthKeys
   for (const key of ["first", "second"]) {
@@ -309,7 +309,7 @@ it.effect("last_used is the last request that was accepted, to the minute", () =
     const idle = yield* createKey(admin, { scope: ["assemblies:read"] })
     const used = Effect.map(recordOf(admin, pair.key), ({ last_used }) => last_used)
     assert.strictEqual(yield* used, null)
-    // A refused request is no use.
+    // A refused request does not count as a use.
     refused(yield* call("GET", "/templates", pair), 400, "INSUFFICIENT_AUTH_SCOPE")
     refused(yield* list({ ...pair, secret: Redacted.make("another") }), 400, "INVALID_SIGNATURE")
     assert.strictEqual(yield* used, null)
@@ -323,19 +323,19 @@ it.effect("last_used is the last request that was accepted, to the minute", () =
     yield* TestClock.adjust("1 second")
     accepted(yield* list(pair))
     assert.deepStrictEqual(yield* used, DateTime.add(first, { minutes: 1 }))
-    // A request for a token is a use, and so is a request with the token.
+    // A request for a token counts as a use, and so does a request with the token.
     yield* TestClock.adjust("5 minutes")
     const token = yield* tokenOf(pair)
     assert.deepStrictEqual(yield* used, DateTime.add(first, { minutes: 6 }))
     yield* TestClock.adjust("5 minutes")
     accepted(yield* listWithToken(token))
     assert.deepStrictEqual(yield* used, DateTime.add(first, { minutes: 11 }))
-    // The use of an Auth Key is no use of another one.
+    // The use of an Auth Key does not change `last_used` of another Auth Key.
     assert.isNull((yield* recordOf(admin, idle.pair.key)).last_used)
   }).pipe(Effect.provide(layerEmulator({ credentials: admin }).pipe(Layer.provide(atNoon))))
 )
 
-/** Everything that a value shows anywhere. */
+/** All texts that a program may print for a value. */
 const shown = (value: unknown): string =>
   [String(value), JSON.stringify(value), inspect(value, { depth: 10, showHidden: true })].join("\n")
 

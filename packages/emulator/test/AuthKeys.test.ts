@@ -1,4 +1,4 @@
-/** The operations of Auth Keys over HTTP, with the client and by hand. */
+/** Tests the operations of Auth Keys over HTTP, with the client and with raw requests. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AuthKeys from "@assembly-effect/api/AuthKeys"
 import * as Auth from "@assembly-effect/schema/Auth"
@@ -68,7 +68,7 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("An Auth Key
       })
       const { auth_key, ok } = accepted(answer)
       assert.strictEqual(ok, "AUTH_KEY_CREATED")
-      // No cache keeps the secret.
+      // No cache may store the secret.
       assert.strictEqual(answer.headers["cache-control"], "no-store")
       const { auth_secret, created, id, ...rest } = Object(auth_key)
       assert.deepStrictEqual(rest, {
@@ -168,7 +168,7 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("An Auth Key
       for (const one of [token, whole]) refused(yield* listWithToken(one), 400, "INSUFFICIENT_AUTH_SCOPE")
       yield* as(admin)(AuthKeys.update(id, { scope: ["read"] }))
       for (const one of [token, whole]) accepted(yield* listWithToken(one))
-      // A token never gets a scope that it did not have.
+      // A token never gets a scope that was not granted when the token was issued.
       refused(yield* callWithToken("GET", "/templates", whole), 400, "INSUFFICIENT_AUTH_SCOPE")
     })
   )
@@ -204,7 +204,7 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("An Auth Key
         id
       )
       refused(yield* call("DELETE", `/auth_keys/${id}`, admin), 404, "AUTH_KEY_NOT_DELETED")
-      // A later Auth Key with the same key is another one.
+      // A later Auth Key with the same `key` is a different Auth Key.
       const again = yield* createKey(admin, { scope: ["read"], authKey: "short-lived" })
       assert.notStrictEqual(again.id, id)
       refused(yield* list(pair), 400, "INVALID_SIGNATURE")
@@ -235,7 +235,10 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("An Auth Key
       refused(yield* call("DELETE", `/auth_keys/${last}`, stranger), 409, "AUTH_KEY_NOT_DELETED")
       const change = { scope: ["read"], description: "not changed" }
       const message = refused(yield* call("PUT", `/auth_keys/${last}`, stranger, change), 409, "AUTH_KEY_NOT_UPDATED")
-      assert.strictEqual(message, "scope: The last active Auth Key with the scope auth_keys:write keeps this scope.")
+      assert.strictEqual(
+        message,
+        "scope: The last active Auth Key with the scope auth_keys:write must keep this scope."
+      )
       assert.notStrictEqual((yield* recordOf(stranger, "stranger")).description, "not changed")
       // Any other Auth Key may lose the scope.
       const second = yield* createKey(stranger, { scope: ["auth_keys:write"] })
@@ -249,7 +252,10 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("An Auth Key
       const { id, pair } = yield* createKey(admin, { scope: ["read"] })
       const path = `/auth_keys/show_secret/${id}`
       const message = refused(yield* call("POST", path, admin), 403, "AUTH_SECRET_NOT_RETRIEVED")
-      assert.strictEqual(message, "can_show_auth_secret: It is false, so the secret of this Auth Key cannot be shown.")
+      assert.strictEqual(
+        message,
+        "can_show_auth_secret: This setting of the Auth Key is false, so its secret cannot be shown."
+      )
       yield* as(admin)(AuthKeys.update(id, { canShowAuthSecret: true }))
       const { auth_secret } = yield* as(admin)(AuthKeys.secret(id))
       assert.strictEqual(Redacted.value(auth_secret), Redacted.value(pair.secret))
@@ -291,7 +297,7 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("An Auth Key
 
 layer(layerEmulator({ workspaces }), { excludeTestServices: true })("A request manages only Auth Keys", (it) => {
   const message = (scopes: string) =>
-    `scope: A request manages only Auth Keys whose scopes it has itself; it lacks ${scopes}.`
+    `scope: The request needs all scopes of an Auth Key to manage the Auth Key; it lacks ${scopes}.`
 
   it.effect("whose scopes it has: it creates no stronger one", () =>
     Effect.gen(function* () {
@@ -324,7 +330,7 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("A request m
       const { auth_keys } = yield* as(admin)(AuthKeys.list)
       const kept = auth_keys.find(({ id }) => id === strong.id)
       assert.deepInclude(kept, { scope: ["write", "assemblies:read"], modified: null })
-      // A weaker one is managed.
+      // The request can manage an Auth Key that has only scopes of the request.
       const weak = yield* createKey(admin, { scope: ["assemblies:read"] })
       yield* as(manager)(AuthKeys.update(weak.id, { canShowAuthSecret: true }))
       yield* as(manager)(AuthKeys.secret(weak.id))

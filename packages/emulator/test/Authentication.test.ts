@@ -11,7 +11,7 @@ const list = (fields: Readonly<Record<string, string>>, headers: Readonly<Record
 
 const future = "2999-01-01T00:00:00.000Z"
 
-/** The params of a list request, new with every call. */
+/** Makes the params of a list request. Each call makes other params. */
 let calls = 0
 const paramsWith = (auth: object) =>
   JSON.stringify({ auth: { nonce: `${calls++}`, ...auth }, fromdate: "2026-01-01 00:00:00" })
@@ -65,7 +65,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Authentication", (it) => 
     Effect.gen(function* () {
       const { params, signature } = yield* signed({})
       refused(yield* list({ params: params.replace("2026-01-01", "2026-01-02"), signature }), "INVALID_SIGNATURE")
-      // The same value in another notation.
+      // The JSON value is the same, but its text differs.
       refused(yield* list({ params: `${params} `, signature }), "INVALID_SIGNATURE")
     })
   )
@@ -99,7 +99,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Authentication", (it) => 
       const fields = yield* signed({})
       assert.strictEqual((yield* list(fields)).status, 200)
       refused(yield* list(fields), "SIGNATURE_REUSE_DETECTED")
-      // Upper case does not make it another signature.
+      // A signature with upper-case digits is the same signature.
       const [algorithm, digits = ""] = fields.signature.split(":")
       refused(yield* list({ ...fields, signature: `${algorithm}:${digits.toUpperCase()}` }), "SIGNATURE_REUSE_DETECTED")
     })

@@ -1,4 +1,4 @@
-/** Every authenticated operation with every authentication method, through the client of `@assembly-effect/api`. */
+/** Tests every authenticated operation with every authentication method, with the client of `@assembly-effect/api`. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Dam from "@assembly-effect/api/Dam"
@@ -26,7 +26,7 @@ interface AnyError {
 
 type Ask = Effect.Effect<unknown, AnyError, AssemblyClient.AssemblyClient>
 
-/** An unknown asset id. The answer "not found" proves that the request was authenticated. */
+/** An unknown asset id. The error "not found" proves that the request was authenticated. */
 const nowhere = AssetId.make("abcdefghijklmnopqrstuA")
 
 const unlessMissing = <A, E extends AnyError, R>(ask: Effect.Effect<A, E, R>) =>
@@ -76,7 +76,7 @@ const oneToken = Effect.fnUntraced(function* (scope: string) {
   return value
 })
 
-/** A client of the emulator in the context. By default it uses the Credentials of the emulator. */
+/** A client of the emulator in the context. By default, the client uses the credentials of the emulator. */
 const client = (
   method: Method,
   options: {
@@ -155,7 +155,7 @@ describe("Every operation with every proof", () => {
 })
 
 describe("A token that the service no longer accepts", () => {
-  /** The clock of the client stands still, so that it does not know that the token has expired. */
+  /** Stops the clock of the client, so that the client does not know that the token has expired. */
   const stopped = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.gen(function* () {
       const clock = yield* Clock.Clock

@@ -35,7 +35,7 @@ const stores = Layer.mergeAll(AssemblyStore.layer, BillStore.layer).pipe(
 
 let ids = 0
 
-/** An Assembly that ends now with one upload and one result, or that is canceled. */
+/** Creates and ends an Assembly with one upload and one result. If `moved` is undefined, the Assembly is canceled. */
 const end = Effect.fnUntraced(function* (
   workspace: string,
   moved: readonly [input: number, output: number] | undefined
@@ -174,7 +174,7 @@ describe("A bill", () => {
             const digits = microdollars.toString().padStart(7, "0")
             const exact = `${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/\.?0+$/, "")
             assert.deepInclude(bill, { assemblies: ended.length, credit: 0, currency: "USD" })
-            // The decimal number of the JSON text, without noise of binary fractions.
+            // The JSON text has the exact decimal number, without a rounding error.
             assert.strictEqual(JSON.stringify(bill?.total), exact)
             assert.strictEqual(bill?.sub_total, bill?.total)
           }

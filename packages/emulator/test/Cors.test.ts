@@ -18,7 +18,7 @@ const idOf = ({ assembly_id }: Assembly.Status) => Assembly.AssemblyId.make(asse
 
 const bytes = Buffer.from(Uint8Array.from({ length: 300_000 }, (_, index) => (index * 31) % 251))
 
-/** Uploads in a page with `tus-js-client`. Answers the URL and the number of preflights. */
+/** Uploads from a page with `tus-js-client`. Returns the URL of the upload and the number of preflights. */
 const upload = (assembly: Assembly.Status, options: UploadOptions = {}) =>
   Effect.callback<{ readonly url: string; readonly asked: number }, Error>((resume) => {
     const { asked, httpStack } = Browser.make(origin)
@@ -87,7 +87,7 @@ layer(layerEmulator(), { excludeTestServices: true })("A page of another origin"
       const refused = yield* Effect.promise(() =>
         fetch(`${baseUrl}/assemblies`, { method: "POST", headers: { "transloadit-client": "uppy-core:6" } })
       )
-      // The page reads the answer, so the preflight permitted the header.
+      // The page can read the response, so the preflight permitted the header.
       assert.strictEqual(refused.status, 400)
     })
   )

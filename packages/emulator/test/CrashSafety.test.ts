@@ -29,7 +29,7 @@ interface Ready {
   readonly secret: string
 }
 
-/** An emulator in its own process. `kill` sends SIGKILL and waits for its end. */
+/** Starts an emulator in its own process. `kill` sends SIGKILL and waits for the end of the process. */
 const start = (options: { readonly data?: string; readonly port?: number }) =>
   Effect.acquireRelease(
     Effect.callback<{ readonly ready: Ready; readonly kill: Effect.Effect<void>; readonly rss: Effect.Effect<number> }>(
@@ -78,7 +78,7 @@ const patch = (url: string, offset: number, body: Uint8Array<ArrayBuffer>) =>
     return Number(answer.headers.get("upload-offset"))
   })
 
-/** Like the above, without a copy of the bytes: 200 copies would need too much memory in the test. */
+/** Sends bytes at offset 0. Unlike `patch`, it does not copy the bytes, because 200 copies would need much memory. */
 const patchShared = (url: string, body: Uint8Array) =>
   Effect.callback<number, Error>((resume) => {
     const sent = request(url, {
@@ -118,7 +118,7 @@ it.live("the last bytes count, also those that a killed process had only written
     yield* fs.writeFile(`${data}/files/${id}`, bytes.slice(4, 10), { flag: "a" })
 
     const second = yield* start({ data, port: Number(new URL(first.ready.baseUrl).port) })
-    // No request has touched the upload since the start.
+    // The second emulator has received no request for the upload.
     const status = yield* Assemblies.get(Assembly.AssemblyId.make(created.assembly_id)).pipe(
       Effect.provide(client(second.ready))
     )
@@ -257,7 +257,7 @@ it.live(
         const asked = yield* Effect.forkChild(Effect.exit(move.pipe(Effect.provide(client(running.ready)))), {
           startImmediately: true
         })
-        // The time decides only how far the move has come.
+        // The pause decides only how far the move gets before the process is killed.
         yield* Effect.sleep(pause)
         yield* running.kill
         yield* Fiber.join(asked)
@@ -273,14 +273,14 @@ it.live("a data folder belongs to one emulator at a time", () =>
     const other = yield* start({ data })
     const refused = yield* Effect.flip(Layer.build(Emulator.layer({ data })))
     assert.strictEqual(refused._tag, "DataInUse")
-    // However it ends.
+    // The end of a process releases the folder, even after SIGKILL.
     yield* other.kill
     yield* Layer.build(Emulator.layer({ data }))
     assert.strictEqual((yield* Effect.flip(Layer.build(Emulator.layer({ data }))))._tag, "DataInUse")
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )
 
-/** Sends 200 uploads of 5 MiB at once to a new emulator, and returns the most memory that it ever had, in MiB. */
+/** Sends 200 uploads of 5 MiB at once to a new emulator, and returns the peak memory of its process, in MiB. */
 const peakOfManyUploads = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const data = yield* fs.makeTempDirectoryScoped()
@@ -304,7 +304,8 @@ it.live(
   "200 uploads of 5 MiB at once are stored intact, in less than 300 MiB",
   () =>
     Effect.gen(function* () {
-      // Bodies that are kept in memory need a GiB in every run. When the collector runs differs from run to run.
+      // If the emulator kept bodies in memory, every run would need 1 GiB. The smallest of three peaks counts, because
+      // the time of a garbage collection differs from run to run.
       const peaks = yield* Effect.replicateEffect(peakOfManyUploads, 3)
       assert.isBelow(Math.min(...peaks), 300)
     }).pipe(Effect.provide(NodeFileSystem.layer)),

@@ -54,7 +54,7 @@ const routes = [
   ["DELETE", `/resumable/files/${id}`, "open"],
   ["GET", "/", "closed"],
   ["POST", "/anything/else", "closed"],
-  // Replaces an Assembly.
+  // `PUT` replaces an Assembly.
   ["PUT", `/assemblies/${id}`, "closed"]
 ] as const
 
@@ -81,7 +81,7 @@ layer(layerEmulator(), { excludeTestServices: true })("A page of another origin"
         assert.include((preflight.headers["access-control-allow-methods"] ?? "").split(", "), method)
         for (const { headers } of [preflight, answer]) {
           assert.deepInclude(headers, { "access-control-allow-origin": origin, vary: "Origin" })
-          // No cookie and no password of a browser authorizes here.
+          // The response does not permit the browser to send cookies or passwords.
           assert.notProperty(headers, "access-control-allow-credentials")
         }
         assert.notInclude(answer.text, "ORIGIN_NOT_ALLOWED")

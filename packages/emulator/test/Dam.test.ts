@@ -17,7 +17,7 @@ import { hmac, json, layer as layerEmulator, send, storeAt, uploadOne } from "./
 const filename = Schema.decodeSync(DamAsset.Filename)
 const nobody = "AAAAAAAAAAAAAAAAAAAAAA"
 
-/** Stores a file and answers the id of its asset. */
+/** Stores a file and returns the id of its asset. */
 const store = Effect.fnUntraced(function* (path: string) {
   const status = yield* uploadOne({ steps: storeAt(path) }, new TextEncoder().encode(path))
   return Schema.decodeUnknownSync(Identifier.AssetId)(status.results?.["stored"]?.[0]?.asset_id)
@@ -25,7 +25,7 @@ const store = Effect.fnUntraced(function* (path: string) {
 
 let nonce = 0
 
-/** Sends params that our client would refuse. */
+/** Sends params that the client of `@assembly-effect/api` would refuse. */
 const move = Effect.fnUntraced(function* (assetId: string, params: object) {
   const { credentials } = yield* Emulator.Emulator
   const auth = { key: credentials.key, expires: "2999-01-01T00:00:00Z" }
@@ -63,7 +63,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Moving an asset", (it) =>
       assert.deepInclude(toRoot, { path: "other.txt", folder_id: null })
       const both = yield* Dam.move(assetId, { filename: filename("both.txt"), destinationFolderId: there.folder_id })
       assert.strictEqual(both.path, "target/both.txt")
-      // Where it already is.
+      // The asset already has this path.
       assert.strictEqual((yield* Dam.move(assetId, { filename: filename("both.txt") })).path, "target/both.txt")
     })
   )
@@ -117,7 +117,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Moving an asset", (it) =>
 
   it.effect("limits the path to 512 code points and 1024 bytes", () =>
     Effect.gen(function* () {
-      // A folder of 253 characters: 253 + 1 + 255 + separator is within 512 code points.
+      // The path of the folder has 253 + 1 + 200 code points. A filename of 57 makes 512 with the separator.
       const assetId = yield* store(`${"d".repeat(253)}/${"e".repeat(200)}/x`)
       const within = yield* Dam.move(assetId, { filename: filename("f".repeat(57)) })
       assert.strictEqual([...within.path].length, 512)
@@ -233,7 +233,7 @@ layer(layerEmulator(), { excludeTestServices: true })("A deleted asset", (it) =>
       assert.notStrictEqual(second, first)
       assert.strictEqual((yield* Dam.get(second)).asset.path, "again/file")
       assert.strictEqual((yield* Effect.flip(Dam.get(first)))._tag, "DamResourceNotFound")
-      // The request to delete one asset has no list, so the message names none.
+      // The request to delete one asset has no `asset_ids`, so the message does not name them.
       assert.notInclude((yield* Effect.flip(Dam.delete(first))).message, "asset_ids")
     })
   )

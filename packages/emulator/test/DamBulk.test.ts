@@ -1,4 +1,4 @@
-/** Changes of many assets happen to all of them or to none. */
+/** Tests that a change of many assets changes all of the assets or none. */
 import * as Dam from "@assembly-effect/api/Dam"
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as Identifier from "@assembly-effect/schema/Identifier"
@@ -50,7 +50,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Many assets", (it) => {
         ]
       )
       assert.strictEqual((yield* Dam.get(first)).asset.path, "move/to/a")
-      // One of them is already there.
+      // One of the assets is already in the root.
       yield* Dam.move(first, { destinationFolderId: null, filename: filename("bulk a") })
       const rooted = yield* Dam.moveMany({ assetIds: [first, second], destinationFolderId: null })
       assert.deepStrictEqual(
@@ -223,7 +223,7 @@ describe("A failure in the middle of a change", () => {
       case "remove":
         return yield* Effect.asVoid(dam.remove(main, ids))
       case "moveEntry":
-        // Makes folders first.
+        // This move creates folders before it moves the asset.
         return yield* Effect.asVoid(
           dam.moveEntry({ workspace: main, source: "from/50", destination: "new/folders/for/it" })
         )
@@ -276,7 +276,7 @@ describe("A failure in the middle of a change", () => {
         )
         const ids = stored.map(({ id }) => id)
         const folder = yield* target
-        // The change also writes to this table, and its pages are full before the change is.
+        // The trigger makes the change write 200 kB to this table, so that the database is full during the change.
         yield* sql`CREATE TABLE journal (text TEXT NOT NULL) STRICT`
         yield* sql`
           CREATE TRIGGER large AFTER UPDATE ON assets WHEN old.filename = '50'

@@ -1,4 +1,4 @@
-/** The statements of the DAM find their rows by indexes, so that no operation but a list reads all assets. */
+/** Tests that the statements of the DAM use indexes, so that only a list reads all assets of a Workspace. */
 import type * as Identifier from "@assembly-effect/schema/Identifier"
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -8,7 +8,7 @@ import * as Statement from "effect/sql/Statement"
 import * as DamStore from "../src/internal/dam/damStore.ts"
 import { layerStore, put } from "./assets.ts"
 
-/** Runs work and answers the statements that it ran, with their parameters. */
+/** Runs an effect and returns the statements that the effect executed, with their parameters. */
 const statementsOf = <A, E, R>(work: Effect.Effect<A, E, R>) => {
   const statements: Array<readonly [text: string, params: ReadonlyArray<unknown>]> = []
   return work.pipe(
@@ -24,7 +24,7 @@ const statementsOf = <A, E, R>(work: Effect.Effect<A, E, R>) => {
 
 const decodePlan = Schema.decodeUnknownSync(Schema.Array(Schema.Struct({ detail: Schema.String })))
 
-/** The steps of the plan of a statement. */
+/** Returns the steps of SQLite's query plan for a statement. */
 const planOf = Effect.fnUntraced(function* (text: string, params: ReadonlyArray<unknown>) {
   const sql = yield* SqlClient.SqlClient
   return decodePlan(yield* sql.unsafe(`EXPLAIN QUERY PLAN ${text}`, params)).map(({ detail }) => detail)
@@ -32,7 +32,7 @@ const planOf = Effect.fnUntraced(function* (text: string, params: ReadonlyArray<
 
 const workspace = "main"
 
-/** All operations but the list. */
+/** Runs all operations of the DAM except the list. */
 const operations = Effect.gen(function* () {
   const dam = yield* DamStore.DamStore
   const [first, second] = [yield* put("a/b/first"), yield* put("a/b/second")]
@@ -68,11 +68,11 @@ it.effect("no statement of an operation reads all assets or all folders of a Wor
   }).pipe(Effect.provide(layerStore()))
 )
 
-/** The number of rows that the pages of a walk may read. */
+/** The maximum number of rows that statements may read: the sum of their limits. */
 const readBy = (statements: ReadonlyArray<readonly [text: string, params: ReadonlyArray<unknown>]>) =>
   statements.reduce((total, [text]) => total + Number(/LIMIT (\d+)$/.exec(text.trim())?.[1] ?? 0), 0)
 
-/** Walks through the list, and answers the number of pages. */
+/** Reads all pages of the list, and returns the number of pages. */
 const walk = Effect.fnUntraced(function* (prefix: string, limit: number) {
   const dam = yield* DamStore.DamStore
   let pages = 0

@@ -1,4 +1,4 @@
-/** Assets and folders that are moved by their paths, and paths that are no paths. */
+/** Tests moves of assets and folders by their paths, and invalid paths. */
 import * as Dam from "@assembly-effect/api/Dam"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -22,7 +22,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Moving an entry by its pa
       assert.strictEqual((yield* Dam.get(id)).asset.path, "asset/new/folders/c.txt")
       assert.strictEqual((yield* moveEntry("asset/new/folders/c.txt", "asset.txt")).path, "asset.txt")
       assert.deepStrictEqual(yield* pathsUnder("asset/"), [])
-      // Where it already is.
+      // The asset already has this path.
       assert.strictEqual((yield* moveEntry("asset.txt", "/asset.txt")).path, "asset.txt")
       assert.strictEqual((yield* Dam.get(id)).asset.path, "asset.txt")
     })
@@ -43,7 +43,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Moving an entry by its pa
       const after = yield* Dam.move(a ?? assert.fail(), { filename: "a" })
       assert.strictEqual(after.folder_id, before.folder_id)
       assert.strictEqual((yield* Dam.get(b ?? assert.fail())).asset.path, "elsewhere/first/two/b")
-      // Its old name is free.
+      // The old path of the folder is free.
       yield* storeOne("folder/one")
       assert.deepStrictEqual(yield* pathsUnder("folder/"), ["folder/one"])
     })
@@ -58,7 +58,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Moving an entry by its pa
         assert.deepInclude(error, { _tag: "DamResourceNotFound", status: 404 })
         assert.include(error.message, "source: ")
       }
-      // Nothing was created for it.
+      // The refused moves have created no folder.
       yield* storeOne("missing/new")
     })
   )
@@ -74,7 +74,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Moving an entry by its pa
         ["kept/a", "kept/folder"],
         ["kept/folder", "kept/a"],
         ["kept/folder", "kept/other"],
-        // An asset is not a folder.
+        // An asset cannot contain another entry.
         ["kept/a", "kept/b/c"],
         ["kept/a", "kept/a/b"],
         ["kept/folder", "kept/a/b/c"],
@@ -94,8 +94,9 @@ layer(layerEmulator(), { excludeTestServices: true })("Moving an entry by its pa
       yield* storeOne("held/b")
       for (const path of ["held/folder", "held/b/c"]) {
         const file = new File([path], "file")
-        const { error } = json(yield* signedForm("/assemblies", { steps: storeAt(path) }, [file]))
+        const { error, message } = json(yield* signedForm("/assemblies", { steps: storeAt(path) }, [file]))
         assert.strictEqual(error, "INTERNAL_COMMAND_ERROR", path)
+        assert.strictEqual(message, "A folder has the path of the file, or an asset has the path of a folder.", path)
         assert.deepStrictEqual(yield* pathsUnder("held/"), ["held/folder/a", "held/b"])
       }
     })
@@ -110,7 +111,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Moving an entry by its pa
         assert.include(error.message, "destination: ")
       }
       assert.deepStrictEqual(yield* pathsUnder("self/"), ["self/in/file"])
-      // The names only begin alike.
+      // The destination starts with the same text, but it is not in the folder.
       assert.strictEqual((yield* moveEntry("self", "self too/inside")).path, "self too/inside")
       assert.deepStrictEqual(yield* pathsUnder("self"), ["self too/inside/in/file"])
     })
@@ -121,7 +122,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Moving an entry by its pa
       const name = "n".repeat(200)
       yield* storeOne(`deep/${name}/${name}/file`)
       const before = yield* pathsUnder("deep/")
-      // 105 code points, and 1 + 200 + 1 + 200 + 5 in the folder.
+      // The destination has 105 code points. The path of the file in the folder adds 1 + 200 + 1 + 200 + 5.
       const within = `${"d".repeat(103)}/d`
       const moved = yield* moveEntry("deep", within)
       assert.strictEqual(moved.path, within)
@@ -132,12 +133,12 @@ layer(layerEmulator(), { excludeTestServices: true })("Moving an entry by its pa
         assert.include(error.message, "destination: ")
         assert.deepStrictEqual(yield* pathsUnder("deep/"), before)
       }
-      // 606 bytes in the folder.
+      // The path of the file in the folder has 606 bytes.
       yield* storeOne(`wide/${"\u{1f600}".repeat(150)}/file`)
       yield* moveEntry("wide", "\u{1f600}".repeat(104))
       const error = yield* Effect.flip(moveEntry("\u{1f600}".repeat(104), "\u{1f600}".repeat(105)))
       assert.strictEqual(error._tag, "DamInvalidRequest")
-      // A deleted asset has no path.
+      // The path of a deleted asset does not count.
       const short = yield* storeOne("short/file")
       const [long] = yield* storeAll("short", ["l".repeat(200)])
       yield* Dam.delete(long ?? assert.fail())
@@ -153,7 +154,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Moving an entry by its pa
       assert.strictEqual(moved.path, "forms/r\u00e9sum\u00e9")
       const error = yield* Effect.flip(moveEntry(moved.path, "forms/r\u00e9sum\u00e9/x"))
       assert.strictEqual(error._tag, "DamMutationConflict")
-      // A ligature stays: NFC is not NFKC. Case and spaces stay too.
+      // A ligature stays, because the normal form is NFC and not NFKC. Case and spaces stay too.
       for (const path of ["forms/\ufb01le", "forms/file", "forms/FILE", "forms/ file ", "forms/ＦＩＬＥ"]) {
         const source = (yield* Dam.get(id)).asset.path
         assert.strictEqual((yield* moveEntry(source, path)).path, path)

@@ -1,4 +1,4 @@
-/** A walk through the list of assets finds each asset once, whatever happens to the assets meanwhile. */
+/** Tests that a walk through the list of assets returns each asset once, even if assets are changed during the walk. */
 import * as Dam from "@assembly-effect/api/Dam"
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as DamEntries from "@assembly-effect/schema/DamEntries"
@@ -16,16 +16,16 @@ import { layerStore, put, raw, storeAll, storeOne } from "./assets.ts"
 import { type SeededRandom, make as seeded } from "./fuzz/SeededRandom.ts"
 import { json, layer as layerEmulator } from "./support.ts"
 
-/** WALKS=1000 takes more walks. */
+/** The number of random walks. The environment variable `WALKS` changes the number. */
 const walks = Number(process.env["WALKS"] ?? 60)
 
-/** The path of each asset, kept beside the store. */
+/** The expected path of each asset. */
 type Model = Map<Identifier.AssetId, string>
 
 const folders = ["", "a", "b", "a/c", "ab", "a/c/d"]
 const joined = (folder: string, name: string) => (folder === "" ? name : `${folder}/${name}`)
 
-/** Does something to the assets. A refused change does nothing. */
+/** Makes a random change of the assets. A refused change has no effect. */
 const act = Effect.fnUntraced(function* (workspace: string, model: Model, chance: SeededRandom) {
   const dam = yield* DamStore.DamStore
   const known = [...model.keys()]
@@ -116,7 +116,7 @@ describe("A walk through the list", () => {
         kept += always.size
         moved += [...always].filter((id) => before.get(id) !== model.get(id)).length
       }
-      // The histories are not empty.
+      // The random histories had enough pages and changes.
       assert.isAbove(pages, walks * 2)
       assert.isAbove(kept, walks)
       assert.isAbove(moved, walks / 2)

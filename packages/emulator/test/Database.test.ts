@@ -15,7 +15,7 @@ import { migrations } from "../src/internal/data/migrations.ts"
 import * as Statement from "../src/internal/data/statement.ts"
 import { layerStore, put } from "./assets.ts"
 
-/** Creates a table. Answers how to insert and count. */
+/** Creates a table. Returns effects that insert a row and count the rows. */
 const notes = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`CREATE TABLE notes (text TEXT NOT NULL) STRICT`
@@ -105,13 +105,13 @@ it.live("a database of any earlier version opens, with its rows, and has the sam
     complete.close()
     for (let version = 0; version <= scripts.length; version++) {
       const path = `${folder}/${version}.sqlite`
-      // As it was before the Migrator.
+      // Makes the database of a version before Effect's Migrator.
       const earlier = new DatabaseSync(path)
       for (const [, script] of scripts.slice(0, version)) earlier.exec(script)
       if (version > 0) earlier.exec("INSERT INTO used_signatures VALUES ('kept', 1)")
       earlier.exec(`PRAGMA user_version = ${scripts[version - 1]?.[0] ?? 0}`)
       earlier.close()
-      // Opened again, it migrates nothing.
+      // The second opening runs no migration.
       const openings = version === 5 ? 2 : 1
       for (let opening = 0; opening < openings; opening++) {
         const opened = yield* Effect.gen(function* () {

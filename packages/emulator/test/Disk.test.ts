@@ -1,6 +1,6 @@
 /**
- * A disk that fails during uploads. Acknowledged data stays, a failed request has one clear answer, and the emulator
- * continues when there is space again.
+ * Tests a disk that fails during uploads. Acknowledged data stays, a failed request gets an error that names the
+ * reason, and the emulator continues when there is space again.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
@@ -42,7 +42,7 @@ const client = Layer.unwrap(
   )
 ).pipe(Layer.provideMerge(FetchHttpClient.layer))
 
-/** A client with bearer tokens, whose requests need no space before they change something. */
+/** A client with bearer tokens. Its requests need no space for a signature before they change data. */
 const withToken = Layer.unwrap(
   Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
     AssemblyClient.layer({ baseUrl }).pipe(
@@ -141,10 +141,10 @@ it.live.skipIf(isWindows)("a file that may not grow refuses its bytes with 507, 
       const [blob = ""] = yield* fs.readDirectory(`${data}/files`)
       const kept = yield* fs.readFile(`${data}/files/${blob}`)
       assert.isTrue(Buffer.from(kept).equals(bytes.subarray(0, stored)))
-      // A body that is much larger than the buffer ends too, with or without an answer.
+      // A request with a body that is much larger than the buffer also ends, with or without a response.
       yield* Effect.exit(patch(url, stored, bytes.subarray(stored)))
       assert.strictEqual(yield* offsetOf(url), stored)
-      // The emulator still answers.
+      // The emulator still responds to other requests.
       assert.strictEqual((yield* Assemblies.get(id)).ok, "ASSEMBLY_UPLOADING")
       const small = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
       const created = yield* createUpload(small, { "upload-length": "3" })
@@ -246,7 +246,8 @@ describe.skipIf(!mayMount)(
           assert.isAtLeast(yield* offsetOf(upload.url), 100_000)
           assert.strictEqual((yield* Assemblies.get(done.id)).ok, "ASSEMBLY_COMPLETED")
 
-          // A change of the DAM has its own error. The signature of a signed request would need space before that.
+          // A change of the DAM has its own error code. The requests have a bearer token, because a signed request
+          // would fail when its signature is stored.
           const { results } = yield* Assemblies.get(done.id)
           const assetId = Schema.decodeUnknownSync(Identifier.AssetId)(results?.["stored"]?.[0]?.asset_id)
           const changes = [

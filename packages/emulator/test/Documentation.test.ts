@@ -5,7 +5,7 @@ const textOf = (path: string) => readFileSync(new URL(path, import.meta.url), "u
 
 const words = (text: string) => text.replaceAll(/\s+/g, " ").trim()
 
-/** The examples of a page in TypeScript. */
+/** Returns the TypeScript examples of a page. */
 const examplesIn = (page: string) => [...page.matchAll(/```ts\n(.*?)```/gs)].map(([, code = ""]) => words(code))
 
 it("docs/testing.md shows code that runs", () => {

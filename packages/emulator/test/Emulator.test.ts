@@ -23,7 +23,7 @@ it.live("keeps everything in its folder", () =>
       return { assembly, location: headers["location"] ?? "", ...(yield* Emulator.Emulator) }
     }).pipe(Effect.provide(layer({ data })))
 
-    // The same port, so that the URLs of the first run stay valid.
+    // The second run has the same port, so that the URLs of the first run stay valid.
     yield* Effect.gen(function* () {
       const { credentials } = yield* Emulator.Emulator
       assert.strictEqual(credentials.key, first.credentials.key)
@@ -35,12 +35,12 @@ it.live("keeps everything in its folder", () =>
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )
 
-// Windows has no such permissions.
+// Windows has no POSIX file permissions.
 it.live.skipIf(process.platform === "win32")("keeps its folder, with secrets and uploads, from others", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const data = `${yield* fs.makeTempDirectoryScoped()}/data`
-    // An existing folder that everybody can read.
+    // Creates a folder that every user can read.
     yield* fs.makeDirectory(data, { mode: 0o755 })
     yield* fs.writeFile(`${data}/emulator.sqlite`, new Uint8Array(), { mode: 0o644 })
     const modes = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
@@ -115,7 +115,7 @@ it.live("is closed with its scope, though a file is hashed that takes an hour", 
       const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
       const { headers } = yield* createUpload(assembly, { "upload-length": String(size) })
       const [blob = ""] = yield* fs.readDirectory(`${data}/files`)
-      // A sparse file, and its last byte.
+      // The file is sparse. A request writes its last byte.
       yield* fs.truncate(`${data}/files/${blob}`, size - 1)
       yield* Effect.forkDetach(patch(headers["location"] ?? "", size - 1, new Uint8Array(1)))
       const id = Assembly.AssemblyId.make(assembly.assembly_id)
@@ -168,7 +168,7 @@ it.live("a seed decides no Auth Key and no secret", () =>
     assert.notStrictEqual(otherSecret, secret)
     const given = { key: "key", secret: Redacted.make("secret") }
     assert.deepStrictEqual(yield* drawn({ seed: "a", credentials: given }), ["key", "secret"])
-    // The next start has the data of the folder.
+    // A later start with the same folder has the same Auth Key.
     assert.deepStrictEqual(yield* drawn({ seed: "a", data }), yield* drawn({ seed: "a", data }))
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )
@@ -183,7 +183,7 @@ it.live("a Template that is made after a restart replaces none", () =>
         Effect.provide(Emulator.layer({ seed: "a", data }))
       )
     const first = yield* make("first")
-    // The ids of removed rows are not made again either.
+    // The id of a deleted Template is not generated again.
     yield* Effect.flatMap(official, (client) => Effect.promise(() => client.deleteTemplate(first.id))).pipe(
       Effect.provide(Emulator.layer({ seed: "a", data }))
     )

@@ -17,7 +17,7 @@ const filesOf = Effect.fnUntraced(function* (data: string) {
 
 const idOf = (url: string): string => url.slice(url.lastIndexOf("/") + 1)
 
-/** An upload with 4 of 10 bytes, a finished upload, and a finished part. */
+/** Creates an upload with 4 of 10 bytes, a finished upload, and a finished partial upload. */
 const begin = Effect.gen(function* () {
   const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 2 })
   const create = Effect.fnUntraced(function* (headers: Readonly<Record<string, string>>, content: Uint8Array) {
@@ -58,7 +58,7 @@ it.effect("what is not finished in time, and a part, is gone and its bytes with 
       assert.lengthOf(yield* filesOf(data), 3)
       yield* TestClock.adjust("1 second")
       assert.strictEqual((yield* head(uploads.part)).status, 410)
-      // The other one is removed without a request.
+      // The unfinished upload is removed without a request.
       yield* TestClock.adjust("1 hour")
       yield* Effect.repeat(filesOf(data), { until: (names) => names.length === 1 })
       assert.deepStrictEqual(yield* filesOf(data), [idOf(uploads.finished)])

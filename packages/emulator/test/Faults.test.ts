@@ -110,7 +110,7 @@ layer(layerEmulator(), { excludeTestServices: true })("A fault", (it) => {
       yield* inject(Fault.RefuseEarly({ method: "PATCH", status: 413 }))
       const { host, pathname, port } = new URL(url)
       assert.strictEqual(new URL(baseUrl).host, host)
-      // Nine of ten bytes never arrive. The answer arrives all the same, then the connection is closed.
+      // The client sends one of ten bytes. The emulator nevertheless responds, and closes the connection.
       const answer = yield* raw(
         Number(port),
         `PATCH ${pathname} HTTP/1.1\r\nhost: ${host}\r\ntus-resumable: 1.0.0\r\nupload-offset: 0\r\n` +

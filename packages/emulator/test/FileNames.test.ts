@@ -1,4 +1,4 @@
-/** Names that clients choose never become a path on this machine. */
+/** Tests that a file name of a client never becomes a path on this machine. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, it } from "@effect/vitest"

@@ -11,7 +11,7 @@ import { hmac, json, layer as layerEmulator, send, storeAt } from "./support.ts"
 const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 31) % 251)
 const sha256 = createHash("sha256").update(bytes).digest("hex")
 
-/** A form with its fields before its files, like the clients of the service send it. */
+/** Makes a form whose fields precede its files, as in the forms of the clients of the service. */
 const formOf = Effect.fnUntraced(function* (params: object, files: Readonly<Record<string, Uint8Array<ArrayBuffer>>>) {
   const { credentials } = yield* Emulator.Emulator
   const auth = { key: credentials.key, expires: "2999-01-01T00:00:00Z", nonce: randomUUID() }

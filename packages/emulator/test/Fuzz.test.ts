@@ -1,4 +1,4 @@
-/** A small selection of `pnpm fuzz:requests`, which sends 100,000 to an emulator in a process of its own. */
+/** Sends fewer requests than `pnpm fuzz:requests`, which sends 100,000 requests to an emulator in its own process. */
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -7,7 +7,7 @@ import { run } from "./fuzz/Run.ts"
 import { layer as layerEmulator, send } from "./support.ts"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 
-/** FUZZED=5000 sends more. */
+/** The number of requests. The environment variable `FUZZED` changes the number. */
 const count = Number(process.env["FUZZED"] ?? 400)
 
 layer(layerEmulator(), { excludeTestServices: true })("Requests that are almost right", (it) => {

@@ -1,4 +1,4 @@
-/** What an emulator remembers does not grow with the requests that it has answered. */
+/** Tests that the memory and the cost of an emulator do not grow with the number of requests. */
 import { assert, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -19,12 +19,12 @@ import * as Limits from "../src/Limits.ts"
 setFlagsFromString("--expose-gc")
 const collectGarbage: () => void = runInNewContext("gc")
 
-/** How many of these objects still exist. */
+/** Counts the objects that still exist after a garbage collection. */
 const kept = (refs: ReadonlyArray<WeakRef<object>>) =>
   Effect.promise(
     () =>
       new Promise<number>((resolve) => {
-        // A reference that was read lives until the end of its task.
+        // `deref` keeps an object alive until the end of the current task.
         setImmediate(() => {
           collectGarbage()
           resolve(refs.filter((ref) => ref.deref() !== undefined).length)
@@ -41,7 +41,7 @@ it.live("a follower that does not read keeps no update of another Assembly", () 
         yield* updates.publish(update)
         return new WeakRef(update)
       })
-    // Reads the first update of its Assembly, then nothing more.
+    // The follower reads the first update of its Assembly, and then reads no more updates.
     const follower = updates.follow("followed", Effect.succeed(false)).pipe(
       Stream.runForEach(() => Effect.never),
       Effect.forkScoped({ startImmediately: true })

@@ -15,7 +15,7 @@ import { createUpload, hmac, json, layer as layerEmulator, patch } from "./suppo
 
 const noAssembly = "/assemblies/00000000000000000000000000000000"
 
-/** Requests an unknown Status at a host and answers the error code. */
+/** Requests the Status of an unknown Assembly at a host, and returns the error code. */
 const codeAt = (host: string) =>
   Effect.map(sendTo(noAssembly, { headers: { host } }), (answer) => json(answer)["error"])
 
@@ -87,7 +87,7 @@ layer(layerEmulator(), { excludeTestServices: true })("An emulator", (it) => {
           body
         })
       assert.strictEqual((yield* sent("evil.example")).status, 421)
-      // The signature was not used up.
+      // The refused request has not used up the signature.
       assert.strictEqual((yield* sent("localhost")).status, 200)
     })
   )

@@ -5,8 +5,9 @@ import { BlockList } from "node:net"
 import * as IpAddress from "../src/internal/http/ipAddress.ts"
 
 /**
- * The IANA registries of special-purpose addresses (RFC 6890), what is not global unicast, and what is the service of
- * the network itself (AS112, AMT). Node's `BlockList` decides by it, independent of the library under test.
+ * The expected special-purpose addresses: those in the IANA registries (RFC 6890), those that are not global unicast,
+ * and those of network services (AS112, AMT). Node's `BlockList` checks addresses against these lists, independently of
+ * the library under test.
  */
 const ipv4 = [
   ["0.0.0.0", 8],
@@ -84,7 +85,7 @@ const expected = (value: bigint, family: Family): IpAddress.Place => {
   const address = format(value, family)
   if (loopback.check(address, family)) return "loopback"
   if (family === "ipv4") return special.check(address, family) ? "private" : "public"
-  // `::ffff:0:0/96` is the IPv4 address itself.
+  // An address in `::ffff:0:0/96` counts as its IPv4 address.
   if (value >> 32n === 0xffffn) return expected(value & 0xffffffffn, "ipv4")
   return special6.check(address, family) ? "private" : "public"
 }
@@ -116,7 +117,7 @@ describe("The place of an address", () => {
       Effect.sync(() => {
         agrees(wrap(value, "ipv4"), "ipv4")
         agrees(wrap(value, "ipv6"), "ipv6")
-        // Small values, mapped ones and global unicast are rare by chance.
+        // Random addresses are rarely small, IPv4-mapped or global unicast, so the test makes such addresses.
         agrees(value >> BigInt(shift), "ipv6")
         agrees(mapped | (value & 0xffffffffn), "ipv6")
         agrees((1n << 125n) | (value >> 3n), "ipv6")

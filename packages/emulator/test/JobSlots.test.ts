@@ -67,7 +67,7 @@ const stores = Layer.mergeAll(AssemblyStore.layer, SlotStore.layer).pipe(
 
 let ids = 0
 
-/** An Assembly with the times of its execution, as the database has it. */
+/** Inserts an Assembly whose execution starts and ends at the given times. */
 const insert = Effect.fnUntraced(function* (start: number | null, end: number | null, workspace = "north") {
   const sql = yield* SqlClient.SqlClient
   const state = start === null ? "uploading" : end === null ? "executing" : "completed"
@@ -89,7 +89,8 @@ describe("The history of the job slots", () => {
         const until = 201
         yield* TestClock.setTime(until)
         for (const [start, duration] of runs) yield* insert(start, start + duration < until ? start + duration : null)
-        // These have no slot: one that waits, one that failed before its execution, and one of another Workspace.
+        // These Assemblies have no slot in this Workspace: one waits for uploads, one failed before its execution, and
+        // one belongs to another Workspace.
         yield* insert(null, null)
         yield* insert(null, 100)
         yield* insert(50, 150, "south")
@@ -267,7 +268,7 @@ describe("Job slots", () => {
       const response = yield* HttpClient.get("/priority_job_slot_stats", { urlParams: { params } })
       assert.strictEqual(response.status, 500)
       assert.deepInclude(yield* response.json, { error: "PRIORITY_JOB_SLOT_STATS_ERROR", http_code: 500 })
-      // Without the log of the disk failure.
+      // The disk failure is expected, so it is not logged.
     }).pipe(Effect.provide([served, Logger.layer([])]))
   })
 })

@@ -1,4 +1,4 @@
-/** Large files, which a worker thread hashes. */
+/** Tests large files, which a worker thread hashes. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
@@ -23,7 +23,7 @@ const waiting = Assemblies.create({
   steps: { hash: { robot: "/file/hash", use: ":original", algorithm: "sha512" } }
 })
 
-/** The number of threads of this process. */
+/** The number of worker threads of this process. */
 const threads = Effect.sync(() => process.getActiveResourcesInfo().filter((name) => name === "MessagePort").length)
 
 layer(layerEmulator(), { excludeTestServices: true })("A large file", (it) => {

@@ -1,6 +1,6 @@
 /**
- * No value, text, log line or span of `@assembly-effect/auth`, and of a failed operation, contains the Auth Secret, a
- * token or a signature, even if the server repeats the request in its answer.
+ * Tests that no value, text, log line or span of `@assembly-effect/auth` or of a failed operation contains the Auth
+ * Secret, a token or a signature, even if the server repeats the request in its response.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
@@ -114,7 +114,7 @@ describe("No secret, token or signature is seen", () => {
       const witness = Witness.make({ key, secret })
       const baseUrl = yield* servers[name] ?? Effect.die("no such server")
       yield* failAll(witness, baseUrl)
-      // Two secrets of the credentials, two signatures, a token given and perhaps one asked for.
+      // The witness knows two secrets of the credentials, two signatures, a given token, and perhaps a requested token.
       assert.isAtLeast(yield* witness.check, 5)
       assert.isTrue(witness.spans.some((span) => span.name === "Assemblies.list"))
     })

@@ -23,7 +23,7 @@ import {
 const idOf = ({ assembly_id }: Assembly.Status) => Assembly.AssemblyId.make(assembly_id)
 const wait = { wait: { robot: "/emulator/wait", seconds: 3600 } }
 
-/** The text of the event stream of an Assembly, from its opening to its end. */
+/** Opens the event stream of an Assembly. Returns a fiber that reads the text of the stream to its end. */
 const follow = Effect.fnUntraced(function* (status: Assembly.Status) {
   const http = yield* HttpClient.HttpClient
   const response = yield* http.execute(

@@ -1,4 +1,4 @@
-/** The limits that protect other clients: forms, nesting, regular expressions, Steps, files and connections. */
+/** Tests the limits that protect other clients: forms, nesting, regular expressions, Steps, files and connections. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Limits from "@assembly-effect/emulator/Limits"
@@ -119,11 +119,11 @@ layer(layerEmulator({ limits: small }), { excludeTestServices: true })("A form",
     })
   )
 
-  /** The signed fields, and one that fills them up to so many bytes of names and values. */
+  /** Signed fields, and a field `pad`, so that all names and values together have `bytes` bytes. */
   const filled = (bytes: number) =>
     Effect.map(signed({}), (fields) => {
       const used = Object.entries(fields).flat().join("").length + "pad".length
-      // Characters of two bytes: their number is not their size.
+      // `é` has two bytes, so the number of characters differs from the number of bytes.
       return { ...fields, pad: "é".repeat((bytes - used) >> 1) + "x".repeat((bytes - used) & 1) }
     })
   const multipart = (fields: Readonly<Record<string, string>>) => {
@@ -219,7 +219,7 @@ layer(layerEmulator({ limits: small }), { excludeTestServices: true })("A form",
   )
 })
 
-/** A client that gets an answer while it sends may see a closed connection instead. */
+/** Accepts a closed connection instead of a response, because the server may respond before the client has sent all. */
 const answeredOrCut = <E, R>(answer: Effect.Effect<Answer, E, R>, check: (answer: Answer) => void) =>
   Effect.match(answer, {
     onFailure: () => true,
@@ -240,12 +240,12 @@ layer(layerEmulator({ limits: small }), { excludeTestServices: true })("An Assem
 
   it.effect("whose Steps double their files fails where they are too many", () =>
     Effect.gen(function* () {
-      // 1 + 2 + 4 files have room, 8 more do not.
+      // 1 + 2 + 4 files are within the limit; 8 more files exceed the limit.
       const status = yield* uploadOne({ steps: doubling(4) }, new Uint8Array(1))
       assert.strictEqual(status.error, "MAX_NUMBER_OF_FILES_EXCEEDED")
       assert.strictEqual(status.message, "The Assembly has more files than the emulator allows.")
       assert.strictEqual((yield* uploadOne({ steps: doubling(3) }, new Uint8Array(1))).ok, "ASSEMBLY_COMPLETED")
-      // Exactly 8 files, and exactly 4 uses of a Step.
+      // These Steps make exactly 8 files, or use a Step exactly 4 times.
       const robot = "/upload/handle"
       for (const steps of [
         { ...doubling(3), more: { robot } },
@@ -265,7 +265,7 @@ layer(layerEmulator({ limits: small }), { excludeTestServices: true })("An Assem
         const answer = yield* create({ steps: { a: { robot }, b: { robot, use: names } } })
         assert.deepInclude(json(answer), {
           error: "ASSEMBLY_STEP_INVALID_USE",
-          message: "The Step b uses more than 4 others."
+          message: "The Step b uses more than 4 other Steps."
         })
       }
     })
@@ -287,7 +287,7 @@ layer(layerEmulator({ limits: small }), { excludeTestServices: true })("An Assem
       const upload = (headers: Readonly<Record<string, string>>) => createUpload(assembly, headers)
       const created = yield* upload({ "upload-length": "0", "upload-concat": "partial" })
       const final = upload({ "upload-concat": `final;${created.headers["location"]}` })
-      // A part is an upload as well.
+      // A partial upload counts as an upload.
       assert.deepStrictEqual([(yield* final).status, (yield* final).status], [201, 413])
     })
   )
@@ -358,7 +358,7 @@ layer(layerEmulator({ limits: small }), { excludeTestServices: true })("An Assem
         yield* list("/assemblies", { fromdate, keywords }),
         400,
         "ASSEMBLY_LIST_ERROR",
-        "keywords: Expected at most 20"
+        "keywords: Expected at most 20 keywords"
       )
       assert.deepInclude(json(yield* list("/templates", { keywords })), { error: "TEMPLATE_LIST_ERROR" })
       assert.strictEqual((yield* list("/assemblies", { fromdate, keywords: ["a".repeat(256)] })).status, 200)
@@ -440,7 +440,7 @@ layer(layerEmulator(), { excludeTestServices: true })("auth.referer", (it) => {
   it.effect("is not matched where that would take long", () =>
     Effect.gen(function* () {
       mismatch(yield* list("x{500}x{501}", "x".repeat(1100)))
-      // Few repetitions in few characters that become many instructions.
+      // These patterns have few characters and few repetitions, but compile to many instructions.
       mismatch(yield* list("(?:a?b?c?d?){900}", "a"))
       mismatch(yield* list("((((a{10}){10}){10}b)|c){9}", "a"))
       mismatch(yield* list("a".repeat(257), "a".repeat(300)))

@@ -1,4 +1,4 @@
-/** Notifications that are not answered keep a bounded number of connections. The others wait, also over a restart. */
+/** Tests that unanswered notifications use a limited number of connections. The others wait, also across a restart. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
@@ -13,7 +13,7 @@ import { createServer } from "node:http"
 import { listed } from "./notified.ts"
 import { layer } from "./support.ts"
 
-/** Somebody who answers no notification before the gate is open. */
+/** A server that answers no notification before the latch `gate` is open. */
 const hanging = Effect.gen(function* () {
   const arrived = yield* Queue.unbounded<void>()
   const gate = yield* Latch.make()
@@ -69,7 +69,7 @@ it.live("those that wait are sent after a restart", () =>
     yield* Effect.repeat(statuses(ids), {
       until: (all) => all.filter((status) => status === "successful").length === 3
     }).pipe(Effect.provide(layer(options)))
-    // The one that was interrupted comes again.
+    // The emulator sends the interrupted notification again.
     assert.strictEqual(yield* Queue.size(arrived), 3)
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )

@@ -6,7 +6,7 @@ import { getDefaultAutoSelectFamily, setDefaultAutoSelectFamily } from "node:net
 import * as NotificationClient from "../src/internal/notifications/notificationClient.ts"
 import { receiver } from "./notified.ts"
 
-/** Requests a name that resolves to the given addresses in turn. Answers the number of look-ups. */
+/** Requests a name that resolves to the given addresses in turn. Returns the outcome and the number of look-ups. */
 const ask = Effect.fnUntraced(function* (
   reach: NotificationClient.Reach,
   url: string,
@@ -33,7 +33,7 @@ it.live("a name is resolved once, and what it was resolved to is what is connect
   Effect.gen(function* () {
     const { next, urlAt } = yield* receiver([], { host: "0.0.0.0" })
     const url = urlAt("rebound.example")
-    // The second look-up would answer a private address.
+    // A second look-up would return a private address.
     assert.deepStrictEqual(yield* ask("loopback", url, [["127.0.0.1"], ["10.0.0.1"]]), { outcome: 200, resolved: 1 })
     yield* next
     assert.deepStrictEqual(yield* ask("loopback", url, [["10.0.0.1"], ["127.0.0.1"]]), {
@@ -63,7 +63,7 @@ it.live("of several addresses the first within reach is tried, where only one is
       Effect.sync(() => setDefaultAutoSelectFamily(false)),
       () => Effect.sync(() => setDefaultAutoSelectFamily(family))
     )
-    // Where 0.0.0.0 is 127.0.0.1, nobody listens.
+    // If the operating system connects to 127.0.0.1 for 0.0.0.0, no server listens there.
     const { heard, urlAt } = yield* receiver([], { host: "127.0.0.2" })
     assert.strictEqual((yield* ask("loopback", urlAt("several.example"), [["0.0.0.0", "127.0.0.2"]])).outcome, 200)
     assert.strictEqual(yield* heard, 1)

@@ -1,6 +1,6 @@
 /**
- * The official client validates the answers of the emulator with its own schemas (`validateResponses`): all common
- * operations, and Assemblies in every state.
+ * Tests that the official client accepts the responses of the emulator. The client validates them with its own schemas
+ * (`validateResponses`). The tests cover all common operations, and Assemblies in every state.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
@@ -11,7 +11,7 @@ import { official } from "./official.ts"
 import { signedForm } from "./notified.ts"
 import { createUpload, creationHeaders, json, layer as layerEmulator, patch, storeAt } from "./support.ts"
 
-/** Its types have only the robots of the service. */
+/** Casts params with any robot, because the types of the official client have only the robots of the service. */
 const toParams = (params: object) => params as NonNullable<CreateAssemblyOptions["params"]>
 
 const hour = { wait: { robot: "/emulator/wait", seconds: 3600 } }
@@ -62,7 +62,7 @@ layer(layerEmulator(), { excludeTestServices: true })("@transloadit/node, which 
         { one: { robot: "/upload/handle", use: "two" }, two: { robot: "/upload/handle", use: "one" } }
       ]
       for (const steps of failing) {
-        // Sent raw, because our client refuses most of these Steps.
+        // The request is raw, because the client of `@assembly-effect/api` refuses most of these Steps.
         const { assembly_id: id } = json(yield* signedForm("/assemblies", { steps }))
         const failed = yield* Effect.promise(() => transloadit.getAssembly(String(id)))
         assert.isString(failed.error)

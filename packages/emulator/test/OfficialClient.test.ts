@@ -1,4 +1,4 @@
-/** Authentication with the official client of the service, which is independent of this project. */
+/** Tests authentication with the official client of the service, which is independent of this project. */
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import { assert, describe, it } from "@effect/vitest"
 import { ApiError, Transloadit } from "@transloadit/node"
@@ -36,7 +36,7 @@ describe("@transloadit/node", () => {
     Effect.gen(function* () {
       const client = yield* official()
       assert.deepStrictEqual(yield* list(client), { items: [], count: 0 })
-      // It sends no nonce, so its signatures differ by the expiry only.
+      // The official client sends no nonce, so its signatures differ only by the expiry.
       const created = yield* Effect.promise(() => client.createAssembly({ params: { steps: {} } }))
       assert.strictEqual(created.ok, "ASSEMBLY_COMPLETED")
     }).pipe(Effect.provide(Emulator.layer()))

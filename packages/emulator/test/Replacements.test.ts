@@ -249,7 +249,7 @@ live("stops the notification of the replaced one, also while an attempt is under
     assert.deepStrictEqual(scheduled(due), [[assemblyId]])
     yield* Effect.provide(Assemblies.replace(assemblyId, {}), layerEmulator({ data }))
     assert.deepStrictEqual(scheduled(), [])
-    // A new start does not send it again either.
+    // A new start does not send the notification.
     const again = yield* Effect.provide(Notifications.list(assemblyId), layerEmulator({ data }))
     assert.deepStrictEqual(again.notifications, [])
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))

@@ -1,6 +1,6 @@
 /**
- * Over HTTP, the emulator accepts every request that the schemas allow, and refuses all others with the code and the
- * status of the operation.
+ * Tests over HTTP that the emulator accepts every request that the schemas allow, and refuses all other requests with
+ * the code and the status of the operation.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
@@ -19,7 +19,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Schema from "effect/Schema"
 import { createUpload, hmac, json, layer as layerEmulator, send, storeAt, uploadOne } from "./support.ts"
 
-/** REQUESTS=1000 tries more of each kind. */
+/** The number of generated requests of each kind. The environment variable `REQUESTS` changes the number. */
 const count = Number(process.env["REQUESTS"] ?? 60)
 const seed = 20_261_121
 
@@ -27,7 +27,7 @@ const sample = <A>(arbitrary: Arbitrary.Arbitrary<A>) => Arbitrary.sampleEffect(
 const encoded = <T, E>(schema: Schema.ConstraintCodec<T, E>) =>
   Effect.map(sample(Arbitrary.schema(schema)), (all) => all.map((value) => Schema.encodeSync(schema)(value)))
 
-/** Checks every answer, and names the request that breaks the rule. */
+/** Sends every request and checks its response. The message of a failure contains the request. */
 const each = <A>(
   inputs: ReadonlyArray<A>,
   request: (input: A) => Effect.Effect<Answer, unknown, Emulator.Emulator | Client>,
@@ -209,7 +209,7 @@ layer(layerEmulator(), { excludeTestServices: true })("A generated request", (it
     Effect.gen(function* () {
       const valid = yield* encoded(Assembly.CreateParams)
       yield* each(valid, form("post", "/assemblies"), (answer, params) => {
-        // Generated Template ids do not exist. Only a valid request gets that far.
+        // Generated Template ids do not exist. The emulator looks for the Template only if the request is valid.
         if ("template_id" in params) return refusedAs(answer, 404, "TEMPLATE_NOT_FOUND")
         assert.strictEqual(answer.status, 200)
         assert.match(String(json(answer)["assembly_id"]), /^[a-f0-9]{32}$/)

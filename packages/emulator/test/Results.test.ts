@@ -19,7 +19,7 @@ const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest(
 
 const path = "/results/:versionId/:filename"
 
-/** Stores the bytes, and answers the file of the result. */
+/** Stores the bytes. Returns the file of the result and its URL. */
 const store = Effect.fnUntraced(function* (at: string, bytes: Uint8Array) {
   const status = yield* uploadOne({ steps: storeAt(at) }, bytes)
   const file = Results.of(status).get("stored")?.[0]

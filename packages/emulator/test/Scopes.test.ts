@@ -1,4 +1,4 @@
-/** Each signed operation requires its scope, and nothing more. */
+/** Tests that each signed operation requires its scope and no other scope. */
 import * as Auth from "@assembly-effect/schema/Auth"
 import * as ServiceError from "@assembly-effect/schema/ServiceError"
 import { assert, layer, test } from "@effect/vitest"
@@ -12,7 +12,7 @@ import { json, layer as layerEmulator } from "./support.ts"
 const allBut = (scope: Auth.Scope): ReadonlyArray<Auth.Scope> =>
   Auth.KnownScope.literals.filter((other) => other !== scope && !scope.endsWith(`:${other}`))
 
-/** An Auth Key without the scope, and one with only this scope. */
+/** Two Auth Keys: one has all scopes that do not grant `scope`, and the other one has only `scope`. */
 const keysOf = (scope: Auth.Scope) => {
   const name = scope.replace(":", "-")
   return { without: given(`without-${name}`, allBut(scope)), only: given(`only-${name}`, [scope]) }

@@ -1,4 +1,4 @@
-/** Nobody stops the others: a large Assembly, within all limits, is worked on in many short turns. */
+/** Tests that no request blocks other requests. The emulator processes a large Assembly in many short turns. */
 import * as Dam from "@assembly-effect/api/Dam"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -12,7 +12,7 @@ const processorTime = () => {
   return (system + user) / 1000
 }
 
-/** The longest stretch of processor time, in milliseconds, in which no timer ran: others waited as long. */
+/** The longest time for which the event loop was blocked, in milliseconds of processor time. */
 const longestStop = <A, E, R>(work: Effect.Effect<A, E, R>) =>
   Effect.acquireUseRelease(
     Effect.sync(() => {
@@ -37,7 +37,8 @@ const handles = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`s${index}`, { robot }]))
 
 layer(layerEmulator(), { excludeTestServices: true })("No stop is longer than 100 ms", (it) => {
-  // A long stop of the code itself recurs in every run. Only the garbage collector and the compiler stop some runs.
+  // If the code blocks the event loop, it does so in every run. The garbage collector and the compiler block the event
+  // loop only in some runs, so the shortest stop counts.
   const stopsNobody = <E, R>(work: Effect.Effect<unknown, E, R>) =>
     Effect.gen(function* () {
       const stops = yield* Effect.replicateEffect(longestStop(work), 5)

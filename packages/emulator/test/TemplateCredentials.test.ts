@@ -39,13 +39,13 @@ const workspaces = [
 const path = "/template_credentials"
 const nowhere = CredentialId.make("nowhere")
 
-/** The id of new Template Credentials. */
+/** Creates Template Credentials, and returns their id. */
 const made = Effect.fnUntraced(function* (name: string, fields: object = s3) {
   const { said } = yield* call("POST", path, { name, type: "s3", content: fields })
   return CredentialId.make(String(Object(said["credential"]).id))
 })
 
-/** The content behind its redaction. */
+/** Returns the content without its redaction. */
 const shown = ({ content: hidden }: { readonly content?: Redacted.Redacted<unknown> | null }) =>
   Redacted.isRedacted(hidden) ? Redacted.value(hidden) : hidden
 
@@ -98,7 +98,7 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Template Cr
       const changed = shown((yield* TemplateCredentials.get(id)).credential)
       assert.deepStrictEqual(changed, { key: "an id", secret, bucket: "other" })
 
-      // The content of another type is new.
+      // A content of another type keeps no stored value, so it needs a secret.
       const other = yield* update("minio", { ...rest, host: "example.com" })
       assert.deepInclude(other.said, {
         error: "TEMPLATE_CREDENTIALS_NOT_UPDATED",
@@ -117,7 +117,7 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Template Cr
       const { types } = yield* TemplateCredentials.types
       assert.includeMembers(Object.keys(types), ["azure", "backblaze", "ftp", "google", "s3", "sftp", "wasabi"])
       assert.deepStrictEqual(types["s3"]?.fields["secret"], { requiredOnCreate: true, requiredOnUpdate: false })
-      // Each type accepts a content with exactly its required fields, and refuses one without any of them.
+      // Each type accepts a content with exactly its required fields, and refuses a content that lacks one of them.
       for (const [type, { fields }] of Object.entries(types)) {
         const required = Object.entries(fields).flatMap(([name, one]) => (one.requiredOnCreate === true ? [name] : []))
         const whole = Object.fromEntries(required.map((name) => [name, "value"]))
@@ -384,7 +384,7 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Template Cr
   )
 })
 
-/** Everything that a logger gets, in all forms. */
+/** A logger that stores each log entry as text in several formats. */
 const listening = () => {
   const heard: Array<string> = []
   const logger = Logger.make((entry) => {
@@ -416,7 +416,7 @@ live("outlive the process, and their content is in no log", () =>
     const { credential } = yield* run(TemplateCredentials.get(id))
     assert.deepStrictEqual([credential.name, shown(credential)], ["kept", s3])
 
-    // A row that is broken is a defect, which is logged.
+    // A row with an invalid content is a defect, which is logged.
     for (const broken of [`{"secret":"${secret}`, `"${secret}"`]) {
       const database = new DatabaseSync(`${data}/emulator.sqlite`)
       database.prepare("UPDATE template_credentials SET content = ?").run(broken)

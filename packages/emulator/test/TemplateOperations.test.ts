@@ -211,7 +211,7 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Templates",
       assert.strictEqual((yield* Templates.get(first.id)).name, "first")
       assert.strictEqual((yield* Templates.update(first.id, { requireSignatureAuth: true })).id, first.id)
       yield* Templates.delete(first.id)
-      // Now only the name is left.
+      // The Template with this id is deleted, so the text now names the other Template.
       assert.strictEqual((yield* Templates.get(first.id)).id, second.id)
       yield* Templates.delete(second.id)
     })

@@ -28,7 +28,7 @@ const templates: ReadonlyArray<Template.Template> = [
 
 const stored = (status: Assembly.Status) => status.results?.["stored"]?.[0]?.path
 
-/** The type of the official client has only the robots of the service. */
+/** Casts a content with any robot, because the type of the official client has only the robots of the service. */
 const toTemplate = (content: object) => content as NonNullable<Parameters<Transloadit["createTemplate"]>[0]>["template"]
 
 const signedForm = Effect.fnUntraced(function* (path: string, params: object) {
@@ -56,7 +56,7 @@ layer(layerEmulator({ templates }), { excludeTestServices: true })("A Template",
       const status = yield* uploadOne({ templateId: "open", steps: path }, bytes)
       assert.strictEqual(stored(status), "other.txt")
       assert.deepStrictEqual(Object.keys(status.results ?? {}), [":original", "stored"])
-      // Its one Step fails; a second one of the request is there as well.
+      // The Step of the Template fails, although the request adds a second Step.
       const failed = yield* Assemblies.create({ templateId: "broken", steps: { hash: { robot: "/file/hash" } } })
       assert.strictEqual(failed.error, "INTERNAL_COMMAND_ERROR")
       const changed = { fail: { robot: "/emulator/fail", error: "MINE" } }
@@ -201,7 +201,7 @@ live("one that breaks a rule keeps the emulator from starting", () =>
         { id: "two", name: "name", content: {} }
       ]
     })
-    assert.deepInclude(twice, { _tag: "InvalidTemplate", id: "two", problem: "another Workspace has the name name" })
+    assert.deepInclude(twice, { _tag: "InvalidTemplate", id: "two", problem: "another Template has the name name" })
     const content = JSON.parse('{"steps":{"a":{"robot":""}}}')
     assert.deepInclude(yield* flipped({ templates: [{ id: "empty", content }] }), { _tag: "InvalidTemplate" })
   })

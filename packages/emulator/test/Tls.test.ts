@@ -1,4 +1,4 @@
-/** The emulator over TLS: HTTP/2 and HTTP/1.1 do the same, and refuse the same. */
+/** Tests the emulator over TLS. It accepts and refuses the same requests over HTTP/2 and HTTP/1.1. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
@@ -18,7 +18,7 @@ import { createHash } from "node:crypto"
 import * as Secure from "./secure.ts"
 import { createUpload, json, layer as layerEmulator, patch } from "./support.ts"
 
-/** An emulator over TLS, and a client that speaks one version of HTTP only. */
+/** An emulator over TLS, and a client that supports only one version of HTTP. */
 const layerOver = (allowH2: boolean, options: Emulator.Options = {}) =>
   Layer.unwrap(
     Effect.map(Emulator.Emulator, ({ baseUrl, certificate, credentials }) =>
@@ -74,7 +74,7 @@ for (const [name, allowH2, send] of [
         assert.strictEqual(asked.headers["access-control-allow-methods"], "POST, OPTIONS")
         const closed = yield* send("/templates", { method: "POST", headers: { origin } })
         assert.deepInclude(json(closed), { error: "ORIGIN_NOT_ALLOWED", http_code: 403 })
-        // The page of its own origin is no stranger.
+        // A page with the origin of the emulator is accepted.
         const { localUrl } = yield* Emulator.Emulator
         const own = yield* send("/templates", { method: "POST", headers: { origin: localUrl } })
         assert.notInclude(own.text, "ORIGIN_NOT_ALLOWED")
@@ -106,7 +106,7 @@ for (const [name, allowH2, send] of [
             ? Faults.Fault.LoseAnswer({ method: "GET" })
             : Faults.Fault.CutAnswer({ method: "GET", afterBytes: 10 })
         )
-        // The client asks again.
+        // The client repeats the request.
         const status = yield* Assemblies.get(Assembly.AssemblyId.make(assembly.assembly_id))
         assert.strictEqual(status.assembly_id, assembly.assembly_id)
       })
@@ -288,7 +288,7 @@ describe("A connection over TLS", () => {
         const opened = yield* Secure.session
         const stream = opened.request({ ":path": `/assemblies/${assembly.assembly_id}/updates` })
         const following = yield* Effect.forkChild(Secure.ended(stream))
-        // A form beside it pauses until it is closed: so much time has passed.
+        // The emulator closes a form that pauses on the same connection. At that time, `idleTime` has passed.
         const form = opened.request({
           ":path": "/assemblies",
           ":method": "POST",

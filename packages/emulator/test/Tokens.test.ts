@@ -51,7 +51,7 @@ layer(layerEmulator(), { excludeTestServices: true })("POST /token", (it) => {
       assert.deepStrictEqual(rest, { token_type: "Bearer", expires_in: 3600, scope: "assemblies:read" })
       assert.strictEqual(answer.headers["cache-control"], "no-store")
       assert.strictEqual((yield* list(String(token))).status, 200)
-      // It is reusable while it is valid.
+      // A valid token can be used more than once.
       assert.strictEqual((yield* list(String(token))).status, 200)
     })
   )
@@ -152,7 +152,8 @@ layer(layerEmulator(), { excludeTestServices: true })("A bearer token", (it) => 
 
 const start = TestClock.setTime(DateTime.makeUnsafe("2026-11-21T12:00:00Z").epochMilliseconds)
 
-// The clock is set before the emulator starts: else its hourly work is done for all the years since 1970.
+// The clock is set before the emulator starts. Otherwise the emulator would run its hourly work once for each hour
+// since 1970.
 layer(layerEmulator().pipe(Layer.provide(Layer.effectDiscard(start))))("The end of a bearer token", (it) => {
   it.effect("is told from a token that never was one", () =>
     Effect.gen(function* () {

@@ -1,5 +1,5 @@
 /**
- * The unmodified official client `@transloadit/node`: its methods for Template Credentials and bills, and its scopes.
+ * Tests with the unmodified official client `@transloadit/node`: Template Credentials, bills and scopes.
  */
 import * as TemplateCredentials from "@assembly-effect/api/TemplateCredentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
@@ -83,7 +83,7 @@ layer(layerEmulator(), { excludeTestServices: true })("@transloadit/node", (it) 
       const month = DateTime.formatIso(yield* DateTime.now).slice(0, 7)
       const bill = yield* Effect.promise(() => transloadit.getBill(month))
       assert.deepInclude(bill, { ok: "BILL_FOUND", month })
-      // The status is 200, so the client takes it for an answer.
+      // The status is 200, so the official client returns the error object as a value.
       const missing = yield* Effect.promise(() => transloadit.getBill("1999-01"))
       assert.deepInclude(missing, { error: "BILL_NOT_FOUND" })
     })

@@ -9,7 +9,7 @@ import { createHash } from "node:crypto"
 import { official } from "./official.ts"
 import { layer as layerEmulator, storeAt } from "./support.ts"
 
-/** Its types have only the robots of the service. */
+/** Makes params with any robot. The cast is needed, because the types of the client have only the service's robots. */
 const toSteps = (steps: object) => ({ steps }) as NonNullable<CreateAssemblyOptions["params"]>
 
 const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 31) % 251)
@@ -59,7 +59,7 @@ layer(Layer.merge(layerEmulator(), NodeFileSystem.layer), { excludeTestServices:
           assemblyId,
           uploads: { text: "hello", bytes: Buffer.from(bytes) },
           params: toSteps(storeAt("deferred/${file.name}")),
-          // If the size is a multiple of the chunk size, the client waits for its source for ever.
+          // If the size is a multiple of the chunk size, the client waits forever for more bytes.
           chunkSize: 70_000,
           waitForCompletion: true
         })

@@ -1,5 +1,5 @@
 /**
- * The unmodified official client `@transloadit/node`: its methods for Templates and notifications.
+ * Tests with the unmodified official client `@transloadit/node`: Templates and notifications.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import { assert, layer } from "@effect/vitest"

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Turns from "../src/internal/http/turns.ts"
 
-/** Counts the rounds of the event loop: in each of them the other clients are answered. */
+/** Counts the rounds of the event loop. Other clients can get their responses in each round. */
 const rounds = Effect.acquireRelease(
   Effect.sync(() => {
     const counter = { count: 0, pending: setImmediate(() => undefined) }

@@ -28,7 +28,7 @@ const waiting = (numExpectedUploadFiles = 1) => Assemblies.create({ numExpectedU
 
 const statusOf = ({ assembly_id }: Assembly.Status) => Assemblies.get(Assembly.AssemblyId.make(assembly_id))
 
-/** A new upload of `length` bytes: its Assembly and its URL. */
+/** Creates an upload. Returns its Assembly and its URL. */
 const begin = Effect.fnUntraced(function* (headers: Readonly<Record<string, string>>) {
   const assembly = yield* waiting()
   const created = yield* createUpload(assembly, headers)
@@ -262,7 +262,7 @@ layer(layerEmulator(), { excludeTestServices: true })("A creation", (it) => {
   it.effect("can be prepared by asking what the server can do", () =>
     Effect.gen(function* () {
       const answer = yield* send(HttpClientRequest.options("/resumable/files/"))
-      // As the service does it.
+      // The status is 200, as in the service.
       assert.strictEqual(answer.status, 200)
       assert.strictEqual(answer.headers["tus-version"], "1.0.0")
       assert.include(answer.headers["tus-extension"], "creation-defer-length")

@@ -26,7 +26,7 @@ const begin = Effect.gen(function* () {
 
 const offsetOf = (url: string) => Effect.map(head(url), ({ headers }) => headers["upload-offset"])
 
-/** A creation that brings bytes. */
+/** Creates an upload with bytes in the body of the request. */
 const createWith = (assembly: Assembly.Status, content: Uint8Array, headers: Readonly<Record<string, string>>) =>
   send(
     HttpClientRequest.post(assembly.tus_url ?? "", {

@@ -26,7 +26,7 @@ const optionsFor = (assembly: Assembly.Status): UploadOptions => ({
   retryDelays: [0, 0, 0]
 })
 
-/** Runs an upload to its end; answers it, or why it failed. */
+/** Runs an upload to its end. Returns the upload, or fails with the error of the client. */
 const run = (source: Buffer | Readable, options: UploadOptions) =>
   Effect.callback<Upload, Error>((resume) => {
     const upload = new Upload(source, {
@@ -114,7 +114,7 @@ layer(layerEmulator(), { excludeTestServices: true })("tus-js-client", (it) => {
       const status = yield* completed(assembly)
       assert.strictEqual(status.finished_tus_uploads, 1)
 
-      // By default its parts have no metadata.
+      // By default, `tus-js-client` sends no metadata with parts.
       const refused = yield* Effect.flip(run(bytes, { ...optionsFor(yield* waiting), parallelUploads: 3 }))
       assert.match(refused.message, /ERR_INVALID_METADATA/)
     })

@@ -16,7 +16,7 @@ const refused = (answer: { readonly status: number; readonly text: string }, sta
   assert.include(answer.text, `${code}: `)
 }
 
-/** A finished part with these bytes. */
+/** Creates a finished partial upload with this content. Returns its URL. */
 const part = Effect.fnUntraced(function* (assembly: Assembly.Status, content: string) {
   const headers = { "upload-concat": "partial", "upload-length": String(content.length) }
   const url = (yield* createUpload(assembly, headers)).headers["location"] ?? ""
@@ -27,7 +27,7 @@ const part = Effect.fnUntraced(function* (assembly: Assembly.Status, content: st
 const final = (assembly: Assembly.Status, urls: ReadonlyArray<string>) =>
   createUpload(assembly, { "upload-concat": `final;${urls.join(" ")}` })
 
-/** An Assembly whose uploads may have 10 bytes. */
+/** Creates an Assembly whose uploads may have at most 10 bytes. */
 const limited = Effect.fnUntraced(function* (nonce: number) {
   const { credentials } = yield* Emulator.Emulator
   const auth = { key: credentials.key, expires: "2999-01-01T00:00:00Z", max_size: 10 }

@@ -1,4 +1,4 @@
-/** The counts of uploads are those of the rows, also in a database from before the counts. */
+/** Tests that the counts of uploads match the rows, also in a database that is older than the counts. */
 import { assert, it } from "@effect/vitest"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as Arbitrary from "effect/Arbitrary"
@@ -20,11 +20,11 @@ const Upload = Schema.Struct({
 const Uploads = Schema.Array(Upload).check(Schema.isMaxLength(20))
 type Uploads = typeof Uploads.Type
 
-/** The statements that create these uploads; they finish and end in a later statement, as in the service. */
+/** The statements that create these uploads. Later statements finish and terminate the uploads, as in the emulator. */
 const statements = (uploads: Uploads, from: number) =>
   uploads.flatMap(({ assembly, isFinished, isTerminated, kind }, index) => {
     const id = from + index
-    // A file of a form is stored when it has arrived.
+    // A file of a form is inserted as finished. Files of forms do not count as arrived.
     const finishedAt = kind === "form" ? "1" : "NULL"
     return [
       `INSERT INTO uploads (id, assembly_id, kind, metadata, filename, fieldname, user_meta, created_at, finished_at)

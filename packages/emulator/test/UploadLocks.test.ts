@@ -14,7 +14,7 @@ it.effect("an upload has one holder, wherever the fibers that want it yield", ()
       yield* Effect.yieldNow
       holders -= 1
     })
-    /** Returns after a pause, so that a request sometimes enters while the last one leaves. */
+    /** Takes the lock again and again, with pauses, so that a request sometimes enters while the last one leaves. */
     const visitor = (pause: number) =>
       Effect.repeat(
         Effect.andThen(

@@ -66,7 +66,7 @@ const codeOf = (call: () => Promise<unknown>) =>
     )
   )
 
-/** A file in a folder of the Workspace of the client. */
+/** Stores a file in the Workspace of the client. */
 const store = Effect.fnUntraced(function* (path: string) {
   const status = yield* uploadOne({ steps: storeAt(path) }, new TextEncoder().encode(path))
   const file = status.results?.["stored"]?.[0]
@@ -110,13 +110,13 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Workspaces"
       for (const error of [asset, folder]) {
         assert.deepInclude(error, { _tag: "DamResourceNotFound", code: "DAM_RESOURCE_NOT_FOUND", status: 404 })
       }
-      // Without a folder, only the asset belongs to another Workspace.
+      // This request names no folder; only its asset belongs to another Workspace.
       const atRoot = yield* as(south)(store("root.txt"))
       const refused = yield* Effect.flip(as(north)(Dam.move(atRoot.assetId, { filename: filename("taken.txt") })))
       assert.deepInclude(refused, { _tag: "DamResourceNotFound", code: "DAM_RESOURCE_NOT_FOUND" })
       const untouched = yield* as(south)(Dam.move(atRoot.assetId, { destinationFolderId: null }))
       assert.strictEqual(untouched.path, "root.txt")
-      // Nothing moved, and equal paths of two Workspaces do not meet.
+      // The refused requests moved nothing. Equal paths in two Workspaces do not conflict.
       const kept = yield* as(north)(Dam.move(own.assetId, { filename: filename("moved.txt") }))
       assert.strictEqual(kept.path, "reports/moved.txt")
     })
@@ -148,7 +148,7 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Workspaces"
       const cursor = page.next_cursor ?? assert.fail("no cursor")
       const error = yield* Effect.flip(as(north)(Dam.list({ prefix: "apart/", cursor })))
       assert.deepInclude(error, { _tag: "DamInvalidRequest", status: 400 })
-      // Equal paths do not meet, and a folder moves alone.
+      // Equal paths in two Workspaces do not conflict. The move of a folder changes only its Workspace.
       yield* as(north)(Dam.moveEntry({ source: "apart", destination: "away" }))
       assert.deepStrictEqual(
         yield* as(north)(Dam.list({ prefix: "away/" })).pipe(Effect.map(({ assets }) => assets.length)),
@@ -161,7 +161,7 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Workspaces"
 
   it.effect("at the root, the names of another one are free, and its entries are not there", () =>
     Effect.gen(function* () {
-      // The root of each Workspace has the same id: none.
+      // The root of each Workspace has the same id: null.
       const foreign = yield* as(south)(store("an asset"))
       yield* as(south)(store("a folder/asset"))
       for (const source of ["an asset", "a folder", "a folder/asset"]) {
@@ -175,7 +175,7 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Workspaces"
         yield* as(north)(Dam.moveEntry({ source: name, destination: "free.txt" }))
         assert.strictEqual((yield* as(north)(Dam.get(assetId))).asset.path, "free.txt")
       }
-      // A file with the path of a foreign asset is a new asset, not a version of the foreign one.
+      // A file with the path of an asset of another Workspace becomes a new asset, not a version of that asset.
       const own = yield* as(north)(store("an asset"))
       assert.notStrictEqual(own.assetId, foreign.assetId)
       assert.strictEqual(own.workspace, "north")
@@ -196,7 +196,7 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Workspaces"
       assert.include(seen.north, ofNorth.assembly_id)
       assert.include(seen.south, ofSouth.assembly_id)
       assert.isEmpty(seen.north.filter((id) => seen.south.includes(id)))
-      // So that the numbers differ.
+      // This Assembly makes the counts of the Workspaces different.
       yield* as(south)(Assemblies.create({}))
       for (const workspace of [north, south]) {
         const { totalAssemblies } = yield* as(workspace)(counted)
@@ -264,7 +264,7 @@ live("a folder of data keeps them, and credentials come first", () =>
     assert.deepStrictEqual(yield* named({ workspaces, credentials: authKey("other") }), ["north", "other"])
     assert.deepStrictEqual(yield* named({ workspaces }), ["north", "north"])
     assert.deepStrictEqual(yield* named({ workspaces: [{ slug: "south", keys: [] }] }), ["south", "south"])
-    // A key that is no longer given stays.
+    // An Auth Key that the options no longer contain stays.
     yield* as(north)(listed).pipe(Effect.provide(layerEmulator({ data })))
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )
@@ -283,11 +283,11 @@ live("a key acts for one Workspace", () =>
       key: "north",
       workspaces: ["one", "two"]
     })
-    // Keys in the data folder count too.
+    // An Auth Key in the data folder belongs to only one Workspace, too.
     yield* Effect.scoped(Layer.build(Emulator.layer({ data, workspaces })))
     const moved = yield* refused({ data, workspaces: [{ slug: "south", keys: [north] }] })
     assert.deepInclude(moved, { _tag: "KeyInTwoWorkspaces", workspaces: ["north", "south"] })
-    // If a key is given twice for one Workspace, the first counts.
+    // If the options contain an Auth Key twice for one Workspace, the first one counts.
     const limited = { ...north, scopes: ["assemblies:read"] }
     const error = yield* Effect.flip(Assemblies.create({})).pipe(
       Effect.provide(layerEmulator({ credentials: limited, workspaces }))

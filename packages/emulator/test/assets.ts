@@ -13,12 +13,12 @@ import * as Turns from "../src/internal/http/turns.ts"
 import { signedForm } from "./notified.ts"
 import { hmac, json, send, storeAt } from "./support.ts"
 
-/** An identifier that no asset, version and folder has. */
+/** An identifier that no asset, version or folder has. */
 export const nobody = "AAAAAAAAAAAAAAAAAAAAAA"
 
 const decodeIds = Schema.decodeUnknownSync(Schema.Array(Schema.Struct({ asset_id: Identifier.AssetId })))
 
-/** Stores files with these names in a folder; the empty text is the root. Answers the ids in the order of the names. */
+/** Stores files with these names in a folder; the empty text is the root. Returns the ids in the order of the names. */
 export const storeAll = Effect.fnUntraced(function* (folder: string, names: ReadonlyArray<string>) {
   const files = names.map((name) => new File([name], name))
   const path = `${folder}/\${file.name}`
@@ -44,7 +44,7 @@ const signed = Effect.fnUntraced(function* (params: object) {
   return { params: text, signature: hmac(text, credentials.secret) }
 })
 
-/** Sends params that our client would refuse. */
+/** Sends params that the client of `@assembly-effect/api` would refuse. */
 export const raw = Effect.fnUntraced(function* (
   method: "GET" | "POST" | "PATCH" | "DELETE",
   path: string,

@@ -1,6 +1,6 @@
 /**
- * A model of CORS in a browser (https://fetch.spec.whatwg.org/#http-cors-protocol): it sends preflights, blocks
- * requests that are not allowed, and hides answers and headers that are not exposed.
+ * A model of CORS in a browser (https://fetch.spec.whatwg.org/#http-cors-protocol). The model sends preflights, blocks
+ * requests that are not allowed, and hides responses and headers that are not exposed.
  */
 import type { HttpRequest, HttpResponse, HttpStack } from "tus-js-client"
 
@@ -29,7 +29,7 @@ const fail = (problem: string): never => {
   throw new TypeError(`CORS: ${problem}`)
 }
 
-/** Sends the preflight of a request. Answers what it requested. */
+/** Sends the preflight of a request, if the request needs a preflight. Returns whether a preflight was sent. */
 const preflight = async (origin: string, url: string, method: string, headers: Headers): Promise<boolean> => {
   const unsafe = [...headers].filter(([name, value]) => !isSimple(name, value)).map(([name]) => name)
   if (simpleMethods.has(method) && unsafe.length === 0) return false

@@ -1,4 +1,4 @@
-/** Requests with any Auth Key, by hand and by the client. */
+/** Sends requests with a given Auth Key, as raw requests or with the client. */
 import * as AuthKeys from "@assembly-effect/api/AuthKeys"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
@@ -38,7 +38,7 @@ export const as =
       )
     )
 
-/** Creates an Auth Key with the client of another one. */
+/** Creates an Auth Key with a client that signs with another Auth Key. */
 export const createKey = (by: Pair, request: AuthKey.CreateRequest) =>
   Effect.map(as(by)(AuthKeys.create(request)), ({ auth_key }) => ({
     id: auth_key.id,
@@ -71,7 +71,7 @@ export const signedFields = ({ key, secret }: Pair, params: object = {}, algorit
   return { params: text, signature: hmac(text, secret, algorithm) }
 }
 
-/** A request with these fields: in the query of a GET, else in a form. */
+/** Makes a request with these fields, in the query of a GET request, else in a form. */
 const requestOf = (method: HttpMethod, path: string, fields: Readonly<Record<string, string>>) => {
   const request = HttpClientRequest.make(method)(path)
   return method === "GET"

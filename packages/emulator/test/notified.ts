@@ -21,7 +21,7 @@ interface Received {
 export const receiver = Effect.fnUntraced(function* (
   statuses: ReadonlyArray<number>,
   options: {
-    /** The address that it listens on. */
+    /** The address on which the server listens. */
     readonly host?: string
     readonly answer?: HttpServerResponse.HttpServerResponse
   } = {}
@@ -48,7 +48,7 @@ export const receiver = Effect.fnUntraced(function* (
   return { url: urlAt(host), urlAt, next: Queue.take(received), heard: Queue.size(received) }
 })
 
-/** A form with the signature of the first Auth Key. */
+/** Sends a form with the signature of the first Auth Key. */
 export const signedForm = Effect.fnUntraced(function* (path: string, params: object, files: ReadonlyArray<File> = []) {
   const { credentials } = yield* Emulator.Emulator
   const nonce = yield* Clock.currentTimeNanos
@@ -61,7 +61,7 @@ export const signedForm = Effect.fnUntraced(function* (path: string, params: obj
   return yield* send(HttpClientRequest.post(path).pipe(HttpClientRequest.bodyFormData(form)))
 })
 
-/** A GET with the signature of the first Auth Key. */
+/** Sends a GET request with the signature of the first Auth Key. */
 export const signedQuery = Effect.fnUntraced(function* (path: string, params: object) {
   const { credentials } = yield* Emulator.Emulator
   const nonce = yield* Clock.currentTimeNanos
@@ -71,7 +71,7 @@ export const signedQuery = Effect.fnUntraced(function* (path: string, params: ob
   return yield* send(HttpClientRequest.get(path).pipe(HttpClientRequest.setUrlParams(query)))
 })
 
-/** The attempts to notify of an Assembly, as who sends these headers and this query sees them. */
+/** Lists the notification attempts of an Assembly, with the given headers and query. */
 export const listed = (assemblyId: string, headers: Readonly<Record<string, string>> = {}, query = "") =>
   Effect.map(send(HttpClientRequest.get(`/assembly_notifications/${assemblyId}${query}`, { headers })), (answer) => {
     const { notifications, ok } = json(answer)

@@ -17,7 +17,7 @@ export const official = Effect.map(
     })
 )
 
-/** Its types have only the robots of the service. */
+/** Casts a content with any robot, because the types of the official client have only the robots of the service. */
 export const toTemplate = (content: object) =>
   content as NonNullable<Parameters<Transloadit["createTemplate"]>[0]>["template"]
 
@@ -32,7 +32,7 @@ export const refusal = (call: () => Promise<unknown>) =>
     )
   )
 
-/** The values of a stream, at most 20: a service that ignores `page` would never end it. */
+/** Collects at most 20 values of a stream. If the emulator ignored `page`, the stream would never end. */
 export const collect = <A>(stream: AsyncIterable<A>) =>
   Effect.promise(async () => {
     const found: Array<A> = []

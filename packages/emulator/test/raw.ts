@@ -3,14 +3,14 @@ import * as Effect from "effect/Effect"
 import { type IncomingHttpHeaders, request } from "node:http"
 import { text } from "node:stream/consumers"
 
-/** An answer as it came. */
+/** A response, unchanged. */
 export interface Answer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly text: string
 }
 
-/** A request as it is written here, with any `host` and `origin`: `fetch` sets these by itself. */
+/** Sends a raw request, with any `host` and `origin`. `fetch` would replace these headers. */
 export const send = (
   url: string,
   options: {
@@ -32,7 +32,7 @@ export const send = (
     return Effect.sync(() => sent.destroy())
   })
 
-/** The same to a path of the emulator, where it listens. */
+/** Sends a raw request to a path at the `localUrl` of the emulator. */
 export const sendTo = Effect.fnUntraced(function* (path: string, options?: Parameters<typeof send>[1]) {
   const { localUrl } = yield* Emulator.Emulator
   return yield* send(`${localUrl}${path}`, options)

@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers"
 import { connect as connectTls, type TLSSocket } from "node:tls"
 import type { Answer, send } from "./raw.ts"
 
-/** Where the emulator listens, and how to trust it. */
+/** The URL of the emulator, and the certificate that a client has to trust. */
 const target = Effect.map(Emulator.Emulator, ({ certificate = "", localUrl }) => ({ ca: certificate, url: localUrl }))
 
 /** An HTTP/2 connection to the emulator. */
@@ -22,7 +22,7 @@ export const session = Effect.gen(function* () {
   )
 })
 
-/** How a stream ended: its answer, or the code that it was reset with. */
+/** How an HTTP/2 stream ended: with a response, or with the code of a reset. */
 export interface Ended {
   readonly status: number | undefined
   readonly headers: Http2.IncomingHttpHeaders
@@ -30,7 +30,7 @@ export interface Ended {
   readonly code: number
 }
 
-/** What a stream answers until it is closed. */
+/** Waits until an HTTP/2 stream is closed, and returns how the stream ended. */
 export const ended = (stream: Http2.ClientHttp2Stream) =>
   Effect.callback<Ended>((resume) => {
     let headers: Http2.IncomingHttpHeaders & Http2.IncomingHttpStatusHeader = {}
@@ -46,7 +46,7 @@ export const ended = (stream: Http2.ClientHttp2Stream) =>
 
 type Options = Parameters<typeof send>[1]
 
-/** A request over HTTP/2, as it is written here. */
+/** Sends a raw request over HTTP/2. */
 export const overHttp2 = Effect.fnUntraced(function* (
   path: string,
   { body, headers = {}, method = "GET" }: NonNullable<Options> = {}
@@ -57,7 +57,7 @@ export const overHttp2 = Effect.fnUntraced(function* (
   return yield* ended(stream)
 }, Effect.scoped)
 
-/** A request over HTTP/1.1 and TLS, as it is written here. */
+/** Sends a raw request over HTTP/1.1 and TLS. */
 export const overHttp1 = Effect.fnUntraced(function* (
   path: string,
   { body, headers = {}, method = "GET" }: NonNullable<Options> = {}
@@ -80,7 +80,7 @@ export const overHttp1 = Effect.fnUntraced(function* (
   })
 })
 
-/** A TLS connection that speaks the first of these protocols that the emulator knows. */
+/** Opens a TLS connection for the given protocol. */
 export const secured = Effect.fnUntraced(function* (protocol: "h2" | "http/1.1") {
   const { ca, url } = yield* target
   return yield* Effect.acquireRelease(
@@ -95,7 +95,7 @@ export const secured = Effect.fnUntraced(function* (protocol: "h2" | "http/1.1")
   )
 })
 
-/** What the emulator says on a connection until it closes it. */
+/** Returns the text that the emulator sends on a connection until the emulator closes the connection. */
 export const closed = (socket: TLSSocket) =>
   Effect.callback<string>((resume) => {
     let said = ""

@@ -1,4 +1,4 @@
-/** Requests that are signed here, without our client. */
+/** Sends requests that are signed without the client of `@assembly-effect/api`. */
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import type * as Workspace from "@assembly-effect/emulator/Workspace"
 import * as Effect from "effect/Effect"
@@ -6,7 +6,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpMethod from "effect/http/HttpMethod"
 import { hmac, json, send } from "./support.ts"
 
-/** Sends params that are no object and have no signature. Returns the error code. */
+/** Sends params that are not a JSON object, without a signature. Returns the error code. */
 export const malformed = Effect.fnUntraced(function* (method: HttpMethod.HttpMethod, path: string) {
   const request = HttpClientRequest.make(method)(path)
   const fields = { params: "[" }
@@ -21,8 +21,8 @@ export const malformed = Effect.fnUntraced(function* (method: HttpMethod.HttpMet
 let nonce = 0
 
 /**
- * Sends a signed request. `params` are the params without `auth`, as an object or as the text of one. Without an Auth
- * Key, the first one of the emulator signs.
+ * Sends a signed request. `params` are the params without `auth`, as an object or as JSON text. By default, the first
+ * Auth Key of the emulator signs the request.
  */
 export const call = Effect.fnUntraced(function* (
   method: HttpMethod.HttpMethod,

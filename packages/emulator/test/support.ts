@@ -24,11 +24,11 @@ const client = Layer.unwrap(
   )
 )
 
-/** A running emulator, its faults, a client of it and HTTP itself. */
+/** A running emulator with its faults, a client of the emulator, and an HTTP client. */
 export const layer = (options?: Emulator.Options) =>
   client.pipe(Layer.provideMerge(Layer.merge(Emulator.layer(options), FetchHttpClient.layer)))
 
-/** Sends a request as it is and reads the whole answer. A path is one of the emulator. */
+/** Sends a raw request and reads the whole response. A URL that is only a path is a path of the emulator. */
 export const send = Effect.fnUntraced(function* (request: HttpClientRequest.HttpClientRequest) {
   const { baseUrl } = yield* Emulator.Emulator
   const http = HttpClient.withScope(yield* HttpClient.HttpClient)
@@ -38,7 +38,7 @@ export const send = Effect.fnUntraced(function* (request: HttpClientRequest.Http
   return { status: response.status, headers: response.headers, text: yield* response.text }
 }, Effect.scoped)
 
-/** What the answer says in JSON. */
+/** Parses the JSON body of a response. */
 export const json = ({ text }: { readonly text: string }): { readonly [key: string]: unknown } => JSON.parse(text)
 
 /** The signature of a text, computed without the code under test. */
@@ -58,7 +58,7 @@ export const metadata = (entries: Readonly<Record<string, string>>): string =>
     .map(([key, value]) => `${key} ${Base64.encode(value)}`)
     .join(",")
 
-/** The headers of a creation for an Assembly. */
+/** The headers of a request that creates an upload for an Assembly. */
 export const creationHeaders = (status: Assembly.Status, headers: Readonly<Record<string, string>>) => ({
   ...tus,
   "upload-metadata": metadata({
@@ -81,7 +81,7 @@ export const patch = (url: string, offset: number, bytes: Uint8Array, headers: R
     )
   )
 
-/** A PATCH at offset 0 that brings these bytes and then never ends. */
+/** Sends a PATCH request at offset 0. Its body contains these bytes and then never ends. */
 export const patchForever = (url: string, bytes: Uint8Array) =>
   send(
     HttpClientRequest.patch(url, { headers: { ...tus, "upload-offset": "0" } }).pipe(
@@ -95,7 +95,7 @@ export const head = (url: string) => send(HttpClientRequest.head(url, { headers:
 
 export const terminate = (url: string) => send(HttpClientRequest.delete(url, { headers: tus }))
 
-/** Uploads one file to an Assembly with these Steps and answers its Status after that. */
+/** Creates an Assembly, uploads one file to the Assembly, and returns its Status after the upload. */
 export const uploadOne = Effect.fnUntraced(function* (
   options: Omit<Assemblies.CreateOptions, "numExpectedUploadFiles">,
   bytes: Uint8Array

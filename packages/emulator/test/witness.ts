@@ -1,5 +1,5 @@
 /**
- * Sees all that a program may see, print, log or trace, and knows what must not be in it.
+ * Collects all texts that a program may print, log or trace, and checks that no secret is in these texts.
  */
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import { assert } from "@effect/vitest"
@@ -20,12 +20,12 @@ const stringify = (value: unknown): string => {
   try {
     return JSON.stringify(value) ?? ""
   } catch {
-    // Circular, or a bigint: nothing was printed then.
+    // The value is circular or contains a bigint, so it has no JSON text.
     return ""
   }
 }
 
-/** All that a program may print of a value. */
+/** All texts that a program may print for a value. */
 const renderings = (value: unknown): ReadonlyArray<string> => [
   String(value),
   stringify(value),
@@ -33,7 +33,7 @@ const renderings = (value: unknown): ReadonlyArray<string> => [
   ...(value instanceof Error ? [value.message, value.stack ?? "", Cause.pretty(Cause.fail(value))] : [])
 ]
 
-/** All that a span exports. */
+/** All texts that a span exports. */
 const renderSpan = ({ attributes, events, name, status }: Tracer.NativeSpan): ReadonlyArray<string> => {
   const texts = [name, ...renderings(Object.fromEntries(attributes)), ...renderings(events)]
   if (status._tag !== "Ended") return texts
@@ -41,7 +41,7 @@ const renderSpan = ({ attributes, events, name, status }: Tracer.NativeSpan): Re
   return texts.concat(renderings(exit), Exit.isFailure(exit) ? [Cause.pretty(exit.cause)] : [])
 }
 
-/** What was seen, and what must not be in it. */
+/** Makes a witness, which collects texts and knows the secrets that must not be in these texts. */
 export const make = ({ key, secret }: { readonly key: string; readonly secret: string }) => {
   const seen: Array<string> = []
   const forbidden = new Set([secret, Buffer.from(`${key}:${secret}`).toString("base64")])
@@ -78,13 +78,13 @@ export const make = ({ key, secret }: { readonly key: string; readonly secret: s
   return {
     observe,
     spans,
-    /** A value that the program holds: printed, logged, and put into a span. */
+    /** Prints a value, logs the value, and adds the value to a span. */
     look: Effect.fnUntraced(function* (value: unknown) {
       seen.push(...renderings(value))
       yield* Effect.logError("seen", value)
       yield* Effect.annotateCurrentSpan("seen", value)
     }, Effect.withSpan("look")),
-    /** The proofs that go over the wire. */
+    /** Adds the signature or the token of a proof to the secrets. */
     protect: (proof: Authenticator.Proof) => {
       const text = Redacted.value(proof._tag === "Signature" ? proof.signature : proof.token)
       forbidden.add(proof._tag === "Signature" ? text.slice(text.indexOf(":") + 1) : text)
@@ -107,7 +107,7 @@ export const make = ({ key, secret }: { readonly key: string; readonly secret: s
 
 export type Witness = ReturnType<typeof make>
 
-/** The Authenticator of the context, whose proofs are protected. */
+/** The Authenticator of the context. The witness protects each proof of this Authenticator. */
 export const watched = (witness: Witness) =>
   Layer.effect(
     Authenticator.Authenticator,
@@ -118,7 +118,7 @@ export const watched = (witness: Witness) =>
     }))
   )
 
-/** A server that repeats all that it was sent, in every field of its answer. */
+/** A server that gives each request as text to `answer`, which repeats the request in the response. */
 export const echo = (answer: (sent: string, response: ServerResponse, url: string) => void) =>
   Loopback.serve(async (request, response) => {
     let body = ""

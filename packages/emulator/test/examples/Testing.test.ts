@@ -1,5 +1,5 @@
 /**
- * The examples of docs/testing.md. `Documentation.test.ts` checks that they stand there word for word.
+ * The examples of docs/testing.md. `Documentation.test.ts` checks that this file contains every example word for word.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
@@ -23,7 +23,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 
-// A client of the emulator that runs, and the emulator itself with its faults.
+// Provides the emulator with its faults, and a client of the emulator.
 const client = Layer.unwrap(
   Emulator.Emulator.useSync(({ baseUrl, credentials }) =>
     AssemblyClient.layer({ baseUrl }).pipe(
@@ -34,7 +34,7 @@ const client = Layer.unwrap(
 )
 const TestLive = client.pipe(Layer.provideMerge(Emulator.layer()), Layer.provide(FetchHttpClient.layer))
 
-// The application: every Assembly that failed since a moment.
+// The application under test: lists the Assemblies that failed since `fromDate`.
 const failures = (fromDate: DateTime.Utc) => Assemblies.list({ fromDate, type: "failed" })
 
 layer(TestLive, { excludeTestServices: true })("an application", (it) => {
@@ -110,7 +110,7 @@ layer(WithTemplates, { excludeTestServices: true })("an application with Templat
   )
 })
 
-// The application asks for failures, and no server runs. Each operation that it uses has a handler.
+// A client without a server. Each operation that the application uses has a handler.
 const NoFailures = AssemblyClient.layerTest([
   AssemblyClient.handler(Assemblies.List, () => Effect.succeed({ items: [], count: 0 }))
 ])
@@ -126,7 +126,7 @@ layer(NoFailures)("an application without a server", (it) => {
 
 const credentials = Credentials.layer({ key: "my-key", secret: Redacted.make("my-secret") })
 
-// A notification with the signature of the service.
+// Makes a notification with a valid signature, like the service.
 const notificationOf = Effect.fnUntraced(
   function* (status: object) {
     const { secret } = yield* Credentials.Credentials

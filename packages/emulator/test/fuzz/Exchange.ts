@@ -1,24 +1,24 @@
-/** Sends bytes as they are and judges the answer. */
+/** Sends raw bytes and checks the response. */
 import { connect } from "node:net"
 import type { World } from "./Routes.ts"
 
-/** What came back: the first answer, or how the connection ended without one. */
+/** The first response, or how the connection ended without a response. */
 export interface Answer {
-  /** A status, or `closed` where the server closed the connection, or `silent` where nothing came in time. */
+  /** The status, or `closed` if the server closed the connection, or `silent` if no response came in time. */
   readonly outcome: number | "closed" | "silent"
   readonly headers: ReadonlyMap<string, string>
   readonly body: string
-  /** Whether `body` is all of it. */
+  /** Whether `body` is the whole body. */
   readonly isWhole: boolean
 }
 
-/** Milliseconds until an answer that does not come is a failure. */
+/** The time limit for a response, in milliseconds. */
 const patience = 20_000
 
-/** Milliseconds until a request that may lack something is ended. */
+/** The time after which the client ends a request that may be incomplete, in milliseconds. */
 const politeness = 80
 
-/** Whether the headers announce exactly what follows them: such a request is answered, however long that takes. */
+/** Whether the body has exactly the length in the headers. The client does not end such a request before a response. */
 const isComplete = (sent: string): boolean => {
   const end = sent.indexOf("\r\n\r\n")
   const head = sent.slice(0, end)
@@ -43,7 +43,7 @@ const unchunk = (text: string): { readonly body: string; readonly isWhole: boole
   }
 }
 
-/** The first answer in what a server sent, interim ones left out. */
+/** Parses the first response that is not an interim response (status 1xx). */
 const parse = (received: string, isHead: boolean): Answer | undefined => {
   const end = received.indexOf("\r\n\r\n")
   if (end === -1) return undefined
@@ -55,14 +55,14 @@ const parse = (received: string, isHead: boolean): Answer | undefined => {
     lines.map((one) => [one.slice(0, one.indexOf(":")).toLowerCase(), one.slice(one.indexOf(":") + 1).trim()])
   )
   if (isHead || outcome === 204 || outcome === 304) return { outcome, headers, body: "", isWhole: true }
-  // Updates go on as long as their Assembly does.
+  // The body of live updates ends only when the Assembly ends, so it is not read.
   if (headers.get("content-type") === "text/event-stream") return { outcome, headers, body: "", isWhole: true }
   if (headers.get("transfer-encoding") === "chunked") return { outcome, headers, ...unchunk(rest) }
   const length = Number(headers.get("content-length") ?? Number.POSITIVE_INFINITY)
   return { outcome, headers, body: rest.slice(0, length), isWhole: rest.length >= length }
 }
 
-/** Latin-1, so that a character is a byte. */
+/** Sends bytes and returns the first response. The encoding is Latin-1, in which each character is one byte. */
 export const exchange = (port: number, bytes: Buffer): Promise<Answer> =>
   new Promise((resolve) => {
     const isHead = bytes.subarray(0, 5).toString("latin1") === "HEAD "
@@ -78,7 +78,7 @@ export const exchange = (port: number, bytes: Buffer): Promise<Answer> =>
       resolve(answer)
     }
     const timer = setTimeout(() => end(nothing("silent")), patience)
-    // A body that is shorter than its headers say is over then for the server too.
+    // Ends a request that may be incomplete, so that the server does not wait for the rest of the body.
     const half = isComplete(bytes.toString("latin1")) ? undefined : setTimeout(() => socket.end(), politeness)
     socket.setEncoding("latin1")
     socket.on("connect", () => {
@@ -113,7 +113,7 @@ const isErrorObject = (value: unknown, status: number): boolean =>
 const isHook = (value: unknown): boolean =>
   typeof value === "object" && value !== null && "error" in value && String(value.error).startsWith("ERR_")
 
-/** Why an answer is wrong; undefined where it is right. A connection may be closed: some requests never end. */
+/** Why a response is wrong; undefined if it is right. A closed connection is right, because some requests never end. */
 export const wrong = (sent: Buffer, { body, headers, isWhole, outcome }: Answer): string | undefined => {
   if (outcome === "silent") return "no answer"
   if (outcome === "closed" || outcome < 400) return undefined
@@ -137,14 +137,14 @@ const keep = (all: Array<string>, one: unknown) => {
 const field = (value: unknown, name: string): unknown =>
   typeof value === "object" && value !== null && Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined
 
-/** Remembers what an answer names, so that later requests find it. */
+/** Records the ids and tokens of a response, so that later requests can use them. */
 export const learn = (world: World, { body, headers, outcome }: Answer): void => {
   if (typeof outcome !== "number" || outcome >= 300) return
   keep(world.uploads, headers.get("location")?.split("/").at(-1))
   const value = parseJson(body)
   keep(world.assemblies, field(value, "assembly_id"))
   keep(world.tokens, field(value, "access_token"))
-  // The list is not read: the Auth Key that signs must stay as it is.
+  // The list of Auth Keys is not recorded, because no request may change the Auth Key that signs.
   keep(world.authKeys, field(field(value, "auth_key"), "id"))
   if (field(value, "content") !== undefined) keep(world.templates, field(value, "id"))
   keep(world.credentials, field(field(value, "credential"), "id"))

@@ -1,4 +1,4 @@
-/** Requests as bytes, and what is wrong with them. */
+/** Adds mistakes to requests, and converts requests to bytes. */
 import type { SeededRandom } from "./SeededRandom.ts"
 
 export interface Request {
@@ -8,7 +8,7 @@ export interface Request {
   readonly body: Buffer
 }
 
-/** Names and texts that have surprised a program before. */
+/** Names and texts that have caused errors in programs. */
 const oddTexts = [
   "",
   "__proto__",
@@ -33,12 +33,12 @@ const oddTexts = [
   "' OR 1=1 --"
 ] as const
 
-/** JSON that no value stands for: replaced in a serialized text. */
+/** A placeholder for JSON text that is long or nested deep. `toText` replaces the placeholder. */
 const raw = (what: string, size: number) => `@@${what}:${size}@@`
 
 const written = /"@@(\w+):(\d+)@@"/g
 
-/** The text of a value, with what was left out of it written where it belongs. */
+/** Serializes a value, and replaces its placeholders. */
 export const toText = (value: unknown): string =>
   JSON.stringify(value).replace(written, (_, what: string, size: string) => {
     const count = Number(size)
@@ -67,7 +67,7 @@ const oddValue = (chance: SeededRandom): unknown =>
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** A value with something odd somewhere in it. */
+/** Replaces, adds or removes a random part of a value. */
 export const oddly = (value: unknown, chance: SeededRandom): unknown => {
   if (chance.once(4)) return oddValue(chance)
   if (Array.isArray(value) && value.length > 0) {
@@ -185,14 +185,14 @@ const changes: ReadonlyArray<Change> = [
   (request, chance) => ({ ...request, path: oddPath(request.path, chance) })
 ]
 
-/** A request with as many mistakes as chance wants. */
+/** Adds a random number of mistakes to a request. */
 export const spoil = (request: Request, chance: SeededRandom): Request => {
   let spoiled = request
   for (let left = chance.one([0, 0, 0, 1, 1, 2]); left > 0; left--) spoiled = chance.one(changes)(spoiled, chance)
   return spoiled
 }
 
-/** The bytes of a request. Sometimes they are not those that its headers announce, or no HTTP at all. */
+/** Converts a request to bytes. Sometimes the body does not match the headers, or the bytes are not HTTP. */
 export const toBytes = (request: Request, chance: SeededRandom): Buffer => {
   const isFramed = request.headers.some(([name]) => name === "content-length" || name === "transfer-encoding")
   const length = request.body.length + (chance.once(25) ? chance.one([-1, 1, 50]) : 0)

@@ -1,9 +1,9 @@
-/** A request to each route, as a client that is right sends it. */
+/** Makes almost valid requests to each route. */
 import { createHmac } from "node:crypto"
 import type { SeededRandom } from "./SeededRandom.ts"
 import { oddly, type Request, toText } from "./Request.ts"
 
-/** What requests name that earlier ones made. */
+/** The address and the credentials of the emulator, and the ids and tokens that earlier requests have created. */
 export interface World {
   readonly host: string
   readonly key: string
@@ -24,7 +24,9 @@ const known = (all: ReadonlyArray<string>, chance: SeededRandom): string =>
 
 let nonce = 0
 
-/** Params, signed after something may have happened to them: what is wrong with them reaches what is behind the signature. */
+/**
+ * Signs params after a random change, so that authentication accepts invalid params and the route has to check them.
+ */
 const signed = (world: World, params: object, chance: SeededRandom): ReadonlyArray<readonly [string, string]> => {
   const auth = {
     key: world.key,

@@ -1,4 +1,4 @@
-/** Sends seeded requests that are almost right, each to a route in turn. */
+/** Sends almost valid requests to all routes in turn. The seed decides the requests. */
 import * as SeededRandom from "./SeededRandom.ts"
 import { exchange, learn, wrong } from "./Exchange.ts"
 import { spoil, toBytes } from "./Request.ts"
@@ -12,7 +12,7 @@ interface Failure {
 }
 
 export interface Outcome {
-  /** How often each route ended how: `route` → status → count. */
+  /** The number of responses of each route by status: `route` → status → count. */
   readonly counts: ReadonlyMap<string, ReadonlyMap<string, number>>
   readonly failures: ReadonlyArray<Failure>
 }
@@ -20,7 +20,7 @@ export interface Outcome {
 export interface Options {
   readonly count: number
   readonly seed: string
-  /** Requests at the same time. */
+  /** The number of concurrent requests. */
   readonly concurrency: number
   readonly progress?: (done: number) => void
 }
@@ -53,7 +53,7 @@ export const run = async (
     while (next < count && failures.length < 20) {
       const number = next++
       const chance = SeededRandom.make(`${seed}/${number}`)
-      // In another order in each round, so that routes meet.
+      // Each round has another order of routes, so that different routes run at the same time.
       const [route, make] = all[(number + Math.floor(number / all.length)) % all.length]!
       const sent = toBytes(spoil(make(known, chance), chance), chance)
       const answer = await exchange(port, sent)

@@ -1,9 +1,9 @@
-/** Random choices that a seed decides. */
+/** Pseudo-random choices, which depend only on a seed. */
 export interface SeededRandom {
-  /** From 0 up to and without `below`. */
+  /** Returns an integer that is at least 0 and less than `below`. */
   readonly int: (below: number) => number
   readonly one: <A>(of: ReadonlyArray<A>) => A
-  /** Whether something happens that happens once in so many times. */
+  /** Returns true once in `inTimes` calls on average. */
   readonly once: (inTimes: number) => boolean
 }
 

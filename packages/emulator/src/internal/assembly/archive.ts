@@ -2,17 +2,18 @@ import * as Effect from "effect/Effect"
 import type * as SqlClient from "effect/sql/SqlClient"
 
 /**
- * Gives an Assembly of a Workspace another id, with its uploads and everything else that refers to it, so that a new
- * Assembly can have its id. An Assembly that is busy, or of another Workspace, keeps its id. Runs inside a transaction.
+ * Changes the id of an Assembly, so that a new Assembly can have the old id. Everything that refers to the Assembly,
+ * such as its uploads, refers to the new id afterwards. An Assembly that is busy, still receives files, or belongs to
+ * another Workspace keeps its id. The caller must run this function inside a transaction.
  *
- * The Assembly is kept, because replays work on its uploads, assets on its files, and statistics count it. Its
- * notifications that were not sent are forgotten.
+ * The old Assembly is not deleted, because its replays and its assets need its uploads, and because statistics count
+ * the Assembly. Its notifications that were not sent yet are deleted.
  */
 export const rename = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   { id, to, workspace }: { readonly id: string; readonly to: string; readonly workspace: string }
 ) {
-  // The rows that refer to the Assembly follow after its own row.
+  // SQLite checks foreign keys at the end of the transaction, because the rows that refer to the Assembly change later.
   yield* sql`PRAGMA defer_foreign_keys = ON`.raw
   const renamed = yield* sql`
     UPDATE assemblies SET id = ${to}, notify_url = NULL
@@ -28,7 +29,9 @@ export const rename = Effect.fnUntraced(function* (
   }
   yield* sql`UPDATE assemblies SET parent_id = ${to} WHERE parent_id = ${id}`.raw
   yield* sql`UPDATE assemblies SET uploads_from = ${to} WHERE uploads_from = ${id}`.raw
-  // Otherwise the new Assembly would seem to have stored its assets before. The text between `/` and `0` has the prefix.
+  // `made_by` starts with the id of the Assembly that stored the version. If the old id stayed here, the new Assembly
+  // would store nothing, because its versions would seem to exist. `0` is the character after `/`, so the range
+  // contains every text that starts with the id and `/`.
   yield* sql`
     UPDATE versions SET made_by = ${to} || substr(made_by, ${id.length + 1})
     WHERE made_by > ${`${id}/`} AND made_by < ${`${id}0`}`.raw

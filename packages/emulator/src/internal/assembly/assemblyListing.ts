@@ -40,7 +40,9 @@ const Row = Schema.Struct({
   output_bytes: Schema.Int
 })
 
-/** The number of Assemblies that are searched in one turn of `Turns`. Each Assembly has at most 22 KiB of text. */
+/**
+ * The number of Assemblies that are searched in one turn of `Turns`. An Assembly has at most 22 KiB of text to search.
+ */
 const slice = 20
 
 const Searched = Schema.Struct({ position: Schema.Int, created_at: Schema.Int, matches: Schema.Int })
@@ -67,7 +69,7 @@ const statements = (sql: SqlClient.SqlClient) => {
   const isListed = ({ from, to, type, workspace }: Filter) => sql`
     workspace = ${workspace} AND created_at > ${from} AND created_at < ${to}
       AND ${type === "all" ? sql.literal("true") : sql`state = ${type}`}`
-  // A literal, because SQLite would plan the statement again for each LIMIT that is a parameter.
+  // LIMIT is a literal, because SQLite would plan the statement again each time a LIMIT parameter is bound.
   const limited = sql.literal(`LIMIT ${slice}`)
   const newestFirst = sql.literal("ORDER BY created_at DESC, assemblies.rowid DESC")
 
@@ -78,10 +80,10 @@ const statements = (sql: SqlClient.SqlClient) => {
     count: (filter: Filter) => sql`SELECT count(*) AS count FROM assemblies WHERE ${isListed(filter)}`,
 
     /**
-     * Selects the Assemblies that contain every keyword in some field, ignoring case. The fields are joined by line
-     * feeds, so that a keyword does not match across two fields. From the second slice on, `filter.to` is just after
-     * `created_at`, because SQLite starts to read the index at `filter.to`. With the original value, each slice would
-     * read all earlier slices again.
+     * Reads the next slice of Assemblies. `matches` is 1 if the text of an Assembly contains every keyword, ignoring
+     * case. The fields in this text are joined by line feeds, so that a keyword does not match across two fields. From
+     * the second slice on, `filter.to` is just after `created_at`, because SQLite starts to read the index at
+     * `filter.to`. With the original value, each slice would read all earlier slices again.
      */
     search: (filter: Filter, keywords: ReadonlyArray<string>, { created_at, position }: Place) => sql`
       SELECT assemblies.rowid AS position, created_at, NOT EXISTS (
@@ -92,7 +94,7 @@ const statements = (sql: SqlClient.SqlClient) => {
       WHERE ${isListed(filter)} AND (created_at < ${created_at} OR assemblies.rowid < ${position})
       ${newestFirst} ${limited}`,
 
-    /** The entry of one Assembly. It names only the first files of the Assembly, in at most 4096 characters. */
+    /** Selects the entry of one Assembly. An entry names only the first files, in at most 4096 characters. */
     entry: (position: number) => sql`
       SELECT id, state, parent_id, region, template_id, (
           SELECT name FROM templates WHERE templates.workspace = assemblies.workspace AND templates.id = template_id
@@ -106,7 +108,7 @@ const statements = (sql: SqlClient.SqlClient) => {
   }
 }
 
-/** Present only when the uploads have ended. The service omits the field before that. */
+/** Returns `upload_duration` if the uploads have ended. Like the service, the list omits the field before that. */
 const uploadDuration = ({ created_at, uploaded_at }: typeof Row.Type): { readonly upload_duration?: number } => {
   const duration = ServiceDate.secondsBetween(created_at, uploaded_at)
   return duration === null ? {} : { upload_duration: duration }

@@ -22,7 +22,7 @@ const CreateWithoutId = Operation.make({
 
 const aliases = { tus_num_expected_upload_files: "num_expected_upload_files" }
 
-const tooManyKeywords = Refusal.named("ASSEMBLY_LIST_ERROR", `keywords: Expected at most ${KeywordLimit.max}`)
+const tooManyKeywords = Refusal.named("ASSEMBLY_LIST_ERROR", `keywords: Expected at most ${KeywordLimit.max} keywords`)
 
 const tooLongKeyword = Refusal.named(
   "ASSEMBLY_LIST_ERROR",

@@ -10,7 +10,7 @@ import * as Origin from "../http/origin.ts"
 import * as ServiceDate from "../data/serviceDate.ts"
 import * as UploadStore from "../files/uploadStore.ts"
 
-/** Makes the Status of an Assembly, as the service would write it. */
+/** Makes the Status of an Assembly, in the format of the service. */
 export class AssemblyStatus extends Context.Service<
   AssemblyStatus,
   {
@@ -29,7 +29,8 @@ const ok: Readonly<Record<AssemblyStore.State, readonly [ok: string, message: st
 }
 
 /**
- * The `ok` of a replay during its execution. Beyond the specification: no source says how long the service reports it.
+ * The `ok` and the `message` of a replay during its execution. The specification and the service do not document how
+ * long the service reports `ASSEMBLY_REPLAYING`.
  */
 const replaying = ["ASSEMBLY_REPLAYING", "The Assembly is being replayed."] as const
 
@@ -37,7 +38,7 @@ type Standing = Pick<AssemblyStore.Row, "state" | "parent_id">
 
 const named = ({ parent_id, state }: Standing) => (state === "executing" && parent_id !== null ? replaying : ok[state])
 
-/** The `ok` code of an Assembly. A failed Assembly has none. */
+/** The `ok` code of an Assembly. Null for a failed Assembly. */
 export const okOf = (assembly: Standing): string | null => named(assembly)?.[0] ?? null
 
 const standing = ({ error, message, ...assembly }: AssemblyStore.Row) => {
@@ -70,10 +71,10 @@ const make = Effect.gen(function* () {
     } satisfies Assembly.TusReceipt
   })
 
-  /** The URL of this run. A stored URL has the port of the run in which it was stored. */
+  /** Replaces the origin of a stored URL by the current origin, because each run may have another port. */
   const moved = (url: string): string => origin.baseUrl + new URL(url).pathname
 
-  /** The file with URLs of this run. */
+  /** Returns a stored file with URLs of the current origin. */
   const located = (file: Assembly.File): Assembly.File => {
     const { ssl_url: result, tus_upload_url: upload } = file
     return {

@@ -13,7 +13,7 @@ import * as Statement from "../data/statement.ts"
 import * as Slices from "../http/slices.ts"
 import * as Turns from "../http/turns.ts"
 
-/** The states of an Assembly, by the names that the list accepts as a filter (spec.md, "States and transitions"). */
+/** The states of an Assembly. Their names are the filters of the Assembly list (spec.md, "States and transitions"). */
 export const State = Schema.Literals(["uploading", "executing", "canceled", "completed", "failed", "request_aborted"])
 export type State = typeof State.Type
 
@@ -75,7 +75,7 @@ export const Row = Schema.Struct({
 })
 export type Row = typeof Row.Type
 
-/** The files of an Assembly: the uploads that it works on, and the results of its Steps. */
+/** The files of an Assembly: the uploads that its Steps process, and the results of its Steps. */
 export interface Made {
   readonly uploads: ReadonlyArray<Assembly.File>
   readonly results: Readonly<Record<string, ReadonlyArray<Assembly.File>>>
@@ -88,14 +88,14 @@ const MadeRow = Schema.Struct({
 
 const decodeFile = Schema.decodeUnknownSync(Assembly.File)
 
-/** The number of Steps of one robot, and the bytes of the files that the Steps worked on and returned. */
+/** The number of finished Steps of one robot, and the bytes of their input and output files. */
 export interface RobotUsage {
   readonly steps: number
   readonly input_bytes: number
   readonly output_bytes: number
 }
 
-/** The files and the failure of an Assembly that ends, and what its finished Steps used, by robot. */
+/** The outcome of an Assembly: its files, its failure, and the usage of each robot. */
 export interface Outcome extends Made {
   readonly failure: { readonly error: string; readonly message: string } | undefined
   readonly usage: Readonly<Record<string, RobotUsage>>
@@ -108,16 +108,16 @@ export class AssemblyStore extends Context.Service<
     /** Returns false if an Assembly with this id exists. */
     readonly insert: (assembly: New) => Effect.Effect<boolean, StorageFailed>
     /**
-     * Inserts an Assembly. An Assembly of the same Workspace that has this id and has ended gets the id `oldId`. Returns
-     * false if another Assembly keeps the id.
+     * Inserts an Assembly. An Assembly of the same Workspace that has this id and has ended gets the id `oldId`.
+     * Returns false if another Assembly keeps the id.
      */
     readonly replace: (assembly: New, oldId: string) => Effect.Effect<boolean, StorageFailed>
     readonly find: (id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
     /** The files of an Assembly. During its execution, `results` contains the results of the finished Steps. */
     readonly made: (id: string) => Effect.Effect<Made, StorageFailed>
     /**
-     * Handles the Assemblies that an earlier process left busy. Aborts those whose request body never ended, and
-     * returns the others.
+     * Handles the Assemblies that an earlier process left busy. Aborts the Assemblies whose request body is
+     * incomplete, and returns the other ones.
      */
     readonly recover: Effect.Effect<ReadonlyArray<Row>, StorageFailed>
     /** Records that the whole body of the request that created the Assembly was received. */
@@ -195,7 +195,7 @@ const make = Effect.gen(function* () {
   const busy = sql.literal("state IN ('uploading', 'executing')")
 
   const begin = (id: string, millis: number) => {
-    /** Only whole files count, not the parts of a concatenated upload (spec.md, "Create a tus upload"). */
+    /** The number of finished uploads. Partial uploads do not count (spec.md, "Create a tus upload"). */
     const arrived = sql`SELECT arrived FROM upload_counts WHERE assembly_id = ${id}`
     return Statement.isChange(sql`
       UPDATE assemblies SET state = 'executing', uploaded_at = ${millis}

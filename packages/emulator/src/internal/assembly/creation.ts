@@ -28,8 +28,8 @@ import * as TemplateStore from "../templates/templateStore.ts"
 import * as Turns from "../http/turns.ts"
 
 /**
- * A request that creates an Assembly. Without an `id` the service chooses one. `replaces`: whether the Assembly may
- * replace one that has this id. A busy Assembly is canceled first.
+ * A request that creates an Assembly. If `id` is undefined, the emulator generates an id. If `replaces` is true, the
+ * new Assembly replaces an Assembly with the same id. A busy Assembly is canceled before it is replaced.
  */
 export interface Request {
   readonly id: string | undefined
@@ -86,8 +86,8 @@ const quietly = ({ assembly_id, error, message, ok }: Assembly.Status): Assembly
   error === undefined ? { assembly_id, ok: ok ?? null } : { assembly_id, error, message: message ?? null }
 
 /**
- * The params of a replay. A replay runs the original Steps with the changes in its params. If its params name a Template,
- * or ask to read the original Template again, it runs the Steps of this Template with these changes.
+ * The params of a replay. A replay runs the original Steps with the changes in its params. If its params name a
+ * Template, or ask to read the original Template again, the replay runs the Steps of this Template with these changes.
  */
 const replayParams = (original: AssemblyStore.Row, request: AssemblyReplay.ReplayRequest): Schema.JsonObject => {
   const { fields = original.fields, notifyUrl = original.notify_url, reparseTemplate, steps = {}, templateId } = request
@@ -130,7 +130,10 @@ const make = Effect.gen(function* () {
   const maxSizeOf = ({ maxSize }: Instructions.Instructions["options"]): number | undefined =>
     maxSize === undefined ? limits.fileBytes : Math.min(maxSize, limits.fileBytes ?? maxSize)
 
-  /** Ends an Assembly that is replaced. Its form must be complete, because its files would get into the new Assembly. */
+  /**
+   * Cancels the Assembly that is replaced. An Assembly whose form is incomplete is not canceled, because the remaining
+   * files of the form would become files of the new Assembly.
+   */
   const endReplaced = Effect.fnUntraced(function* (id: string, workspace: string) {
     const old = Option.filter(yield* assemblies.find(id), (row) => row.workspace === workspace)
     if (Option.isSome(old) && old.value.receiving === 0) yield* cancellation.cancel(id)
@@ -148,14 +151,14 @@ const make = Effect.gen(function* () {
     yield* execution.advance(assembly.id)
   }, Effect.uninterruptible)
 
-  /** Stores the files of the form. A body that breaks off aborts the Assembly. */
+  /** Stores the files of the form. An incomplete body aborts the Assembly. */
   const receive = (id: string, files: NonNullable<Request["files"]>, maxSize: number | undefined) =>
     formFiles.receive(id, files, maxSize).pipe(
       Effect.catchTag("Oversized", () => execution.fail(id, maxSizeExceeded)),
       Effect.catchTag("TooMany", () => execution.fail(id, tooManyFiles)),
       Effect.catchTag("Malformed", () => execution.abort(id)),
       Effect.andThen(assemblies.received(id)),
-      // Runs if the request was interrupted or the disk failed.
+      // Aborts the Assembly if the request is interrupted or the disk fails.
       Effect.onError(() => execution.abort(id)),
       Effect.andThen(execution.advance(id))
     )

@@ -12,12 +12,12 @@ export const Payload = Schema.Literals([
 ])
 export type Payload = typeof Payload.Type
 
-/** The length is limited, because a page of the Assembly list can contain the URLs of 5000 Assemblies. */
+/** A URL of limited length, because a page of the Assembly list can contain the URLs of 5000 Assemblies. */
 const Url = Schema.String.check(Schema.isMaxLength(2048))
 
 /**
- * The params of a request that creates an Assembly which `Operations.Create.params` does not decode, and the maximum
- * length of `notify_url`. Beyond the specification, except `auth.max_size` ("Limits").
+ * Decodes the params of a creation that `Operations.Create.params` ignores, and limits the length of `notify_url`.
+ * These rules are beyond the specification, which defines only `auth.max_size` ("Limits").
  */
 const Options = Schema.Struct({
   notify_url: Schema.optionalKey(Schema.NullOr(Url)),

@@ -25,13 +25,13 @@ import * as UploadedFiles from "../files/uploadedFiles.ts"
 export class Execution extends Context.Service<
   Execution,
   {
-    /** Ends an Assembly at once if its Steps can never run. */
+    /** Fails an Assembly at once if its Steps are invalid. */
     readonly check: (assemblyId: string) => Effect.Effect<void>
-    /** Executes an Assembly if every expected upload has arrived. Waits for its end unless one of its Steps is slow. */
+    /** Executes an Assembly if every expected upload has arrived. Waits for the end unless one of its Steps is slow. */
     readonly advance: (assemblyId: string) => Effect.Effect<void>
     /** Cancels a busy Assembly and stops its execution. */
     readonly stop: (assemblyId: string, state: "canceled") => Effect.Effect<void, StorageFailed>
-    /** Ends an Assembly whose creation broke off. */
+    /** Aborts an Assembly whose request was not received completely. */
     readonly abort: (assemblyId: string) => Effect.Effect<void>
     /** Ends a busy Assembly with an error. */
     readonly fail: (assemblyId: string, failure: StepFailed) => Effect.Effect<void, StorageFailed>
@@ -75,7 +75,7 @@ const meter = ({ resultBytes, resultText, results }: Limits.Values) => {
   }
 }
 
-/** Adds up what the finished Steps of an Assembly used, by robot. */
+/** Counts the finished Steps of an Assembly, and the bytes of their input and output files, by robot. */
 const usageMeter = () => {
   const usage = new Map<string, AssemblyStore.RobotUsage>()
   const sizeOf = (files: ReadonlyArray<StepFile>) => files.reduce((total, { file }) => total + (file.size ?? 0), 0)
@@ -112,11 +112,11 @@ const make = Effect.gen(function* () {
     const { id } = assembly
     const plan = yield* Steps.plan(assembly.steps, robots, limits)
     const { count, hasRoom } = meter(limits)
-    // The results of each Step as JSON. They are encoded once, not again after each further Step.
+    // The results of the finished Steps as JSON. The results of each Step are encoded only once.
     const told: Array<string> = []
     for (const [index, { name, robot, step, uses }] of plan.entries()) {
       const inputs = uses.length === 0 ? [uploaded] : uses.map((used) => results.get(used) ?? [])
-      // Checked before the Step runs, because a Step that uses another Step twice doubles its files.
+      // The limit is checked before the Step runs, because a Step that names another Step twice gets its files twice.
       yield* hasRoom(inputs.reduce((total, files) => total + files.length, 0))
       const files = inputs.flat()
       const made = yield* robot.run({ assembly, name, step, files })

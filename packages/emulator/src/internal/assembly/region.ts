@@ -1,2 +1,2 @@
-/** The one region of the emulator. */
+/** The only region of the emulator. */
 export const region = "eu-west-1"

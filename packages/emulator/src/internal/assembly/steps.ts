@@ -7,7 +7,7 @@ import type * as Limits from "../../Limits.ts"
 import type { Robot } from "../robots/robot.ts"
 import { StepFailed } from "../robots/robot.ts"
 
-/** A Step of a plan. The Steps that it uses come before it. */
+/** A Step of a plan. In a plan, each Step comes after the Steps that it uses. */
 export interface Planned {
   readonly name: string
   readonly step: Assembly.Step
@@ -31,7 +31,7 @@ const usesOf = Effect.fnUntraced(function* (name: string, step: Assembly.Step, s
   const { use } = step
   if (use === undefined) return []
   if (countOf(use) > limits.steps) {
-    return yield* fail("ASSEMBLY_STEP_INVALID_USE", `The Step ${name} uses more than ${limits.steps} others.`)
+    return yield* fail("ASSEMBLY_STEP_INVALID_USE", `The Step ${name} uses more than ${limits.steps} other Steps.`)
   }
   const references = Instructions.references(step)
   if (!references.every(Instructions.isReference)) {
@@ -65,7 +65,7 @@ const inOrder = Effect.fnUntraced(function* (planned: ReadonlyArray<Planned>) {
   return ordered
 })
 
-/** Orders the Steps and finds their robots. Invalid Steps fail before any upload. */
+/** Orders the Steps and finds the robot of each Step. Fails if the Steps are invalid. */
 export const plan = Effect.fnUntraced(function* (
   steps: Steps,
   robots: ReadonlyMap<string, Robot>,

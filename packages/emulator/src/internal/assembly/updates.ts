@@ -14,7 +14,7 @@ export interface Update {
   readonly assemblyId: string
   readonly event: string | undefined
   readonly data: string
-  /** Whether it is the last update of the Assembly. */
+  /** Whether this is the last update of the Assembly. */
   readonly isLast: boolean
 }
 

@@ -50,9 +50,9 @@ interface Caller {
 }
 
 /**
- * Manages the Auth Keys of all Workspaces. A request manages only Auth Keys of its Workspace, and only those whose
- * scopes it has itself. Otherwise a request with `auth_keys:write` could get every scope: it could extend its own Auth
- * Key, or read the secret of another Auth Key.
+ * Manages the Auth Keys of all Workspaces. A request can manage an Auth Key only if both belong to the same Workspace,
+ * and if the request has all scopes of the Auth Key. Without this rule, a request with `auth_keys:write` could get
+ * every scope: the request could add scopes to its own Auth Key, or read the secret of another Auth Key.
  */
 export class AuthKeyRecords extends Context.Service<
   AuthKeyRecords,
@@ -68,9 +68,12 @@ export class AuthKeyRecords extends Context.Service<
       id: AuthKey.AuthKeyId,
       request: AuthKey.UpdateRequest
     ) => Effect.Effect<Row, Refused | StorageFailed>
-    /** Deletes an Auth Key. The last active Auth Key with `auth_keys:write` stays: nobody could create another one. */
+    /**
+     * Deletes an Auth Key. The last active Auth Key with the scope `auth_keys:write` cannot be deleted, because then no
+     * request could create another Auth Key.
+     */
     readonly remove: (caller: Caller, id: AuthKey.AuthKeyId) => Effect.Effect<void, Refused | StorageFailed>
-    /** Returns the secret of an Auth Key that allows this. */
+    /** Returns the secret of an Auth Key if its `can_show_auth_secret` is true. */
     readonly secret: (
       caller: Caller,
       id: AuthKey.AuthKeyId
@@ -89,12 +92,12 @@ const isLast = new Refused({
 
 const keepsLast = new Refused({
   status: 409,
-  message: "scope: The last active Auth Key with the scope auth_keys:write keeps this scope."
+  message: "scope: The last active Auth Key with the scope auth_keys:write must keep this scope."
 })
 
 const isHidden = new Refused({
   status: 403,
-  message: "can_show_auth_secret: It is false, so the secret of this Auth Key cannot be shown."
+  message: "can_show_auth_secret: This setting of the Auth Key is false, so its secret cannot be shown."
 })
 
 const isRevoked = new Refused({
@@ -106,7 +109,7 @@ const isRevoked = new Refused({
 const checkScopes = (scopes: ReadonlyArray<Auth.Scope>, asked: ReadonlyArray<Auth.Scope>) => {
   const missing = lacking(scopes, asked)
   if (missing.length === 0) return Effect.void
-  const message = `scope: A request manages only Auth Keys whose scopes it has itself; it lacks ${missing.join(" ")}.`
+  const message = `scope: The request needs all scopes of an Auth Key to manage the Auth Key; it lacks ${missing.join(" ")}.`
   return Effect.fail(new Refused({ status: 403, message }))
 }
 

@@ -13,7 +13,7 @@ import * as Route from "../http/route.ts"
 
 const isKnownScope = Schema.is(Auth.KnownScope)
 
-/** HTTP Basic separates the key from the secret by a colon. */
+/** Returns whether a text is a valid `auth_key`. A colon is invalid, because HTTP Basic ends the key at a colon. */
 const isUsableKey = (text: string): boolean => /^[^:\s\p{Cc}\p{Cs}]{1,255}$/u.test(text)
 
 const maxDescription = 1000
@@ -40,7 +40,7 @@ const issuesOf = ({
     : [{ path: ["description"], message: `Expected at most ${maxDescription} characters` }])
 ]
 
-/** The refusals of an operation, which all have its own error code. */
+/** The refusals of an operation. All of them have the error code of the operation. */
 const refusals = (code: string) => {
   const invalid = (issues: ReadonlyArray<ApiError.Issue>) =>
     new Refusal.Refusal({ code, status: 400, message: Refusal.explain(issues) })
@@ -138,5 +138,5 @@ const routes = Effect.gen(function* () {
   ])
 })
 
-/** The routes under `/auth_keys`. They are beyond the specification, which only names the operations. */
+/** The routes under `/auth_keys`. Their details are beyond the specification, which only names the operations. */
 export const layer = HttpRouter.addAll(routes)

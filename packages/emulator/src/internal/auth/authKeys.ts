@@ -37,7 +37,7 @@ interface Given {
 }
 
 /**
- * The Auth Keys of all Workspaces, as authentication needs them. Every request reads its Auth Key from the database, so
+ * Stores the Auth Keys of all Workspaces for authentication. Every request reads its Auth Key from the database, so
  * that a change takes effect at once.
  */
 export class AuthKeys extends Context.Service<
@@ -49,11 +49,11 @@ export class AuthKeys extends Context.Service<
     readonly findById: (id: string) => Effect.Effect<Option.Option<AuthKey>, StorageFailed>
     /** The oldest active Auth Key of a Workspace. */
     readonly firstOf: (workspace: string) => Effect.Effect<Option.Option<AuthKey>, StorageFailed>
-    /** The Workspace of an Auth Key, which may be inactive. */
+    /** The Workspace of an active or inactive Auth Key. */
     readonly ownerOf: (key: string) => Effect.Effect<Option.Option<string>, StorageFailed>
     /**
-     * Inserts an Auth Key. If an Auth Key with the same `key` exists, its secret, Workspace and scopes and whether it is
-     * active are replaced, and its other settings stay.
+     * Inserts an Auth Key. If an Auth Key with the same `key` exists, its secret, its Workspace, its scopes and its
+     * `is_active` are replaced. Its other settings stay.
      */
     readonly put: (authKey: Given) => Effect.Effect<void, StorageFailed>
     /** Records that a request has used an Auth Key. */
@@ -62,16 +62,16 @@ export class AuthKeys extends Context.Service<
 >()("@assembly-effect/emulator/AuthKeys") {}
 
 /**
- * A random `key` and a random secret. They do not depend on the `seed`, because anyone who knows the seed could then
- * compute the secret.
+ * A random `key` and a random secret. Neither value depends on the `seed`, because otherwise anyone who knows the seed
+ * could compute the secret.
  */
 export const random = Effect.all({ key: Ids.hex, secret: Effect.map(Ids.hex, (text) => Redacted.make(text)) }).pipe(
   Effect.provide(SecureRandom.layerWebCrypto)
 )
 
 /**
- * How old the recorded time of the last use may be, in milliseconds. With this precision an Auth Key costs one write a
- * minute, not one write a request.
+ * The maximum age of the recorded last use, in milliseconds. Therefore an Auth Key causes at most one write a minute,
+ * instead of one write for each request.
  */
 const precision = 60_000
 

@@ -6,7 +6,8 @@ const maxPattern = 256
 const maxText = 2048
 
 /**
- * The maximum sum of the counts in a pattern (`{1000}`), and the maximum number of instructions in a compiled pattern.
+ * The maximum sum of the repetition counts in a pattern, such as 1000 in `a{1000}`, and the maximum number of
+ * instructions in a compiled pattern.
  */
 const maxRepetitions = 1000
 const maxProgram = 2000

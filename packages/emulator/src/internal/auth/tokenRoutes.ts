@@ -20,7 +20,7 @@ import * as Form from "../http/form.ts"
 import * as Refusal from "../http/refusal.ts"
 import { lacking } from "./scopes.ts"
 
-/** The error codes are beyond the specification. */
+/** Makes a refusal. The specification does not define the error codes. */
 const refuse = (status: number, code: string, message: string) => new Refusal.Refusal({ code, status, message })
 
 const utf8 = new TextEncoder()

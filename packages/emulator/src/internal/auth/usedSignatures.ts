@@ -8,8 +8,9 @@ import * as Limits from "../../Limits.ts"
 import * as Statement from "../data/statement.ts"
 
 /**
- * Accepts each signature only once, because official clients send no nonce. A used signature is remembered until it
- * expires. If more signatures are remembered than the limit `signatures` allows, the oldest are forgotten.
+ * Accepts each signature only once. The emulator remembers signatures instead of nonces, because official clients send
+ * no nonce. A used signature is remembered until it expires. If more signatures are remembered than the limit
+ * `signatures` allows, the oldest signatures are forgotten.
  */
 export class UsedSignatures extends Context.Service<
   UsedSignatures,

@@ -59,8 +59,8 @@ const readTemplate = (workspace: string, template: Template.Template): Effect.Ef
   )
 
 /**
- * Adds `credentials` and `templates` to the first Workspace. If the first Workspace has no given Auth Key, it gets
- * its oldest active Auth Key, or a new Auth Key.
+ * Adds `credentials` and `templates` to the first Workspace. If the options contain no Auth Key of the first Workspace,
+ * `key` is the oldest active Auth Key of this Workspace, or else a new Auth Key.
  */
 const asked = Effect.fnUntraced(function* ({ credentials, templates = [], workspaces = [] }: Options) {
   const [first = byDefault, ...others] = workspaces
@@ -81,8 +81,8 @@ interface Options {
 
 /**
  * Stores the given Auth Keys and Templates in one transaction. Returns the slug and the first Auth Key of the first
- * Workspace. A failure stores no Auth Key and no Template. It does not undo the migrations of the database, nor the
- * count of starts, which `seed` uses.
+ * Workspace. After a failure, no given Auth Key and no given Template is stored. The migrations of the database and the
+ * count of starts, which `seed` uses, are not undone.
  */
 export const ensure: (
   options: Options
@@ -108,7 +108,7 @@ export const ensure: (
     }
     for (const { id, settings, workspace } of given) {
       if (yield* templates.put(workspace, id, settings)) continue
-      return yield* new InvalidTemplate({ id, problem: `another Workspace has the name ${settings.name}` })
+      return yield* new InvalidTemplate({ id, problem: `another Template has the name ${settings.name}` })
     }
   }).pipe(sql.withTransaction, Statement.stored)
   return { slug, key: key.key, secret: key.secret }

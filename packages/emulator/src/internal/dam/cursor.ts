@@ -15,7 +15,7 @@ export interface Listed {
   readonly prefix: string
 }
 
-/** The number of bytes of both positions, and of the tag after them. */
+/** The number of bytes of both positions together, and the number of bytes of the tag that follows. */
 const positions = 16
 const tag = 16
 

@@ -33,13 +33,13 @@ const refusedAs = ({ path, reason }: Pick<Refused, "path" | "reason">): Refusal.
 const invalid = (issues: Parameters<typeof Refusal.explain>[0]) =>
   Refusal.named("DAM_INVALID_REQUEST", Refusal.explain(issues))
 
-/** Answers a read. */
+/** Converts the errors of the DAM to refusals. */
 const reading = <A>(work: Effect.Effect<A, Refused | StorageFailed>) =>
   Effect.catchTag(work, "DamRefused", (refused) => Effect.fail(refusedAs(refused)))
 
 /**
- * Answers a change. If the disk fails, nothing is changed, and the error is the one that spec.md defines for a change
- * that could not be completed.
+ * Converts the errors of a change to refusals. If the disk fails, nothing is changed, and the error code is
+ * `DAM_MUTATION_FAILED`, which spec.md defines for a change that could not be completed.
  */
 const changing = <A>(work: Effect.Effect<A, Refused | StorageFailed>) =>
   reading(work).pipe(
@@ -166,5 +166,5 @@ const routes = Effect.gen(function* () {
   ])
 })
 
-/** The routes under `/dam`. Only the move of one asset is in the specification, which names the other operations. */
+/** The routes under `/dam`. The specification defines the move of one asset, and only names the other operations. */
 export const layer = HttpRouter.addAll(routes)

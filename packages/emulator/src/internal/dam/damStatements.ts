@@ -57,7 +57,7 @@ const onePosition = Statement.one(Position)
 const allNames = Statement.all(Schema.Struct({ name: Schema.String }))
 const longest = Statement.one(Schema.Struct({ code_points: Schema.Int, bytes: Schema.Int }))
 
-/** SQL for a path: a name after the names of all folders above it. */
+/** The SQL expression of a path: the names of all folders from the root to `folderId`, and then `name`. */
 const pathSql = (folderId: string, name: string) => `(
   WITH RECURSIVE up (folder_id, path) AS (
     SELECT ${folderId}, ${name}
@@ -70,7 +70,7 @@ const columnsSql = `assets.id, assets.workspace, assets.folder_id, assets.filena
   ${pathSql("assets.folder_id", "assets.filename")} AS path,
   versions.id AS version_id, versions.mime, versions.size, versions.md5hash, versions.sha256`
 
-/** The statements of the DAM. Deleted assets are found only by the work that made one of their versions. */
+/** The statements of the DAM. Only `madeBy` finds deleted assets. */
 export const make = (sql: SqlClient.SqlClient) => {
   const columns = sql.literal(columnsSql)
   const current = sql`
@@ -85,7 +85,7 @@ export const make = (sql: SqlClient.SqlClient) => {
   return {
     asset: (workspace: string, id: string) =>
       firstAsset(sql`${current} AND assets.workspace = ${workspace} AND assets.id = ${id}`),
-    /** The asset with a version that may be older than the current version. */
+    /** Finds an asset with a given version, which may be older than the current version. */
     assetVersion: (workspace: string, id: string, version: string) =>
       firstAsset(sql`
         SELECT ${columns} FROM versions JOIN assets ON assets.id = versions.asset_id
@@ -97,18 +97,21 @@ export const make = (sql: SqlClient.SqlClient) => {
      */
     assets: (workspace: string, ids: ReadonlyArray<string>) =>
       allAssets(sql`${current} AND +assets.workspace = ${workspace} AND ${isAny("assets.id", ids)}`),
-    /** The first assets after a position. `limit` is a literal, because a parameter would be planned each time. */
+    /**
+     * The first assets after a position. LIMIT is a literal, because SQLite would plan the statement again each time a
+     * LIMIT parameter is bound.
+     */
     slice: (workspace: string, { after, limit, until }: { readonly [K in "after" | "limit" | "until"]: number }) =>
       allAssets(sql`
         ${current} AND assets.workspace = ${workspace} AND position > ${after} AND position <= ${until}
         ORDER BY position LIMIT ${sql.literal(String(limit))}`),
-    /** The position of the newest asset, which may be deleted. 0 if there was never an asset. */
+    /** The position of the newest asset, which may be deleted. 0 if the Workspace never had an asset. */
     lastPosition: (workspace: string) =>
       Effect.map(
         firstPosition(sql`SELECT last AS position FROM dam_positions WHERE workspace = ${workspace}`),
         Option.match({ onNone: () => 0, onSome: ({ position }) => position })
       ),
-    /** The position of a new asset. No asset had it before, so that no walk that has started returns the new asset. */
+    /** A position that no asset had before. A walk that has started therefore does not return the new asset. */
     nextPosition: (workspace: string) =>
       Effect.map(
         onePosition(sql`
@@ -122,7 +125,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       firstFolder(sql`${folders} WHERE workspace = ${workspace} AND id = ${id}`),
     folderAt: ({ folder_id, name, workspace }: Place) =>
       firstFolder(sql`${folders} WHERE workspace = ${workspace} AND ${inParent(folder_id)} AND name = ${name}`),
-    /** Those of the names that a folder already contains. The assets `except` do not count. */
+    /** Returns the names in `names` that a folder already contains. The assets in `except` do not count. */
     taken: (
       workspace: string,
       folderId: string | null,
@@ -139,9 +142,9 @@ export const make = (sql: SqlClient.SqlClient) => {
         (rows) => new Set(rows.map(({ name }) => name))
       ),
     /**
-     * The lengths of the longest paths in a folder, including its own path. `CROSS JOIN` makes SQLite search the content
-     * of each folder; otherwise it would read the whole Workspace for each folder. The plus sign removes the type of
-     * the column, because the expression in the index has no type.
+     * The lengths of the longest paths in a folder, including its own path. `CROSS JOIN` makes SQLite search the
+     * content of each folder; otherwise SQLite would read the whole Workspace for each folder. The plus sign removes
+     * the type of the column, because the expression in the index has no type.
      */
     longestPath: (workspace: string, folderId: string) =>
       longest(sql`

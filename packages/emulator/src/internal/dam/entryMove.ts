@@ -22,7 +22,7 @@ const namesOf = (path: string) => {
 /** The folders above an entry, from the root. */
 export const foldersOf = (path: string): ReadonlyArray<string> => namesOf(Paths.withoutSlash(path)).folders
 
-/** Finds the place of an entry whose folders exist. */
+/** Finds the parent folder of an entry. Refuses a path with an unknown folder. */
 const placeOf = Effect.fnUntraced(function* (
   sql: DamStatements.Statements,
   workspace: string,

@@ -20,16 +20,19 @@ export interface Page {
 /** The maximum number of assets that are read in one turn. */
 const maxSlice = 512
 
-/** The smallest power of two that is at least `count`, so that there are few statements to prepare. */
+/**
+ * The number of assets to read in one turn, to find `count` assets. The number is a power of two, so that SQLite
+ * prepares only a few different statements.
+ */
 const sliceFor = (count: number): number => Math.min(maxSlice, 2 ** Math.ceil(Math.log2(count)))
 
-/** The prefix as stored paths have it: in NFC, and without the optional slash at its start. */
+/** Converts a prefix to the form of stored paths: in NFC, and without the optional slash at its start. */
 const normalise = (prefix: string): string => Paths.withoutSlash(prefix.normalize("NFC"))
 
 /**
  * Lists assets in the order of their creation, which moves do not change. Therefore a walk returns each asset that
- * matches the prefix during the whole walk exactly once. The walk ends at the newest asset of its start, so that it
- * ends even if a client stores an asset for each asset that it reads.
+ * matches the prefix during the whole walk exactly once. The walk ends at the asset that was the newest one at its
+ * start. Therefore the walk ends even if the client stores a new asset for each asset that it reads.
  *
  * The cost of a whole walk is linear in the number of assets of the Workspace. A page starts at the first match that
  * the previous page did not return, so that no asset without a match is read for two pages.
@@ -45,7 +48,8 @@ export const list = Effect.fnUntraced(function* (
     cursor === undefined ? { after: 0, until: yield* sql.lastPosition(workspace) } : Cursor.read(key, listed, cursor)
   if (walk === undefined) return yield* refuse("OtherCursor", ["cursor"])
 
-  // No path starts with half of a character, but the text of JavaScript could.
+  // A prefix with a lone surrogate matches nothing, because no stored path contains a lone surrogate. In JavaScript,
+  // such a prefix could match the first half of a character.
   const isWellFormed = listed.prefix.isWellFormed()
   const assets: Array<DamStatements.AssetRow> = []
   let { after } = walk

@@ -35,7 +35,7 @@ export interface Placed {
   readonly updatedAt: DateTime.Utc
 }
 
-/** Finds a folder. Undefined is the root. */
+/** Finds a folder by its id. The id null is the root, for which the result is undefined. */
 const folderAt = Effect.fnUntraced(function* (
   sql: DamStatements.Statements,
   workspace: string,
@@ -72,7 +72,7 @@ export const move = Effect.fnUntraced(function* (
 })
 
 /**
- * Moves all assets or none. A name that two of the assets have is taken, like the name of another item in the folder.
+ * Moves all assets or none. Two assets with the same name are refused, because one folder cannot contain both.
  */
 export const moveMany = Effect.fnUntraced(function* (
   sql: DamStatements.Statements,

@@ -11,9 +11,9 @@ export const isTooLong = (path: string): boolean =>
 export const isLongestTooLong = ({ bytes, code_points }: { readonly bytes: number; readonly code_points: number }) =>
   code_points > most.codePoints || bytes > most.bytes
 
-/** Adds a name to the path of a folder. Undefined is the root. */
+/** Adds a name to the path of a folder. An undefined folder is the root. */
 export const join = (folder: DamStatements.FolderRow | undefined, name: string): string =>
   folder === undefined ? name : `${folder.path}/${name}`
 
-/** A slash at the start of a path is optional. */
+/** Removes the slash at the start of a path, which is optional. */
 export const withoutSlash = (path: string): string => path.replace(/^\//, "")

@@ -140,7 +140,7 @@ const fifth = [
 ]
 
 const sixth = [
-  // Whether the params were signed, because signed params may notify more hosts. Older rows count as unsigned.
+  // Whether the params were signed. A signed `notify_url` may also be on loopback. Older rows count as unsigned.
   "ALTER TABLE assemblies ADD COLUMN is_signed INTEGER NOT NULL DEFAULT 0"
 ]
 
@@ -186,8 +186,8 @@ const eighth = [
 
 const ninth = [
   // `due_at` is the time when an attempt is due, and null after the attempt has started. `is_signed` tells whether the
-  // URL came from signed params. `attempt` counts from 1. It is 0 for a replay that a client requested, which is never
-  // repeated.
+  // URL came from signed params. `attempt` counts from 1. `attempt` is 0 for a replay that a client requested, which is
+  // never repeated.
   "ALTER TABLE notifications ADD COLUMN due_at INTEGER",
   "ALTER TABLE notifications ADD COLUMN is_signed INTEGER NOT NULL DEFAULT 0",
   "ALTER TABLE notifications ADD COLUMN attempt INTEGER NOT NULL DEFAULT 0",
@@ -228,13 +228,13 @@ const eleventh = [
      modified_at INTEGER NOT NULL
    ) STRICT`,
   "CREATE UNIQUE INDEX template_credentials_by_name ON template_credentials (workspace, name)",
-  // For the replays of an Assembly that is replaced.
+  // For the replacement of an Assembly, which changes the id of the Assembly in the rows of its replays.
   "CREATE INDEX assemblies_by_parent ON assemblies (parent_id) WHERE parent_id IS NOT NULL",
   "CREATE INDEX assemblies_by_uploads ON assemblies (uploads_from) WHERE uploads_from IS NOT NULL"
 ]
 
 const twelfth = [
-  // The record of each Auth Key. `created_at`, `modified_at` and `last_used_at` are null if they are not known.
+  // The settings of each Auth Key. `created_at`, `modified_at` and `last_used_at` are null if they are not known.
   "ALTER TABLE auth_keys ADD COLUMN id TEXT NOT NULL DEFAULT ''",
   "ALTER TABLE auth_keys ADD COLUMN description TEXT",
   "ALTER TABLE auth_keys ADD COLUMN signature_algo TEXT",
@@ -250,8 +250,8 @@ const twelfth = [
 ]
 
 const thirteenth = [
-  // The order of the assets in lists. Positions of different Workspaces are independent. The ids of rows would change
-  // when somebody compacts the database.
+  // Lists return assets in the order of `position`. Positions of different Workspaces are independent. The order of row
+  // ids cannot be used, because `VACUUM` may change row ids.
   "ALTER TABLE assets ADD COLUMN position INTEGER NOT NULL DEFAULT 0",
   "UPDATE assets SET position = rowid",
   "CREATE UNIQUE INDEX assets_by_position ON assets (workspace, position) WHERE deleted_at IS NULL",
@@ -262,8 +262,8 @@ const thirteenth = [
 
 const fifteenth = [
   // The last position that an asset of each Workspace got. The position of a deleted asset is never used again. A walk
-  // ends at the position that was the last one when it started, so it would also return a new asset that got an old
-  // position.
+  // through the list ends at the last position at its start. If a new asset got an old position, the walk would return
+  // the new asset.
   `CREATE TABLE dam_positions (
      workspace TEXT PRIMARY KEY,
      last INTEGER NOT NULL

@@ -22,8 +22,8 @@ const parse = (input: unknown, field: string, depth: number): Effect.Effect<unkn
 }
 
 /**
- * The params of an operation. Their `field` may also be the JSON text of its value. The problems of a text have the same
- * paths as the problems of the value itself.
+ * Returns the schema `params`, in which `field` may also be the JSON text of its value. An issue in the text has the
+ * same path as an issue in the value itself.
  */
 export const orText = <S extends Schema.Codec<unknown, unknown>>(params: S, field: string, depth: number) =>
   Schema.make<Schema.Codec<S["Type"], unknown>>(

@@ -39,7 +39,7 @@ export const make = (hasher: FileHasher.FileHasher["Service"], file: string): Co
 
   return {
     observe: (start) => {
-      // The hashes lack the first bytes, because an earlier process wrote these bytes.
+      // An earlier process wrote the first bytes, so the hashes lack these bytes and cannot be used.
       if (start !== hashed) hashes = []
       return {
         onChunk: (chunk) => {

@@ -37,7 +37,7 @@ export class FileHasher extends Context.Service<
  */
 export const large = 16 * 1024 * 1024
 
-/** The size of the read buffer in bytes. */
+/** The size of the buffer for reading a file, in bytes. */
 const piece = 256 * 1024
 
 /**
@@ -89,8 +89,9 @@ const makeThread = Effect.fnUntraced(function* (end: Effect.Effect<void>) {
     Effect.ensuring(loseAll),
     Effect.forkScoped({ startImmediately: true })
   )
-  // Finalizers run in reverse order, so this finalizer terminates the worker before Effect's worker platform closes it.
-  // The platform would ask the worker to close, and wait up to five seconds while the worker reads a large file.
+  // Finalizers run in reverse order, so this finalizer terminates the worker before the worker platform of Effect
+  // closes the worker. The platform would ask the worker to close, and wait up to five seconds while the worker reads a
+  // large file.
   yield* Effect.addFinalizer(() => {
     isEnding = true
     return end

@@ -31,7 +31,7 @@ const routes = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const files = yield* FileStore.FileStore
 
-  /** A version stays readable after newer versions. The versions of a deleted asset are gone. */
+  /** Finds a version of an asset, which may be older than the current version. Finds no version of a deleted asset. */
   const find = (versionId: string) =>
     first(sql`
       SELECT versions.blob, assets.filename, versions.mime, versions.size, versions.sha256, versions.created_at
@@ -52,7 +52,7 @@ const routes = Effect.gen(function* () {
       etag: validators.etag,
       "last-modified": validators.lastModified,
       "accept-ranges": "bytes",
-      // As an attachment, an uploaded page cannot run in this origin.
+      // The browser saves an attachment instead of opening it, so an uploaded page cannot run in this origin.
       "content-disposition": `attachment; filename*=UTF-8''${encodeURIComponent(filename)}`
     }
     const asked = ByteRange.read(request.headers, size, validators)
@@ -74,7 +74,7 @@ const routes = Effect.gen(function* () {
 
 /**
  * `GET /results/:versionId/:filename`: the bytes of a result of `/transloadit/store`, with ranges. The request needs no
- * credentials, because the id of the version is secret. The service names no such path: its results are stored
+ * credentials, because the id of the version is secret. The service has no such path, because it stores results
  * elsewhere.
  */
 export const layer = HttpRouter.addAll(routes)

@@ -75,7 +75,7 @@ export class UploadStore extends Context.Service<
     readonly unfinished: Effect.Effect<ReadonlyArray<string>, StorageFailed>
     /**
      * The ids of the uploads whose bytes are needed. Unfinished uploads and partial uploads that were created before
-     * `createdBefore` have expired.
+     * `createdBefore` are not included, because they have expired.
      */
     readonly kept: (createdBefore: number) => Effect.Effect<ReadonlyArray<string>, StorageFailed>
     /** The ids of the unfinished uploads and the partial uploads that were created before `createdBefore`. */

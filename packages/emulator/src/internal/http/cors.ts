@@ -11,7 +11,7 @@ import * as RouteRefusal from "./routeRefusal.ts"
 /**
  * The routes that a page of any origin may use, as with the service. A page can create, follow and cancel an Assembly,
  * upload to the Assembly, and download its results. These routes use no cookies; a request needs a signature, the id of
- * an Assembly, an upload URL, or the URL of a result. All other routes are for programs only.
+ * an Assembly, an upload URL, or the URL of a result. Only programs may use all other routes.
  */
 const open: ReadonlyArray<readonly [path: string, methods: ReadonlyArray<string>]> = [
   ["/assemblies", ["POST"]],
@@ -26,8 +26,8 @@ const openMethods = (request: HttpServerRequest.HttpServerRequest): ReadonlyArra
   open.find(([path]) => RequestPath.matches(path, RequestPath.of(request)))?.[1] ?? []
 
 /**
- * The headers that a page may send: the headers that tusd allows, `upload-checksum`, the header that names Uppy, and the
- * headers of a range.
+ * The headers that a page may send: the headers that tusd allows, `upload-checksum`, the header that names Uppy, and
+ * the headers of a range.
  */
 const allowed = {
   "access-control-allow-headers": [

@@ -75,7 +75,8 @@ const ifFile = (part: Multipart.Part): Effect.Effect<Multipart.File, Malformed> 
 const withoutFiles = (fields: Fields): Form => ({ fields, files: undefined })
 
 /**
- * Describes why a multipart body cannot be read. Only the `cause` differs, because the parser uses one reason for all.
+ * Describes why a multipart body cannot be read. The description depends on the `cause`, because the parser uses the
+ * same `reason` for all of these problems.
  */
 const unreadable = (cause: unknown): Malformed => {
   const tag = Predicate.hasProperty(cause, "_tag") ? cause._tag : undefined
@@ -111,7 +112,7 @@ const fromMultipart = Effect.fnUntraced(function* (
       fields.push([part.key, part.value])
       if (fields.length > limits.formFields) return yield* tooMany(limits)
     }
-    // `Object.fromEntries` is used, because an assignment would lose a field with the name `__proto__`.
+    // The fields are not assigned one by one, because an assignment would lose a field with the name `__proto__`.
     if (parts.length === 0) return withoutFiles(Object.fromEntries(fields))
     if (first === -1) continue
     const rest = Stream.fromPull(Effect.succeed(pull))

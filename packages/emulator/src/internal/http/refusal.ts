@@ -31,12 +31,13 @@ export const explain = (issues: ReadonlyArray<ApiError.Issue>): string => {
 }
 
 /**
- * The refusal of a request that creates or replays an Assembly, because a field is invalid. Beyond the specification.
+ * The refusal of a request that creates or replays an Assembly, because a field is invalid. The specification does not
+ * define the error code.
  */
 export const invalidForm = (issues: ReadonlyArray<ApiError.Issue>): Refusal =>
   new Refusal({ code: "INVALID_FORM_DATA", status: 400, message: explain(issues) })
 
-/** A refusal that no operation defines. Beyond the specification. */
+/** A refusal that no operation defines. The specification does not define the error code. */
 export const server = (status: number, message: string): Refusal =>
   new Refusal({ code: `SERVER_${status}`, status, message })
 
@@ -46,7 +47,7 @@ export const toObject = ({ code, message, status }: Refusal) => ({ error: code, 
 export const toResponse = (refusal: Refusal): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.jsonUnsafe(toObject(refusal), { status: refusal.status })
 
-/** The response to an unknown path. Beyond the specification. */
+/** The response to an unknown path. The specification does not define this response. */
 export const notFound = server(404, "There is no such operation.")
 
 /** The response to headers that exceed the limit. */
@@ -55,7 +56,10 @@ export const tooLargeHeaders = server(431, "The headers are too large.")
 /** The response to a defect of the emulator. The cause is logged, not sent. */
 const defect = server(500, "The emulator failed; see its log.")
 
-/** The response if the disk fails. It does not contain the path of the file. Beyond the specification. */
+/**
+ * The response if the disk fails. It does not contain the path of the file. The specification does not define this
+ * response.
+ */
 const cannotStore = (failed: StorageFailed) => server(507, `The emulator cannot store: ${failed.problem}.`)
 
 /**

@@ -15,10 +15,10 @@ const decodeRefusal = Schema.decodeUnknownOption(
   Schema.fromJsonString(Schema.Struct({ error: Schema.String, message: Schema.optionalKey(Schema.String) }))
 )
 
-/** A refusal has at most this many bytes. A longer body is not read for the log. */
+/** The maximum size of the body of a refusal, in bytes. A longer body is not read for the log. */
 const maxRefusal = 16_384
 
-/** The code and the message in the body of a refusal: JSON of an operation, or a line of tus. */
+/** The code and the message in the body of a refusal, which is a JSON object, or one line of text from a tus route. */
 const reasonOf = ({ body, status }: HttpServerResponse.HttpServerResponse): string | undefined => {
   if (status < 400 || body._tag !== "Uint8Array" || body.body.length > maxRefusal) return undefined
   const text = new TextDecoder().decode(body.body)
@@ -28,10 +28,10 @@ const reasonOf = ({ body, status }: HttpServerResponse.HttpServerResponse): stri
   })
 }
 
-/** The status in the log for a request whose client has disconnected. Nothing is sent. */
+/** The response for the log if the client has disconnected. This response is not sent. */
 const disconnected = HttpServerResponse.text("the client has closed the connection", { status: 499 })
 
-/** Tells a listener about each request. Without a listener nothing is measured. */
+/** Calls the listener for each request. Without a listener, requests are not measured. */
 export const layer = (listener: RequestLog.Listener | undefined) =>
   listener === undefined
     ? Layer.empty

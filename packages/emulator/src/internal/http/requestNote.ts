@@ -1,18 +1,18 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 
-/** What the handler of a request finds out for the log. */
+/** The values that the handler of a request records for the log. */
 export interface Note {
   operation?: string | undefined
 }
 
-/** The note of the current request. Without a log, nobody reads it. */
+/** The note of the current request. Without a log, the note is not read. */
 const Current = Context.Reference<Note>("@assembly-effect/emulator/RequestNote", { defaultValue: () => ({}) })
 
-/** Runs the handling of a request with a note of its own. */
+/** Runs the handler of a request with a given note. */
 export const provide = Effect.provideService(Current)
 
-/** Notes the operation of the current request. */
+/** Records the operation of the current request. */
 export const operation = (name: string): Effect.Effect<void> =>
   Effect.map(Current, (note) => {
     note.operation = name

@@ -41,7 +41,7 @@ interface Call<Op extends Operation.Any> extends Read<Op> {
  * How a request is decoded.
  *
  * - `invalid`: makes the refusal of input that does not match the schemas of the operation.
- * - `takesFiles`: whether the form may contain files. The handler reads them.
+ * - `takesFiles`: whether the form may contain files. The handler reads the files.
  * - `aliases`: maps other names of form fields to the names that the operation defines.
  */
 interface Rules {
@@ -93,7 +93,9 @@ const checkCanonical = Effect.fnUntraced(function* (fields: Form.Fields, named: 
   return yield* invalid([{ path: [changed[0]], message: `Expected ${JSON.stringify(changed[1])}` }])
 })
 
-/** A decoder that fails with the operation's own refusal. `errors` tells whether it names all issues or the first one. */
+/**
+ * A decoder that fails with the refusal of the operation. `errors`: whether a refusal names all issues or the first.
+ */
 const decoder = <S extends Schema.ConstraintDecoder<unknown>>(
   schema: S,
   invalid: Rules["invalid"],
@@ -105,12 +107,13 @@ const decoder = <S extends Schema.ConstraintDecoder<unknown>>(
 
 /**
  * The length of params, in characters, from which a refusal names only the first issue. A list of a megabyte may have
- * hundreds of thousands of invalid items. Finding all of them would block other clients, and nobody would read them.
+ * hundreds of thousands of invalid items. The search for all of these items would block other clients.
  */
 const longParams = 65_536
 
 /**
- * Authenticates a request before its params and fields are decoded, so that an unauthenticated caller learns nothing.
+ * Authenticates a request. The params and fields are decoded later, so that an unauthenticated caller gets no message
+ * about them.
  */
 type Prove<Proof> = (claim: Authentication.Claim) => Effect.Effect<Proof, Refusal.Refusal | StorageFailed>
 

@@ -5,7 +5,7 @@ import * as Layer from "effect/Layer"
 import * as Semaphore from "effect/Semaphore"
 
 /**
- * Runs long synchronous work (milliseconds), one piece in each round of the event loop. Other clients get their
+ * Runs synchronous work that takes milliseconds, one piece in each round of the event loop. Other clients get their
  * responses between two pieces. All routes share one instance, because otherwise every route could run a piece in the
  * same round.
  */

@@ -32,7 +32,7 @@ export class NotHttp extends Data.TaggedError("NotHttp") {}
 
 /**
  * Sends requests to URLs that a client has chosen, such as a `notify_url`. All these requests use this service, because
- * it refuses hosts that the request may not reach. Redirects are not followed.
+ * this service refuses hosts that the request may not reach. Redirects are not followed.
  */
 export class NotificationClient extends Context.Service<
   NotificationClient,
@@ -95,7 +95,7 @@ const make = Effect.fnUntraced(function* (resolve: Resolve) {
       if (Option.isNone(url)) return yield* new NotHttp()
       const { hostname } = url.value
       const address = IpAddress.ofHost(hostname)
-      // An IP address is checked here, because it needs no look-up.
+      // An IP address is checked here, because `lookupWithin` checks only host names.
       if (address !== undefined && !isWithin(reach, address)) return yield* new OutOfReach({ hostname })
       return yield* clients[reach].execute(request).pipe(
         Effect.provideService(HttpClient.TracerDisabledWhen, () => true),

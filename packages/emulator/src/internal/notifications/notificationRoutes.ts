@@ -15,7 +15,7 @@ import * as Route from "../http/route.ts"
 const noUrl = new Refusal.Refusal({
   code: "ASSEMBLY_NOTIFICATION_NOT_REPLAYED",
   status: 400,
-  message: "There is no notify_url."
+  message: "Neither the request nor the Assembly has a notify_url."
 })
 
 const seconds = (millis: number | null) => (millis === null ? null : millis / 1000)

@@ -57,7 +57,7 @@ export class NotificationStore extends Context.Service<
     readonly isCurrent: (due: Due) => Effect.Effect<boolean, StorageFailed>
     /** Stores the outcome of an attempt. Returns false if the Assembly was replaced after the attempt had started. */
     readonly end: (due: Due, outcome: Outcome) => Effect.Effect<boolean, StorageFailed>
-    /** The attempts for an Assembly that have started. */
+    /** The attempts for an Assembly, without scheduled attempts. */
     readonly ofAssembly: (assemblyId: string) => Effect.Effect<ReadonlyArray<Row>, StorageFailed>
     /**
      * Marks the unfinished attempts of an earlier process as failed, and returns the notifications that are still to be

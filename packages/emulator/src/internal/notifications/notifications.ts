@@ -197,7 +197,7 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
     const assembly = yield* assemblies.find(due.assembly_id)
     if (Option.isNone(assembly)) return
     const body = yield* formOf(assembly.value)
-    // Checked after the Assembly was read, because another Assembly may have replaced it while it was read.
+    // The attempt is checked after the Assembly was read, because the Assembly may have been replaced in the meantime.
     if (!(yield* sent.isCurrent(due))) return
     const { isFinal, ...outcome } = yield* post(reachOf(due.is_signed === 1, allowPrivate), due.url, body)
     const isCurrent = yield* StorageFailure.retryUntilStored(sent.end(due, outcome))

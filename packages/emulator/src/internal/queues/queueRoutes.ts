@@ -16,7 +16,10 @@ const refuse = (code: keyof (typeof Operations.Statistics)["errors"], status: nu
 
 const invalidTime = (message: string) => refuse("PRIORITY_JOB_SLOT_STATS_INVALID_TIME", 400, message)
 
-/** A missing or invalid region is reported first, then an invalid aggregation. Every other issue is an invalid time. */
+/**
+ * Reports a missing or invalid region first, then an invalid aggregation. All other issues have the error code of an
+ * invalid time.
+ */
 const invalid = (issues: ReadonlyArray<ApiError.Issue>): Refusal.Refusal => {
   const message = Refusal.explain(issues)
   const has = (...keys: ReadonlyArray<PropertyKey | undefined>) => issues.some(({ path: [key] }) => keys.includes(key))
@@ -99,7 +102,7 @@ const routes = Effect.gen(function* () {
 })
 
 /**
- * The routes `/queues/job_slots` and `/priority_job_slot_stats`. They are beyond the specification, which only names the
- * operations.
+ * The routes `/queues/job_slots` and `/priority_job_slot_stats`. Their details are beyond the specification, which only
+ * names the operations.
  */
 export const layer = HttpRouter.addAll(routes)

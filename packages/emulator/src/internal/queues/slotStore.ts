@@ -46,8 +46,8 @@ const slice = 1000
 /** The statements of a history. Exported because a test checks the query plans. */
 export const statements = (sql: SqlClient.SqlClient, { region, workspace }: Omit<Filter, "since">) => {
   const selected = sql`workspace = ${workspace} AND ${region === "all" ? sql.literal("true") : sql`region = ${region}`}`
-  // Literals, because SQLite would plan a statement again for each LIMIT that is a parameter, and because it uses the
-  // index of the executing Assemblies only if the statement contains the condition of the index.
+  // LIMIT is a literal, because SQLite would plan the statement again each time a LIMIT parameter is bound. The states
+  // are literals, because SQLite uses a partial index only if the statement contains the condition of the index.
   const limited = sql.literal(`LIMIT ${slice}`)
   const executing = sql.literal("state = 'executing'")
   const executed = sql.literal("uploaded_at IS NOT NULL")
@@ -56,7 +56,10 @@ export const statements = (sql: SqlClient.SqlClient, { region, workspace }: Omit
     current: sql`
       SELECT region, count(*) AS count FROM assemblies WHERE ${selected} AND ${executing}
       GROUP BY region ORDER BY region`,
-    /** The slots that were in use just before a time: those in use now, plus the released ones, minus the taken ones. */
+    /**
+     * Counts the slots that were in use just before a time. The count is the number of slots in use now, plus the slots
+     * that were released since then, minus the slots that were taken since then.
+     */
     before: (time: number) => sql`
       SELECT (SELECT count(*) FROM assemblies WHERE ${selected} AND ${executing})
         + (SELECT count(*) FROM assemblies WHERE ${selected} AND ${executed} AND ended_at >= ${time})
@@ -72,7 +75,7 @@ export const statements = (sql: SqlClient.SqlClient, { region, workspace }: Omit
   }
 }
 
-/** The end of the time that a slice covers: the time after its last row, or `until` if it has all rows. */
+/** The end of the time that a slice covers: the time after its last row, or `until` if the slice has all rows. */
 const endOf = (rows: ReadonlyArray<Moment>, until: number): number => {
   const last = rows.at(-1)
   return last === undefined || rows.length < slice ? until : last.at + 1
@@ -106,7 +109,7 @@ const make = Effect.gen(function* () {
     history: Effect.fnUntraced(function* (filter, bucketLength) {
       const select = statements(sql, filter)
       const since = filter.since.epochMilliseconds
-      // Only times before now are counted, so Assemblies that change while the slices are read change nothing.
+      // Only times before now count, so an Assembly that starts or ends during the reading does not change the result.
       const until = (yield* DateTime.now).epochMilliseconds
       const { count } = yield* turns.take(counted(select.before(since)))
       const use = SlotUse.counter({ since, until, bucketLength }, count)

@@ -41,7 +41,8 @@ export const tooManyFiles = new StepFailed({
 
 /**
  * A robot makes files from files. To add a robot, implement this interface and register the robot in `Robots`. The
- * request that starts the Steps of an Assembly waits until the Assembly has ended, unless one of the robots `isSlow`.
+ * request that starts the Steps of an Assembly waits until the Assembly has ended, unless `isSlow` is true for one of
+ * the robots.
  */
 export interface Robot {
   readonly isSlow: boolean

@@ -11,15 +11,15 @@ const decodeOptions = Schema.decodeUnknownEffect(Schema.Struct({ path: Schema.op
 const decodeNames = Schema.decodeUnknownEffect(Schema.NonEmptyArray(DamAsset.Filename))
 
 const pathTooLong = "The path has more than 512 code points or 1024 bytes."
-const nameTaken = "Another item has the name of a folder in the path."
+const nameTaken = "A folder has the path of the file, or an asset has the path of a folder."
 
 /** Fails with a general error code, because the official client defines no error code for this robot. */
 const failed = (message: string) => new StepFailed({ error: "INTERNAL_COMMAND_ERROR", message })
 
 /**
- * The maximum number of characters of a `path`, before and after its variables are replaced. It is higher than the
- * limit for the path of an asset, because that limit applies after the normalisation to NFC, which combines at most 4
- * characters into one.
+ * The maximum number of characters of a `path`, before and after its variables are replaced. This maximum is higher
+ * than the limit for the path of an asset, because that limit applies after the normalisation to NFC, which combines at
+ * most 4 characters into one.
  */
 const maxPath = 4 * 1024
 
@@ -74,7 +74,7 @@ const placeOf = Effect.fnUntraced(function* (work: Work, source: StepFile) {
 
 /**
  * `/transloadit/store`: stores each file as an asset of the Workspace at `path`, by default `${file.name}`. Missing
- * folders are created. The URL of the result leads to the stored version.
+ * folders are created. The URL of the result is the URL of the stored version.
  */
 export const make = Effect.gen(function* () {
   const dam = yield* DamStore.DamStore

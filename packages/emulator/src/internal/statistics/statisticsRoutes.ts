@@ -11,14 +11,14 @@ import * as StatisticsStore from "./statisticsStore.ts"
 const invalidTime = (message: string) => Refusal.named("ASSEMBLY_STATS_INVALID_TIME", message)
 
 /**
- * A missing or invalid region is reported first. All other issues have the error code of an invalid time, because the
+ * Reports a missing or invalid region first. All other issues have the error code of an invalid time, because the
  * specification defines no code for them.
  */
 const invalid = (issues: ReadonlyArray<ApiError.Issue>): Refusal.Refusal => {
   const [first] = issues
   const missing = issues.some(({ path: [key] }) => key === undefined || key === "params" || key === "region")
   return missing
-    ? Refusal.named("ASSEMBLY_STATS_MISSING_REGION", "Set region to a region or all.")
+    ? Refusal.named("ASSEMBLY_STATS_MISSING_REGION", "region: Expected the name of a region, or all")
     : invalidTime(`${first?.path.join(".")}: ${first?.message}`)
 }
 

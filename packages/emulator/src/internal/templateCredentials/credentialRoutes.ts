@@ -60,7 +60,7 @@ const contentProblems = (type: string, content: Schema.JsonObject): Issues =>
     ? [{ path: ["content"], message: `Expected at most ${maxContent} characters of JSON` }]
     : CredentialTypes.problems(type, content)
 
-/** SQLite would store text that is not valid Unicode as other text. */
+/** The problems of a name. SQLite would change a text that is not valid Unicode. */
 const nameProblems = (name: string): Issues =>
   name.length <= maxName && name.isWellFormed()
     ? []
@@ -86,7 +86,10 @@ const checked = (
     : Effect.succeed({ name, type, content: Redacted.make(merged, { label: "content of credentials" }) })
 }
 
-/** Checks a change. An absent content stays, and a content of another type is new. */
+/**
+ * Checks a change. Without a content in the request, the stored content stays. If the request changes the type, its
+ * content gets no values of the stored content.
+ */
 const checkedChange = (before: CredentialStore.Row, request: TemplateCredential.UpdateRequest) => {
   const { content = before.content, name, type } = request
   const isNew = request.content === undefined || type !== before.type
@@ -109,7 +112,7 @@ const toCredential = (row: CredentialStore.Row): TemplateCredential.Credential =
   deleted: null
 })
 
-/** The params that the official client can send. Our client sends none. */
+/** A list operation with the params of the official client. The client of `@assembly-effect/api` sends no params. */
 const List = {
   ...Operations.List,
   params: Schema.Struct({
@@ -210,5 +213,5 @@ const routes = Effect.gen(function* () {
   ])
 })
 
-/** The routes under `/template_credentials`. They are beyond the specification, which only names the operations. */
+/** The routes under `/template_credentials`. Their details are beyond the specification, which names the operations. */
 export const layer = HttpRouter.addAll(routes)

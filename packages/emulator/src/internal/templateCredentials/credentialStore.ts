@@ -10,7 +10,9 @@ import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Statement from "../data/statement.ts"
 import * as Turns from "../http/turns.ts"
 
-/** The maximum number of Template Credentials in a Workspace, because a list shows all of them. */
+/**
+ * The maximum number of Template Credentials in a Workspace. The number is limited, because a list has only one page.
+ */
 export const max = 500
 
 /** Template Credentials in the database. Times are milliseconds since the epoch. */
@@ -56,7 +58,7 @@ export class CredentialStore extends Context.Service<
       id: string,
       next: (row: Row) => Effect.Effect<Settings, E>
     ) => Effect.Effect<Row, E | "NotFound" | "NameTaken" | StorageFailed>
-    /** Deletes Template Credentials. Returns false if there are none with this id. */
+    /** Deletes Template Credentials. Returns false if no Template Credentials have this id. */
     readonly remove: (workspace: string, id: string) => Effect.Effect<boolean, StorageFailed>
     /** Returns the names among `names` that exist in the Workspace. */
     readonly existing: (

@@ -2,10 +2,10 @@ import type * as ApiError from "@assembly-effect/api/ApiError"
 import type * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
 import type * as Schema from "effect/Schema"
 
-/** A field that every new content needs, and every change of the content. */
+/** A field that is required in a new content and in a changed content. */
 const required = { requiredOnCreate: true, requiredOnUpdate: true }
 
-/** A secret field. A change may omit it: the stored value stays. */
+/** A secret field. If a change omits the field, the stored value stays. */
 const secret = { requiredOnCreate: true, requiredOnUpdate: false }
 
 const optional = { requiredOnCreate: false, requiredOnUpdate: false }
@@ -15,7 +15,7 @@ const bucket = { bucket: required, bucket_region: optional, host: optional, key:
 
 /**
  * The types of credentials and their fields. The names of the types, and most names of fields, are those of the
- * official client. The client does not say which fields are required, so this is the choice of the emulator.
+ * official client. The official client does not define which fields are required, so the emulator chooses them.
  */
 export const types: Readonly<Record<string, TemplateCredential.Type>> = {
   ai: {

@@ -13,7 +13,7 @@ interface Named {
   readonly path: ReadonlyArray<string | number>
 }
 
-/** All credentials that Steps name. A Step names one or, as the robots for AI do, a list. */
+/** All credentials that Steps name. A Step names one credential; a Step of an AI robot may name a list. */
 const named = (steps: Steps): ReadonlyArray<Named> =>
   Object.entries(steps).flatMap(([name, { credentials }]): ReadonlyArray<Named> => {
     const path = ["steps", name, "credentials"]
@@ -33,9 +33,11 @@ const problemOf = ({ path, value }: Named, existing: ReadonlySet<string>): Reado
 }
 
 /**
- * Refuses Steps that name Template Credentials which the Workspace does not have. A name with a variable is not checked.
+ * Refuses Steps that name Template Credentials which the Workspace does not have. A name with a variable is not
+ * checked.
  *
- * The code is in the list of the official client. The emulator chose to send this code before it creates the Assembly.
+ * The error code is from the official client. The service does not document when it sends this code; the emulator sends
+ * the code before it creates the Assembly.
  */
 export const check: (
   workspace: string,

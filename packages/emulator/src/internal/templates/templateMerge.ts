@@ -14,8 +14,8 @@ const stepsDenied = new Refusal.Refusal({
 
 /**
  * Merges the params of a request into the Template with their `template_id`. Params without a `template_id` stay
- * unchanged. The error codes and the merge rules are beyond the specification; they follow the official client of the
- * service.
+ * unchanged. The specification does not define the error codes and the merge rules. The emulator follows the official
+ * client.
  */
 export const merge: (
   workspace: string,

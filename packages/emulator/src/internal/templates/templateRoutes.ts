@@ -30,7 +30,7 @@ const invalidOfOne =
 const invalidList = (issues: Issues) =>
   new Refusal.Refusal({ code: "TEMPLATE_LIST_ERROR", status: 400, message: Refusal.explain(issues) })
 
-const tooManyKeywords = invalidList([{ path: ["keywords"], message: `Expected at most ${KeywordLimit.max}` }])
+const tooManyKeywords = invalidList([{ path: ["keywords"], message: `Expected at most ${KeywordLimit.max} keywords` }])
 
 const refusals: Readonly<Record<TemplateStore.Problem, Refusal.Refusal>> = {
   NotFound: TemplateStore.notFound,
@@ -72,7 +72,7 @@ const toItem = (row: TemplateStore.Listed): Template.Item => ({
   last_used: row.last_used === null ? null : toDate(row.last_used)
 })
 
-/** The emulator has no Builtin Templates, so a list of only these is empty. */
+/** The empty list of Builtin Templates. The emulator has no Builtin Templates. */
 const noBuiltin = { count: 0, items: [] }
 
 const routes = Effect.gen(function* () {
@@ -147,5 +147,5 @@ const routes = Effect.gen(function* () {
   ])
 })
 
-/** The routes under `/templates`. They are beyond the specification, which only names the operations. */
+/** The routes under `/templates`. Their details are beyond the specification, which only names the operations. */
 export const layer = HttpRouter.addAll(routes)

@@ -41,7 +41,7 @@ export const defaults: Omit<Settings, "name" | "content"> = {
   transcoding_result_expiry: null
 }
 
-/** The refusal of an unknown Template. Beyond the specification. */
+/** The refusal of an unknown Template. The specification does not define the error code. */
 export const notFound = new Refusal.Refusal({
   code: "TEMPLATE_NOT_FOUND",
   status: 404,
@@ -76,7 +76,9 @@ export class TemplateStore extends Context.Service<
       id: string,
       settings: Settings
     ) => Effect.Effect<Row, "NameTaken" | StorageFailed>
-    /** Changes a Template in one transaction, so that concurrent changes of different settings do not undo each other. */
+    /**
+     * Changes a Template in one transaction, so that concurrent changes of different settings do not undo each other.
+     */
     readonly change: (
       workspace: string,
       idOrName: string,

@@ -32,7 +32,7 @@ const make = Effect.fnUntraced(function* (lifetime: Duration.Duration) {
 
   const limit = Effect.map(DateTime.now, (now) => DateTime.subtractDuration(now, lifetime).epochMilliseconds)
 
-  // A file without an upload is an orphan here, because no request can be creating an upload yet.
+  // Removes orphans. At the start, every file without an upload is an orphan, because no request creates an upload yet.
   const kept = new Set(yield* Effect.flatMap(limit, uploads.kept))
   yield* Effect.forEach(yield* files.names, (name) => (kept.has(name) ? Effect.void : files.remove(name)))
 

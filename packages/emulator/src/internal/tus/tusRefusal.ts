@@ -5,7 +5,8 @@ import type { StorageFailed } from "../../EmulatorError.ts"
 
 /**
  * The refusal of a tus request, in one of two formats (spec.md, "Errors"). `line` is a line from the tus server, and
- * `hook` is a JSON object from the service behind the tus server. The codes and statuses are beyond the specification.
+ * `hook` is a JSON object from the service behind the tus server. The specification does not define the codes and the
+ * statuses.
  */
 export class TusRefusal extends Data.TaggedError("TusRefusal")<{
   readonly form: "line" | "hook"
@@ -44,7 +45,11 @@ export const unsupportedVersion = refusal(
   `tus-resumable must be ${TusUpload.tusVersion}`
 )
 export const uploadNotFound = refusal("ERR_UPLOAD_NOT_FOUND", 404, "there is no such upload")
-export const assemblyNotFound = hook("ERR_ASSEMBLY_NOT_FOUND", 404, "assembly_url is not an Assembly of this service")
+export const assemblyNotFound = hook(
+  "ERR_ASSEMBLY_NOT_FOUND",
+  404,
+  "assembly_url is not the URL of an Assembly of this service"
+)
 export const assemblyNotUploading = hook("ERR_ASSEMBLY_NOT_UPLOADING", 403, "the Assembly no longer accepts uploads")
 export const mismatchedOffset = refusal(
   "ERR_MISMATCHED_OFFSET",

@@ -132,7 +132,7 @@ const handlers = Effect.gen(function* () {
       contentLength: Number(row.length),
       headers: {
         ...TusRefusal.tusHeaders,
-        // As an attachment, an uploaded page cannot run in this origin.
+        // The browser saves an attachment instead of opening it, so an uploaded page cannot run in this origin.
         "content-disposition": `attachment; filename*=UTF-8''${encodeURIComponent(row.filename)}`
       }
     })

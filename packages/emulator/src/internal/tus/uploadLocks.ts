@@ -32,7 +32,7 @@ const make = Effect.sync(() => {
   const locks = new Map<string, Lock>()
 
   /**
-   * Finds or creates the lock and enters its queue. Both happen in one step, because the last request that leaves
+   * Finds or creates the lock and enters its queue. Both actions are one step, because the last request that leaves
    * removes the lock.
    */
   const enter = (id: string) =>

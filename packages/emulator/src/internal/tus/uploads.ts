@@ -164,9 +164,9 @@ const make = Effect.gen(function* () {
   })
 
   /**
-   * Loads an upload. If the upload has all its bytes, it is finished first, and its Assembly advances. This function
-   * runs after every change of an upload. The work continues when the request disconnects. If the emulator ends during
-   * the work, the next request or the next start repeats the work.
+   * Loads an upload. If the upload has all its bytes, this function first finishes the upload and advances its
+   * Assembly. The function runs after every change of an upload. The work continues even if the client disconnects. If
+   * the emulator ends during the work, the next request or the next start repeats the work.
    */
   const settled = Effect.fnUntraced(function* (id: string) {
     const upload = yield* load(id)
@@ -224,7 +224,7 @@ const make = Effect.gen(function* () {
     return yield* insert(id, "final", assembly.id, { ...final, length })
   })
 
-  /** Concatenates in the background, so that the work continues when the request disconnects. */
+  /** Concatenates in the background, so that the work continues even if the client disconnects. */
   const concatenate = (final: Final) =>
     Effect.flatMap(FiberSet.run(concatenating, concatenateNow(final)), (fiber) => Fiber.join(fiber))
 
