@@ -144,7 +144,7 @@ const checkFolder = Effect.fnUntraced(function* (path: string) {
   }
 })
 
-/** The lines of the log, on the standard error: the standard output is evaluated by a shell. */
+/** Writes a line of the log to the standard error, because a shell evaluates the standard output. */
 const writeRequest = Effect.fnUntraced(function* (entry: RequestLog.Entry) {
   const { canColor } = yield* TerminalCapabilities.TerminalCapabilities
   yield* Output.log(RequestLine.render(entry, yield* DateTime.now, canColor ? Style.ansi : Style.plain))
@@ -159,7 +159,7 @@ export const emulator = Command.make(
       Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 }))),
       Flag.withDefault(0)
     ),
-    // Not `Flag.Directory`, which makes the current folder of an empty text.
+    // Not `Flag.Directory`, because it reads an empty text as the current folder.
     data: Flag.String("data").pipe(
       Flag.withMetavar("folder"),
       Flag.withDescription("The folder for Assemblies and files; without it they are deleted at the end"),
@@ -200,7 +200,7 @@ export const emulator = Command.make(
       Flag.optional
     ),
     command: Argument.String("command").pipe(
-      Argument.withDescription("A program to run with the environment of the emulator, which ends with it"),
+      Argument.withDescription("A program to run with the variables of the emulator; the emulator ends with the program"),
       Argument.variadic()
     )
   },
@@ -255,7 +255,7 @@ export const emulator = Command.make(
     )
   })
 ).pipe(
-  Command.withDescription("Run an emulator of the service for development and tests, alone or around a program"),
+  Command.withDescription("Run an emulator of the service for development and tests, alone or while a program runs"),
   Command.annotate(HelpText.Environment, [
     ["ASSEMBLY_EMULATOR_KEY", "The Auth Key, as --key"],
     ["ASSEMBLY_EMULATOR_SECRET", "Its secret, as --secret; hidden from the list of processes"]

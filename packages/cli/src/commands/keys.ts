@@ -106,7 +106,7 @@ interface Creation {
   readonly canShowAuthSecret: Option.Option<boolean>
 }
 
-/** The service may never show the secret of a new key again, so nobody would know a secret that is not printed. */
+/** Fails if the secret of a new key would be printed neither now nor later, because such a key is useless. */
 const keepsSecret = ({ canShowAuthSecret, scopes, showSecret }: Creation) => {
   if (!Arr.isReadonlyArrayNonEmpty(scopes)) {
     return Effect.fail(new CliError.ValidationError({ message: "give at least one --scope" }))
