@@ -41,7 +41,7 @@ import * as Derive from "./internal/derive.ts"
  * - `expiry`: when other runners take over the jobs of a runner that does not answer, 12 seconds by default, from 3
  *   seconds to 5 minutes. A runner that cannot reach Postgres for a third of this time stops its uploads, and continues
  *   them when Postgres answers.
- * - `poll`: how often a runner asks for new jobs, half a second by default.
+ * - `poll`: how often a runner reads the messages and replies of the engine, half a second by default.
  * - `termination`: how long a runner may take to stop a job that another runner has taken over, 1 second by default.
  *
  * @since 0.1.0
