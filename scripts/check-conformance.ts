@@ -1,6 +1,7 @@
 // Checks docs/conformance.md: every clause must have a module and a test that exist. "*pending*" marks a test that is
-// not written yet; a clause of a schema must not be pending. Also checks the tests that SECURITY.md and
-// docs/reliability.md and docs/durable.md name, and that the table of the operations has a row for each operation in the code.
+// not written yet; a clause of a schema must not be pending. Also checks that the tests which SECURITY.md,
+// docs/reliability.md and docs/durable.md name exist, and that the table of the operations has a row for each operation
+// in the code.
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 

@@ -25,7 +25,7 @@ const upload = Uploads.oursOf(origin, UploadSource.fromBytes(new Uint8Array(Uplo
 /** The number of open files and sockets of this process. */
 const handles = () => readdirSync("/proc/self/fd").length
 
-/** The growth of samples that were taken every `step`, in 1,000 steps: between the mean of each half. */
+/** The growth of samples in 1,000 steps: from the mean of the first half to the mean of the second half. */
 const slopeOf = (at: ReadonlyArray<number>, step: number): number => {
   const half = at.length >> 1
   const mean = (values: ReadonlyArray<number>) => values.reduce((a, b) => a + b, 0) / values.length

@@ -1,5 +1,5 @@
 /**
- * Runs the TypeScript versions of users, and returns their diagnostics of a foreign project.
+ * Runs the TypeScript versions that users have, and returns their diagnostics of a project outside of this repository.
  */
 import { createRequire } from "node:module"
 import { join } from "node:path"

@@ -1,10 +1,9 @@
 /**
  * Records all output of a program: each span that ends, each log line of any level, each console line, and each error
- * of an effect. It changes none of them.
+ * of an effect. It does not change the output.
  *
- * Effect has no hook that records all of them independent of the services that a test provides, so this module wraps
- * Effect's own objects. If a version of Effect has other objects, this module fails, instead of silently recording
- * nothing.
+ * Effect has no hook that records all output whatever services a test provides, so this module wraps Effect's own
+ * objects. If a version of Effect has other objects, this module fails, instead of silently recording nothing.
  */
 import * as Cause from "effect/Cause"
 import * as Console from "effect/Console"
@@ -54,14 +53,14 @@ const recordSpans = (hear: Hear) =>
         const links = this.links.map(({ attributes }) => attributes)
         const name = `${this.kind} ${this.name}`
         hear("span", `${name} ${shown([[...this.attributes], this.events, links])}`)
-        // In the form of an exporter, with stack traces.
+        // An exporter also writes the cause with stack traces.
         if (Exit.isFailure(exit)) hear("span", `${name} ${Cause.pretty(exit.cause)}`)
       }
   )
 
 /**
- * The errors of these packages are Schema classes. Other errors stay inside and count only if they end a span or a
- * test.
+ * Whether an error belongs to the public errors of the packages, which are Schema classes. Other errors are internal,
+ * and are recorded only if they end a span or a test.
  */
 const isPublic = (error: unknown): error is Error => error instanceof Error && Schema.isSchema(error.constructor)
 

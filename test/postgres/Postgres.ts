@@ -22,12 +22,12 @@ export interface Postgres {
   readonly url: Redacted.Redacted
   /** Creates an empty database, and returns its URL. */
   readonly database: (name: string) => Effect.Effect<Redacted.Redacted>
-  /** Stops the time of the server: connections stay open, and nothing answers. */
+  /** Suspends the processes of the server: connections stay open, but get no answer. `thaw` resumes the processes. */
   readonly freeze: Effect.Effect<void>
   readonly thaw: Effect.Effect<void>
 }
 
-/** Starts a Postgres that stops with the scope. Also stops when this process is killed. */
+/** Starts a Postgres. It stops when the scope ends, and also when this process is killed. */
 export const make = Effect.gen(function* () {
   const child = yield* Effect.acquireRelease(
     Effect.sync(() => fork(new URL("supervisor.ts", import.meta.url), { execArgv: [], stdio: "inherit" })),
