@@ -58,6 +58,6 @@ export const diagnose = async (
   ]
   const { exitCode, output } = await Command.run(process.execPath, args, { cwd: project.folder })
   const diagnostics = output.split("\n").filter((line) => /error TS\d+/.test(line))
-  if (exitCode !== 0 && diagnostics.length === 0) throw new Error(`the compiler broke off\n${output}`)
+  if (exitCode !== 0 && diagnostics.length === 0) throw new Error(`the compiler failed without a diagnostic\n${output}`)
   return diagnostics.map((line) => line.slice(0, 300))
 }

@@ -37,7 +37,7 @@ const shown = (value: unknown): string =>
 /** Replaces a method of an object that all fibers share. */
 const wrap = (owner: object, name: string, make: (original: Function) => Function): void => {
   const original: unknown = Reflect.get(owner, name)
-  if (typeof original !== "function") throw new Error(`The walk does not know this Effect: it has no ${name}`)
+  if (typeof original !== "function") throw new Error(`scripts/walk does not fit this version of Effect: no ${name}`)
   Object.defineProperty(owner, name, { value: make(original), configurable: true, enumerable: true, writable: true })
 }
 

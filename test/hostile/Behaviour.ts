@@ -1,6 +1,6 @@
 /**
- * Named behaviours of a server towards its client. Each behaviour ends the response or the connection, except those
- * that never end.
+ * Named behaviours of a server towards its client. `hanging`, `stall`, `silence` and `endless` leave the response open.
+ * All others end it.
  */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http"
 import * as Zlib from "node:zlib"

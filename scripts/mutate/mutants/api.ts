@@ -23,7 +23,7 @@ export const api = [
         replace: `response.headers`
       },
       {
-        name: "a size that no file has is not checked",
+        name: "an invalid size in the Status is not refused",
         find: `...optionIssues(options), ...statusIssues(file)`,
         replace: `...optionIssues(options)`
       }
@@ -156,22 +156,22 @@ export const api = [
     ["RetryPolicy", "TransportFailure"],
     [
       {
-        name: "never is repeated",
+        name: "an operation with retry: never is retried",
         find: `if (retry === "never") return false`,
         replace: `if (String(retry) === "nothing") return false`
       },
       {
-        name: "what cannot heal is repeated",
+        name: "a permanent failure is retried",
         find: `if (error.permanent === true) return false`,
         replace: `if (error.permanent === true) return true`
       },
       {
-        name: "a wait is kept however long it is",
+        name: "a Retry-After has no maximum",
         find: `Option.isSome(wait) && Duration.toMillis(wait.value) > maxWait`,
         replace: `Option.isSome(wait) && Duration.toMillis(wait.value) > maxWait * 1e9`
       },
       {
-        name: "the service's wait is ignored",
+        name: "the Retry-After of the service is ignored",
         find: `Duration.millis(Duration.toMillis(wait.value) + pause * chance)`,
         replace: `Duration.millis(pause * chance)`
       },
@@ -181,18 +181,18 @@ export const api = [
         replace: `Math.min(base, maxPause)`
       },
       {
-        name: "one repetition too many",
+        name: "an operation is retried once too often",
         find: `failures > retries ||`,
         replace: `failures > retries + 1 ||`
       },
       {
-        name: "a Schedule forgets the wait that the answer names",
+        name: "a Schedule ignores the Retry-After of the response",
         find: `onSome: Duration.max(pause)`,
         replace: `onSome: () => pause`,
         tests: ["PerCall"]
       },
       {
-        name: "a Schedule repeats what could do harm",
+        name: "a Schedule retries a request that may not be repeated",
         find: `if (isTooLong(failure, maxWait) || !isRetryable(failure)) return Effect.succeedNone`,
         replace: `if (isTooLong(failure, maxWait)) return Effect.succeedNone`,
         tests: ["PerCall"]
@@ -221,7 +221,7 @@ export const api = [
     ["AssemblyClient"],
     [
       {
-        name: "a clock is corrected by any time",
+        name: "the correction of the clock has no maximum",
         find: `isExpired(error) && Math.abs(error.clockSkew) <= max ?`,
         replace: `isExpired(error) ?`
       },
@@ -266,7 +266,7 @@ export const api = [
     ["/Guard.test"],
     [
       {
-        name: "a 429 pauses an origin however long it says",
+        name: "the pause after a 429 has no maximum",
         find: `const retryAfter = Duration.min(wait, options.maxPause)`,
         replace: `const retryAfter = wait`
       }
@@ -277,7 +277,7 @@ export const api = [
     ["Lifecycle", "OperationsOverHttp", "BrokenErrors"],
     [
       {
-        name: "the Status of another Assembly is an answer",
+        name: "the Status of another Assembly is accepted",
         find: `if (Assembly.isOfAnother(body, assemblyId)) {`,
         replace: `if (Assembly.isOfAnother(body, assemblyId) && answered.operation.name === "") {`
       },
@@ -287,18 +287,18 @@ export const api = [
         replace: `const assemblyId = error.assembly_id ?? subject.assemblyId`
       },
       {
-        name: "a rate limit is the answer of an Assembly that failed",
+        name: "a 429 is the error of a failed Assembly",
         find: `return status !== 429 && status < 500 && !isAboutRequest(code) &&`,
         replace: `return status < 500 &&`
       },
       {
-        name: "a code that every object has is a named error",
+        name: "a code such as toString is a named error",
         find: `Object.hasOwn(operation.errors, details.code) ? operation.errors[details.code] : undefined`,
         replace: `operation.errors[details.code]`,
         tests: ["HostileAnswers"]
       },
       {
-        name: "429 with a body that nobody can read is unexpected",
+        name: "a 429 with an invalid body is not RateLimited",
         find: `answered.response.status === 429`,
         replace: `answered.response.status === 430`
       },
@@ -315,7 +315,7 @@ export const api = [
         tests: ["ServerText", "Proofs", "BrokenErrors"]
       },
       {
-        name: "a redirect is an answer",
+        name: "a redirect is accepted as a response",
         find: `if (AuthTransport.isRedirect(response.status)) {`,
         replace: `if (response.status === 0) {`
       }
@@ -339,7 +339,7 @@ export const api = [
     ["Lifecycle", "/Guard.test"],
     [
       {
-        name: "what was not sent may have been done",
+        name: "a request that was not sent counts as sent",
         find: `return sent !== "no"`,
         replace: `return sent !== "never"`
       }
@@ -376,7 +376,7 @@ export const api = [
         replace: `retry: "safe"`
       },
       {
-        name: "404 to a DELETE stands, nobody asks",
+        name: "after a 404 to a DELETE, the Status is not requested",
         find: `(error.status === 404 || error.status === 410)`,
         replace: `error.status === 410`
       },
@@ -416,12 +416,12 @@ export const api = [
     ["Watch"],
     [
       {
-        name: "the update stream of another Assembly is believed",
+        name: "the events of another Assembly are accepted",
         find: `strange ||= isOfAnother(event.data, assemblyId)`,
         replace: `strange ||= isOfAnother(event.data, "") && assemblyId === ""`
       },
       {
-        name: "the pause between connections never begins anew",
+        name: "the pause between connections is not reset after an event",
         find: `const connection = eventful ? 0 : fruitless`,
         replace: `const connection = eventful ? fruitless : fruitless`
       }
@@ -454,7 +454,7 @@ export const api = [
     ["ServerText"],
     [
       {
-        name: "a key of an answer brings a token into a problem",
+        name: "a key in a response with a token is not redacted",
         find: `problem: Redaction.text(problem, { secrets })`,
         replace: `problem`
       }
@@ -465,7 +465,7 @@ export const api = [
     ["ServerText"],
     [
       {
-        name: "the start of a body that is too large brings a token",
+        name: "the excerpt of a body that is too large is not redacted",
         find: `excerpt: excerptOf(lenient.decode(error.start.subarray(0, excerptBytes)))`,
         replace: `excerpt: lenient.decode(error.start.subarray(0, 200))`
       }
@@ -474,7 +474,7 @@ export const api = [
   ...changes(
     "packages/api/src/internal/completion.ts",
     ["ServerText"],
-    [{ name: "the code of an Assembly brings a capability", find: `code: Redaction.code(code)`, replace: `code` }]
+    [{ name: "the error code of an Assembly is not redacted", find: `code: Redaction.code(code)`, replace: `code` }]
   ),
   ...changes(
     "packages/api/src/internal/response.ts",
@@ -519,7 +519,7 @@ export const api = [
     ["Instructions"],
     [
       {
-        name: "Steps beside a Template are whole",
+        name: "Steps that change a Template must be complete",
         find: `templateId === undefined ? "whole" : "changes"`,
         replace: `templateId === undefined ? "whole" : "whole"`
       }
@@ -546,25 +546,25 @@ export const api = [
     ["SendGuard"],
     [
       {
-        name: "a request that was refused leaves at the second try",
+        name: "a refused request is sent at the second try",
         find: `refusal ?? objection(leaving)`,
         replace: `objection(leaving)`,
         project: "api"
       },
       {
-        name: "other raw bytes leave",
+        name: "a client can replace a raw body",
         find: `leaving._tag === "Raw" && leaving.body === given.body`,
         replace: `leaving._tag === "Raw"`,
         project: "api"
       },
       {
-        name: "bytes become what cannot be compared",
+        name: "a client can replace bytes by a stream",
         find: `if (leaving._tag !== "Stream") return false`,
         replace: `if (leaving._tag !== "Stream") return true`,
         project: "api"
       },
       {
-        name: "a body that was refused before it left leaves a doubt",
+        name: "a body that was refused before it was sent counts as sent",
         find: `new Lost({ ...other.changed, sent: "no" })`,
         replace: `other.changed`,
         project: "api"
@@ -576,7 +576,7 @@ export const api = [
     ["RetryPolicy"],
     [
       {
-        name: "what resumes is repeated as any change",
+        name: "a request with retry: resumes is not retried",
         find: `if (retry === "resumes") return true`,
         replace: ``
       }

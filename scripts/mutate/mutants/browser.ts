@@ -43,7 +43,7 @@ export const browser = [
         replace: `if (textOf(request.result) === "none") return`
       },
       {
-        name: "a value that is no text is an entry",
+        name: "a stored value that is not a string is ignored",
         find: `typeof value === "string" ? value : ""`,
         replace: `typeof value === "string" ? value : undefined`
       }
@@ -59,7 +59,7 @@ export const browser = [
         replace: `{}`
       },
       {
-        name: "a lock is not let go",
+        name: "a lock is not released",
         find: `Effect.sync(() => free())`,
         replace: `Effect.sync(() => free)`
       },
@@ -76,7 +76,7 @@ export const browser = [
     [
       {
         project: "browser",
-        name: "who finds a lock taken does not wait for it",
+        name: "a process does not wait for a lock that is taken",
         find: `(yield* Clock.currentTimeMillis) + millis`,
         replace: `yield* Clock.currentTimeMillis`
       },

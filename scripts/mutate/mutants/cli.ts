@@ -17,12 +17,12 @@ export const cli = [
     ["HostileService"],
     [
       {
-        name: "a line of a command is written as it came",
+        name: "a line of output is not escaped",
         find: `Console.log(texts.map(Printable.escape).join("\\n"))`,
         replace: `Console.log(texts.join("\\n"))`
       },
       {
-        name: "JSON is written as it came",
+        name: "JSON output is not escaped",
         find: `Console.log(Printable.escapeJson(text))`,
         replace: `Console.log(text)`
       },
@@ -32,17 +32,17 @@ export const cli = [
         replace: `Effect.flatMap((encoded) => Effect.orDie(stringify(encoded))),`
       },
       {
-        name: "a hint reaches the terminal as it is",
+        name: "a hint is not escaped",
         find: `Console.error(inTerminal(Printable.escape(text)))`,
         replace: `Console.error(inTerminal(text))`
       },
       {
-        name: "what is drawn is not guarded",
+        name: "drawn text is not escaped",
         find: `terminal.display(guard(text, Style.screen))`,
         replace: `terminal.display(text)`
       },
       {
-        name: "the console is not guarded",
+        name: "output of the console is not escaped",
         find: `Effect.map(Console.Console, guarded)`,
         replace: `Effect.tap(Console.Console, (console) => Effect.sync(() => guarded(console)))`
       }
@@ -53,7 +53,7 @@ export const cli = [
     ["HostileService", "Table"],
     [
       {
-        name: "a cell is written as it came",
+        name: "a cell of a table is not escaped",
         find: `Printable.escape(value(row))`,
         replace: `value(row)`
       }
@@ -64,7 +64,7 @@ export const cli = [
     ["shell"],
     [
       {
-        name: "a secret is a command of the shell",
+        name: "a secret with a semicolon is not quoted",
         find: `if (plain.test(text)) return`,
         replace: `if (plain.test(text) || text.includes(";")) return`
       },
@@ -164,7 +164,7 @@ export const cli = [
     ["HostileService"],
     [
       {
-        name: "the value of a fact reaches the terminal as it is",
+        name: "the value of a fact is not escaped",
         find: `Printable.escape(value)`,
         replace: `value`
       }
@@ -201,7 +201,7 @@ export const cli = [
         replace: `.find(([, found]) => found.length > 2)`
       },
       {
-        name: "names that the service makes equal are different",
+        name: "names that are equal in NFC are different",
         find: `name.normalize("NFC"))].find`,
         replace: `name)].find`
       },
@@ -222,7 +222,7 @@ export const cli = [
     ["exitCodes", "bin"],
     [
       {
-        name: "an old Node fails somewhere inside",
+        name: "an old version of Node is not refused",
         find: `difference !== undefined && difference < 0`,
         replace: `false`
       },
@@ -260,7 +260,7 @@ export const cli = [
     ["uploadCommand"],
     [
       {
-        name: "a service that is gone ends the command",
+        name: "the command does not wait for an unreachable service",
         find: `      settings.isKept &&\n      status !== undefined &&`,
         replace: `      false &&\n      status !== undefined &&`
       },

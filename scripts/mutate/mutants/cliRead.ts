@@ -16,7 +16,7 @@ export const cliRead: ReadonlyArray<Mutant> = [
         replace: `columns`
       },
       {
-        name: "nobody says which columns are missing",
+        name: "the columns that do not fit are not named",
         find: `titles.length === 0 ? []`,
         replace: `titles.length >= 0 ? []`
       }
@@ -39,7 +39,7 @@ export const cliRead: ReadonlyArray<Mutant> = [
     [
       { name: "weeks start on Thursdays", find: `step % week === 0 ? monday : 0`, replace: `0` },
       {
-        name: "a bar has a part of a bucket",
+        name: "a bar ends within a bucket",
         find: `([millis]) => millis % bucket === 0`,
         replace: `([millis]) => millis >= bucket`
       },

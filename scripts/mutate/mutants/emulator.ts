@@ -130,7 +130,7 @@ export const emulator = [
         tests: ["DamListing"]
       },
       {
-        name: "a walk never ends while assets are stored",
+        name: "a walk through the pages includes assets that are stored later",
         find: " AND position <= ${until}",
         replace: " AND position <= ${until} + 9007199254740991",
         tests: ["DamListing"]
@@ -182,7 +182,7 @@ export const emulator = [
         replace: "prefix"
       },
       {
-        name: "half of a character is a prefix of it",
+        name: "a prefix may be a lone surrogate",
         find: "if (!isWellFormed || !row",
         replace: "if (!row"
       }
@@ -337,7 +337,7 @@ export const emulator = [
         replace: `const maxPath = 1024`
       },
       {
-        name: "a variable is what every object has",
+        name: "a variable such as toString has a value",
         find: `Object.hasOwn(values, key) ? values[key]`,
         replace: `key in values ? String(values[key])`
       }
@@ -348,7 +348,7 @@ export const emulator = [
     ["/Limits"],
     [
       {
-        name: "the emulator bounds no file",
+        name: "the emulator does not limit the size of a file",
         find: `maxSize === undefined ? limits.fileBytes :`,
         replace: `maxSize === undefined ? undefined :`
       }
@@ -452,7 +452,11 @@ export const emulator = [
         find: `turn.withPermits(1)`,
         replace: `turn.withPermits(0)`
       },
-      { name: "a turn comes without a pause", find: `Effect.andThen(Effect.yieldNow, work)`, replace: `work` }
+      {
+        name: "requests of other clients do not run between two turns",
+        find: `Effect.andThen(Effect.yieldNow, work)`,
+        replace: `work`
+      }
     ]
   ),
   ...changes(
@@ -509,12 +513,12 @@ export const emulator = [
         replace: `Effect.suspend(() => work(Deferred.await(asked)))`
       },
       {
-        name: "who leaves takes the lock of the next one away",
+        name: "a holder that leaves removes the lock of the next holder",
         find: `if (lock.queue.size === 0) locks.delete(id)`,
         replace: `if (lock.queue.size >= 0) locks.delete(id)`
       },
       {
-        name: "a holder is not asked to let go",
+        name: "a holder is not asked to release its lock",
         find: `for (const earlier of lock.queue) Deferred.doneUnsafe(earlier, Effect.void)`,
         replace: `for (const earlier of lock.queue) Deferred.isDoneUnsafe(earlier)`,
         tests: ["UploadLocks", "/Tus.test", "TusExtensions"]
@@ -762,7 +766,7 @@ export const emulator = [
     ["Address.test"],
     [
       {
-        name: "an address that is not assigned is public",
+        name: "an IPv6 address that is not assigned is public",
         find: `parsed.kind() === "ipv4" || parsed.match(globalUnicast) ? "public" : "private"`,
         replace: `parsed.kind() === "ipv4" || globalUnicast.length > 0 ? "public" : "private"`
       },
@@ -778,12 +782,12 @@ export const emulator = [
     ["NotificationClient"],
     [
       {
-        name: "what a name is resolved to is not looked at",
+        name: "the resolved address of a host is not checked",
         find: `addresses.filter(({ address }) => isWithin(reach, address))`,
         replace: `addresses.filter(({ address }) => isWithin("any", address))`
       },
       {
-        name: "an address without a name is not looked at",
+        name: "an IP address as a host is not checked",
         find: `address !== undefined && !isWithin(reach, address)`,
         replace: `address !== undefined && !isWithin("any", address)`
       }
@@ -858,7 +862,7 @@ export const emulator = [
     ["/Limits"],
     [
       {
-        name: "what every object has is taken for a value",
+        name: "an inherited property is a value",
         find: `Object.hasOwn(object, key) ? object[key] : undefined`,
         replace: `object[key]`
       }
@@ -874,7 +878,7 @@ export const emulator = [
         replace: `if (!Json.isWithin(text, 1e9)) {`
       },
       {
-        name: "a field is renamed to what every object has",
+        name: "a field such as toString is renamed",
         find: `Object.hasOwn(aliases, name) ? (aliases[name] ?? name) : name`,
         replace: `aliases[name] ?? name`
       }
@@ -885,7 +889,7 @@ export const emulator = [
     ["/Limits"],
     [
       {
-        name: "a pattern goes back",
+        name: "a pattern is matched with backtracking",
         find: `compiled.programSize() <= maxProgram && compiled.test(text)`,
         replace: `new RegExp(pattern).test(text)`
       },
@@ -1054,7 +1058,7 @@ export const emulator = [
     ["/Limits"],
     [
       {
-        name: "what every object has is a Step",
+        name: "a name such as toString is a Step",
         find: `used !== ":original" && !Object.hasOwn(steps, used)`,
         replace: `used !== ":original" && !(used in steps)`
       }
@@ -1076,7 +1080,7 @@ export const emulator = [
     ["NotificationClient"],
     [
       {
-        name: "the only address that is tried is out of reach",
+        name: "a notification is sent to an address that is not permitted",
         find: `else callback(null, first.address, first.family)`,
         replace: `else callback(null, addresses[0]!.address, addresses[0]!.family)`
       }

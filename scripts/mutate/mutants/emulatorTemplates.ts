@@ -1,6 +1,6 @@
 import { changes } from "../Mutant.ts"
 
-/** Templates, Template Credentials and replays of the emulator. */
+/** Mutations of Templates, Template Credentials and replays of the emulator. */
 export const emulatorTemplates = [
   ...changes(
     "packages/emulator/src/internal/templateCredentials/credentialStore.ts",
@@ -83,7 +83,7 @@ export const emulatorTemplates = [
     ["TemplateCredentials"],
     [
       {
-        name: "what every object has is a type",
+        name: "a name such as toString is a type",
         find: `Object.hasOwn(types, name) ? types[name] : undefined`,
         replace: `types[name]`
       },
@@ -216,7 +216,7 @@ export const emulatorTemplates = [
       }).pipe(Statement.stored)`
       },
       {
-        name: "the name of a Template goes before the id of another one",
+        name: "a Template is found by its name before its id",
         find: "ORDER BY id = ${idOrName} DESC",
         replace: "ORDER BY id = ${idOrName} ASC"
       },

@@ -119,7 +119,7 @@ export const http = [
         replace: ``
       },
       {
-        name: "the second of two fields counts",
+        name: "the second of two equal fields is used",
         find: `if (found[wanted] !== undefined) {`,
         replace: `if (found[wanted] === "") {`
       },
@@ -244,7 +244,7 @@ export const http = [
         replace: `duration: "1 hour",`
       },
       {
-        name: "what is beside the file has no limit",
+        name: "the form fields next to the file have no limit",
         find: `return bytes > room()`,
         replace: `return bytes < 0`
       },

@@ -1,6 +1,6 @@
 import { changes } from "../Mutant.ts"
 
-/** The options, the answers and the memory of the routes of `http`. */
+/** Mutations of the options, the responses and the memory of the routes of `http`. */
 export const httpRoutes = [
   ...changes(
     "packages/http/src/Webhooks.ts",
@@ -270,7 +270,7 @@ export const httpRoutes = [
     [
       { name: "an id of an upload may be guessed", find: `{16,64}`, replace: `{6,64}` },
       {
-        name: "a number of an event that is none hides events",
+        name: "an invalid number of an event hides events",
         find: `Number.isSafeInteger(seen) && seen > 0 ? seen : 0`,
         replace: `Number.isNaN(seen) ? 0 : seen`
       },
@@ -280,7 +280,7 @@ export const httpRoutes = [
         replace: ``
       },
       {
-        name: "a quiet connection says something too rarely",
+        name: "a quiet connection gets a comment too rarely",
         find: `Stream.tick("15 seconds")`,
         replace: `Stream.tick("5 minutes")`
       },
@@ -436,7 +436,7 @@ export const httpRoutes = [
         replace: `return found.watchers === 0`
       },
       {
-        name: "a page that saw all but the end saw the end",
+        name: "the last event is not sent again to a page that missed it",
         find: `entry.count <= seen`,
         replace: `entry.count <= seen + 1`
       },

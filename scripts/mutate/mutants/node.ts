@@ -26,7 +26,7 @@ export const node = [
         replace: `found.started !== started`
       },
       {
-        name: "every holder is gone",
+        name: "a holder that still runs counts as ended",
         find: `onSome: (found) => found.started !== started ||`,
         replace: `onSome: (found) => found.started === started ||`
       }

@@ -74,7 +74,7 @@ const address = Effect.fnUntraced(function* (baseUrl: string) {
     : Health.bad("address", problem, "check ASSEMBLY_BASE_URL, the network and the proxy (HTTPS_PROXY, NO_PROXY)")
 })
 
-/** This client corrects a skew of up to an hour, but a skew larger than this can break other programs. */
+/** A larger skew can break other programs, although this client corrects a skew of up to an hour. */
 const tolerable = Duration.seconds(30)
 
 /** Compares the clocks. The date of a response has whole seconds. */
