@@ -43,7 +43,7 @@ const printCounts = ({ counts }: Outcome) => {
   }
 }
 
-/** Counts the sockets that remain. Connections are closed shortly after their clients have gone. */
+/** Counts the sockets that remain. The emulator closes a connection shortly after its client has disconnected. */
 const leftSockets = async (): Promise<number> => {
   for (let tries = 0; tries < 50; tries++) {
     if ((await report()).sockets === 0) return 0

@@ -25,7 +25,10 @@ const upload = Uploads.oursOf(origin, UploadSource.fromBytes(new Uint8Array(Uplo
 /** The number of open files and sockets of this process. */
 const handles = () => readdirSync("/proc/self/fd").length
 
-/** The growth of samples in 1,000 steps: from the mean of the first half to the mean of the second half. */
+/**
+ * The growth of the samples `at` in 1,000 steps, from the mean of their first half to the mean of their second half.
+ * `step` is the number of steps between two samples.
+ */
 const slopeOf = (at: ReadonlyArray<number>, step: number): number => {
   const half = at.length >> 1
   const mean = (values: ReadonlyArray<number>) => values.reduce((a, b) => a + b, 0) / values.length

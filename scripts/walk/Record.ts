@@ -155,7 +155,7 @@ const recordLines = (hear: Hear) => {
   )
 }
 
-/** Records the values of `Redacted`, which somebody has marked as secret. */
+/** Records the values of `Redacted`, because a program has marked them as secret. */
 const recordSecrets = async (hear: Hear) => {
   const { redactedRegistry } = await import(
     new URL("internal/redacted.js", import.meta.resolve("effect/Redacted")).href

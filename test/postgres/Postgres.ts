@@ -1,6 +1,6 @@
 /**
  * A Postgres for tests and demos, on a free port with an empty folder. It needs no installation, no container and no
- * user of its own, and runs for root as well.
+ * separate user, and also runs for root.
  */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Effect from "effect/Effect"

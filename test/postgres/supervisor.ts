@@ -15,7 +15,7 @@ import * as Signal from "./Signal.ts"
 
 const run = promisify(execFile)
 
-/** What the parent is told when Postgres accepts connections. */
+/** The message to the parent when Postgres accepts connections. */
 export interface Ready {
   readonly port: number
   readonly pid: number

@@ -57,7 +57,7 @@ const readFile = Effect.gen(function* () {
  * **Details**
  *
  * If the environment has an Auth Key or a secret, the file is not used at all: otherwise the file of a foreign folder
- * could send the credentials of the environment to an address of its own.
+ * could send the credentials of the environment to another address.
  *
  * @since 0.1.0
  * @category layers

@@ -1,6 +1,6 @@
 /**
- * Uploads that outlive processes and machines. A job is stored before anything is sent, and a runner continues it after
- * any crash: `DurableSqlite` runs jobs in one process, `DurablePostgres` on any number of machines.
+ * Uploads that survive crashes of processes and machines. A job is stored before anything is sent, and a runner
+ * continues it after any crash: `DurableSqlite` runs jobs in one process, `DurablePostgres` on any number of machines.
  *
  * @since 0.1.0
  */

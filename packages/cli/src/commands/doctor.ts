@@ -100,7 +100,7 @@ const clock = Effect.fnUntraced(function* (baseUrl: string) {
   })
 })
 
-/** What an answer tells about the credentials and a scope. */
+/** What a response shows about the credentials and a scope. */
 type Access = "granted" | "missing" | ApiError.AuthenticationFailed | "unknown"
 
 const accessOf = <A, E extends { readonly _tag: string }, R>(

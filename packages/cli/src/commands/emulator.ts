@@ -261,7 +261,7 @@ export const emulator = Command.make(
     ["ASSEMBLY_EMULATOR_SECRET", "Its secret, as --secret; hidden from the list of processes"]
   ]),
   Command.withExamples([
-    { command: "assembly emulator --port 4000 --data .assembly", description: "A fixed address that keeps its data" },
+    { command: "assembly emulator --port 4000 --data .assembly", description: "A fixed port, and data that is kept" },
     { command: "assembly emulator -- npm test", description: "Run the tests against it; the exit code is theirs" }
   ])
 )

@@ -32,7 +32,7 @@ export class NotEnded extends Schema.TaggedError<NotEnded>()("NotEnded", {
   }
 }
 
-/** How many Assemblies are waited for at the same time. */
+/** How many Assemblies the command waits for at the same time. */
 const concurrency = 8
 
 /** `assembly wait`: waits until Assemblies have completed. */
