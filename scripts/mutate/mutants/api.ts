@@ -34,7 +34,7 @@ export const api = [
     ["Results", "ResultCuts"],
     [
       {
-        name: "a range is requested although nothing proves that the file is the same",
+        name: "a range is requested without an ETag, a date or an MD5",
         find: `if (received === 0 || (validator === undefined && md5hash === undefined)) return base`,
         replace: `if (received === 0) return base`
       },
@@ -49,7 +49,7 @@ export const api = [
         replace: `attempt.skip < 0 && attempt.skipped?.hex() !== state.sum?.hex()`
       },
       {
-        name: "a file that changed in between is combined",
+        name: "the bytes of two versions of a file are combined",
         find: `if (field !== undefined) return yield* Effect.fail(changed(job, subject, field))`,
         replace: `if (String(field) === "nothing") return yield* Effect.fail(changed(job, subject, "etag"))`
       },
@@ -64,7 +64,7 @@ export const api = [
         replace: ``
       },
       {
-        name: "another MD5 than that of the Status is accepted",
+        name: "an MD5 that differs from the Status is accepted",
         find: `actual === undefined || md5hash === actual`,
         replace: `actual === undefined || md5hash !== ""`
       },
@@ -80,7 +80,7 @@ export const api = [
         replace: `      next`
       },
       {
-        name: "a service elsewhere may name an http URL on loopback",
+        name: "a remote service may return an http URL on loopback",
         find: `origins.entries.some((origin) => origin.startsWith("http:"))`,
         replace: `origins.entries.some((origin) => origin.startsWith("http"))`
       },
@@ -102,12 +102,12 @@ export const api = [
         replace: `etag !== undefined`
       },
       {
-        name: "a part that starts elsewhere is taken",
+        name: "a range with another start is accepted",
         find: `if (start !== from) return`,
         replace: `if (start < 0) return`
       },
       {
-        name: "an encoded body is taken",
+        name: "an encoded body is accepted",
         find: `coding.trim().toLowerCase() !== "identity"`,
         replace: `coding.trim().toLowerCase() === ""`
       }
@@ -140,7 +140,7 @@ export const api = [
         replace: `Effect.onError(() => Effect.void)`
       },
       {
-        name: "a socket is replaced",
+        name: "a download replaces a socket",
         find: `type === "File"`,
         replace: `type !== "Directory"`
       },
@@ -226,7 +226,7 @@ export const api = [
         replace: `isExpired(error) ?`
       },
       {
-        name: "a correction is kept that the next answer contradicts",
+        name: "a wrong correction of the clock is kept",
         find: `if (Math.abs(told.value - used) <= tolerance)`,
         replace: `if (Math.abs(told.value - used) >= 0)`
       }
@@ -244,7 +244,7 @@ export const api = [
     )`
       },
       {
-        name: "a signature ages while its request waits for a permit",
+        name: "a request is signed before it waits for a permit",
         find: `return Duration.isZero(waited) ? proof : yield* authenticate(encoded, conditions)`,
         replace: `return Duration.toMillis(waited) >= 0 ? proof : yield* authenticate(encoded, conditions)`
       }
@@ -282,7 +282,7 @@ export const api = [
         replace: `if (Assembly.isOfAnother(body, assemblyId) && answered.operation.name === "") {`
       },
       {
-        name: "an error names the Assembly of a stranger",
+        name: "an error contains the id of another Assembly",
         find: `const assemblyId = subject.assemblyId ?? Option.getOrUndefined(decodeAssemblyId(error.assembly_id))`,
         replace: `const assemblyId = error.assembly_id ?? subject.assemblyId`
       },
@@ -355,7 +355,7 @@ export const api = [
         replace: `(error) => Effect.fail(error)`
       },
       {
-        name: "a taken id that the caller chose is taken for ours",
+        name: "an id of the caller that is in use counts as ours",
         find: `Lost.isLost(error) && (isOurId || !("status" in error) || error.status !== 409)`,
         replace: `Lost.isLost(error) || isOurId`
       },
@@ -371,7 +371,7 @@ export const api = [
     ["Lifecycle"],
     [
       {
-        name: "a DELETE is repeated without asking",
+        name: "a DELETE is repeated before the Status is requested",
         find: `retry: []`,
         replace: `retry: "safe"`
       },
@@ -381,12 +381,12 @@ export const api = [
         replace: `error.status === 410`
       },
       {
-        name: "an Assembly that goes on is not asked once more",
+        name: "a lost DELETE is not repeated while the Assembly runs",
         find: `if (first.lost === undefined || Assembly.isOver(first.answer)) return first.answer`,
         replace: `if (first.answer !== undefined) return first.answer`
       },
       {
-        name: "the address of another Assembly is asked to cancel",
+        name: "a DELETE is sent to the URL of another Assembly",
         find: `ServiceOrigins.assemblyIdAt(Redacted.value(url)) === assemblyId`,
         replace: `Redacted.value(url) !== assemblyId`
       }
@@ -397,7 +397,7 @@ export const api = [
     ["Lifecycle"],
     [
       {
-        name: "a follower waits however long a rate limit says",
+        name: "the wait for the end accepts any Retry-After",
         find: `error instanceof ApiError.RateLimited && Duration.isLessThanOrEqualTo(error.retryAfter, maxWait)`,
         replace: `error instanceof ApiError.RateLimited`
       },
@@ -508,7 +508,7 @@ export const api = [
         replace: `variables[name] ?? ""`
       },
       {
-        name: "a bad id has no path",
+        name: "the error about an invalid id does not name the field",
         find: `[name, encodeInput(schema, name)] as const`,
         replace: `[name, encodeInput(schema)] as const`
       }

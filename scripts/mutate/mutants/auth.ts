@@ -16,7 +16,7 @@ export const auth = [
         replace: `Written.readings(text).slice(0, 1).flatMap(`
       },
       {
-        name: "the text of a server reaches a terminal",
+        name: "the text of a server is not escaped",
         find: `Printable.escape(onOneLine(redacted))`,
         replace: `onOneLine(redacted)`
       },
@@ -69,7 +69,7 @@ export const auth = [
         replace: `secrets`
       },
       {
-        name: "9 characters of a secret stay",
+        name: "a part of a secret with 8 characters is not redacted",
         find: `const minPiece = 8`,
         replace: `const minPiece = 9`
       },
@@ -107,7 +107,7 @@ export const auth = [
     ["Authenticator"],
     [
       {
-        name: "another text is signed than is sent",
+        name: "the signed text differs from the sent text",
         find: `signature: yield* signer.sign(text)`,
         replace: `signature: yield* signer.sign(JSON.stringify(JSON.parse(text), Object.keys(params)))`
       },
@@ -154,7 +154,7 @@ export const auth = [
         replace: `toToken(yield* TokenEndpoint.request(grant, environment), yield* Clock.currentTimeMillis, renewBefore)`
       },
       {
-        name: "a token that expired is fallen back to",
+        name: "an expired token is used after a failed renewal",
         find: `current === undefined || Option.isNone(pause) || !isLater(current.expiresAt, now)`,
         replace: `current === undefined || Option.isNone(pause)`
       },
@@ -196,7 +196,7 @@ export const auth = [
         tests: ["TokenStore"]
       },
       {
-        name: "one nonce seals every token",
+        name: "every token is encrypted with the same nonce",
         find: `const nonce = yield* random.randomBytes(nonceLength)`,
         replace: `const nonce = (yield* random.randomBytes(nonceLength)).fill(7)`
       }
@@ -293,7 +293,7 @@ export const auth = [
     ["TransportFailure", "SendGuard"],
     [
       {
-        name: "a host that answered before does not exist",
+        name: "an unknown host is permanent although it answered before",
         find: `kind.isPermanent === true && !(kind === unknownHost && circumstances.knowsHost)`,
         replace: `kind.isPermanent === true`,
         project: "api"
@@ -317,7 +317,7 @@ export const auth = [
     ["BrokenErrors", "OperationsOverHttp"],
     [
       {
-        name: "a limit of time hides the status of an error",
+        name: "a timeout of the body hides the status of an error",
         find: `progress.isDecided = true`,
         replace: `progress.isDecided = false`,
         project: "api"
@@ -383,7 +383,7 @@ export const auth = [
         replace: `{ fatal: false }`
       },
       {
-        name: "a limit of time waits for an error that was read",
+        name: "a timeout applies after the body of an error was read",
         find: `progress.isDecided = false`,
         replace: ``
       },
@@ -426,7 +426,7 @@ export const auth = [
         replace: ``
       },
       {
-        name: "a parameter takes the place of the expiry",
+        name: "a parameter replaces the expiry of a URL",
         find: `reserved.has(name)`,
         replace: `reserved.has(name.toUpperCase())`
       },

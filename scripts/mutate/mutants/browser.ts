@@ -6,7 +6,7 @@ export const browser = [
     ["IndexedDbJournal"],
     [
       {
-        name: "a write answers before it is complete",
+        name: "a write succeeds before its transaction is complete",
         find: `transaction.addEventListener("complete", () => resume(`,
         replace: `setTimeout(() => resume(`
       },
@@ -16,13 +16,13 @@ export const browser = [
         replace: `Effect.retry({ times: 0, while: isClosed })`
       },
       {
-        name: "a page keeps others from deleting its database",
+        name: "a page does not close its database when another page deletes it",
         find: `        database.close()
         forget(database)`,
         replace: `        forget(database)`
       },
       {
-        name: "a full quota is a failure like any other",
+        name: "a full quota has the kind of other failures",
         find: `name === "QuotaExceededError"`,
         replace: `name === "QuotaError"`
       }
@@ -82,7 +82,7 @@ export const browser = [
       },
       {
         project: "browser",
-        name: "a lost lock is not noticed by what checks it",
+        name: "the check of a lock does not detect its loss",
         find: `Deferred.isDoneUnsafe(loss) ? lost : Effect.void`,
         replace: `Deferred.isDoneUnsafe(loss) ? Effect.void : Effect.void`
       }

@@ -90,7 +90,7 @@ export const cli = [
         replace: `if (!canPrompt) return`
       },
       {
-        name: "no is an agreement to a deletion",
+        name: "the answer no deletes",
         find: `if (!agreed) return`,
         replace: `if (agreed === undefined) return`
       }
@@ -175,17 +175,17 @@ export const cli = [
     ["exitCodes"],
     [
       {
-        name: "a refused key is a failure like any other",
+        name: "a refused Auth Key has the exit code 1",
         find: `AuthenticationFailed: "authentication"`,
         replace: `AuthenticationFailed: "failed"`
       },
       {
-        name: "a lost network is a failure like any other",
+        name: "a network failure has the exit code 1",
         find: `TransportFailure: "network"`,
         replace: `TransportFailure: "failed"`
       },
       {
-        name: "an interruption is a failure like any other",
+        name: "an interruption has the exit code 1",
         find: `if (Cause.hasInterruptsOnly(exit.cause)) return codes.interrupted`,
         replace: ``
       }
@@ -206,7 +206,7 @@ export const cli = [
         replace: `name)].find`
       },
       {
-        name: "a name that the service refuses is found out after the upload",
+        name: "an invalid name is not refused before the upload",
         find: `if (problem !== undefined) return yield* refuse(path, problem)`,
         replace: ``
       },
@@ -249,7 +249,7 @@ export const cli = [
     ["UploadJob"],
     [
       {
-        name: "a Status that was read before the end is told after it",
+        name: "an old Status is shown after the end",
         find: `return _tag !== "Executing" || !isCompleted`,
         replace: `return true`
       }

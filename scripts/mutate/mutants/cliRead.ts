@@ -55,7 +55,7 @@ export const cliRead: ReadonlyArray<Mutant> = [
     ["Chart"],
     [
       {
-        name: "the axis does not end now",
+        name: "the end of the axis has no label",
         find: `Text.pad(now, end - labels.length, "right")`,
         replace: `Text.pad("", end - labels.length, "right")`
       },
@@ -158,7 +158,7 @@ export const cliRead: ReadonlyArray<Mutant> = [
     ["Database"],
     [
       {
-        name: "the database of another program gets tables",
+        name: "the emulator adds tables to the database of another program",
         find: `  yield* checkOwner(sql, path)\n`,
         replace: ``
       }

@@ -87,7 +87,11 @@ export const emulatorTemplates = [
         find: `Object.hasOwn(types, name) ? types[name] : undefined`,
         replace: `types[name]`
       },
-      { name: "a field is no text", find: `if (typeof value !== "string") return "Expected a text"`, replace: `` },
+      {
+        name: "a field need not be a string",
+        find: `if (typeof value !== "string") return "Expected a text"`,
+        replace: ``
+      },
       {
         name: "a change keeps every stored field",
         find: `.filter(([field]) => isKept(field) && `,
@@ -166,7 +170,7 @@ export const emulatorTemplates = [
         replace: `state NOT IN ('executing')`
       },
       {
-        name: "the rest of a form gets into the new Assembly",
+        name: "the old upload form adds files to the new Assembly",
         find: `AND NOT (state = 'canceled' AND receiving = 1)`,
         replace: ``
       },
@@ -260,7 +264,7 @@ export const emulatorTemplates = [
     ["TemplateCredentials"],
     [
       {
-        name: "a text is nested deep",
+        name: "a text may be nested too deeply",
         find: `if (!Json.isWithin(text, depth))`,
         replace: `if (!Json.isWithin(text, 1e9))`
       }

@@ -120,7 +120,7 @@ export const httpRoutes = [
         find: `return bytes > most ?`,
         replace: `return bytes >= most ?`
       },
-      { name: "a media type has small letters only", find: `.trim().toLowerCase() ??`, replace: `.trim() ??` },
+      { name: "a media type with capitals is refused", find: `.trim().toLowerCase() ??`, replace: `.trim() ??` },
       {
         name: "a character between two pieces is broken",
         find: `decoder.decode(chunk, { stream: true })`,
@@ -226,9 +226,13 @@ export const httpRoutes = [
     "packages/http/src/Signatures.ts",
     ["SignaturesOptions"],
     [
-      { name: "the size of a question cannot be chosen", find: `options.maxBytes ?? 16 * 1024`, replace: `16 * 1024` },
       {
-        name: "the time of a question cannot be chosen",
+        name: "the maximum size of a signature request cannot be chosen",
+        find: `options.maxBytes ?? 16 * 1024`,
+        replace: `16 * 1024`
+      },
+      {
+        name: "the time limit of a signature request cannot be chosen",
         find: `options.receiveTimeout ?? "10 seconds"`,
         replace: `"10 seconds"`
       },
@@ -365,7 +369,7 @@ export const httpRoutes = [
     ["PassThroughOptions"],
     [
       {
-        name: "a broken grant is the fault of the user",
+        name: "an invalid grant is reported as an error of the user",
         find: `.every(({ path }) => path[0] === "files")`,
         replace: `.length > 0`
       },
@@ -426,7 +430,7 @@ export const httpRoutes = [
       },
       { name: "what a page watched stays in memory", find: `found.watchers--`, replace: `void found.watchers` },
       {
-        name: "a page that goes takes the events of others with it",
+        name: "a page that disconnects removes the events of others",
         find: `return found.watchers === 0 && found.state === "announced"`,
         replace: `return found.state === "announced"`
       },

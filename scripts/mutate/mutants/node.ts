@@ -21,7 +21,7 @@ export const node = [
         replace: `ended.has(found.state)`
       },
       {
-        name: "a process that ended and waits for its parent is at work",
+        name: "a zombie process counts as running",
         find: `found.started !== started || ended.has(found.state)`,
         replace: `found.started !== started`
       },

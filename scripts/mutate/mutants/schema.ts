@@ -21,7 +21,7 @@ export const schema = [
         replace: `return now !== "Busy"`
       },
       {
-        name: "the addresses of a Status may name another Assembly",
+        name: "the URLs in a Status may belong to another Assembly",
         find: `[status["assembly_id"], status["assemblyId"], ...addresses.map((key) => idIn(status[key]))].some(`,
         replace: `[status["assembly_id"], status["assemblyId"]].some(`
       },
@@ -130,7 +130,7 @@ export const schema = [
         replace: `if (url.protocol === "http:" && url.hostname === "")`
       },
       {
-        name: "user info may be empty",
+        name: "a URL may contain empty user info",
         find: `url.username !== "" || url.password !== "" || text.split("/")[2]?.includes("@") === true`,
         replace: `url.username !== "" || url.password !== ""`
       },
@@ -244,7 +244,7 @@ export const schema = [
     ["Json"],
     [
       {
-        name: "the last level that is allowed is refused",
+        name: "the deepest permitted level is refused",
         find: `depth > most`,
         replace: `depth >= most`
       },

@@ -11,7 +11,7 @@ export const tus = [
         replace: `if (end > known)`
       },
       {
-        name: "a sum with a gap counts",
+        name: "a hash of only a part of the bytes counts",
         find: `BigInt(sum.size) === source.size`,
         replace: `BigInt(sum.size) <= source.size`
       },
@@ -61,7 +61,7 @@ export const tus = [
     ["ServerText"],
     [
       {
-        name: "the text of a server is told as it is",
+        name: "the text of a server is not redacted",
         find: `Transport.Redaction.text(words, { secrets }) ||`,
         replace: `words.slice(secrets.length * 0) ||`
       }
@@ -87,7 +87,7 @@ export const tus = [
         replace: `if (existing === "" && !(yield* isFree(existing, now, holder))) {`
       },
       {
-        name: "a holder that is gone is waited for",
+        name: "a lease of a dead process is waited for",
         find: `lease.holder === undefined ? Effect.succeed(false) : holder.isGone(lease.holder)`,
         replace: `lease.holder === undefined ? Effect.succeed(false) : Effect.succeed(holder === undefined)`
       },
@@ -156,7 +156,7 @@ export const tus = [
         replace: `Effect.raceFirst(effect, Effect.andThen(Effect.never, lease.lost))`
       },
       {
-        name: "a wait for a lease is not told",
+        name: "a wait for a lease has no event",
         find: `emit(UploadEvent.Waiting({ reason, until: giveUpAt }))`,
         replace: `reason.trim()`
       }
@@ -272,7 +272,7 @@ export const tus = [
         replace: `return known === undefined || known.state._tag === "Untrusted" || options.restart === true`
       },
       {
-        name: "an entry counts under any key",
+        name: "an entry under a wrong key is accepted",
         tests: ["EditedJournal"],
         find: `if (own !== key) {`,
         replace: `if (own === "") {`
@@ -284,7 +284,7 @@ export const tus = [
         replace: `yield* verify(found, key, found.target.origins)`
       },
       {
-        name: "other bytes continue an upload",
+        name: "an upload continues with another source",
         find: `if (about.identity !== identity) {`,
         replace: `if (about.identity === null) {`
       },
@@ -300,7 +300,7 @@ export const tus = [
     ["UploadSteps"],
     [
       {
-        name: "an upload that is looked for is created",
+        name: "an upload is created before the receipts are read",
         find: `{ _tag: "Creating", marker: options.marker }`,
         replace: `{ _tag: "Planned" }`
       },
@@ -332,12 +332,12 @@ export const tus = [
     ["Run", "Untrusted"],
     [
       {
-        name: "an upload that is left in doubt is not recorded as untrusted",
+        name: "an abandoned uncertain upload is not stored as untrusted",
         find: `: ignored(store.update(UploadState.untrusted(toOwn(error))))`,
         replace: `: Effect.sync(() => toOwn(error))`
       },
       {
-        name: "the journal does not hear that an upload is untrusted",
+        name: "the journal does not store that an upload is untrusted",
         find: `Effect.uninterruptible(store.update(UploadState.untrusted(error)))`,
         replace: `Effect.void`
       },
@@ -416,7 +416,7 @@ export const tus = [
         replace: `if (next === undefined) next`
       },
       {
-        name: "the pause is doubled without end",
+        name: "the pause has no maximum",
         find: `const maxDelay = Duration.seconds(30)`,
         replace: `const maxDelay = Duration.hours(30)`
       },
@@ -501,18 +501,18 @@ export const tus = [
         replace: `meter.allSent ? policy.stallTimeout : policy.stallTimeout`
       },
       {
-        name: "a stall in the middle has finishTimeout",
+        name: "a stall before the last byte has finishTimeout",
         find: `meter.allSent ? policy.finishTimeout : policy.stallTimeout`,
         replace: `meter.allSent ? policy.finishTimeout : policy.finishTimeout`
       },
       {
-        name: "memory is used again with every client",
+        name: "memory is reused with an unknown client",
         find: `PieceMemory.isRegistered(yield* HttpClient.HttpClient) ? pool.lend() : undefined`,
         replace: `PieceMemory.isRegistered(yield* HttpClient.HttpClient) ? pool.lend() : pool.lend()`,
         tests: ["FilePieces", "ForeignClients"]
       },
       {
-        name: "memory of a request that failed is used again",
+        name: "memory of a failed request is reused",
         find: `if (memory !== undefined && isWhole) pool.keep(memory)`,
         replace: `if (memory !== undefined) pool.keep(memory)`,
         tests: ["FilePieces", "ForeignClients"]
@@ -536,7 +536,7 @@ export const tus = [
     ["FilePieces"],
     [
       {
-        name: "a piece is read into while it is on its way",
+        name: "memory is reused while its bytes are being sent",
         find: `const onTheWay = 8`,
         replace: `const onTheWay = 1`
       },
@@ -562,7 +562,7 @@ export const tus = [
         replace: `if (offset === end) return`
       },
       {
-        name: "the server may count less than was sent",
+        name: "a server that counts fewer bytes completes an upload",
         find: `if (offset === end && handed >= end) return`,
         replace: `if (offset <= end && handed >= end) return`
       },
@@ -582,7 +582,7 @@ export const tus = [
         replace: `if (isWithin) return`
       },
       {
-        name: "a length that nobody declared is believed",
+        name: "an unknown length is accepted from the server",
         find: `if (found.length !== undefined && found.length !== known) {`,
         replace: `if (found.length !== undefined && known !== undefined && found.length !== known) {`
       },
@@ -592,7 +592,7 @@ export const tus = [
         replace: `handed: sent.handed`
       },
       {
-        name: "a receipt makes an upload whole of which not all was sent",
+        name: "a receipt completes an upload before all bytes are sent",
         find: `return sent === undefined || sent === length`,
         replace: `return sent === undefined || sent <= length`
       },
@@ -618,7 +618,7 @@ export const tus = [
         replace: `isTaken(error) ? after : after`
       },
       {
-        name: "the question after a 413 has no limit of time",
+        name: "the discovery after a 413 has no time limit",
         find: `inTime({ request: "discover", url: job.target.tusUrl }, job.policy.stallTimeout, `,
         replace: `inTime({ request: "discover", url: job.target.tusUrl }, Duration.infinity, `,
         tests: ["Waits"]
@@ -660,7 +660,7 @@ export const tus = [
         replace: `millis(next) > goal`
       },
       {
-        name: "a server that stores the last slice has stallTimeout",
+        name: "the last slice has only stallTimeout",
         find: `isLast ? Duration.sum(policy.stallTimeout, policy.finishTimeout) : policy.stallTimeout`,
         replace: `isLast ? policy.stallTimeout : policy.stallTimeout`
       }
@@ -676,7 +676,7 @@ export const tus = [
         replace: `offset !== null &&`
       },
       {
-        name: "one of two matching receipts counts",
+        name: "one of two matching receipts is accepted",
         find: `receipt === undefined || others.length > 0 ?`,
         replace: `receipt === undefined || others.length > 9 ?`
       },
@@ -741,7 +741,7 @@ export const tus = [
     ["Concatenation", "Parallel", "UploadSink"],
     [
       {
-        name: "the parts of an upload that was left stay",
+        name: "the parts of an interrupted upload are not removed",
         find: `Effect.onInterrupt(() => Effect.timeoutOption(free, farewell.interruption))`,
         replace: `Effect.onInterrupt(() => Effect.void)`
       }
@@ -958,7 +958,7 @@ export const tus = [
         replace: `run(found)`
       },
       {
-        name: "an undecided job forgets the Assembly that has the id of the caller",
+        name: "an undecided job with an id of the caller is forgotten",
         find: `options.params.assemblyId === undefined ? Effect.catchIf`,
         replace: `options.restart !== true ? Effect.catchIf`
       },
@@ -1002,7 +1002,7 @@ export const tus = [
         replace: `{ ...upload, file: 0 }`
       },
       {
-        name: "a job that is begun anew leaves its Assembly waiting",
+        name: "a job that starts again does not cancel its old Assembly",
         find: `const ended = yield* giveUp(found.assemblyId)`,
         replace: `const ended = yield* Effect.succeedNone as ReturnType<typeof giveUp>`
       }
@@ -1035,7 +1035,7 @@ export const tus = [
         replace: `Effect.map((status) => status !== undefined),`
       },
       {
-        name: "a defect in a source leaves its Assembly",
+        name: "a defect in a source does not cancel the Assembly",
         find: `Exit.hasDies(exit) ? cancel(assemblyId) : Effect.void`,
         replace: `Exit.isSuccess(exit) ? Effect.void : Effect.void`
       }
