@@ -256,6 +256,6 @@ export const doctor = Command.make(
   Command.withDescription("Check the settings, the service, the credentials and uploads, and say what to do"),
   Command.withExamples([
     { command: "assembly doctor", description: "All checks; fails if something does not work" },
-    { command: "assembly doctor --no-upload", description: "Only requests that read" }
+    { command: "assembly doctor --no-upload", description: "Send only requests that change nothing" }
   ])
 )

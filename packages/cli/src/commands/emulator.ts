@@ -262,6 +262,6 @@ export const emulator = Command.make(
   ]),
   Command.withExamples([
     { command: "assembly emulator --port 4000 --data .assembly", description: "A fixed port, and data that is kept" },
-    { command: "assembly emulator -- npm test", description: "Run the tests against it; the exit code is theirs" }
+    { command: "assembly emulator -- npm test", description: "Run tests against the emulator, and exit with their code" }
   ])
 )

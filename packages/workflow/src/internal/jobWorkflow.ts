@@ -40,7 +40,7 @@ export const notify = (executionId: string) =>
 const Progress = Schema.Literals(["Waiting", "Expecting", "Ended"])
 export type Progress = typeof Progress.Type
 
-/** The activities of an attempt. If a runner ends before an activity, the next runner runs the activity again. */
+/** The activities of an attempt. If a runner ends during an activity, the next runner runs the activity again. */
 export interface Work<R> {
   readonly upload: (attempt: Attempt, execution: string) => Effect.Effect<Progress, never, R>
   readonly outcome: (attempt: Attempt, execution: string) => Effect.Effect<Progress, never, R>

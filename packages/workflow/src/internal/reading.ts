@@ -44,7 +44,7 @@ export const make = ({ derive, store, waiting }: Options) => {
   const ended = (key: string): Effect.Effect<Store.Row, JobUnknown | StoreFailed> =>
     Effect.gen(function* () {
       for (;;) {
-        // Waits before it reads, so that it does not miss an end between the two.
+        // The wait begins before the row is read, so that an end of the job right after the read is not missed.
         const woken = yield* Effect.forkScoped(waiting.wait(key), { startImmediately: true })
         const row = yield* found(key)
         if (Store.hasEnded(row)) return row
