@@ -196,7 +196,7 @@ export const emulator = Command.make(
       Flag.optional
     ),
     log: Flag.Boolean("log").pipe(
-      Flag.withDescription("Print a line for each request (default: yes, but no with a command)"),
+      Flag.withDescription("Print a line for each request (default: yes, unless a command is given)"),
       Flag.optional
     ),
     command: Argument.String("command").pipe(

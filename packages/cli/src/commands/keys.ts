@@ -223,7 +223,7 @@ const secret = Command.make(
   })
 ).pipe(
   Command.validate((input) => wantsSecret(input)),
-  Command.withDescription("Print the secret of an Auth Key that permits it, with --show-secret"),
+  Command.withDescription("Print the secret of an Auth Key, if the key permits this. Requires --show-secret"),
   Command.withExamples([
     { command: "assembly keys secret --show-secret <id>", description: "Print a secret" },
     { command: "assembly keys secret --show-secret <id> > secret.txt", description: "Save a secret" }
