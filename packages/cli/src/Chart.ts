@@ -156,8 +156,7 @@ const draw = (
  * sizes, not averages. A series without values is one line.
  *
  * @example
- * Chart.render([{ title: "Failed", points, format: Format.count, colour: "red" }], { from, to, granularity: 3_600_000
- * })
+ * Chart.render([{ title: "Failed", points, format: Format.count, colour: "red" }], { from, to, granularity: 3_600_000 })
  *
  * @since 0.1.0
  * @category formatting

@@ -74,7 +74,7 @@ const failedFiles = ({ assembly, files }: AssemblyUploadError.FilesFailed, host:
 
 const text = (error: unknown, host: string | undefined): string => {
   if (error instanceof Config.ConfigError) return configuration(error)
-  // `Argument.withSchema` and `Flag.withSchema` put these words before the message of a Schema, which is enough alone.
+  // `Argument.withSchema` and `Flag.withSchema` put these words before the message of a Schema, which is clear alone.
   if (isInvalidValue(error)) return error.message.replace("Expected: Schema validation failed: Expected", "Expected")
   if (isInvalidCredentials(error)) return invalid(error.issues)
   if (isInvalidRequest(error)) {
