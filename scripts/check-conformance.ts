@@ -120,7 +120,8 @@ for (const line of operationTable.split("\n")) {
     if (problem !== undefined) problems.push(`${name}: ${problem}`)
   }
 }
-for (const name of operations.keys()) if (!described.has(name)) problems.push(`${name}: no row describes this operation`)
+for (const name of operations.keys())
+  if (!described.has(name)) problems.push(`${name}: no row describes this operation`)
 
 /** The last cell of each row in a table whose last column is "test". An empty cell is left out. */
 const promisedTests = (text: string): ReadonlyArray<string> => {

@@ -6,5 +6,8 @@ export const until = (what: string, happened: () => boolean): Effect.Effect<void
   Effect.gen(function* () {
     while (!happened()) yield* Effect.sleep("20 millis")
   }).pipe(
-    Effect.timeoutOrElse({ duration: "1 minute", orElse: () => Effect.die(new Error(`did not happen within a minute: ${what}`)) })
+    Effect.timeoutOrElse({
+      duration: "1 minute",
+      orElse: () => Effect.die(new Error(`did not happen within a minute: ${what}`))
+    })
   )

@@ -253,7 +253,9 @@ export const doctor = Command.make(
     if (problems > 0) return yield* new NotWell({ problems })
   })
 ).pipe(
-  Command.withDescription("Check the settings, the service, the credentials and uploads, and say how to fix each problem"),
+  Command.withDescription(
+    "Check the settings, the service, the credentials and uploads, and say how to fix each problem"
+  ),
   Command.withExamples([
     { command: "assembly doctor", description: "All checks; fails if something does not work" },
     { command: "assembly doctor --no-upload", description: "Send only requests that change nothing" }

@@ -200,7 +200,9 @@ export const emulator = Command.make(
       Flag.optional
     ),
     command: Argument.String("command").pipe(
-      Argument.withDescription("A program to run with the variables of the emulator; the emulator ends with the program"),
+      Argument.withDescription(
+        "A program to run with the variables of the emulator; the emulator ends with the program"
+      ),
       Argument.variadic()
     )
   },
@@ -262,6 +264,9 @@ export const emulator = Command.make(
   ]),
   Command.withExamples([
     { command: "assembly emulator --port 4000 --data .assembly", description: "A fixed port, and data that is kept" },
-    { command: "assembly emulator -- npm test", description: "Run tests against the emulator, and exit with their code" }
+    {
+      command: "assembly emulator -- npm test",
+      description: "Run tests against the emulator, and exit with their code"
+    }
   ])
 )
