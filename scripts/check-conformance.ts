@@ -1,6 +1,7 @@
 // Checks docs/conformance.md: every clause must have a module and a test that exist. "*pending*" marks a test that is
-// not written yet; a clause of a schema must not be pending. Also checks the tests that SECURITY.md and
-// docs/reliability.md and docs/durable.md name, and that the table of the operations has a row for each operation in the code.
+// not written yet; a clause of a schema must not be pending. Also checks that the tests which SECURITY.md,
+// docs/reliability.md and docs/durable.md name exist, and that the table of the operations has a row for each operation
+// in the code.
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
@@ -89,7 +90,7 @@ for (const line of clauses.split("\n")) {
   for (const problem of checkRow(line)) problems.push(`${part}-${number}: ${problem}`)
 }
 
-if (rows === 0) problems.push("docs/conformance.md has no clause")
+if (rows === 0) problems.push("docs/conformance.md contains no clause")
 
 /** The operations in the code, by name. The token request is not described by `Operation.make`. */
 const operations = new Map([["Tokens", "POST /token"]])
@@ -106,8 +107,8 @@ const described = new Set<string>()
 for (const line of operationTable.split("\n")) {
   const [, name = "", request = "", modules = "", tests = "", ...rest] = line.split("|").map((cell) => cell.trim())
   if (!line.startsWith("|") || name === "Operation" || /^-+$/.test(name)) continue
-  if (rest.length !== 1 || modules === "" || tests === "") problems.push(`${name}: not four filled cells`)
-  if (described.has(name)) problems.push(`${name}: a second row`)
+  if (rest.length !== 1 || modules === "" || tests === "") problems.push(`${name}: the row needs four cells with text`)
+  if (described.has(name)) problems.push(`${name}: more than one row`)
   described.add(name)
   const expected = operations.get(name)
   if (expected === undefined) problems.push(`${name}: no such operation`)
@@ -119,7 +120,8 @@ for (const line of operationTable.split("\n")) {
     if (problem !== undefined) problems.push(`${name}: ${problem}`)
   }
 }
-for (const name of operations.keys()) if (!described.has(name)) problems.push(`${name}: no row`)
+for (const name of operations.keys())
+  if (!described.has(name)) problems.push(`${name}: no row describes this operation`)
 
 /** The last cell of each row in a table whose last column is "test". An empty cell is left out. */
 const promisedTests = (text: string): ReadonlyArray<string> => {
@@ -138,7 +140,7 @@ let promised = 0
 let pendingPromises = 0
 for (const document of promises) {
   const cells = promisedTests(readFileSync(join(root, document), "utf8"))
-  if (cells.length === 0) problems.push(`${document} promises nothing`)
+  if (cells.length === 0) problems.push(`${document} names no test`)
   for (const cell of cells) {
     promised++
     if (cell === pending) pendingPromises++

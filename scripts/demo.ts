@@ -110,7 +110,7 @@ const upload = Effect.fnUntraced(function* (created: Assembly.Status, { name, so
   const resumed = yield* Ref.make(false)
 
   const target = yield* UploadTarget.fromAssembly(created)
-  // This network is local, so a failure that a retry does not fix at once is permanent.
+  // The service is on this machine, so a failure that three retries do not fix is permanent.
   const events = Upload.events(target, source, { metadata: { filename: name, fieldname: "file" }, maxRetries: 3 }).pipe(
     Stream.tap((event) => (UploadEvent.$is("Resumed")(event) ? Ref.set(resumed, true) : Effect.void))
   )

@@ -1,7 +1,7 @@
 // Sends 100,000 almost valid requests to every route of an emulator. Fails if a status is 500 or more, if an error does
 // not have the form of the service, if a request does not end, if the emulator ends or keeps connections, or if it is
 // busy for more than 100 ms without a pause, because then no other client gets a response. A probe requests a cheap
-// route all the time; its waiting times include those of a busy machine. Usage: fuzz-requests.ts [count] [seed]. Prints
+// route all the time. Its waiting times are longer on a busy machine. Usage: fuzz-requests.ts [count] [seed]. Prints
 // counts by route and status.
 import { fork } from "node:child_process"
 import { once } from "node:events"
@@ -43,7 +43,7 @@ const printCounts = ({ counts }: Outcome) => {
   }
 }
 
-/** Counts the sockets that remain. Connections are closed shortly after their clients have gone. */
+/** Counts the sockets that remain. The emulator closes a connection shortly after its client has disconnected. */
 const leftSockets = async (): Promise<number> => {
   for (let tries = 0; tries < 50; tries++) {
     if ((await report()).sockets === 0) return 0

@@ -58,7 +58,7 @@ const mayRunGetter = (node: Node, namespaces: ReadonlySet<string>): boolean => {
 
 const insertionsFor = (code: string, value: Node, namespaces: ReadonlySet<string>): ReadonlyArray<Insertion> => {
   const parts = partsOf(value)
-  // A callee needs no check of its own, because a bundler removes it together with its call.
+  // The callee of a call is not checked, because a bundler removes it together with its call.
   const callees = new Set(
     parts.filter(isCall).flatMap((call) => partsOf((call as Node & { readonly callee: Node }).callee))
   )

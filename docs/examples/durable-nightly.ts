@@ -1,6 +1,7 @@
 /**
- * Uploads each file of a folder every night at two o'clock, as durable jobs. The schedule is in the database of the jobs,
- * so one runner starts each night, whichever machines work. A night that is started twice is the same jobs.
+ * Uploads each file of a folder every night at two o'clock, as durable jobs. The schedule is in the database of the
+ * jobs, so exactly one runner starts each night. If a night is started twice, the second start stores nothing, because
+ * the keys are the same.
  */
 import { Durable, DurableJob } from "@assembly-effect/workflow"
 import { Console, Cron, DateTime, Effect, FileSystem, Stream } from "effect"
@@ -25,7 +26,7 @@ export const queueFolder = (folder: string, night: string) =>
 
 const everyNight = Cron.parseUnsafe("0 2 * * *", "UTC")
 
-/** A Layer for the program of each runner, above `DurableSqlite.layer` or `DurablePostgres.runner`. */
+/** A Layer for the program of each runner. It needs `DurableSqlite.layer` or `DurablePostgres.runner`. */
 export const nightly = (folder: string, cron: Cron.Cron = everyNight) =>
   ClusterCron.make({
     name: "nightly",

@@ -1,7 +1,7 @@
 /**
  * A pipeline from a database to a database: the rows of a table become a compressed archive, the archive is uploaded
- * while it is made, and the files that the Steps made of it are stored in a table. No step holds all rows or the whole
- * archive in memory.
+ * while it is made, and the URLs of the files that the Steps make of it are stored in a table. Neither all rows nor the
+ * whole archive are in memory.
  */
 import { Assemblies } from "@assembly-effect/api"
 import * as Results from "@assembly-effect/api/Results"

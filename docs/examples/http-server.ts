@@ -1,7 +1,7 @@
 /**
- * An application with the HTTP routes of `@assembly-effect/http`. Its pages upload to the service themselves, with params
- * that the application signs, or send files to the application, which streams them on. The service notifies the
- * application when an Assembly has ended.
+ * An application with the HTTP routes of `@assembly-effect/http`. Its pages upload to the service themselves, with
+ * params that the application signs, or send files to the application, which streams them to the service. The service
+ * notifies the application when an Assembly has ended.
  *
  * HttpRouter.serve(routes({ publicUrl: "https://example.com", store })).pipe(
  *   Layer.provide(NodeHttpServer.layer(createServer, { port: 8080 })),
@@ -16,7 +16,7 @@ import type { Assembly } from "@assembly-effect/schema"
 import { Effect, Layer, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
 
-/** What is done with the files of users. Pages can neither see nor change it. */
+/** The Steps for the files of users. Pages can neither see nor change them. */
 const steps = { ":original": { robot: "/upload/handle" } }
 
 /** The user of a request. An application looks up its session here. */
@@ -39,7 +39,9 @@ const signatures = (publicUrl: string) =>
       }))
   })
 
-/** For pages and programs that cannot speak to the service. The bytes pass through, and are stored nowhere. */
+/**
+ * For pages and programs that cannot send requests to the service. The application forwards the bytes and stores none.
+ */
 const uploads = (publicUrl: string) =>
   PassThrough.layer({
     path: "/uploads",

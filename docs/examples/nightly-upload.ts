@@ -1,14 +1,14 @@
 /**
  * Uploads each file of a folder every night at two o'clock, in an Assembly of its own. A file that an earlier night has
- * completed is skipped, and a file that a stopped process left incomplete continues. The journal must outlive the
- * process.
+ * completed is skipped, and a file that a stopped process left incomplete continues. The folder of the journal must
+ * stay after the process has ended.
  */
 import { UploadJournal, UploadSource } from "@assembly-effect/tus"
 import * as AssemblyBatch from "@assembly-effect/tus/AssemblyBatch"
 import { Cause, Console, Cron, Effect, FileSystem, Schedule, Stream } from "effect"
 
 /**
- * The journal of the nights, in a folder of its own. By default a completed file is remembered for 60 days; a file that
+ * The journal of all nights, in a separate folder. By default a completed file is remembered for 60 days; a file that
  * is in the folder for longer would then be uploaded again. This journal never forgets a completed file, and needs one
  * small file for each.
  */

@@ -92,7 +92,7 @@ export const thumbnail = (photo: string) =>
 // #endregion
 
 // #region node
-/** Everything for a program on Node, with credentials of its own. */
+/** The Layer for a program on Node, with the given credentials. */
 export const onNode = (options: {
   readonly baseUrl: string
   readonly key: string

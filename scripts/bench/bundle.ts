@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url"
 import { gzipSync } from "node:zlib"
 import { annotate } from "../pure.ts"
 
-/** Our modules as they are published: with the marks that `pnpm build` puts into them. */
+/** Our modules as they are published: `pnpm build` has marked their top-level calls as pure. */
 const asPublished: esbuild.Plugin = {
   name: "as-published",
   setup: (build) => {

@@ -93,7 +93,7 @@ const pair = (
 
 const isPositive = (value: number): boolean => value > 0 && Number.isFinite(value)
 
-/** Whether a figure has a ratio: a figure of zero, such as "nothing left open", has none. */
+/** Whether a figure can be compared. A figure that is zero, such as the number of open sockets, has no ratio. */
 const isComparable = (figure: Compared): boolean => [...figure.old, ...figure.new].every(isPositive)
 
 /** Describes a verdict on a figure with this target. */
@@ -130,7 +130,7 @@ export const compare = (commit: string, ids: ReadonlyArray<string>, wanted: numb
   Effect.gen(function* () {
     const folder = yield* temporary
     const tree = yield* treeOf(commit, folder)
-    // The comparison repeats whole rows. So each version measures one round at a time, if both versions can.
+    // The comparison repeats whole rows. So each version measures one round at a time, if both versions support this.
     const isShort = existsSync(join(tree, "scripts", "bench", "compare.ts"))
     const env: Readonly<Record<string, string>> = isShort ? { BENCH_ROUNDS: "1" } : {}
     const common = ids.filter((id) => existsSync(join(tree, "scripts", "bench", "rows", `${id}.ts`)))
@@ -148,7 +148,7 @@ export const compare = (commit: string, ids: ReadonlyArray<string>, wanted: numb
         const two = yield* measure(second, id, folder, env)
         all.push(round % 2 === 0 ? { old: one, new: two } : { old: two, new: one })
       }
-      // The first round shows how many figures there are.
+      // The number of figures is known only after the first round.
       if (round === 0 && wanted === undefined) count = Spread.roundsFor(collected().filter(isComparable).length)
     }
     const table = lines(collected())

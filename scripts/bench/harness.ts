@@ -28,8 +28,8 @@ export const atMost = (bound: number, unit = "×"): Target => ({
 export const unbound: Target = { text: "none", met: () => true }
 
 /**
- * One figure of a row: a ratio to a peer, or an absolute value (then `peer` names the bound). `samples` are the
- * measurements of each side in `unit`. A figure of growth has a `line` of the chart of its row.
+ * One figure of a row: a ratio to a peer, or an absolute value. For an absolute value, `peer` names the bound.
+ * `samples` are the measurements of each side in `unit`. A figure of growth has a `line` of the chart of its row.
  */
 export interface Figure {
   readonly peer: string
@@ -51,7 +51,7 @@ export interface Row {
   readonly run: Effect.Effect<ReadonlyArray<Figure>, BenchError, Scope.Scope>
 }
 
-/** A side of a row failed. */
+/** The measurement of one side of a row failed. */
 export class BenchError extends Error {
   readonly _tag = "BenchError"
 }

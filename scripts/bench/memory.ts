@@ -37,7 +37,10 @@ const pieces = (hash: Hash) =>
 /** The number of open files and sockets of this process. */
 const handles = () => readdirSync("/proc/self/fd").length
 
-/** The growth of samples that were taken every `step`, in 1,000 steps: between the mean of each half. */
+/**
+ * The growth of the samples `at` in 1,000 steps, from the mean of their first half to the mean of their second half.
+ * `step` is the number of steps between two samples.
+ */
 const slopeOf = (at: ReadonlyArray<number>, step: number): number => {
   const half = at.length >> 1
   const mean = (values: ReadonlyArray<number>) => values.reduce((a, b) => a + b, 0) / values.length

@@ -4,7 +4,7 @@ import * as Overview from "./overview.ts"
 
 const read = (path: string) => readFileSync(new URL(`../../docs/${path}`, import.meta.url), "utf8")
 
-/** The lengths of the bars. The first rectangle is the ground. */
+/** The lengths of the bars. The first rectangle is the background. */
 const lengths = (svg: string) =>
   Array.from(svg.matchAll(/<rect [^>]*?width="(\d+)"/g), ([, value]) => Number(value)).slice(1)
 

@@ -1,4 +1,4 @@
-/** Draws the figures that matter to users beside their peers: bars of two programs for each kind of work. */
+/** Draws the most important figures: for each kind of work, one bar for our program and one for its peer. */
 import { median } from "./harness.ts"
 import { escape, style } from "./svg.ts"
 
@@ -11,7 +11,10 @@ export interface Measured {
   }>
 }
 
-/** The work in the words of a user. `peer` is the beginning of the peer of the figure, `theirs` its name in the chart. */
+/**
+ * The kinds of work. `peer` is the beginning of the name of the peer in the results, and `theirs` its name in the
+ * chart.
+ */
 const panels = [
   { row: "P1", peer: "tus-js-client", title: "Upload of 1 GiB in one request", theirs: "tus-js-client" },
   { row: "P3", peer: "tus-js-client", title: "Upload of 1 GiB in chunks of 8 MiB", theirs: "tus-js-client" },
@@ -36,7 +39,7 @@ const top = 44
 
 const shown = (value: number): string => value.toLocaleString("en", { maximumSignificantDigits: 3 })
 
-/** Draws the rows that were measured. Each kind of work has a scale of its own, which starts at zero. */
+/** Draws the rows that were measured. Each kind of work has its own scale, which starts at zero. */
 export const draw = (rows: Readonly<Record<string, Measured>>): string => {
   const drawn = panels.flatMap(({ peer, row, theirs, title }) => {
     const figure = rows[row]?.figures.find((one) => one.peer.startsWith(peer))

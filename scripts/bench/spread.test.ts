@@ -7,7 +7,7 @@ import * as Spread from "./spread.ts"
 
 const reports = 400
 
-/** Draws of one machine, always the same. */
+/** Makes the random numbers of a run reproducible. */
 const seeded = (seed: string) => Random.withSeed(seed)
 
 /** One round: the time of each version relative to the true time. */
@@ -35,7 +35,7 @@ const noises: Readonly<Record<string, Noise>> = {
 const measured = (noise: Noise, effect: number, rounds: number) =>
   Effect.map(Effect.replicateEffect(noise, rounds), (all) => all.map(([old, new_]) => ({ old, new: effect * new_ })))
 
-/** The part of the reports in which some figure differs. */
+/** The fraction of the reports in which at least one figure differs. */
 const alarms = (noise: Noise, effect: number, figures: number) =>
   Effect.gen(function* () {
     const rounds = Spread.roundsFor(figures)
@@ -115,7 +115,7 @@ describe("Spread.compare", () => {
       for (const rounds of yield* samples) {
         const there = Spread.compare(rounds, 3)
         const slowed = rounds.map((round, index) => ({
-          // Powers of two change no digit.
+          // A factor that is a power of two causes no rounding error.
           old: round.old * 2 ** (index % 9),
           new: round.new * 2 ** (index % 9)
         }))

@@ -1,7 +1,7 @@
 /**
  * Decides whether two versions differ, from rounds in which both ran. A round gives one ratio, so that a slow minute of
- * the machine affects both versions alike. The rule is an exact interval of the median ratio, by order statistics (the
- * sign test). It assumes no distribution and no equal spread; a few rounds may be arbitrarily wrong.
+ * the machine affects both versions alike. The rule is an exact confidence interval of the median ratio, by order
+ * statistics (the sign test). It assumes no distribution and no equal spread; a few rounds may be arbitrarily wrong.
  */
 
 /** The probability that all figures of a report together raise a false alarm. */
@@ -11,7 +11,7 @@ export const falseAlarms = 0.05
 const leftOut = (rounds: number, figures: number): number => {
   const most = falseAlarms / figures
   let count = 0
-  // The probability that at most `count` of the rounds favour one version, whichever, by chance.
+  // The probability that, by chance, at most `count` of the rounds favour one of the two versions.
   let below = 2 * 0.5 ** rounds
   let term = below
   while (below <= most && 2 * count < rounds) {
@@ -22,7 +22,7 @@ const leftOut = (rounds: number, figures: number): number => {
   return count
 }
 
-/** The fewest rounds that decide although one of them favours the other version. */
+/** The smallest number of rounds with which a figure is decided although one round favours the other version. */
 export const roundsFor = (figures: number): number => {
   let rounds = 2
   while (leftOut(rounds, figures) < 2) rounds++

@@ -1,6 +1,6 @@
 /**
  * Draws curves as SVG, with logarithmic axes: linear growth has the slope of the dashed lines, and a constant cost is
- * flat. Readable in light and dark.
+ * flat. The chart is readable on light and dark backgrounds.
  */
 
 /** A measured size: the median of its rounds, and its lowest and highest round. */
@@ -126,7 +126,7 @@ export const draw = (chart: Chart): string => {
     const markers = places.map(([x, y]) => marker(index, x, y))
     return `<g stroke="var(--c${index % colors})"><polyline class="line" points="${places.map((one) => one.join(",")).join(" ")}"/>${spread.join("")}</g>${markers.join("")}`
   })
-  // Two columns: the names are sentences.
+  // The legend has two columns, because the names are long.
   const legend = [...chart.lines.map(({ name }) => name), "linear growth"].map((name, index) => {
     const x = index % 2 === 0 ? plot.left : (plot.left + plot.right) / 2
     const y = 48 + 18 * (index >> 1)

@@ -88,7 +88,7 @@ export const node = AssemblyNode.layer({
   secret: Redacted.make("secret")
 }).pipe(Layer.orDie)
 
-/** A client that an application has wrapped, so that its use of a body is unknown. */
+/** A client that an application has wrapped, so that our library does not know how the client uses a body. */
 export const layerForeign = Layer.effect(
   HttpClient.HttpClient,
   Effect.map(

@@ -1,5 +1,5 @@
 /**
- * Uses the example page like a person: reads its text and clicks its buttons.
+ * Uses the example page as a user does: reads its text and clicks its buttons.
  */
 import { type Browser, type ElementHandle, launch as start, type Page } from "puppeteer-core"
 
@@ -16,7 +16,7 @@ export const launch = ({ executablePath, name }: Kind, userDataDir: string): Pro
     executablePath,
     userDataDir,
     acceptInsecureCerts: true,
-    // The sandbox of Chromium needs rights that containers and root lack; the pages are our own.
+    // The sandbox of Chromium needs rights that containers and root lack. Without it only our own pages are opened.
     args: name === "chrome" ? ["--no-sandbox", "--disable-dev-shm-usage"] : []
   })
 

@@ -13,7 +13,7 @@ type State = "up" | "stalled" | "down"
 export interface Proxy {
   readonly port: number
   readonly setTarget: (port: number) => void
-  /** Sets the state. The state `up` resets stalled connections, like a server or a router would do. */
+  /** Sets the state. The state `up` resets stalled connections, as a server or a router would do. */
   readonly set: (state: State) => void
   /** The number of forwarded bytes from clients. */
   readonly sent: () => number

@@ -88,14 +88,15 @@ const scenarios: ReadonlyArray<
       const page = await Page.open(browser, application.url)
       await page.keyboard.press("Tab")
       const focused = () => page.evaluate(() => document.activeElement?.ariaLabel ?? document.activeElement?.id)
-      if ((await focused()) !== "files") throw new Error(`the first key reaches ${await focused()}`)
+      if ((await focused()) !== "files") throw new Error(`the first Tab focuses ${await focused()}`)
       await Page.choose(page, file)
       await Page.until(page, /, [3-9]\d%/)
       await page.keyboard.press("Tab")
-      if ((await focused()) !== "Pause holiday.mov") throw new Error(`then ${await focused()}`)
+      if ((await focused()) !== "Pause holiday.mov") throw new Error(`the second Tab focuses ${await focused()}`)
       await page.keyboard.press(" ")
       await Page.until(page, /^Paused/)
-      if ((await focused()) !== "Resume holiday.mov") throw new Error(`after the pause ${await focused()}`)
+      if ((await focused()) !== "Resume holiday.mov")
+        throw new Error(`after the pause, the focus is on ${await focused()}`)
       await page.keyboard.press("Enter")
       const labels = await page.$$eval("progress, input, ul", (all) => all.map((one) => one.ariaLabel ?? one.id))
       if (labels.join() !== "files,Uploads,Progress of holiday.mov") throw new Error(`labels: ${labels.join()}`)
@@ -115,7 +116,7 @@ const scenarios: ReadonlyArray<
       await page.reload()
       await page.waitForNetworkIdle()
       const rows = await page.$$(".upload")
-      if (rows.length > 0) throw new Error("it is still there after a reload")
+      if (rows.length > 0) throw new Error("the canceled upload is still shown after a reload")
       return "nothing is left"
     },
     false
@@ -252,7 +253,7 @@ await Application.bundle()
 let failed = 0
 for (const kind of wanted) {
   if (!existsSync(kind.executablePath)) {
-    console.log(`not run ${kind.name}: ${kind.executablePath} is not there`)
+    console.log(`not run ${kind.name}: ${kind.executablePath} does not exist`)
     continue
   }
   for (const scenario of scenarios) {

@@ -34,7 +34,7 @@ const mebi = 1024 * 1024
 const fileCount = 50
 const expiry = Duration.seconds(9)
 
-/** Five files are still being sent when runners die. */
+/** Every tenth file is large, so that runners still send it when they are killed. */
 const sizes = Array.from({ length: fileCount }, (_, index) => (index % 10 === 0 ? 24 * mebi : 256 * 1024))
 
 const chapter = (title: string) =>
@@ -57,11 +57,11 @@ const tell =
 const unfinished = (front: Front.Front, runner: string) =>
   front.sendings.filter((sending) => sending.runner === runner && sending.end === undefined)
 
-/** How many bytes of an upload came from all runners together. */
+/** How many bytes of an upload all runners together have sent. */
 const received = (front: Front.Front, path: string) =>
   front.sendings.filter((sending) => sending.path === path).reduce((sum, { bytes }) => sum + bytes, 0)
 
-/** How many bytes came again: an upload that continues before the end of the bytes that came. */
+/** How many bytes were sent again, because an upload continued before the end of the bytes that were sent. */
 const repetitions = (front: Front.Front) => {
   const paths = new Set(front.sendings.map(({ path }) => path))
   return [...paths].reduce((sum, path) => {
@@ -97,14 +97,14 @@ const killAndWatch = Effect.fnUntraced(function* (
   return runners.filter((other) => other !== runner)
 })
 
-/** A job that has ended, and what the service has of it. */
+/** A job that has ended, and the file that the service has stored. */
 interface Row {
   readonly key: string
   readonly sha256: string
   readonly isRight: boolean
 }
 
-/** Three files a line. */
+/** A table with three files in each line. */
 const table = (rows: ReadonlyArray<Row>, style: Style.Style): ReadonlyArray<Style.Line> => {
   const cells = rows.map(
     ({ isRight, key, sha256 }) =>

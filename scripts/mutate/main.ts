@@ -65,10 +65,10 @@ const misfit = (mutant: Mutant): string | undefined => {
   const count = occurrences(text, find)
   if (count !== 1) return `its text occurs ${count} times`
   if (find === replace) return "it changes nothing"
-  if (!isTypeScript(text.replace(find, () => replace))) return "what it makes is no TypeScript"
+  if (!isTypeScript(text.replace(find, () => replace))) return "its replacement is not valid TypeScript"
   const files = testFiles(packageOf(mutant))
   const idle = tests.find((filter) => !files.some((name) => name.includes(filter)))
-  return idle === undefined ? undefined : `no test file is called ${idle}`
+  return idle === undefined ? undefined : `no test file has a name with ${idle}`
 }
 
 /** Copies the repository with links between its packages, and links the installed packages of the original. */
@@ -89,7 +89,7 @@ const copyRepository = (to: string) => {
 /** The first failed test in vitest's output. */
 const firstFailure = (output: string): string =>
   /^ *FAIL +(?:\|?@assembly-effect\/\S+ +)?(.+)$/m.exec(stripVTControlCharacters(output))?.[1]?.trim() ??
-  "the run did not end well"
+  "the test run failed without a failed test"
 
 /** Returns the first failing test of a folder, or undefined. The first failure ends the run. */
 const failure = (folder: string, project: string, filters: ReadonlyArray<string>): Promise<string | undefined> =>
@@ -164,7 +164,7 @@ const main = async () => {
   for (const line of misfits) console.error(line)
   if (misfits.length > 0) process.exit(1)
   if (values.list === true) {
-    console.log(`${mutants.length} changes fit the code`)
+    console.log(`all ${mutants.length} mutations fit the code`)
     return
   }
 
@@ -192,7 +192,7 @@ const main = async () => {
       const line = `${mutant.file.replace("packages/", "")}: ${mutant.name}`
       if (by === undefined) survivors.push(line)
       const time = `${((performance.now() - started) / 1000).toFixed(0).padStart(3)} s`
-      console.log(`${by === undefined ? "survived" : "noticed "}  ${time}  ${line}`)
+      console.log(`${by === undefined ? "survived" : "detected"}  ${time}  ${line}`)
       if (by !== undefined) console.log(`                 ${by}`)
     }
   })
@@ -201,7 +201,7 @@ const main = async () => {
   } finally {
     clean()
   }
-  console.log(`\n${chosen.length - survivors.length} of ${chosen.length} changes were noticed`)
+  console.log(`\n${chosen.length - survivors.length} of ${chosen.length} mutations were detected`)
   for (const line of survivors) console.log(`survived: ${line}`)
   process.exitCode = survivors.length === 0 ? 0 : 1
 }

@@ -1,5 +1,5 @@
 /**
- * Runs the TypeScript versions of users, and returns their diagnostics of a foreign project.
+ * Runs the TypeScript versions that users have, and returns their diagnostics of a project outside of this repository.
  */
 import { createRequire } from "node:module"
 import { join } from "node:path"
@@ -58,6 +58,6 @@ export const diagnose = async (
   ]
   const { exitCode, output } = await Command.run(process.execPath, args, { cwd: project.folder })
   const diagnostics = output.split("\n").filter((line) => /error TS\d+/.test(line))
-  if (exitCode !== 0 && diagnostics.length === 0) throw new Error(`the compiler broke off\n${output}`)
+  if (exitCode !== 0 && diagnostics.length === 0) throw new Error(`the compiler failed without a diagnostic\n${output}`)
   return diagnostics.map((line) => line.slice(0, 300))
 }

@@ -1,4 +1,4 @@
-/** The packages as users get them: packed, installed with npm elsewhere, compiled and run there. */
+/** Tests the packages as users get them: packed, installed with npm in another folder, compiled and run there. */
 import { checkPackage } from "@arethetypeswrong/core"
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -32,7 +32,7 @@ const tarballOf = (name: string): Tarballs.Tarball => {
   return found
 }
 
-/** The pages that show programs, by where they are. */
+/** The Markdown pages that show programs, by the folder that contains them. */
 const pages = new Map(
   ["", ...names.map((name) => `packages/${name}/`)].map((place) => [
     `${place}README.md`,
@@ -41,7 +41,7 @@ const pages = new Map(
 )
 
 beforeAll(async () => {
-  // The output of a source that was deleted since.
+  // `dist` must not contain the output of a source that was deleted.
   for (const name of names) {
     const dist = join(root, "packages", name, "dist")
     rmSync(dist, { recursive: true, force: true })
@@ -90,7 +90,7 @@ describe.each(names)("the tarball of %s", (name) => {
       keywords: expect.arrayContaining(["effect"]),
       exports: { "./package.json": "./package.json" }
     })
-    // A page has no Node.
+    // `browser` runs in a page, so it requires no version of Node.
     const engines = { node: `>=${versionOf("node-oldest").replace("npm:node@", "")}` }
     expect(manifest["engines"]).toEqual(name === "browser" ? undefined : engines)
   })
@@ -104,7 +104,7 @@ describe.each(names)("the tarball of %s", (name) => {
     const entrypoints = [".", ...modulesOf(name).map((module) => `./${module}`)]
     const analysis = await checkPackage(tarballOf(name).content, { entrypoints })
     if (analysis.types === false) throw new Error(`${name} has no types`)
-    // The packages are ES modules, as Effect is: `require` of CommonJS is told so.
+    // The packages are ES modules, as Effect is, so the analysis reports a problem for `require` in CommonJS.
     const problems = analysis.problems.filter(({ kind }) => kind !== "CJSResolvesToESM")
     expect(problems.filter((one) => !("resolutionKind" in one) || one.resolutionKind !== "node10")).toEqual([])
     expect(Object.keys(analysis.entrypoints).length).toBe(entrypoints.length)
@@ -155,7 +155,7 @@ describe.each(["oldest", "newest"] as const)("on the %s Node", (runtime) => {
       expect(commands.length).toBeGreaterThan(1)
       const outcomes = []
       for (const command of commands) {
-        // One after the other: the second lists what the first has made.
+        // The commands run one after another, because a later command lists what an earlier one has created.
         outcomes.push(
           await here.node([Service.binOf(here), ...command], { ...service.env, XDG_STATE_HOME: here.folder })
         )

@@ -1,5 +1,6 @@
 /**
- * Runs the emulator of a foreign project in a separate process: `assembly emulator`.
+ * Runs the emulator that a project outside of this repository has installed, in a separate process: `assembly
+ * emulator`.
  */
 import { spawn } from "node:child_process"
 import { join } from "node:path"

@@ -1,4 +1,4 @@
-// Builds one package from nothing: `dist` is removed first, so that no output of a deleted source is packed.
+// Builds one package. `dist` is removed first, so that no output of a deleted source is packed.
 import { execFileSync } from "node:child_process"
 import { rmSync } from "node:fs"
 import { join } from "node:path"

@@ -1,6 +1,6 @@
 /**
- * The program that runs on every runtime. It has one check for each promise of the packages, and imports no module of a
- * runtime.
+ * The program that runs on every runtime. It has one check for each function of the packages that must work there, and
+ * imports no module of a runtime.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"

@@ -40,7 +40,7 @@ const certificate = (): { readonly key: Buffer; readonly cert: Buffer } => {
 type Incoming = Http.IncomingMessage | Http2.Http2ServerRequest
 type Outgoing = Http.ServerResponse | Http2.Http2ServerResponse
 
-/** The headers that apply to one connection, and are not forwarded. */
+/** The headers that apply only to one connection, so that a proxy does not forward them. */
 const ofConnection = new Set(["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"])
 
 const forwarded = (headers: Http.IncomingHttpHeaders): Http.OutgoingHttpHeaders =>

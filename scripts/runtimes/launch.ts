@@ -12,7 +12,7 @@ import type * as Checks from "./checks.ts"
 
 const programOf = (name: string) => fileURLToPath(new URL(`programs/${name}.ts`, import.meta.url))
 
-/** The time limit of one program in milliseconds. No program needs as long. */
+/** The time limit of one program in milliseconds. Every program needs less time. */
 const timeout = 15 * 60_000
 
 /** Bundles a program into one script, for a runtime that loads no files. */

@@ -1,6 +1,6 @@
 /**
- * Measures an upload from a File in Chromium: by how much the memory of all processes grows at its peak, and the
- * longest time without progress on a slow link.
+ * Measures an upload from a File in Chromium: the peak growth of the memory of all processes, and the longest time
+ * without progress on a slow link.
  */
 import * as Effect from "effect/Effect"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs"

@@ -65,7 +65,7 @@ const workerd: Row = {
   }
 }
 
-/** The options of Chromium for a test: no requests of its own, and no check of certificates. */
+/** The options of Chromium for a test: it sends no background requests, and does not check certificates. */
 export const chromiumArgs = (profile: string): ReadonlyArray<string> => [
   "--headless=new",
   "--no-sandbox",

@@ -5,7 +5,7 @@
 import { existsSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 
-/** The groups of the site in their order, with the files of each. The guides are in the order in which one reads them. */
+/** The groups of the site in their order, with the files of each. The guides are in the order of reading. */
 const groups = {
   Guides: ["docs/guides/getting-started.md", "docs/guides/*.md"],
   Documentation: ["docs/uploads.md", "docs/operations.md", "docs/results.md", "docs/testing.md", "docs/*.md"],
@@ -52,7 +52,7 @@ const isPublicModule = (path: string) => /^packages\/[a-z]+\/src\/[A-Z]\w*\.ts$/
 /**
  * Writes the pages of `root` into `folder` at the same paths, and returns these paths. A link to a page or to a public
  * module becomes a link to its page in the site. Any other file is copied, because the site has no repository to link
- * to; sources are copied as text, because browsers take `.ts` for a video.
+ * to. Sources are copied as text, because a browser treats a file `.ts` as a video.
  */
 export const write = (root: string, folder: string): ReadonlyArray<string> => {
   const pages = find(root)
@@ -75,7 +75,7 @@ export const write = (root: string, folder: string): ReadonlyArray<string> => {
 
   const rewritten = (page: string, text: string): string =>
     outsideCode(text, (line) =>
-      // TypeDoc leaves code out of the headings that it lists.
+      // TypeDoc omits code from its list of headings.
       (line.startsWith("#") ? line.replaceAll("`", "") : line).replace(
         link,
         (whole, image: string, label: string, target: string) => {

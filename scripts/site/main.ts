@@ -48,7 +48,7 @@ const make = (): void => {
     navigation: { includeGroups: true },
     router: "kind",
     includeHierarchySummary: false,
-    // `tsc` of the workspace checks the types; TypeDoc needs an older one.
+    // `tsc` of the workspace checks the types. TypeDoc uses an older TypeScript, which may report other errors.
     skipErrorChecking: true,
     disableGit: true,
     disableSources: true,

@@ -1,5 +1,5 @@
-// A plugin of TypeDoc. A module is named like its import, is in the group of its package, and keeps the comment at the
-// start of its file, which TypeDoc ignores without `@module`.
+// A plugin of TypeDoc. It gives each module the name of its import and the group of its package. It also keeps the
+// comment at the start of the file, which TypeDoc ignores without `@module`.
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 

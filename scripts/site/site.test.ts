@@ -5,7 +5,7 @@ import { dirname, join } from "node:path"
 import * as Links from "./Links.ts"
 import * as Pages from "./Pages.ts"
 
-/** Runs a test with a folder of its own that contains these files. */
+/** Runs a test with a new folder that contains these files. */
 const within = (files: Readonly<Record<string, string>>, test: (folder: string) => void): void => {
   const folder = mkdtempSync(join(tmpdir(), "site-"))
   try {

@@ -1,4 +1,4 @@
-/** The page of the application: Uppy as its documentation shows it, and lines that show what happens. */
+/** The page of the application: Uppy as in its documentation, and one line of text for each event. */
 import Uppy from "@uppy/core"
 import Transloadit from "@uppy/transloadit"
 

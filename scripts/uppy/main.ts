@@ -85,5 +85,5 @@ if (existsSync(executablePath)) {
   console.log(isRight ? "ok" : "FAILED")
   process.exitCode = isRight ? 0 : 1
 } else {
-  console.log(`not run: ${executablePath} is not there`)
+  console.log(`not run: ${executablePath} does not exist`)
 }

@@ -1,6 +1,6 @@
 /**
  * Finds secrets in a text: values that were marked as secret, and capabilities by their form. It decodes escapes with
- * its own code, independent of the library.
+ * its own code, so that a mistake in the library cannot hide a leak.
  */
 
 /** A found leak. It contains only the beginning of the secret. */
@@ -25,8 +25,8 @@ const secretOf = (value: string): readonly [secret: string, kind: Leak["kind"]] 
 }
 
 /**
- * From now on, this value is a leak in any text. Values of fewer than 8 characters are ignored, because they occur in
- * ordinary texts.
+ * Marks a value as secret, so that {@link find} reports it in any text. Values of fewer than 8 characters are ignored,
+ * because they occur in ordinary texts.
  */
 export const learn = (value: string): void => {
   const [secret, kind] = secretOf(value)

@@ -1,10 +1,9 @@
 /**
  * Records all output of a program: each span that ends, each log line of any level, each console line, and each error
- * of an effect. It changes none of them.
+ * of an effect. It does not change the output.
  *
- * Effect has no hook that records all of them independent of the services that a test provides, so this module wraps
- * Effect's own objects. If a version of Effect has other objects, this module fails, instead of silently recording
- * nothing.
+ * Effect has no hook that records all output whatever services a test provides, so this module wraps Effect's own
+ * objects. If a version of Effect has other objects, this module fails, instead of silently recording nothing.
  */
 import * as Cause from "effect/Cause"
 import * as Console from "effect/Console"
@@ -38,7 +37,7 @@ const shown = (value: unknown): string =>
 /** Replaces a method of an object that all fibers share. */
 const wrap = (owner: object, name: string, make: (original: Function) => Function): void => {
   const original: unknown = Reflect.get(owner, name)
-  if (typeof original !== "function") throw new Error(`The walk does not know this Effect: it has no ${name}`)
+  if (typeof original !== "function") throw new Error(`scripts/walk does not fit this version of Effect: no ${name}`)
   Object.defineProperty(owner, name, { value: make(original), configurable: true, enumerable: true, writable: true })
 }
 
@@ -54,14 +53,14 @@ const recordSpans = (hear: Hear) =>
         const links = this.links.map(({ attributes }) => attributes)
         const name = `${this.kind} ${this.name}`
         hear("span", `${name} ${shown([[...this.attributes], this.events, links])}`)
-        // In the form of an exporter, with stack traces.
+        // An exporter also writes the cause with stack traces.
         if (Exit.isFailure(exit)) hear("span", `${name} ${Cause.pretty(exit.cause)}`)
       }
   )
 
 /**
- * The errors of these packages are Schema classes. Other errors stay inside and count only if they end a span or a
- * test.
+ * Whether an error belongs to the public errors of the packages, which are Schema classes. Other errors are internal,
+ * and are recorded only if they end a span or a test.
  */
 const isPublic = (error: unknown): error is Error => error instanceof Error && Schema.isSchema(error.constructor)
 
@@ -156,7 +155,7 @@ const recordLines = (hear: Hear) => {
   )
 }
 
-/** Records the values of `Redacted`, which somebody has marked as secret. */
+/** Records the values of `Redacted`, because a program has marked them as secret. */
 const recordSecrets = async (hear: Hear) => {
   const { redactedRegistry } = await import(
     new URL("internal/redacted.js", import.meta.resolve("effect/Redacted")).href

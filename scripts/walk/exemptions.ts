@@ -22,7 +22,7 @@ const wholeAnswers = {
   file: "/emulator/test/Leaks.test.ts",
   test: "No secret, token or signature is seen > of an operation",
   kinds: ["Status URL", "Assembly id"],
-  why: "It logs whole answers to look for secrets in them; the Status of the caller's own Assembly is data."
+  why: "The test logs whole responses to look for secrets in them. The caller may see the Status of its own Assembly."
 } as const
 
 const exemptions: ReadonlyArray<Exemption> = [
@@ -31,7 +31,7 @@ const exemptions: ReadonlyArray<Exemption> = [
     surface: "span",
     text: /^client (?:DELETE|GET|HEAD|OPTIONS|PATCH|POST|PUT) /,
     kinds: ["upload URL", "Status URL", "signature", "known secret", "Assembly id"],
-    why: "The tests of the service send requests with Effect's own HttpClient, whose span tells the URL; ours has none."
+    why: "These tests use Effect's own HttpClient, whose span contains the URL. The spans of our client do not."
   },
   {
     ...wholeAnswers,

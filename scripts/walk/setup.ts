@@ -15,7 +15,7 @@ interface Found extends Leak.Leak {
 
 let found: Array<Found> = []
 
-/** Texts that are known to have no leak, because most texts are repeated. */
+/** Texts that are known to have no leak. They are not searched again, because most texts are repeated. */
 const clean = new Set<string>()
 const maxClean = 10_000
 

@@ -1,5 +1,6 @@
 /**
- * A deployment on one machine: the embedded service behind a front, a database, and runners in processes of their own.
+ * A deployment on one machine: the embedded service behind a proxy (`Front`), a database, and runners in separate
+ * processes.
  */
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"

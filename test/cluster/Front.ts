@@ -1,6 +1,6 @@
 /**
- * An HTTP server between the runners and the service, which passes requests on, counts them, and limits the speed of
- * uploads. Each runner names itself in the header `x-runner`.
+ * An HTTP proxy between the runners and the service. It forwards requests, counts them, and limits the speed of
+ * uploads. Each runner sends its name in the header `x-runner`.
  */
 import * as Effect from "effect/Effect"
 import { once } from "node:events"
@@ -13,7 +13,7 @@ export interface Sending {
   readonly runner: string
   /** The path of the upload. */
   readonly path: string
-  /** The offset at which it begins, and the bytes that came so far. */
+  /** The offset at which the request begins, and the number of bytes that it has sent so far. */
   readonly from: number
   bytes: number
   /** When the request came, when its last byte came, and when it ended, in milliseconds since 1970. */
@@ -24,9 +24,9 @@ export interface Sending {
 
 export interface Front {
   readonly url: string
-  /** The service behind, once it listens. */
+  /** Sets the URL of the service, when the service listens. */
   readonly passTo: (url: string) => void
-  /** How many bytes of each request are passed on in a second. */
+  /** How many bytes of each request are forwarded in a second. */
   speed: number
   /** The ids of the Assemblies that were created, one for each creation that the service accepted. */
   readonly assemblies: Array<string>
@@ -42,7 +42,7 @@ const ofConnection = new Set(["connection", "keep-alive", "transfer-encoding", "
 const forwarded = (headers: Http.IncomingHttpHeaders): Http.OutgoingHttpHeaders =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !ofConnection.has(name)))
 
-/** Passes bytes on at the speed of the front, and tells of each piece. */
+/** Forwards bytes at the speed of the proxy, and calls `passed` for each piece. */
 const limited = (front: Front, passed: (bytes: number) => void) => {
   let due = Date.now()
   return new Transform({
@@ -63,7 +63,7 @@ const handle = async (front: Front, to: URL, incoming: Http.IncomingMessage, out
     port: to.port,
     method,
     path,
-    // The service is asked for by the name of the front.
+    // The header `host` keeps the name of the proxy, so that the service puts this name into its URLs.
     headers: forwarded(incoming.headers),
     agent: false
   })

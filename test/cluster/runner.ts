@@ -8,7 +8,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 
-/** The first argument, as JSON. */
+/** What the parent process passes as the first argument, as JSON. */
 export interface Args {
   readonly name: string
   readonly baseUrl: string

@@ -1,11 +1,11 @@
 /**
- * Named behaviours of a server towards its client. Each ends the exchange, or leaves it open forever if its name says
- * so.
+ * Named behaviours of a server towards its client. `hanging`, `stall`, `silence` and `endless` leave the response open.
+ * All others end it.
  */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http"
 import * as Zlib from "node:zlib"
 
-/** The behaviour for one request, independent of its content. */
+/** A behaviour responds to one request, whatever the request contains. */
 export type Behaviour = (request: unknown, response: ServerResponse) => void
 
 type Head = Readonly<Record<string, string | number>>

@@ -1,6 +1,6 @@
 /**
  * A real HTTP server that responds by a script, with one entry for each request. An entry is any `Behaviour`, including
- * faults that no framework would make: bodies that break off, never end, never start, or grow when they are read.
+ * faults that no framework would make: bodies that are cut, never end, never start, or grow when they are decoded.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"

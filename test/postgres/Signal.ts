@@ -32,7 +32,7 @@ const send = (name: Name, pid: number) => {
   try {
     process.kill(pid, name)
   } catch {
-    // It has ended in the meantime.
+    // The process has ended in the meantime.
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * The process that runs one Postgres in a folder of its own, for the process that forked it. When that process ends, however it
- * ends, the channel between the two closes: Postgres is stopped, and its folder is removed.
+ * The process that runs one Postgres in a new folder, for its parent process. When the parent ends or is killed, the
+ * IPC channel closes. Then this process stops Postgres and removes the folder.
  */
 import { execFile, spawn, type ChildProcess } from "node:child_process"
 import { randomBytes } from "node:crypto"
@@ -15,7 +15,7 @@ import * as Signal from "./Signal.ts"
 
 const run = promisify(execFile)
 
-/** What the parent is told when Postgres accepts connections. */
+/** The message to the parent when Postgres accepts connections. */
 export interface Ready {
   readonly port: number
   readonly pid: number
@@ -34,7 +34,7 @@ const freePort = async (): Promise<number> => {
 
 const isReady = /database system is ready to accept connections/
 
-/** Resolves when Postgres accepts connections, and fails with what it said when it ends before. */
+/** Resolves when Postgres accepts connections. Rejects with the output of Postgres if Postgres ends first. */
 const started = (server: ChildProcess): Promise<void> =>
   new Promise((resolve, reject) => {
     let said = ""
@@ -60,7 +60,7 @@ const start = async (user: Binaries.User | undefined) => {
     }
     const data = join(folder, "data")
     const binaries = await Binaries.reachable(found, user, folder)
-    // The folder is the working directory, because `user` may not read the one of root.
+    // The folder is the working directory, because `user` may not read the working directory of root.
     const how = { ...user, cwd: folder, env: { ...process.env, LC_ALL: "C" } }
     const flags = ["--username=postgres", "--auth=scram-sha-256", `--pwfile=${passwordFile}`, "--encoding=UTF8"]
     await run(binaries.initdb, [`--pgdata=${data}`, ...flags, "--no-sync", "--no-instructions"], how)
@@ -70,7 +70,7 @@ const start = async (user: Binaries.User | undefined) => {
         port,
         listen_addresses: "127.0.0.1",
         unix_socket_directories: "",
-        // Nothing has to survive a power failure.
+        // No data has to survive a power failure, and the server is faster without `fsync`.
         fsync: "off",
         max_connections: 100
       }
@@ -105,7 +105,7 @@ const main = async () => {
     process.exit(0)
   }
   process.on("disconnect", stop)
-  // The terminal sends them to all processes; the parent decides.
+  // A terminal sends these signals to all processes. Only the parent reacts to them.
   process.on("SIGINT", () => {})
   process.on("SIGTERM", () => {})
   if (process.connected) process.send?.({ ready })

@@ -1,12 +1,12 @@
 /**
- * How TypeScript prints types to people: the text that a compiler error and an editor show.
+ * How TypeScript prints a type: the text that a compiler error and an editor show.
  */
 import { execFile } from "node:child_process"
 import { join } from "node:path"
 
 const root = join(import.meta.dirname, "..", "..")
 
-/** The compiler is asked about a file alone, with the strictness of the workspace. */
+/** The options of the compiler for a single file: as strict as those of the workspace. */
 const options = [
   "--ignoreConfig",
   "--noEmit",

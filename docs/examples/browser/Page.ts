@@ -1,6 +1,6 @@
 /**
- * A page that uploads files: without a framework, and without credentials. The journal in IndexedDB knows the uploads
- * of earlier visits; the user gives their files again, and they continue.
+ * A page that uploads files, without a framework and without credentials. The journal in IndexedDB contains the
+ * unfinished uploads of earlier visits. When the user chooses the same files again, these uploads continue.
  */
 import * as IndexedDbJournal from "@assembly-effect/browser/IndexedDbJournal"
 import * as ResumableUpload from "@assembly-effect/tus/ResumableUpload"
@@ -48,7 +48,7 @@ const keyOf = (identity: string | undefined) =>
     return (yield* journal.list).find(({ entry }) => entry._tag !== "Completed" && entry.identity === identity)?.key
   })
 
-/** An upload of this page: where it goes, and under which key the journal has it, as soon as both are known. */
+/** An upload of this page. `target` and `key`, its key in the journal, are undefined until they are known. */
 class Upload {
   readonly row: Row.Row
   readonly identity: string | undefined
@@ -67,12 +67,12 @@ class Upload {
     })
   }
 
-  /** The events of the upload: of the one that the journal knows, or of a new one. */
+  /** The events of the upload in the journal, or of a new upload if the journal has none. */
   private readonly events = (file: File, source: UploadSource.Replayable) =>
     Stream.unwrap(
       Effect.gen({ self: this }, function* () {
         const metadata = metadataOf(file)
-        // Another tab may have begun it since this page was opened.
+        // Another tab may have begun the same upload since this page was opened.
         if (this.target === undefined) this.key = yield* keyOf(this.identity)
         if (this.key !== undefined && this.target === undefined) return ResumableUpload.resumeEvents(this.key, source)
         this.target ??= yield* newTarget
@@ -94,7 +94,7 @@ class Upload {
   }
 
   pause() {
-    // The journal keeps the upload, and the server what it has.
+    // The journal keeps its entry, and the server keeps the stored bytes.
     if (this.fiber !== undefined) runtime.runFork(Fiber.interrupt(this.fiber))
     this.row.change("paused", "Paused")
   }
@@ -130,7 +130,7 @@ const add = (file: File) =>
     if (upload.file === undefined) upload.start(file, source)
   }).pipe(Effect.ignore)
 
-/** Shows what an earlier visit has left. */
+/** Shows the unfinished uploads of earlier visits. */
 const showUnfinished = Effect.gen(function* () {
   const journal = yield* UploadJournal.UploadJournal
   for (const { entry, key } of yield* journal.list) {
@@ -148,7 +148,7 @@ const notice = (text: string) => {
   place.hidden = false
 }
 
-/** Where the browser stores nothing, uploads still survive a lost connection. */
+/** If the browser cannot store a journal, uploads still continue after a lost connection. */
 const journal = IndexedDbJournal.layer().pipe(
   Layer.catchTag("JournalFailed", (error) => {
     notice(`This page stores nothing: keep it open until the uploads are done (${error.message}).`)
@@ -164,7 +164,7 @@ const addAll = (list: FileList | null | undefined) => {
 
 files.addEventListener("change", () => {
   addAll(files.files)
-  // The same file can be chosen again.
+  // The input is cleared, so that the user can choose the same file again.
   files.value = ""
 })
 
@@ -174,7 +174,8 @@ for (const [type, isOver] of [
   ["dragleave", false],
   ["drop", false]
 ] as const) {
-  // The whole page takes files: one that misses the zone would replace the page.
+  // The whole page accepts dropped files. Otherwise the browser would leave the page to show a file that misses the
+  // zone.
   document.addEventListener(type, (event) => {
     event.preventDefault()
     drop.classList.toggle("over", isOver)

@@ -31,7 +31,7 @@ export interface Actions {
   readonly cancel: () => void
 }
 
-/** Adds a row to the list. Each button says which file it is for to those who do not see the row. */
+/** Adds a row to the list. The label of each button names the file, for users of a screen reader. */
 export const make = (name: string, size: number, actions: Actions) => {
   const list = find("#uploads", HTMLUListElement)
   const row = document.importNode(find("#upload", HTMLTemplateElement).content, true)
@@ -76,7 +76,7 @@ export const make = (name: string, size: number, actions: Actions) => {
   }
 
   let shown: State | undefined
-  /** A screen reader hears what changes, and not every percent. */
+  /** A screen reader announces each change of the state, but not every percent. */
   const change = (state: State, text: string) => {
     show(state, text)
     if (state !== shown) news.textContent = `${name}: ${text}`
@@ -92,7 +92,7 @@ export const make = (name: string, size: number, actions: Actions) => {
   return {
     change,
     remove: () => item.remove(),
-    /** What an event says to a person. */
+    /** Shows an event to the user. */
     tell: UploadEvent.$match({
       Created: () => change("uploading", "Uploading"),
       Resumed: ({ offset }) => {

@@ -1,6 +1,6 @@
 /**
- * The application of the page. It has the Auth Key and its secret, creates an Assembly for each file, and gives the page
- * the two URLs that an upload needs. The page never sees a credential.
+ * The application of the page. It has the Auth Key and its secret, creates an Assembly for each file, and gives the
+ * page the two URLs that an upload needs. The page never sees a credential.
  */
 import { Assemblies, AssemblyClient } from "@assembly-effect/api"
 import { UndiciClient } from "@assembly-effect/node"
@@ -12,12 +12,12 @@ import { HttpRouter, HttpServer, HttpServerResponse, HttpStaticServer } from "ef
 import { createServer } from "node:http"
 import { fileURLToPath } from "node:url"
 
-/** What is done with each file is decided here, and not by the page. */
+/** The Steps for each file. The application chooses them, so that the page cannot. */
 const steps = { ":original": { robot: "/upload/handle" } }
 
 const failed = Effect.succeed(HttpServerResponse.text("The service failed.", { status: 502 }))
 
-/** Before this, an application asks who its user is. */
+/** A real application authenticates its user before this route. */
 const create = HttpRouter.add(
   "POST",
   "/assemblies",
@@ -42,7 +42,7 @@ const cancel = HttpRouter.add(
   )
 )
 
-/** The page may load only what is here, and talk only to this application and to the service. */
+/** The page may load only files of this application, and connect only to this application and to the service. */
 const policy = Effect.map(Config.String("ASSEMBLY_BASE_URL"), (baseUrl) =>
   HttpRouter.middleware(
     Effect.map(

@@ -16,7 +16,7 @@ const signed = AssemblyNode.layerConfig()
 // Exchanges the Auth Secret for a token, and renews the token before it expires.
 const tokens = AssemblyNode.layerConfig({ authentication: "tokens" })
 
-// Has only a token, which somebody else has requested.
+// Has only a token, which another program has requested.
 const bearer = Layer.unwrap(
   Effect.gen(function* () {
     const baseUrl = yield* Config.NonEmptyString("ASSEMBLY_BASE_URL")

@@ -14,7 +14,7 @@ const upload = (path: string) =>
   })
 
 const program = Effect.gen(function* () {
-  // The number of uploads at a time decides the memory and the connections.
+  // The number of concurrent uploads determines the memory use and the number of connections.
   const statuses = yield* Effect.forEach(["letter.txt", "letter.txt"], upload, { concurrency: 4 })
   yield* Console.log(statuses.map(({ ok }) => ok).join(", "))
 })

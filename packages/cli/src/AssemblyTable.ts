@@ -29,7 +29,8 @@ interface Shown {
 }
 
 /**
- * The columns by importance: what it is, how it ended, when and why. `Error` is only there if an Assembly has an error.
+ * The columns. The most important ones name the Assembly, its state, its time and its error. `Error` is only shown if
+ * an Assembly has an error.
  */
 const columns = ({ hasErrors, now, stateOf }: Shown): ReadonlyArray<Table.Column<AssemblyList.Entry>> => [
   { title: "Assembly", rank: 1, value: ({ id }) => id, keep: true },

@@ -84,8 +84,8 @@ const frameOf = (options: Options, wanted: number): Frame => {
 
 /**
  * The frame of all charts. The labels change the width of the plot, the width changes the sums of the bars, and the
- * sums change the labels. Therefore the labels of a frame are measured until they fit. They fit at the latest when they
- * have no space any more.
+ * sums change the labels. Therefore the labels of a frame are measured until they fit. If they become too wide, the
+ * charts have no labels, and the loop ends.
  */
 const frame = (all: ReadonlyArray<Series>, options: Options): Frame => {
   const widest = ({ axis }: Frame): number =>

@@ -13,7 +13,7 @@ import * as Schema from "effect/Schema"
 /** The name of the file. */
 const path = ".env"
 
-/** The variables that the file may set. A file of another program has other variables too. */
+/** The variables that are read from the file. The file may also contain variables of other programs. */
 const names = [
   "ASSEMBLY_BASE_URL",
   "ASSEMBLY_AUTH_KEY",
@@ -23,7 +23,7 @@ const names = [
 ] as const
 
 /**
- * The variables that this program has from `.env`. Empty if the file is not used.
+ * The names of the variables that this program uses from `.env`. Empty if the file is not used.
  *
  * @since 0.1.0
  * @category references
@@ -52,12 +52,12 @@ const readFile = Effect.gen(function* () {
 }).pipe(Effect.orElseSucceed(() => new Map<string, string>()))
 
 /**
- * Adds the variables of `.env` to the environment. A variable of the environment wins.
+ * Adds the variables of `.env` to the environment. A variable of the environment takes precedence.
  *
  * **Details**
  *
  * If the environment has an Auth Key or a secret, the file is not used at all: otherwise the file of a foreign folder
- * could send the credentials of the environment to an address of its own.
+ * could send the credentials of the environment to another address.
  *
  * @since 0.1.0
  * @category layers

@@ -57,7 +57,7 @@ const advised = (message: string): string =>
 /** At most this number of files is named, so that the line stays readable. */
 const mostFiles = 3
 
-/** What happened to the Assembly of the files. The command says how to continue with a kept one. */
+/** What happened to the Assembly of the files. If it was kept, the command itself prints how to continue. */
 const fates = {
   canceled: ". The Assembly was canceled",
   "not canceled": ". The Assembly could not be canceled, and still waits for files",
@@ -74,7 +74,7 @@ const failedFiles = ({ assembly, files }: AssemblyUploadError.FilesFailed, host:
 
 const text = (error: unknown, host: string | undefined): string => {
   if (error instanceof Config.ConfigError) return configuration(error)
-  // `Argument.withSchema` and `Flag.withSchema` put these words before the text of a Schema, which says what it expects.
+  // `Argument.withSchema` and `Flag.withSchema` put these words before the message of a Schema, which is clear alone.
   if (isInvalidValue(error)) return error.message.replace("Expected: Schema validation failed: Expected", "Expected")
   if (isInvalidCredentials(error)) return invalid(error.issues)
   if (isInvalidRequest(error)) {

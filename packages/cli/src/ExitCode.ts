@@ -46,7 +46,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   ConcatenationUnknown: "network"
 }
 
-/** The errors that an error stands for, such as the error of each file of a job. */
+/** The errors that an error contains, such as the error of each file of a job. */
 const causesOf = (error: object): ReadonlyArray<unknown> => {
   if (Predicate.isTagged(error, "FilesFailed") && "files" in error && Array.isArray(error.files)) {
     return error.files.flatMap((file: object) => ("error" in file ? [file.error] : []))
@@ -55,7 +55,7 @@ const causesOf = (error: object): ReadonlyArray<unknown> => {
 }
 
 /**
- * The exit code of an error. If an error stands for several errors with different codes, the work failed (1).
+ * The exit code of an error. If an error contains several errors with different codes, the code is 1.
  *
  * @since 0.1.0
  * @category getters
@@ -64,7 +64,7 @@ export const fromError = (error: unknown): number => {
   if (!Predicate.isObjectKeyword(error)) return codes.failed
   const [first, ...others] = new Set(causesOf(error).map(fromError))
   if (first !== undefined) return others.length === 0 ? first : codes.failed
-  // `ShowHelp` is also the error when the help of a group of commands is shown, which is no failure.
+  // Effect also fails with `ShowHelp` when it shows the help of a group of commands, which is not a failure.
   if (Predicate.isTagged(error, "ShowHelp")) return Runtime.getErrorExitCode(error) === 0 ? codes.done : codes.usage
   if (Runtime.errorExitCode in error) return Runtime.getErrorExitCode(error)
   const tag = "_tag" in error && Predicate.isString(error._tag) ? error._tag : ""

@@ -5,7 +5,7 @@ import * as ByteSize from "effect/ByteSize"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 
-/** A size must be a whole number and not negative, but an average of sizes may be neither. */
+/** A `ByteSize` must be a whole number and not negative. An average of sizes may be a fraction. */
 const toByteSize = (value: number | bigint): ByteSize.ByteSize =>
   ByteSize.bytes(typeof value === "bigint" ? value : BigInt(Math.max(0, Math.round(value))))
 

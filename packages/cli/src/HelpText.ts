@@ -63,7 +63,7 @@ const rows = (entries: ReadonlyArray<Row>, layout: Layout): ReadonlyArray<string
     const indent = isBelow ? 6 : cells + 4
     const [first = "", ...others] = indented(explanation, indent, layout)
     const painted = layout.style.green(term)
-    // A term has no spaces where it could be broken, except in the list of the values of a flag.
+    // A term is broken at spaces, which only the list of the values of a flag contains.
     if (isBelow) {
       const [head = "", ...tail] = Text.wrap(term, layout.width - 2)
       return [`  ${layout.style.green(head)}`, ...tail.map((line) => `      ${line}`), first, ...others].filter(
@@ -77,7 +77,7 @@ const rows = (entries: ReadonlyArray<Row>, layout: Layout): ReadonlyArray<string
 const section = (title: string, lines: ReadonlyArray<string>, { style }: Layout): ReadonlyArray<string> =>
   lines.length === 0 ? [] : [style.bold(title), ...lines, ""]
 
-/** The description, without the values of a flag, which are in its term. */
+/** The description without the values of a flag, because the term already contains them. */
 const describe = (description: Option.Option<string>): string =>
   Option.getOrElse(description, () => "").replace(/ ?\(choices: [^)]*\)/, "")
 
@@ -92,7 +92,7 @@ const argumentRow = ({ description, name, required, variadic }: HelpDoc.ArgDoc):
   `${describe(description)}${required ? " (required)" : " (optional)"}`
 ]
 
-/** A command that is too long is continued on the next line, so that it can be pasted. */
+/** A long command is broken with a backslash at the end of each line, so that a user can paste it. */
 const command = (text: string, layout: Layout): ReadonlyArray<string> => {
   const lines = Text.wrap(text, layout.width - 6)
   return lines.map(

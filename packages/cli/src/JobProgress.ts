@@ -37,13 +37,13 @@ const advance =
     }
   }
 
-/** With more files, the screen shows the whole job, and only what goes wrong with a file. */
+/** With more files than this, a resumed file leaves no note. */
 const mostNamed = 4
 
 /**
  * The note that an event of one file leaves on the screen. With several files, the name of the file comes first. `told`
- * holds the reasons that were shown since the last success: a server that is gone is shown once, and the line below
- * counts the seconds.
+ * holds the reasons that were shown since the last success. So an unreachable server is reported once, and the progress
+ * line counts the seconds.
  */
 const fileNote = (
   { event, file }: Extract<AssemblyUploadEvent, { readonly _tag: "FileEvent" }>,
@@ -58,7 +58,7 @@ const fileNote = (
       return `${prefix}Retrying in ${Format.duration(event.delay)} (attempt ${event.attempt}): ${event.reason}`
     }
     case "Resumed":
-      // Sending goes on, so a later failure is a new one.
+      // The upload continues, so a later failure is reported again.
       told.clear()
       return names.length > mostNamed ? undefined : `${prefix}Resumed at ${Format.bytes(event.offset)}`
     case "Waiting":

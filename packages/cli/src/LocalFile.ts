@@ -43,7 +43,7 @@ const problems: Readonly<Record<string, string>> = {
   PermissionDenied: "permission denied"
 }
 
-/** Node replaces the bytes of a path that are no UTF-8 by this character, so that it cannot open the file. */
+/** Node replaces bytes of a path that are not valid UTF-8 with this character, and then cannot open the file. */
 const replacement = "\ufffd"
 
 /**

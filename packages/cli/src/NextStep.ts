@@ -1,5 +1,5 @@
 /**
- * What to do after an error, in the words of the flags and variables of the command line.
+ * What to do after an error, in terms of the flags and variables of the command line.
  */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"

@@ -32,7 +32,10 @@ export const lines = <T extends string>(texts: ReadonlyArray<T & Unrendered<T>>)
  */
 export const report = (rendered: ReadonlyArray<Style.Line>): Effect.Effect<void> => Console.log(rendered.join("\n"))
 
-/** Breaks the lines of a text between words, if the standard error is a terminal, which would break them anywhere. */
+/**
+ * Breaks the lines of a text between words if the standard error is a terminal, because a terminal breaks them
+ * anywhere.
+ */
 const inTerminal = (text: string): string => {
   const { columns, isTTY } = process.stderr
   if (!isTTY || !columns) return text
@@ -183,7 +186,7 @@ const guarded = (console: Console.Console): Console.Console =>
   )
 
 /**
- * Guards the output of code that does not use this module: help, errors of the command line parser and logs. Colours
+ * Escapes the output of code that does not use this module: help, errors of the command line parser and logs. Colours
  * are kept.
  *
  * @since 0.1.0

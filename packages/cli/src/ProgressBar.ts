@@ -133,7 +133,8 @@ export const pauseMeasure = (progress: Progress): Progress => ({
 })
 
 /**
- * The progress while nothing is sent until `until`, because a request failed. Neither speed nor time left is known then.
+ * The progress while nothing is sent until `until`, because a request failed. Neither speed nor time left is known
+ * then.
  *
  * @since 0.1.0
  * @category combinators
@@ -251,7 +252,8 @@ const timeInWords = (progress: Progress): string | undefined => {
 const facts = (progress: Progress) => {
   const { sent, total } = progress
   const share = percent(progress)
-  // During a wait, and while the server finishes, nothing is sent and no speed is shown, because a falling speed would look like a fault.
+  // During a wait, and while the server finishes, nothing is sent and no speed is shown, because a falling speed would
+  // look like a fault.
   const speed = isFinishing(progress) || progress.waitsUntil !== undefined ? undefined : rate(progress)
   return {
     share: share === undefined ? undefined : `${share}%`,
@@ -272,7 +274,7 @@ const separator = "  "
 
 /**
  * The texts to the right of the bar, as many as fit into `cells`. In a narrow terminal, the bytes are left out first,
- * and then the speed, because the share and the time are what a user waits for.
+ * and then the speed, because the percentage and the remaining time are more important to a user.
  */
 const columns = (progress: Progress, cells: number): string => {
   const { sent, share, speed, time, total } = facts(progress)

@@ -40,7 +40,7 @@ export class ProgramFailed extends Schema.TaggedError<ProgramFailed>()("ProgramF
   }
 }
 
-/** The problems of a start, and the exit codes that shells use for them. */
+/** Why a program cannot start, and the exit codes that shells use for these problems. */
 const problems: Readonly<Record<string, readonly [problem: string, exitCode: number]>> = {
   NotFound: ["there is no such command", 127],
   PermissionDenied: ["permission denied", 126]
@@ -75,7 +75,7 @@ export const run = (
 ): Effect.Effect<void, NotRun | ProgramFailed, ChildProcessSpawner.ChildProcessSpawner> =>
   Effect.gen(function* () {
     const io = { stdin: "inherit", stdout: "inherit", stderr: "inherit" } as const
-    // A detached program would not be in the foreground of its terminal, and would not get its Ctrl-C.
+    // A detached program would not be in the foreground of its terminal, and would not receive Ctrl-C.
     const options = { ...io, env, extendEnv: true, detached: false }
     const started = yield* Effect.mapError(ChildProcess.make(command, args, options), toNotStarted(command))
     const exitCode = yield* Effect.mapError(started.exitCode, toStopped(command))

@@ -1,5 +1,5 @@
 /**
- * The terminal of progress, which is the standard error, so that the standard output contains only results.
+ * Progress is shown on the standard error, so that the standard output contains only results.
  */
 import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 import * as Context from "effect/Context"
@@ -10,7 +10,8 @@ import * as Terminal from "effect/Terminal"
 import * as Output from "./Output.ts"
 
 /**
- * The services for programs that show progress. Without a value, progress is shown on the terminal in the context.
+ * The services for programs that show progress. If the value is undefined, the `Terminal` of the context shows the
+ * progress.
  *
  * @since 0.1.0
  * @category references
@@ -46,7 +47,7 @@ export const layer: Layer.Layer<never, never, Terminal.Terminal | Stdio.Stdio> =
 )
 
 /**
- * Runs a program whose terminal is the terminal of progress.
+ * Runs a program that shows progress, with the services of {@link StandardError}.
  *
  * @since 0.1.0
  * @category running

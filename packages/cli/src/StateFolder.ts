@@ -13,7 +13,7 @@ import * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
 
 /**
- * The services of a job of uploads.
+ * The services that a job of `assembly upload` needs.
  *
  * @since 0.1.0
  * @category models

@@ -105,7 +105,7 @@ const pictureOf = (
 const moment = (millis: number): string =>
   Option.match(DateTime.make(millis), { onNone: () => "", onSome: (at) => Format.date(at).slice(0, 16) })
 
-/** What the report is about, in one line. */
+/** Which Assemblies, which region and which period the report covers, in one line. */
 const headline = (statistics: AssemblyStatistics.Statistics, options: Options): string => {
   const { from, to } = Outcomes.windowOf(statistics, options)
   const region = options.region === "all" ? "all regions" : `region ${options.region}`
@@ -119,7 +119,7 @@ const headline = (statistics: AssemblyStatistics.Statistics, options: Options): 
 }
 
 /**
- * The charts as one picture, which is readable on light and dark grounds.
+ * The charts as one picture, which is readable on light and dark backgrounds.
  *
  * @since 0.1.0
  * @category formatting
@@ -153,8 +153,8 @@ const table = (
   ].join("\n")
 
 /**
- * The report as one file without scripts and without links to other files. Wide and narrow screens have pictures of
- * their own, so that the texts have a readable size.
+ * The report as one file without scripts and without links to other files. It contains one picture for wide screens and
+ * one for narrow screens, so that the texts have a readable size on both.
  *
  * @since 0.1.0
  * @category formatting

@@ -23,8 +23,7 @@ export interface Style {
 }
 
 /**
- * A line for the terminal. Text from outside is escaped in the line, and all its colours come from this program. Only
- * the modules that render tables and charts create lines.
+ * A line for the terminal. Text from outside is escaped in the line, and all its colours come from this program.
  *
  * @since 0.1.0
  * @category models

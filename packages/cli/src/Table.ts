@@ -68,7 +68,7 @@ const draw =
     const { title, value } = (isShort ? column.short : undefined) ?? column
     const cell = (row: Row) => Printable.escape(value(row))
     const natural = rows.reduce((most, row) => Math.max(most, Text.width(cell(row))), Text.width(title))
-    // A title that is cut says nothing.
+    // The column stays as wide as its title, because a cut title would not name the column.
     const readable = Math.min(natural, Math.max(least, Text.width(title)))
     return { column, rank, title, cell, natural, least: keep ? natural : readable }
   }
@@ -108,7 +108,7 @@ const shrink = <Row>(columns: ReadonlyArray<Drawn<Row>>, available: number): Rea
   return widths
 }
 
-/** Says which columns the terminal had no space for. */
+/** Names the columns that did not fit into the terminal. */
 const leftOut = <Row>(
   columns: ReadonlyArray<Drawn<Row>>,
   shown: ReadonlyArray<Drawn<Row>>,

@@ -44,8 +44,8 @@ const day = 24 * hour
 const week = 7 * day
 
 /**
- * The steps of a calendar. A step of another length, such as 10 hours, would show a pattern that the daily rhythm of the
- * data does not have.
+ * The steps of a calendar. A step of another length, such as 10 hours, would show a pattern that the daily rhythm of
+ * the data does not have.
  */
 const steps: ReadonlyArray<readonly [millis: number, name: string]> = [
   [minute, "1 min"],
@@ -111,7 +111,7 @@ export const sums = (
   return values
 }
 
-/** The distances between two ticks. */
+/** The possible distances between two ticks. */
 const tickSteps = [
   minute,
   5 * minute,
@@ -141,7 +141,7 @@ export interface Tick {
 
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-/** A time as `14:00`, or as `Nov 16` at midnight. Empty outside of the years of a `DateTime`. */
+/** A time as `14:00`, or as `Nov 16` at midnight. Empty if the time is not a valid `DateTime`. */
 const labelOf = (time: number): string =>
   Option.match(DateTime.make(time), {
     onNone: () => "",

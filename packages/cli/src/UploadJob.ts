@@ -1,5 +1,5 @@
 /**
- * A job of uploads with the events that the command line shows.
+ * The job of `assembly upload`, with the events that the command shows.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
@@ -11,7 +11,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 
 /**
- * The Assembly works. `status` is its Status after each change.
+ * The Assembly is executing. `status` is its Status after a change.
  *
  * @since 0.1.0
  * @category models
@@ -37,7 +37,7 @@ export type JobEvent = AssemblyUploadEvent.AssemblyUploadEvent | Executing
  */
 export type JobError = AssemblyUploadError | ResumableAssemblyUploadError
 
-/** The pace at which the Status is read for its progress. The job itself notices the end. */
+/** How often the Status is read to show progress. The job itself detects the end of the Assembly. */
 const pace = { interval: "2 seconds", maxInterval: "10 seconds" } as const
 
 /**
@@ -54,7 +54,7 @@ export const withWork = <E, R>(job: Stream.Stream<AssemblyUploadEvent.AssemblyUp
         Effect.map(Deferred.await(uploaded), (assemblyId) =>
           Assemblies.watch(assemblyId, pace).pipe(
             Stream.map((status): JobEvent => ({ _tag: "Executing", status })),
-            // The job reports a failure. The watch only shows progress.
+            // A failure of this Stream is ignored, because the job reports it.
             Stream.catchCause(() => Stream.empty)
           )
         )
@@ -77,7 +77,7 @@ export const withWork = <E, R>(job: Stream.Stream<AssemblyUploadEvent.AssemblyUp
   )
 
 const resultsOf = ({ results }: Assembly.Status): number =>
-  // `:original` repeats the uploads.
+  // The Step `:original` contains the uploaded files, which are not results.
   Object.entries(results ?? {}).reduce((all, [step, files]) => all + (step === ":original" ? 0 : files.length), 0)
 
 /**
@@ -109,7 +109,7 @@ export const toRecords = (
     if (event._tag === "Executing") {
       return [{ event: event._tag, assembly_id: event.status.assembly_id ?? null, results: resultsOf(event.status) }]
     }
-    // `FileCompleted` says the same.
+    // The event `FileCompleted` reports the same.
     if (event._tag === "FileEvent" && event.event._tag === "Completed") return []
     const { _tag = "", event: inner, ...fields } = (yield* Effect.orDie(encodeEvent(event))) as Schema.JsonObject
     const { _tag: kind = "", ...details } = (inner ?? {}) as Schema.JsonObject

@@ -1,5 +1,5 @@
 /**
- * Which files a command uploads, and under which names. Everything is checked before anything is created.
+ * Which files a command uploads, and under which names. All files are checked before an Assembly is created.
  */
 import * as Input from "@assembly-effect/api/unstable/Input"
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
@@ -49,7 +49,7 @@ export class SameName extends Schema.TaggedError<SameName>()("SameName", {
 }
 
 /**
- * The standard input and its name were not given together. Nothing was sent.
+ * The standard input was given without its name or twice, or its name without the standard input. Nothing was sent.
  *
  * @since 0.1.0
  * @category errors
@@ -61,7 +61,7 @@ export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInp
   }
 }
 
-/** A path of the arguments, and the path of a file that it names. */
+/** A file that an argument names. */
 interface Found {
   readonly path: string
   /** The name at the service with `-r`: the path from the last folder that the arguments name. */
@@ -70,7 +70,7 @@ interface Found {
 
 const refuse = (path: string, problem: string) => Effect.fail(new LocalFile.CannotRead({ path, problem }))
 
-/** The path as it was typed, unless it starts at the root or leaves the working folder. */
+/** The path as it was typed. Only the last part of a path that is absolute or starts with `..` is kept. */
 const keptPath = (path: Path.Path, typed: string, inside = ""): string => {
   const normal = path.normalize(typed).replaceAll(path.sep, "/").replace(/\/$/, "")
   const start = path.isAbsolute(typed) || /^\.\.(?:\/|$)/.test(normal) ? path.basename(path.resolve(typed)) : normal
@@ -87,7 +87,8 @@ const inFolder = Effect.fnUntraced(function* (folder: string) {
     const info = yield* Effect.mapError(fs.stat(at), LocalFile.toCannotRead(at))
     if (info.type !== "Directory") found.push({ path: at, kept: keptPath(path, folder, name) })
     else if (Result.isSuccess(yield* Effect.result(fs.readLink(at)))) {
-      // Its files are not in the list. Leaving them out without a word would make an incomplete copy.
+      // `readDirectory` does not list the files behind a link. If they were skipped silently, the copy would be
+      // incomplete.
       return yield* refuse(at, "is a link to a folder, which is not followed; remove the link, or upload its target")
     }
   }

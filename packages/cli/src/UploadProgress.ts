@@ -58,8 +58,8 @@ const note = (event: UploadEvent.UploadEvent, progress: ProgressBar.Progress): s
 const redrawInterval = "100 millis"
 
 /**
- * The width of the progress line. A full line wraps in some terminals, and the terminal appends `^C` when a user presses
- * Ctrl-C.
+ * The width of the progress line. A full line wraps in some terminals, and the terminal appends `^C` when a user
+ * presses Ctrl-C.
  */
 const drawingWidth = (columns: number): number => (columns === 0 ? 80 : columns) - 3
 
@@ -123,7 +123,7 @@ const animate = <Event, E, R>(events: Stream.Stream<Event, E, R>, shown: View<Ev
     const draw = Effect.fnUntraced(function* (above: string | undefined, below = "") {
       const width = drawingWidth(yield* terminal.columns)
       const now = yield* Clock.currentTimeMillis
-      // Notes are wrapped, because the reason of a wait is at their end.
+      // Notes are wrapped instead of cut, because the reason of a retry is at the end of the note.
       const notes = above === undefined ? [] : Text.wrap(Printable.escape(above), width, { breakWords: true })
       const kept = notes.map((line) => `${style.yellow(line)}\n`).join("")
       yield* Output.draw(Style.eraseLine + kept + lineAt(now, width) + below)
@@ -160,7 +160,7 @@ const animate = <Event, E, R>(events: Stream.Stream<Event, E, R>, shown: View<Ev
     return progress
   })
 
-/** The bytes between two lines while the length is unknown. */
+/** A log has one line for each step of this many bytes, while the length of the upload is unknown. */
 const unknownStep = 64n * 1024n * 1024n
 
 /**

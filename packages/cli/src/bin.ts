@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 import { launch } from "./internal/launch.ts"
 
-// Loaded on demand, so that an old Node can say that it is too old, and `--version` needs nothing of Effect.
+// Loaded on demand: an old version of Node gets an error message instead of a syntax error, and `--version` does not
+// load Effect.
 await launch(async () => {
   const { main } = await import("./internal/main.ts")
   return main

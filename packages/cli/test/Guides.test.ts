@@ -1,4 +1,4 @@
-/** The programs of docs/guides: each is shown as it is, runs, and prints what its guide shows. */
+/** Checks each program of docs/guides: its guide shows it unchanged, it runs, and it prints what the guide shows. */
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
@@ -53,7 +53,7 @@ const templates = [{ id: "my-template", content: { steps: { stored: { robot: "/t
 
 const service = Emulator.layer({ templates })
 
-/** The tags of the errors that a program can get from the packages. The errors of `assembly` are for people. */
+/** The tags of the errors that a program can get from the packages. No program handles the errors of `assembly`. */
 const tags = globSync("packages/*/src/*.ts", { cwd: root })
   .filter((file) => !file.startsWith("packages/cli/"))
   .flatMap((file) => Array.from(read(file).matchAll(/TaggedError(?:<\w+>\(\))?\(\s*"(\w+)"/g), ([, tag = ""]) => tag))
@@ -79,7 +79,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("guides", (it) => {
       yield* fs.writeFileString(`${folder}/letter.txt`, "Hello, Assembly!\n")
       yield* fs.writeFile(`${folder}/video.bin`, new Uint8Array(4 * 1024 * 1024))
       const prints = shown.find(({ program }) => program === read(path))?.prints
-      // Both show what an upload has made.
+      // These two programs need an Assembly, so an upload runs first.
       if (/(?:list|reports)\.ts$/.test(path)) yield* run("docs/examples/guides/upload.ts", folder)
       assert.deepStrictEqual(yield* run(path, folder), { output: prints ?? "", exitCode: 0 })
     }).pipe(Effect.scoped, Effect.provide(service))

@@ -40,7 +40,7 @@ describe("the help", () => {
       for (const [path] of yield* everyCommand) {
         const [narrow, wide] = yield* Effect.all([help(path, columns), help(path, 1000)])
         for (const line of narrow.split("\n")) {
-          // A word that is longer than the line keeps its line.
+          // A word that is longer than the line is not broken.
           const isOneWord = !/\S\s+\S/.test(line.replace(/^\s*(?:\S+\s{2,})?/, ""))
           expect(CliOutput.displayWidth(line) <= columns || isOneWord, `${path.join(" ")}: ${line}`).toBe(true)
         }

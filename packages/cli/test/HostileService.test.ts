@@ -22,8 +22,8 @@ import * as Hostile from "./support/hostile.ts"
 import * as Screen from "./support/screen.ts"
 
 /**
- * The control sequences of the commands themselves: bold, dim, four colours, their ends, and the moves of the progress
- * bar.
+ * The control sequences of the commands themselves: bold, dim, four colours, their ends, and those that redraw the
+ * progress bar.
  */
 // oxlint-disable-next-line no-control-regex -- escape sequences are what this reads
 const own = /\u001b\[(?:1|2|22|31|32|33|36|39|0)m|\r\u001b\[2K|\u001b\[\?25[lh]/g
@@ -31,7 +31,7 @@ const own = /\u001b\[(?:1|2|22|31|32|33|36|39|0)m|\r\u001b\[2K|\u001b\[\?25[lh]/
 // oxlint-disable-next-line no-control-regex -- control characters are what this is about
 const obeyed = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
 
-/** Every byte is UTF-8, and there is no control sequence of somebody else. */
+/** Checks that a text is well-formed, and contains no control sequence except those of the commands. */
 const isHarmless = (text: string, name: string): void => {
   expect(text.isWellFormed(), name).toBe(true)
   const found = obeyed.exec(text.replace(own, ""))
@@ -143,7 +143,7 @@ describe("No text of the service is obeyed by a terminal, and a failure is one l
           isHarmless(stdout, command)
           isHarmless(stderr, command)
           const lines = stderr.split("\n").slice(0, -1)
-          // `upload` also reports the fate of its Assembly, and the last line may say what to do next.
+          // `upload` also reports what happened to its Assembly, and the last line may say what to do next.
           const most = command === "upload" ? 3 : 2
           expect(failed ? lines.length >= 1 && lines.length <= most : lines.length === 0, stderr.slice(0, 2000)).toBe(
             true

@@ -15,7 +15,7 @@ import * as Screen from "./support/screen.ts"
 
 const MiB = 1024n * 1024n
 const total = 100n * MiB
-// An unchecked capability; here it is only passed along.
+// The URL is not checked, because these tests only pass it on.
 const url = Redacted.make("http://127.0.0.1/resumable/files/1") as UploadUrl
 
 const assemblyId = Assembly.AssemblyId.make("a".repeat(32))
@@ -136,7 +136,7 @@ describe("JobProgress", () => {
       )
       const shown = UploadProgress.follow(events, JobProgress.view(["cat.mp4"])).pipe(Effect.provide(screen.layer))
       const fiber = yield* Effect.forkChild(shown)
-      // Step by step, because the wait begins only after the first events.
+      // The clock advances in steps, because the pause begins only after the first events.
       yield* Effect.forEach(Array.from({ length: 70 }), () => TestClock.adjust("1 second"), { discard: true })
       yield* Fiber.join(fiber)
       const lines = Screen.visible(screen.text())

@@ -13,7 +13,7 @@ import * as Screen from "./support/screen.ts"
 
 const MiB = 1024n * 1024n
 const total = 100n * MiB
-// An unchecked capability; here it is only passed along.
+// The URL is not checked, because these tests only pass it on.
 const url = Redacted.make("http://127.0.0.1/resumable/files/1") as UploadUrl
 
 const progress = (sent: bigint) => UploadEvent.Progress({ sent: sent * MiB, acknowledged: 0n, total })

@@ -1,5 +1,5 @@
 /**
- * The commands that read and steer one Assembly, against the emulator.
+ * The commands that read and control one Assembly, against the emulator.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"

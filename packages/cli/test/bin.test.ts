@@ -46,7 +46,7 @@ const withOutput = async (stdout: number | "pipe", ...args: ReadonlyArray<string
 }
 
 it("fails if its output cannot be written, because the output may be a secret that is never shown again", async () => {
-  // A descriptor for reading fails like a full disk.
+  // A write to a file that is open only for reading fails, as a write to a full disk does.
   const unwritable = openSync(bin, "r")
   try {
     for (const args of [["--version"], ["--help"], ["keys", "--help"]]) {

@@ -1,5 +1,5 @@
 /**
- * Commands in processes of their own: settings from `.env`, doctor, completions, and the emulator around a program.
+ * Commands in separate processes: settings from `.env`, doctor, completions, and an emulator that runs a program.
  */
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as NodeServices from "@effect/platform-node/NodeServices"

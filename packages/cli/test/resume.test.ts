@@ -16,7 +16,7 @@ const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
 const bytes = Uint8Array.from({ length: 96 * 1024 * 1024 }, (_, index) => (index * 31 + (index >> 8)) % 251)
 const sha256 = createHash("sha256").update(bytes).digest("hex")
 
-/** Runs the command line. A given signal is sent as soon as a fifth of the bytes was sent. */
+/** Runs the command line. With `signal`, the process gets this signal as soon as a fifth of the bytes was sent. */
 const run = Effect.fnUntraced(function* (args: ReadonlyArray<string>, signal?: NodeJS.Signals) {
   const { baseUrl, credentials } = yield* Emulator.Emulator
   const env = {

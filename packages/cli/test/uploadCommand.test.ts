@@ -164,7 +164,7 @@ layer(live, { excludeTestServices: true })("assembly upload", (it) => {
     Effect.gen(function* () {
       const folder = yield* folderWith({ "a.txt": "meow" })
       const faults = yield* Faults.Faults
-      // The upload succeeds, but each reading of the Status is lost until the command waits.
+      // The upload succeeds, but each response with the Status is lost until the command waits.
       yield* faults.inject(Faults.Fault.LoseAnswer({ method: "GET", times: 1000 }))
       const { code, stderr, stdout } = yield* run(folder, ["a.txt"], {
         onError: (text) => {

@@ -1,6 +1,6 @@
 /**
- * Uploads that outlive processes and machines. A job is stored before anything is sent, and a runner continues it after
- * any crash: `DurableSqlite` runs jobs in one process, `DurablePostgres` on any number of machines.
+ * Uploads that survive crashes of processes and machines. A job is stored before anything is sent, and a runner
+ * continues it after any crash: `DurableSqlite` runs jobs in one process, `DurablePostgres` on any number of machines.
  *
  * @since 0.1.0
  */
@@ -27,7 +27,8 @@ import type { Job, State, Status, Summary } from "./DurableJob.ts"
 import * as Host from "./internal/host.ts"
 
 /**
- * The options of each upload, see `UploadSteps.Options`. The metadata belongs to the files of the jobs.
+ * The options of each upload, see `UploadSteps.Options`. Metadata is not an option, because each file of a job has its
+ * own metadata.
  *
  * @since 0.1.0
  * @category options
@@ -39,13 +40,14 @@ export type UploadOptions = Omit<UploadSteps.Options, "metadata">
  *
  * - `secrets`: the secrets of the deployment, each of at least 32 bytes. The ids of Assemblies and the markers of
  *   uploads are derived from them. The first secret is used for new attempts; the others are used to continue attempts
- *   that began with them. All runners have the same secrets.
+ *   that began with them. All runners must have the same secrets.
  * - `uploads`: the number of files that this runner uploads at the same time, 8 by default.
- * - `patience`: how long a job is tried again after failures that may pass, such as a service that does not answer, 1
- *   hour by default. Each takeover starts it again.
- * - `pollInterval`: the longest pause between two readings of an Assembly that is processed, 1 minute by default. A
- *   verified notification ends the pause, see {@link notified}.
- * - `retention`: how long a job stays in the database after it has ended, 7 days by default. Then its key is free again.
+ * - `patience`: how long a runner retries a job after temporary failures, such as a service that does not answer, 1
+ *   hour by default. A runner that takes over the job starts with the full time.
+ * - `pollInterval`: the longest pause between two requests for the Status of an Assembly that is processed, 1 minute by
+ *   default. A verified notification ends the pause, see {@link notified}.
+ * - `retention`: how long a job stays in the database after it has ended, 7 days by default. Then its key is free
+ *   again.
  * - `upload`: the options of each upload.
  *
  * @since 0.1.0
@@ -111,13 +113,13 @@ export class Durable extends Context.Service<
 >()("@assembly-effect/workflow/Durable") {}
 
 /**
- * Stores a job, and returns when it is stored. A runner uploads its files and waits for its Assembly. The same key is
- * the same job: a second call stores nothing.
+ * Stores a job, and returns when it is stored. A runner uploads its files and waits for its Assembly. The key
+ * identifies the job, so a second call with the same key stores nothing.
  *
  * **Details**
  *
- * The job is checked and its sources are opened before it is stored. Their sizes and identities are stored with the job.
- * If a source has changed when its upload starts or continues, the job fails with `SourceFailed`.
+ * The job is checked and its sources are opened before it is stored. Their sizes and identities are stored with the
+ * job. If a source has changed when its upload starts or continues, the job fails with `SourceFailed`.
  *
  * @example
  * Durable.start({
@@ -133,8 +135,8 @@ export const start = (job: Job): Effect.Effect<Summary, StartError, Durable> =>
   Effect.flatMap(Durable, (durable) => durable.start(job))
 
 /**
- * Stores every job of a stream, and emits each job when it is stored. The memory does not depend on the number of jobs,
- * and each runner uploads a bounded number of files at the same time.
+ * Stores every job of a stream, and emits each job when it is stored. The memory use does not depend on the number of
+ * jobs, and each runner uploads a bounded number of files at the same time.
  *
  * @example Durable.startAll(Stream.map(Stream.fromIterable(paths), toJob)).pipe(Stream.runDrain)
  *
@@ -182,8 +184,8 @@ export const status = (
   Effect.flatMap(Durable, (durable) => durable.status(key))
 
 /**
- * Cancels a job, and returns when the cancellation is stored. The runner of the job stops its bytes and cancels its
- * Assembly. If no runner works, the next runner does so. A job that has ended stays as it is.
+ * Cancels a job, and returns when the cancellation is stored. The runner of the job stops its uploads and cancels its
+ * Assembly. If no runner is active, the next runner that starts does so. A job that has ended does not change.
  *
  * @since 0.1.0
  * @category running
@@ -210,7 +212,7 @@ export const retry = (
 
 /**
  * The jobs in the database, in the order of their keys, optionally only those in one state. The stream reads pages, so
- * the memory does not depend on the number of jobs.
+ * the memory use does not depend on the number of jobs.
  *
  * @example Durable.list({ state: "Failed" }).pipe(Stream.runForEach((job) => Durable.retry(job.key)))
  *
@@ -223,8 +225,9 @@ export const list = (options?: {
   Stream.unwrap(Effect.map(Durable, (durable) => durable.list(options)))
 
 /**
- * Ends the wait for an Assembly early, after a notification of the service. Any runner may call it. An Assembly of
- * another program is ignored. The Status is read from the service, so the content of the notification is not trusted.
+ * Makes the job of an Assembly read its Status at once. Call it when the service has sent a notification about the
+ * Assembly. Any runner may call it. An Assembly of another program is ignored. Only the id is used: the runner reads
+ * the Status from the service, so the content of the notification need not be trusted.
  *
  * **Gotchas**
  *
@@ -266,7 +269,7 @@ export const layer = (
 > => Layer.effect(Durable, Effect.map(Host.make(options, { runs: true }), Durable.of))
 
 /**
- * A host that starts and reads jobs, and runs none. The options are those of the runners.
+ * A host that starts and reads jobs, and runs none. Pass the same options as to the runners.
  *
  * @since 0.1.0
  * @category layers

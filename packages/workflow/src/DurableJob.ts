@@ -12,9 +12,9 @@ import * as Schema from "effect/Schema"
 /**
  * A reference to the bytes of a file. A runner resolves it when the upload starts.
  *
- * - `Path`: a file. If several machines run jobs, the path leads to the same file on each of them.
+ * - `Path`: a file. If several machines run jobs, the path must lead to the same file on each of them.
  * - `Object`: the object `key` in an object store of the application, see `ObjectStores`. Only the name of the
- *   store and the key are stored, never a presigned address.
+ *   store and the key are stored, never a presigned URL.
  *
  * @since 0.1.0
  * @category models
@@ -65,10 +65,12 @@ export interface File {
 }
 
 /**
- * - `key`: identifies the job, such as the id of a row in a database. Two jobs with the same key are the same job. A key
- *   is stored and shown as it is, so it must not contain a secret.
+ * A job: files to upload into one Assembly.
+ *
+ * - `key`: identifies the job, such as the id of a row in a database. Two jobs with the same key are the same job. A
+ *   key is stored and shown as it is, so it must not contain a secret.
  * - `params`: the params that create the Assembly. They are stored as they are, so they must not contain a secret. The
- *   id of the Assembly and the number of files are added by the package.
+ *   package adds the id of the Assembly and the number of files.
  * - `files`: at least one file.
  *
  * @since 0.1.0
@@ -84,7 +86,8 @@ export interface Job {
  * The state of a job.
  *
  * - `Queued`: no runner has started the job.
- * - `Uploading`: a runner creates the Assembly or sends bytes, or sent bytes when it ended.
+ * - `Uploading`: a runner creates the Assembly or sends bytes. The state remains if the runner dies, until another
+ *   runner continues the job.
  * - `Processing`: all bytes are stored, and the Assembly has not ended.
  * - `Completed`: the Assembly has completed.
  * - `Failed`: the job failed. `Durable.retry` starts its next attempt.

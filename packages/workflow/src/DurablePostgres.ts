@@ -41,9 +41,8 @@ import * as Derive from "./internal/derive.ts"
  * - `expiry`: when other runners take over the jobs of a runner that does not answer, 12 seconds by default, from 3
  *   seconds to 5 minutes. A runner that cannot reach Postgres for a third of this time stops its uploads, and continues
  *   them when Postgres answers.
- * - `poll`: how often a runner asks for new jobs, half a second by default.
- * - `termination`: the time that a runner which has lost a job to another runner may take to stop it, 1 second by
- *   default.
+ * - `poll`: how often a runner reads the messages and replies of the engine, half a second by default.
+ * - `termination`: how long a runner may take to stop a job that another runner has taken over, 1 second by default.
  *
  * @since 0.1.0
  * @category options
@@ -81,8 +80,8 @@ const check = Effect.fnUntraced(function* (operation: string, options: Options) 
 })
 
 /**
- * The name of this process among the runners. Each start has a new name, so that a runner that starts again is not taken
- * for the one that died. Nothing connects to it.
+ * The address that identifies this runner in the database. Each start has a new one, so that the other runners do not
+ * mistake a restarted runner for the one that died. Nothing connects to this address.
  */
 const name = Effect.flatMap(SecureRandom.SecureRandom, ({ uuidV4 }) => uuidV4()).pipe(
   Effect.map((id) => RunnerAddress.make(id, 0)),
@@ -90,8 +89,9 @@ const name = Effect.flatMap(SecureRandom.SecureRandom, ({ uuidV4 }) => uuidV4())
 )
 
 /**
- * How many parts the jobs are divided into. It is a part of the stored data, so it never changes. A runner that joins or
- * leaves moves parts, one statement each, so many parts would take long on a busy database.
+ * How many shards the jobs are divided into. Each row contains the number of its shard, so this number must never
+ * change. When a runner joins or leaves, each shard that moves takes one statement. More shards would take longer on a
+ * busy database.
  */
 const shards = 64
 
@@ -106,7 +106,7 @@ const config = (options: Options, address: Option.Option<RunnerAddress.RunnerAdd
     entityMessagePollInterval: options.poll ?? Duration.millis(500),
     entityReplyPollInterval: options.poll ?? Duration.millis(500),
     entityTerminationTimeout: options.termination ?? Duration.seconds(1),
-    // What is over these bounds waits in the database.
+    // Jobs and messages above these limits wait in the database.
     maxResidentEntities: 512,
     unprocessedMessageBatchSize: 64
   })
@@ -124,13 +124,13 @@ const database = (options: Options): Layer.Layer<SqlClient.SqlClient, DurableErr
     )
   )
 
-/** The cluster without a network of its own: messages and replies are read from the database. */
+/** A cluster whose runners do not connect to each other: they read messages and replies from the database. */
 const cluster = (options: Options, address: Option.Option<RunnerAddress.RunnerAddress>) =>
   ClusterWorkflowEngine.layer.pipe(
     Layer.provideMerge(Sharding.layer),
     Layer.provide(Runners.layerNoop),
     Layer.provideMerge(SqlMessageStorage.layer.pipe(Layer.provide(Digest.layerWebCrypto))),
-    // Who is alive is known from the locks: a runner that answers a ping may still have lost its database.
+    // The locks show which runners are alive. A runner that has lost its database could still answer a ping.
     Layer.provide([Layer.orDie(SqlRunnerStorage.layer), RunnerHealth.layerNoop]),
     Layer.provide(config(options, address)),
     Layer.provideMerge(database(options))
@@ -150,7 +150,7 @@ type Host = Layer.Layer<
  *
  * - A runner that ends normally (SIGTERM with `NodeRuntime.runMain`) hands its jobs over at once. The jobs of a runner
  *   that was killed are taken over after `expiry`.
- * - The first start creates the tables, so it needs the permission to create tables.
+ * - The first start creates the tables, so the database user needs the permission to create tables.
  *
  * **Gotchas**
  *
@@ -176,8 +176,8 @@ export const runner = (options: Options): Host =>
   )
 
 /**
- * Starts, reads and cancels jobs, and runs none: for a web server or a command beside the runners. A job that is started
- * without any runner is stored, and waits for the first one.
+ * Starts, reads and cancels jobs, and runs none: for a web server or a command beside the runners. A job that is
+ * started without any runner is stored, and waits for the first one.
  *
  * @since 0.1.0
  * @category layers

@@ -25,8 +25,8 @@ import * as DurableError from "./DurableError.ts"
 import * as SecretFile from "./internal/secretFile.ts"
 
 /**
- * The options of a runner. Without `secrets`, the secret is in the file `<path>.secret`, which only its owner can read;
- * it is created if it is missing. Keep it with the database.
+ * The options of a runner. Without `secrets`, the runner reads the secret from the file `<path>.secret`, which only its
+ * owner can read. The first start creates this file. Keep it with the database.
  *
  * @since 0.1.0
  * @category options
@@ -35,7 +35,7 @@ export interface Options extends Omit<Durable.Options, "secrets"> {
   readonly secrets?: Durable.Options["secrets"] | undefined
 }
 
-/** The database, which no other process can open meanwhile. */
+/** Opens the database, and locks it so that no other process can open it. */
 const database = (path: string) =>
   Layer.effect(
     SqlClient.SqlClient,
@@ -48,8 +48,8 @@ const database = (path: string) =>
   ).pipe(Layer.provide(Reactivity.layer))
 
 /**
- * One runner, which holds all shards without a lock, because the database is locked. Messages of this process arrive at
- * once; the poll is for clocks.
+ * One runner. It holds all shards without a lock for each, because the whole database is locked. Messages of this
+ * process arrive at once; the engine polls the database only for durable clocks.
  */
 const engine = ClusterWorkflowEngine.layer.pipe(
   Layer.provideMerge(Sharding.layer),
@@ -67,7 +67,7 @@ const engine = ClusterWorkflowEngine.layer.pipe(
 
 /**
  * Runs durable jobs in this process, with the database in the file `path`. The file is locked: a second process fails
- * with `DatabaseInUse`. `Sharding` is for the cron of Effect, `ClusterCron`.
+ * with `DatabaseInUse`. The Layer also provides `Sharding`, which Effect's `ClusterCron` needs.
  *
  * @example
  * Durable.run(job).pipe(
@@ -87,7 +87,7 @@ export const layer = (
 > =>
   Layer.unwrap(
     Effect.gen(function* () {
-      // The secret belongs to the database, so the database is locked first.
+      // Locks the database first, so that two processes cannot both create the secret.
       yield* SqlClient.SqlClient
       const secrets = options.secrets ?? [yield* SecretFile.read(`${path}.secret`)]
       return Layer.provideMerge(Durable.layer({ ...options, secrets }), engine)

@@ -12,8 +12,8 @@ import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 
 /**
- * Opens the object `key` of one store. The identity of the source shows whether the object has changed, such as an
- * `ETag`. A source without an identity is refused.
+ * Opens the object `key` of one store. The identity of the source, such as an `ETag`, shows whether the object has
+ * changed. A source without an identity is refused.
  *
  * @since 0.1.0
  * @category models
@@ -32,9 +32,9 @@ export const ObjectStores: Context.Reference<Readonly<Record<string, Open>>> = C
 )
 
 /**
- * A store whose objects are read at presigned addresses. `presign` makes the address of an object. It is called at run
- * time, and the address is not stored. The server must accept ranges and send a strong `ETag`, which is the identity of
- * the object.
+ * A store whose objects are read at presigned URLs. `presign` makes the URL of an object. It is called each time the
+ * object is opened, and the URL is not stored. The server must accept ranges and send a strong `ETag`, which is the
+ * identity of the object.
  *
  * @example
  * ObjectStores.layer({ videos: ObjectStores.presigned((key) => signedAddressOf("videos", key)) })
@@ -57,7 +57,7 @@ export const presigned =
     })
 
 /**
- * Registers the object stores of the application. Each runner has the same names.
+ * Registers the object stores of the application. Each runner must have the same names.
  *
  * @example
  * ObjectStores.layer({ videos: ObjectStores.presigned((key) => signedAddressOf("videos", key)) })

@@ -1,4 +1,7 @@
-/** A runner that ends while a creation is on its way: the next one finds what was created, and creates nothing twice. */
+/**
+ * A runner ends before it gets the response to a creation: the next runner finds what was created, and creates nothing
+ * twice.
+ */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Assembly from "@assembly-effect/schema/Assembly"
@@ -15,7 +18,7 @@ const ids = Effect.map(Stream.runCollect(Assemblies.listAll({ fromDate: DateTime
   all.map(({ id }) => Assembly.AssemblyId.make(String(id)))
 )
 
-/** The Assemblies that a program creates, as soon as one fits. */
+/** Waits for an Assembly that is not in `known` and whose Status `fits`. */
 const created = (known: ReadonlyArray<string>, fits: (status: Assembly.Status) => boolean) =>
   Effect.gen(function* () {
     for (const id of yield* ids) {

@@ -1,6 +1,7 @@
 /**
- * Runners in processes of their own, and what happens to them. `DURABLE_FILES` says how many files a batch has, and
- * `DURABLE_STRICT=1` shows the output of the runners and checks times, for which the machine has to be idle; `pnpm reliability:durable` runs all.
+ * Runners in separate processes that are killed, frozen or ended. `DURABLE_FILES` sets the number of files of a batch.
+ * `DURABLE_STRICT=1` shows the output of the runners and checks times, so the machine must be idle. `pnpm
+ * reliability:durable` runs these tests with both settings.
  */
 import * as Durable from "@assembly-effect/workflow/Durable"
 import { assert, layer } from "@effect/vitest"
@@ -34,14 +35,17 @@ const deployment = Effect.fnUntraced(function* (options: Omit<Cluster.Options, "
 
 type Deployment = Effect.Success<ReturnType<typeof deployment>>
 
-/** How many bytes of each upload came more than once. */
+/** How many bytes of each upload were sent more than once. */
 const repetitions = (front: Front.Front, sizes: ReadonlyMap<string, number>) => {
   const came = new Map<string, number>()
   for (const { bytes, path } of front.sendings) came.set(path, (came.get(path) ?? 0) + bytes)
   return [...came].map(([path, bytes]) => Math.max(0, bytes - (sizes.get(path) ?? 0)))
 }
 
-/** Waits for all jobs, and checks that each is stored once, with its bytes. Returns the bytes that came again. */
+/**
+ * Waits for all jobs, and checks that each file is stored once and unchanged. Returns the number of bytes that were
+ * sent again.
+ */
 const checkAll = Effect.fnUntraced(function* ({ front }: Deployment, made: ReadonlyArray<Cluster.Made>) {
   const sizes = new Map<string, number>()
   yield* Effect.forEach(
@@ -64,11 +68,11 @@ const checkAll = Effect.fnUntraced(function* ({ front }: Deployment, made: Reado
   return repeated.reduce((total, bytes) => total + bytes, 0)
 })
 
-/** The uploads that a runner sends, with more than so many bytes. */
+/** The open requests of a runner that have sent more than `bytes` bytes. */
 const sendingsOf = (front: Front.Front, runner: string, bytes = 0) =>
   front.sendings.filter((sending) => sending.runner === runner && sending.end === undefined && sending.bytes > bytes)
 
-/** A runner that sends more than so many bytes of an upload. */
+/** Waits for a runner that has sent more than `bytes` bytes with an open request. */
 const busyOne = Effect.fnUntraced(function* (
   front: Front.Front,
   runners: ReadonlyArray<Cluster.Runner>,
@@ -89,7 +93,7 @@ const takeovers = (front: Front.Front, left: ReadonlyArray<Front.Sending>, since
 const makeFiles = ({ file }: Deployment, sizes: ReadonlyArray<number>) =>
   Effect.forEach(sizes, (size, index) => file(`file-${String(index).padStart(5, "0")}`, size), { concurrency: 8 })
 
-/** More than the sockets between a runner and the service hold, which the service gets even from a dead runner. */
+/** A size larger than the socket buffers. The service receives their content even after the runner is dead. */
 const large = 12 * mebi
 
 /** Some of the files are large, so that a runner is busy when something happens to it. */
@@ -121,13 +125,12 @@ layer(Server.layer, { excludeTestServices: true })("Runners on several machines"
             const left = sendingsOf(front, victim.name, 300 * kibi)
             const killed = Date.now()
             yield* victim.signal("SIGKILL")
-            // The service gets what the sockets hold, and then the rest from another runner.
+            // The service gets the content of the socket buffers, and then the rest from another runner.
             yield* Wait.until("a takeover", () => takeovers(front, left, killed).length > 0)
             front.speed = Infinity
             const again = yield* checkAll(cluster, made)
             const waits = takeovers(front, left, killed)
             if (isStrict) assert.isAtMost(Math.max(...waits), Duration.toMillis(expiry) + 3000)
-            // The figures are the result of the run.
             console.log(`killed: ${left.length} uploads taken over after ${waits.join(", ")} ms, ${again} bytes again`)
           })
         )
@@ -139,12 +142,12 @@ layer(Server.layer, { excludeTestServices: true })("Runners on several machines"
     "one joins during a batch, and one that ends on SIGTERM hands its jobs over at once",
     () =>
       Effect.gen(function* () {
-        // The test does not wait until locks expire.
+        // Longer than the test, so that no lock expires.
         const cluster = yield* deployment({ expiry: Duration.minutes(5) })
         const { front } = cluster
-        // Nothing ends before the second runner has begun.
+        // So slow that no large file ends before the second runner has begun.
         front.speed = 64 * kibi
-        // The first four fill the places of the first runner, and the others wait.
+        // The first runner sends the first four files, and the others wait.
         const made = yield* makeFiles(
           cluster,
           Array.from({ length: 30 }, (_, index) => (index < 4 ? large : 32 * kibi))

@@ -1,4 +1,4 @@
-/** What a job costs the database. */
+/** How many statements a job needs. */
 import * as Durable from "@assembly-effect/workflow/Durable"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -28,7 +28,10 @@ const statements = Effect.gen(function* () {
   return texts
 })
 
-/** Reads at an interval, which their number does not depend on jobs: of the queue, of waits, and of the engine. */
+/**
+ * The statements that run at an interval, so that their number does not depend on jobs: of the queue, of `await`, and
+ * of the engine.
+ */
 const polls = [
   /^SELECT job_key, attempt FROM "durable_jobs" WHERE state/u,
   /^SELECT \* FROM "durable_jobs" WHERE "job_key" IN/u,
@@ -55,7 +58,7 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
           counts.push(texts.filter((text) => !polls.some((poll) => poll.test(text))).length)
         }
       }).pipe(withRunner(database, { upload: { chunkSize: 500_000 } }))
-      // Chance decides whether a statement of the engine comes alone or with its neighbor, so the count is a limit.
+      // The engine joins two of its statements if they come at the same time, so the test checks a limit.
       for (const count of counts) assert.isAtMost(count, 30)
       assert.isAbove(Math.min(...counts), 10)
     })

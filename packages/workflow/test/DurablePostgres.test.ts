@@ -17,7 +17,7 @@ import * as Server from "../../../test/postgres/Postgres.ts"
 
 const secret = Redacted.make("a secret of a deployment, not for use in it")
 
-/** Clients of a service that nobody asks. */
+/** Clients that send no request in these tests. */
 const clients = AssemblyNode.layer({ baseUrl: "http://127.0.0.1:1", key: "key", secret: Redacted.make("secret") })
 
 const nowhere = { url: Redacted.make("postgres://nobody:hidden-password@127.0.0.1:1/none") }
@@ -129,7 +129,7 @@ layer(Layer.empty, { excludeTestServices: true })("A deployment with Postgres", 
             "durable_jobs"
           ])
           for (const { text } of [during, after]) {
-            // What the dump would show if it were there.
+            // The dump must contain rows, and the forbidden values must exist.
             assert.include(text, "small")
             assert.isAtLeast(front.assemblies.length, 3)
             assert.isAtLeast(front.uploads.length, 3)

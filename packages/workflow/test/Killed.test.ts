@@ -14,12 +14,12 @@ import { front, runner } from "./processes.ts"
 import { folder, job, storedIn, withRunner } from "./support.ts"
 
 const MiB = 1024 * 1024
-/** `RELIABILITY_KILLS` kills this many processes, each with 200 MiB. */
+/** With `RELIABILITY_KILLS`, the test kills this many processes, and each of them uploads 200 MiB. */
 const many = process.env["RELIABILITY_KILLS"]
 const kills = Number(many ?? 2)
 const size = many === undefined ? 24 * MiB : 200 * MiB
 
-/** Where each kill comes, as a part of the file: evenly spread, with chance within each part. */
+/** The fraction of the file that is sent before each kill. Each fraction is random within its own equal interval. */
 const moments = Array.from({ length: kills }, (_, index) => (index + Math.random()) / kills)
 
 layer(NodeFileSystem.layer, { excludeTestServices: true })("An embedded runner", (it) => {

@@ -1,4 +1,4 @@
-/** Objects that are read at presigned addresses, each of which works once. */
+/** Objects that are read at presigned URLs. */
 import { SourceFailed } from "@assembly-effect/tus/UploadSource"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableJob from "@assembly-effect/workflow/DurableJob"
@@ -54,7 +54,7 @@ layer(live, { excludeTestServices: true })("An object store", (it) => {
   it.effect("is asked for another address, if the address of a queued job does not work any more", () =>
     Effect.gen(function* () {
       const { database } = yield* folder
-      // The second address is that of the first try, after the one of the start.
+      // `start` presigns the first URL, and the first try of the upload presigns the second.
       const store = yield* objectStore([2], '"one"')
       const status = yield* Durable.run(job("object", [], { files: [file("video")] })).pipe(
         withRunner(database),

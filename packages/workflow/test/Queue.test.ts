@@ -8,7 +8,7 @@ import { runInNewContext } from "node:vm"
 import { gated } from "./gates.ts"
 import { folder, job, live, withRunner } from "./support.ts"
 
-/** `DURABLE_JOBS` queues this many jobs, and uploads them all. */
+/** With `DURABLE_JOBS`, the test queues and uploads this many jobs. */
 const full = process.env["DURABLE_JOBS"]
 const count = Number(full ?? 200)
 
@@ -37,7 +37,7 @@ layer(live, { excludeTestServices: true })("A queue of durable jobs", (it) => {
           const keys = Stream.range(1, count).pipe(Stream.map((number) => job(`job ${number}`, [content])))
           const queued = yield* Stream.runCount(Durable.startAll(keys))
           assert.strictEqual(queued, count)
-          // With one upload that does not end, nothing else begins.
+          // The only upload that is allowed does not end, so no other job begins.
           const waiting = yield* Stream.runCount(Durable.list({ state: "Queued" }))
           assert.strictEqual(waiting, count)
           const queuing = heap() - before

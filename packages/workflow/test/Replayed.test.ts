@@ -1,11 +1,13 @@
-/** A runner that dies between its entry in the table of jobs and the result that the engine stores. */
+/** A runner that dies after it has recorded a state in the table of jobs, and before the engine stores the result. */
 import * as Durable from "@assembly-effect/workflow/Durable"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { DatabaseSync } from "node:sqlite"
 import { folder, job, live, storedIn, withRunner } from "./support.ts"
 
-/** Takes a database back to the moment after the last byte: the table says so, and the engine has no result yet. */
+/**
+ * Resets a database to the moment after the last byte: the table says `Processing`, and the engine has no result yet.
+ */
 const forgetResults = (path: string) =>
   Effect.sync(() => {
     const database = new DatabaseSync(path)

@@ -31,7 +31,7 @@ const dump = (path: string): string => {
 
 const presigned = "https://store.example/object?X-Signature=presigned"
 
-/** An object store that presigns an address for each read. */
+/** An object store whose identities contain a presigned URL. */
 const stores = ObjectStores.layer({
   store: (key) =>
     Effect.succeed({
@@ -56,7 +56,7 @@ layer(live, { excludeTestServices: true })("The database of an embedded runner",
         const status = yield* Durable.run({ ...both, files: [...both.files, object] })
         ids.push(status.assembly_id)
         for (const receipt of status.tus_uploads ?? []) urls.push(String(receipt.upload_url))
-        // An error that repeats what the service said.
+        // The error contains the message of the service, and so the id of an Assembly.
         const body = JSON.stringify({ error: "BAD", message: `no ${baseUrl}/assemblies/${status.assembly_id} here` })
         yield* faults.inject(
           Faults.Fault.Refuse({ method: "POST", path: "/assemblies/:assemblyId", status: 400, body, times: 1 })
@@ -67,7 +67,7 @@ layer(live, { excludeTestServices: true })("The database of an embedded runner",
       }).pipe(withRunner(database), Effect.provide(stores))
 
       const text = dump(database)
-      // What has to be there, so that an empty dump does not pass.
+      // These values must be in the dump, so that an empty dump does not pass.
       for (const known of [
         "completed",
         "failed",

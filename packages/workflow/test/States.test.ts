@@ -1,4 +1,4 @@
-/** What a program reads of its jobs, and how it changes them. */
+/** The states of jobs: how a program reads them, and how it changes them. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Durable from "@assembly-effect/workflow/Durable"
@@ -137,7 +137,7 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
         assert.deepInclude(error, { key: "changed", attempt: 1 })
         assert.strictEqual(error.failure.reason, "SourceFailed")
         assert.include(error.failure.message, "changed.bin has changed since the job was queued")
-        // The same key answers the old failure, until it is retried.
+        // The same key returns the old failure until the job is retried.
         yield* Durable.start(job("changed", [], { files: [gate.file("changed")] }))
         assert.strictEqual((yield* Effect.flip(Durable.await("changed")))._tag, "JobFailed")
         assert.deepInclude(yield* Durable.retry("changed"), { attempt: 2, state: "Queued" })
@@ -161,7 +161,7 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
         assert.strictEqual((yield* Effect.flip(Durable.await("queued")))._tag, "JobCanceled")
         yield* gate.open
         yield* Durable.await("first")
-        // One after the canceled job, in the same queue.
+        // A later job in the same queue.
         yield* Durable.run(job("last", [], { files: [gate.file("last")] }))
         assert.strictEqual((yield* Durable.cancel("last")).state, "Completed")
       }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer))
@@ -246,7 +246,7 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
         yield* until("notified", "Processing")
         const now = yield* Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0) }).pipe(Stream.runCollect)
         const id = now.find((entry) => !known.has(entry.id))?.id ?? ""
-        // An Assembly of another program, and one that nobody knows.
+        // The id of an Assembly that no job has: it is ignored.
         yield* Durable.notified("0".repeat(32))
         yield* Assemblies.awaitCompletion(id as Parameters<typeof Assemblies.get>[0], { interval: "50 millis" })
         assert.strictEqual((yield* Durable.status("notified")).state, "Processing")

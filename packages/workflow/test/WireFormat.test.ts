@@ -1,6 +1,6 @@
 /**
- * The database is a wire format: a runner continues the jobs of an earlier version. `fixtures/v1.sql` has been written by
- * the first version, and is never written again. `DURABLE_FIXTURE=<file>` writes the database of this version.
+ * The database is a wire format: a runner continues the jobs of an earlier version. The first version has written
+ * `fixtures/v1.sql`, which is never changed. With `DURABLE_FIXTURE=<file>`, the test writes a database of this version.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Assembly from "@assembly-effect/schema/Assembly"
@@ -59,7 +59,7 @@ layer(live, { excludeTestServices: true })("A runner of this version", (it) => {
           yield* gate.open
           yield* Durable.start(job("processing", [], { files: [gate.file("processing")], params: { steps: slow } }))
           yield* until("processing", "Processing")
-          // The first look ends after 2 seconds; then the job waits for its clock.
+          // The first look at the Assembly ends after 2 seconds; then the job waits for its durable clock.
           yield* Effect.sleep("4 seconds")
           const [own] = yield* Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0) }))
           return own?.id
@@ -86,7 +86,7 @@ layer(live, { excludeTestServices: true })("A runner of this version", (it) => {
       stored.exec(sql)
       stored.close()
       const assemblyId = Assembly.AssemblyId.make(/^-- ([0-9a-f]{32})\n/u.exec(sql)?.[1] ?? "")
-      // The service of the fixture is gone. This Assembly stands for the one that was processed.
+      // The emulator of the fixture no longer exists. This Assembly replaces the one that was processed.
       yield* Assemblies.create({ assemblyId, steps, numExpectedUploadFiles: 0 })
       yield* gate.open
       yield* Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** Sources that stop in the middle until a test lets them go on, in an object store of the runner. */
+/** An object store whose objects stop in the middle until a test lets them continue. */
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as DurableJob from "@assembly-effect/workflow/DurableJob"
 import * as ObjectStores from "@assembly-effect/workflow/ObjectStores"
@@ -15,7 +15,7 @@ const size = 700_000
  *
  * - `reached`: completes when the first half of any object was read.
  * - `stopped`: completes when a reader stopped before its end.
- * - `open`: lets every object go on.
+ * - `open`: lets every object continue.
  */
 export const gated = Effect.gen(function* () {
   const bytes = Uint8Array.from({ length: size }, (_, index) => (index * 7919) >> 3)

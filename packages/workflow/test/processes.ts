@@ -1,4 +1,4 @@
-/** Runners in processes of their own, and a proxy that counts what they send. */
+/** Runners in separate processes, and a proxy that counts the bytes that they send. */
 import * as Effect from "effect/Effect"
 import { type ChildProcess, fork } from "node:child_process"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
@@ -9,7 +9,7 @@ interface Front {
   readonly origin: string
   /** The bytes that runners have sent. */
   readonly sent: () => number
-  /** Where connections go. */
+  /** Sets the port that new connections are forwarded to. */
   readonly to: (port: number) => void
   /** Waits until runners have sent this many bytes. */
   readonly reached: (bytes: number) => Effect.Effect<void>
@@ -63,10 +63,10 @@ export const front = Effect.gen(function* () {
   } satisfies Front
 })
 
-/** A process, what it reported, and its end. */
+/** A runner in a separate process. `gone` waits for its end. */
 export interface Process {
   readonly child: ChildProcess
-  /** Waits for a report. Fails as a defect if the process ends before. */
+  /** Waits for a report. Dies if the process ends without it. */
   readonly report: (is: (report: Report) => boolean) => Effect.Effect<Report>
   readonly kill: (signal: NodeJS.Signals) => Effect.Effect<void>
   readonly gone: Effect.Effect<void>
@@ -91,7 +91,7 @@ export const runner = (orders: Orders) =>
         ended = true
         tell()
       })
-      /** Waits until a condition gives an Effect. */
+      /** Waits until `look` returns an Effect, and runs it. */
       const until = <A>(look: () => Effect.Effect<A> | undefined): Effect.Effect<A> =>
         Effect.callback<A>((resume) => {
           const watcher = () => {

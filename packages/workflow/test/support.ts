@@ -45,7 +45,7 @@ export const folder = Effect.gen(function* () {
   }
 })
 
-/** A job that uploads files, with nothing left out. */
+/** A job that uploads these files. */
 export const job = (key: string, contents: ReadonlyArray<Content>, more?: Partial<DurableJob.Job>): DurableJob.Job => ({
   key,
   params: { steps },
@@ -53,7 +53,7 @@ export const job = (key: string, contents: ReadonlyArray<Content>, more?: Partia
   ...more
 })
 
-/** What the service has stored of an Assembly. */
+/** The SHA-256 of each file that the service has stored for an Assembly. */
 export const storedIn = ({ uploads }: Assembly.Status): ReadonlyArray<string> =>
   (uploads ?? []).map(({ sha256: hash }) => String(hash)).toSorted()
 

@@ -34,7 +34,7 @@ const ratio = (peer: string, samples: Readonly<Record<"ours" | "theirs", Readonl
 const absolute = (peer: string, target: Harness.Target, ours: ReadonlyArray<number>) =>
   Harness.absolute({ peer, target, unit: "ms", ours })
 
-/** From nothing to the first response. */
+/** Measures the time from the start of a server to its first response. */
 const starts = Harness.alternate<"ours" | "theirs", Harness.BenchError, never>(
   {
     ours: Growth.meanMillis(5)(

@@ -7,7 +7,7 @@ import * as Service from "../service.ts"
 
 const bytes = new Uint8Array(1024)
 
-/** A whole job: creation, uploads, end. */
+/** Runs a whole job: creates the Assembly, uploads the files, and waits for the end. */
 const job = (count: number, concurrency: number) =>
   Effect.suspend(() =>
     AssemblyUpload.run({

@@ -58,7 +58,10 @@ export const row: Harness.Row = {
     })
     const list = Service.orFail(UploadJournal.UploadJournal.use((journal) => journal.list))
 
-    /** A folder with this number of entries: copies of one, because no upload reads those of others. */
+    /**
+     * A folder with this number of entries. They are copies of one entry, because no upload reads the entries of
+     * others.
+     */
     const filled = (count: number) =>
       Effect.gen(function* () {
         const folder = join(yield* temporary, "journal")

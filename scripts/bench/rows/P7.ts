@@ -30,7 +30,7 @@ const ours = <E extends { readonly message: string }>(layer: Layer.Layer<Assembl
 /** The Layer that a program on Node uses by default. */
 const node = (baseUrl: string) => ours(AssemblyNode.layer({ baseUrl, ...access }))
 
-/** The same with `fetch` and WebCrypto, which every runtime has. */
+/** The same client with `fetch` and WebCrypto, which every runtime has. */
 const withFetch = (baseUrl: string) =>
   ours(
     AssemblyClient.layer({ baseUrl }).pipe(

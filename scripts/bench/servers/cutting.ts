@@ -1,7 +1,7 @@
 /**
  * A tus server in a separate process that cuts the connection five times, each time within the body of a request. It
- * stores no bytes, but their SHA-256, which `GET /report` returns with the number of cuts. `CUT_EVERY` is the number of
- * bytes between two cuts.
+ * stores no bytes, but computes their SHA-256. `GET /report` returns this hash and the number of cuts. `CUT_EVERY` is
+ * the number of bytes between two cuts.
  */
 import { createHash } from "node:crypto"
 import { createServer, type ServerResponse } from "node:http"

@@ -1,5 +1,5 @@
 /**
- * Responds to every request with the same list of Assemblies from memory: 50, or as many as the first argument says. The
+ * Responds to every request with the same list of Assemblies from memory: 50, or the number in the first argument. The
  * requests must have no body.
  */
 import type { AddressInfo } from "node:net"

@@ -23,7 +23,7 @@ export const api = [
         replace: `response.headers`
       },
       {
-        name: "a size that no file has is not checked",
+        name: "an invalid size in the Status is not refused",
         find: `...optionIssues(options), ...statusIssues(file)`,
         replace: `...optionIssues(options)`
       }
@@ -34,7 +34,7 @@ export const api = [
     ["Results", "ResultCuts"],
     [
       {
-        name: "a range is requested although nothing proves that the file is the same",
+        name: "a range is requested without an ETag, a date or an MD5",
         find: `if (received === 0 || (validator === undefined && md5hash === undefined)) return base`,
         replace: `if (received === 0) return base`
       },
@@ -49,7 +49,7 @@ export const api = [
         replace: `attempt.skip < 0 && attempt.skipped?.hex() !== state.sum?.hex()`
       },
       {
-        name: "a file that changed in between is combined",
+        name: "the bytes of two versions of a file are combined",
         find: `if (field !== undefined) return yield* Effect.fail(changed(job, subject, field))`,
         replace: `if (String(field) === "nothing") return yield* Effect.fail(changed(job, subject, "etag"))`
       },
@@ -64,7 +64,7 @@ export const api = [
         replace: ``
       },
       {
-        name: "another MD5 than that of the Status is accepted",
+        name: "an MD5 that differs from the Status is accepted",
         find: `actual === undefined || md5hash === actual`,
         replace: `actual === undefined || md5hash !== ""`
       },
@@ -80,7 +80,7 @@ export const api = [
         replace: `      next`
       },
       {
-        name: "a service elsewhere may name an http URL on loopback",
+        name: "a remote service may return an http URL on loopback",
         find: `origins.entries.some((origin) => origin.startsWith("http:"))`,
         replace: `origins.entries.some((origin) => origin.startsWith("http"))`
       },
@@ -102,12 +102,12 @@ export const api = [
         replace: `etag !== undefined`
       },
       {
-        name: "a part that starts elsewhere is taken",
+        name: "a range with another start is accepted",
         find: `if (start !== from) return`,
         replace: `if (start < 0) return`
       },
       {
-        name: "an encoded body is taken",
+        name: "an encoded body is accepted",
         find: `coding.trim().toLowerCase() !== "identity"`,
         replace: `coding.trim().toLowerCase() === ""`
       }
@@ -140,7 +140,7 @@ export const api = [
         replace: `Effect.onError(() => Effect.void)`
       },
       {
-        name: "a socket is replaced",
+        name: "a download replaces a socket",
         find: `type === "File"`,
         replace: `type !== "Directory"`
       },
@@ -156,22 +156,22 @@ export const api = [
     ["RetryPolicy", "TransportFailure"],
     [
       {
-        name: "never is repeated",
+        name: "an operation with retry: never is retried",
         find: `if (retry === "never") return false`,
         replace: `if (String(retry) === "nothing") return false`
       },
       {
-        name: "what cannot heal is repeated",
+        name: "a permanent failure is retried",
         find: `if (error.permanent === true) return false`,
         replace: `if (error.permanent === true) return true`
       },
       {
-        name: "a wait is kept however long it is",
+        name: "a Retry-After has no maximum",
         find: `Option.isSome(wait) && Duration.toMillis(wait.value) > maxWait`,
         replace: `Option.isSome(wait) && Duration.toMillis(wait.value) > maxWait * 1e9`
       },
       {
-        name: "the service's wait is ignored",
+        name: "the Retry-After of the service is ignored",
         find: `Duration.millis(Duration.toMillis(wait.value) + pause * chance)`,
         replace: `Duration.millis(pause * chance)`
       },
@@ -181,18 +181,18 @@ export const api = [
         replace: `Math.min(base, maxPause)`
       },
       {
-        name: "one repetition too many",
+        name: "an operation is retried once too often",
         find: `failures > retries ||`,
         replace: `failures > retries + 1 ||`
       },
       {
-        name: "a Schedule forgets the wait that the answer names",
+        name: "a Schedule ignores the Retry-After of the response",
         find: `onSome: Duration.max(pause)`,
         replace: `onSome: () => pause`,
         tests: ["PerCall"]
       },
       {
-        name: "a Schedule repeats what could do harm",
+        name: "a Schedule retries a request that may not be repeated",
         find: `if (isTooLong(failure, maxWait) || !isRetryable(failure)) return Effect.succeedNone`,
         replace: `if (isTooLong(failure, maxWait)) return Effect.succeedNone`,
         tests: ["PerCall"]
@@ -221,12 +221,12 @@ export const api = [
     ["AssemblyClient"],
     [
       {
-        name: "a clock is corrected by any time",
+        name: "the correction of the clock has no maximum",
         find: `isExpired(error) && Math.abs(error.clockSkew) <= max ?`,
         replace: `isExpired(error) ?`
       },
       {
-        name: "a correction is kept that the next answer contradicts",
+        name: "a wrong correction of the clock is kept",
         find: `if (Math.abs(told.value - used) <= tolerance)`,
         replace: `if (Math.abs(told.value - used) >= 0)`
       }
@@ -244,7 +244,7 @@ export const api = [
     )`
       },
       {
-        name: "a signature ages while its request waits for a permit",
+        name: "a request is signed before it waits for a permit",
         find: `return Duration.isZero(waited) ? proof : yield* authenticate(encoded, conditions)`,
         replace: `return Duration.toMillis(waited) >= 0 ? proof : yield* authenticate(encoded, conditions)`
       }
@@ -266,7 +266,7 @@ export const api = [
     ["/Guard.test"],
     [
       {
-        name: "a 429 pauses an origin however long it says",
+        name: "the pause after a 429 has no maximum",
         find: `const retryAfter = Duration.min(wait, options.maxPause)`,
         replace: `const retryAfter = wait`
       }
@@ -277,28 +277,28 @@ export const api = [
     ["Lifecycle", "OperationsOverHttp", "BrokenErrors"],
     [
       {
-        name: "the Status of another Assembly is an answer",
+        name: "the Status of another Assembly is accepted",
         find: `if (Assembly.isOfAnother(body, assemblyId)) {`,
         replace: `if (Assembly.isOfAnother(body, assemblyId) && answered.operation.name === "") {`
       },
       {
-        name: "an error names the Assembly of a stranger",
+        name: "an error contains the id of another Assembly",
         find: `const assemblyId = subject.assemblyId ?? Option.getOrUndefined(decodeAssemblyId(error.assembly_id))`,
         replace: `const assemblyId = error.assembly_id ?? subject.assemblyId`
       },
       {
-        name: "a rate limit is the answer of an Assembly that failed",
+        name: "a 429 is the error of a failed Assembly",
         find: `return status !== 429 && status < 500 && !isAboutRequest(code) &&`,
         replace: `return status < 500 &&`
       },
       {
-        name: "a code that every object has is a named error",
+        name: "a code such as toString is a named error",
         find: `Object.hasOwn(operation.errors, details.code) ? operation.errors[details.code] : undefined`,
         replace: `operation.errors[details.code]`,
         tests: ["HostileAnswers"]
       },
       {
-        name: "429 with a body that nobody can read is unexpected",
+        name: "a 429 with an invalid body is not RateLimited",
         find: `answered.response.status === 429`,
         replace: `answered.response.status === 430`
       },
@@ -315,7 +315,7 @@ export const api = [
         tests: ["ServerText", "Proofs", "BrokenErrors"]
       },
       {
-        name: "a redirect is an answer",
+        name: "a redirect is accepted as a response",
         find: `if (AuthTransport.isRedirect(response.status)) {`,
         replace: `if (response.status === 0) {`
       }
@@ -339,7 +339,7 @@ export const api = [
     ["Lifecycle", "/Guard.test"],
     [
       {
-        name: "what was not sent may have been done",
+        name: "a request that was not sent counts as sent",
         find: `return sent !== "no"`,
         replace: `return sent !== "never"`
       }
@@ -355,7 +355,7 @@ export const api = [
         replace: `(error) => Effect.fail(error)`
       },
       {
-        name: "a taken id that the caller chose is taken for ours",
+        name: "an id of the caller that is in use counts as ours",
         find: `Lost.isLost(error) && (isOurId || !("status" in error) || error.status !== 409)`,
         replace: `Lost.isLost(error) || isOurId`
       },
@@ -371,22 +371,22 @@ export const api = [
     ["Lifecycle"],
     [
       {
-        name: "a DELETE is repeated without asking",
+        name: "a DELETE is repeated before the Status is requested",
         find: `retry: []`,
         replace: `retry: "safe"`
       },
       {
-        name: "404 to a DELETE stands, nobody asks",
+        name: "after a 404 to a DELETE, the Status is not requested",
         find: `(error.status === 404 || error.status === 410)`,
         replace: `error.status === 410`
       },
       {
-        name: "an Assembly that goes on is not asked once more",
+        name: "a lost DELETE is not repeated while the Assembly runs",
         find: `if (first.lost === undefined || Assembly.isOver(first.answer)) return first.answer`,
         replace: `if (first.answer !== undefined) return first.answer`
       },
       {
-        name: "the address of another Assembly is asked to cancel",
+        name: "a DELETE is sent to the URL of another Assembly",
         find: `ServiceOrigins.assemblyIdAt(Redacted.value(url)) === assemblyId`,
         replace: `Redacted.value(url) !== assemblyId`
       }
@@ -397,7 +397,7 @@ export const api = [
     ["Lifecycle"],
     [
       {
-        name: "a follower waits however long a rate limit says",
+        name: "the wait for the end accepts any Retry-After",
         find: `error instanceof ApiError.RateLimited && Duration.isLessThanOrEqualTo(error.retryAfter, maxWait)`,
         replace: `error instanceof ApiError.RateLimited`
       },
@@ -416,12 +416,12 @@ export const api = [
     ["Watch"],
     [
       {
-        name: "the update stream of another Assembly is believed",
+        name: "the events of another Assembly are accepted",
         find: `strange ||= isOfAnother(event.data, assemblyId)`,
         replace: `strange ||= isOfAnother(event.data, "") && assemblyId === ""`
       },
       {
-        name: "the pause between connections never begins anew",
+        name: "the pause between connections is not reset after an event",
         find: `const connection = eventful ? 0 : fruitless`,
         replace: `const connection = eventful ? fruitless : fruitless`
       }
@@ -454,7 +454,7 @@ export const api = [
     ["ServerText"],
     [
       {
-        name: "a key of an answer brings a token into a problem",
+        name: "a key in a response with a token is not redacted",
         find: `problem: Redaction.text(problem, { secrets })`,
         replace: `problem`
       }
@@ -465,7 +465,7 @@ export const api = [
     ["ServerText"],
     [
       {
-        name: "the start of a body that is too large brings a token",
+        name: "the excerpt of a body that is too large is not redacted",
         find: `excerpt: excerptOf(lenient.decode(error.start.subarray(0, excerptBytes)))`,
         replace: `excerpt: lenient.decode(error.start.subarray(0, 200))`
       }
@@ -474,7 +474,7 @@ export const api = [
   ...changes(
     "packages/api/src/internal/completion.ts",
     ["ServerText"],
-    [{ name: "the code of an Assembly brings a capability", find: `code: Redaction.code(code)`, replace: `code` }]
+    [{ name: "the error code of an Assembly is not redacted", find: `code: Redaction.code(code)`, replace: `code` }]
   ),
   ...changes(
     "packages/api/src/internal/response.ts",
@@ -508,7 +508,7 @@ export const api = [
         replace: `variables[name] ?? ""`
       },
       {
-        name: "a bad id has no path",
+        name: "the error about an invalid id does not name the field",
         find: `[name, encodeInput(schema, name)] as const`,
         replace: `[name, encodeInput(schema)] as const`
       }
@@ -519,7 +519,7 @@ export const api = [
     ["Instructions"],
     [
       {
-        name: "Steps beside a Template are whole",
+        name: "Steps that change a Template must be complete",
         find: `templateId === undefined ? "whole" : "changes"`,
         replace: `templateId === undefined ? "whole" : "whole"`
       }
@@ -546,25 +546,25 @@ export const api = [
     ["SendGuard"],
     [
       {
-        name: "a request that was refused leaves at the second try",
+        name: "a refused request is sent at the second try",
         find: `refusal ?? objection(leaving)`,
         replace: `objection(leaving)`,
         project: "api"
       },
       {
-        name: "other raw bytes leave",
+        name: "a client can replace a raw body",
         find: `leaving._tag === "Raw" && leaving.body === given.body`,
         replace: `leaving._tag === "Raw"`,
         project: "api"
       },
       {
-        name: "bytes become what cannot be compared",
+        name: "a client can replace bytes by a stream",
         find: `if (leaving._tag !== "Stream") return false`,
         replace: `if (leaving._tag !== "Stream") return true`,
         project: "api"
       },
       {
-        name: "a body that was refused before it left leaves a doubt",
+        name: "a body that was refused before it was sent counts as sent",
         find: `new Lost({ ...other.changed, sent: "no" })`,
         replace: `other.changed`,
         project: "api"
@@ -576,7 +576,7 @@ export const api = [
     ["RetryPolicy"],
     [
       {
-        name: "what resumes is repeated as any change",
+        name: "a request with retry: resumes is not retried",
         find: `if (retry === "resumes") return true`,
         replace: ``
       }

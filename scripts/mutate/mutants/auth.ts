@@ -11,22 +11,22 @@ export const auth = [
         replace: `const redacted = redact(text.slice(0, max), secrets)`
       },
       {
-        name: "escapes are not read",
+        name: "escaped secrets are not redacted",
         find: `Written.readings(text).flatMap(`,
         replace: `Written.readings(text).slice(0, 1).flatMap(`
       },
       {
-        name: "the text of a server reaches a terminal",
+        name: "the text of a server is not escaped",
         find: `Printable.escape(onOneLine(redacted))`,
         replace: `onOneLine(redacted)`
       },
       {
-        name: "what is written for a character completes a secret",
+        name: "a secret that appears after escaping is not redacted",
         find: `printable === redacted ? printable : redact(printable, secrets)`,
         replace: `printable`
       },
       {
-        name: "the values of a reason have no bound",
+        name: "the number of values in a reason has no limit",
         find: `if (++values > maxValues || depth`,
         replace: `if (depth`
       }
@@ -37,7 +37,7 @@ export const auth = [
     ["Redaction"],
     [
       {
-        name: "five escapes in each other hide a capability",
+        name: "a capability in five levels of escapes is not redacted",
         find: `const maxLevels = 5`,
         replace: `const maxLevels = 4`
       },
@@ -53,7 +53,7 @@ export const auth = [
     ["Redaction"],
     [
       {
-        name: "the fragment of a URL stays",
+        name: "the fragment of a URL is not redacted",
         find: `[?#])[^`,
         replace: `[?])[^`
       }
@@ -64,17 +64,17 @@ export const auth = [
     ["Redaction"],
     [
       {
-        name: "a secret that holds escapes stays decoded",
+        name: "a decoded secret that contained escapes is not redacted",
         find: `secrets.flatMap(readingsOf)`,
         replace: `secrets`
       },
       {
-        name: "9 characters of a secret stay",
+        name: "a part of a secret with 8 characters is not redacted",
         find: `const minPiece = 8`,
         replace: `const minPiece = 9`
       },
       {
-        name: "half a secret stays where a body breaks off",
+        name: "a part of a secret at the end of a cut body is not redacted",
         find: `secret.text.startsWith(found) &&`,
         replace: `secret.text === found &&`
       }
@@ -96,7 +96,7 @@ export const auth = [
     ["Signer", "Webhook"],
     [
       {
-        name: "any name is a signature algorithm",
+        name: "a name such as toString is a signature algorithm",
         find: "name is Algorithm => Object.hasOwn(Hmac.algorithms, name)",
         replace: "name is Algorithm => name in Hmac.algorithms"
       }
@@ -107,7 +107,7 @@ export const auth = [
     ["Authenticator"],
     [
       {
-        name: "another text is signed than is sent",
+        name: "the signed text differs from the sent text",
         find: `signature: yield* signer.sign(text)`,
         replace: `signature: yield* signer.sign(JSON.stringify(JSON.parse(text), Object.keys(params)))`
       },
@@ -117,7 +117,7 @@ export const auth = [
         replace: `const nonce = String((yield* random.uuidV4()).length)`
       },
       {
-        name: "the service's time does not count",
+        name: "the clock skew of the service is ignored",
         find: `clockSkew === undefined ? window : window + Duration.toMillis(clockSkew)`,
         replace: `clockSkew === undefined ? window : window`
       }
@@ -128,7 +128,7 @@ export const auth = [
     ["Webhook"],
     [
       {
-        name: "a signature algorithm that was not accepted is",
+        name: "a signature algorithm that the options exclude is accepted",
         find: `if (!Signer.isAlgorithm(algorithm) || !accepted.has(algorithm)) {`,
         replace: `if (!Signer.isAlgorithm(algorithm)) {`
       },
@@ -154,7 +154,7 @@ export const auth = [
         replace: `toToken(yield* TokenEndpoint.request(grant, environment), yield* Clock.currentTimeMillis, renewBefore)`
       },
       {
-        name: "a token that expired is fallen back to",
+        name: "an expired token is used after a failed renewal",
         find: `current === undefined || Option.isNone(pause) || !isLater(current.expiresAt, now)`,
         replace: `current === undefined || Option.isNone(pause)`
       },
@@ -169,7 +169,7 @@ export const auth = [
         replace: `isLater(token.expiresAt, now)`
       },
       {
-        name: "a late refusal forgets the new token",
+        name: "a late refusal of an old token removes the new token",
         find: `if (Option.exists(stored, hasValue(value))) yield* store.forget(grant)`,
         replace: `if (Option.isSome(stored)) yield* store.forget(grant)`
       },
@@ -179,7 +179,7 @@ export const auth = [
         replace: `duration: pause`
       },
       {
-        name: "a wait without end keeps a token from its renewal",
+        name: "the pause before a renewal has no maximum",
         find: `Duration.min(error.retryAfter, maxWait)`,
         replace: `error.retryAfter`
       }
@@ -196,7 +196,7 @@ export const auth = [
         tests: ["TokenStore"]
       },
       {
-        name: "one nonce seals every token",
+        name: "every token is encrypted with the same nonce",
         find: `const nonce = yield* random.randomBytes(nonceLength)`,
         replace: `const nonce = (yield* random.randomBytes(nonceLength)).fill(7)`
       }
@@ -207,31 +207,31 @@ export const auth = [
     ["SendGuard"],
     [
       {
-        name: "a POST leaves a second time",
+        name: "a client can send a POST twice",
         find: `if (!isRead(ours.method)) return other.repeated`,
         replace: `if (ours.method === "") return other.repeated`,
         project: "api"
       },
       {
-        name: "a request leaves for another origin",
+        name: "a client can send a request to another origin",
         find: `if (!isSameUrl(leaving, ours, isSameOrigin)) return other.elsewhere`,
         replace: `if (urlOf(leaving) === undefined) return other.elsewhere`,
         project: "api"
       },
       {
-        name: "a body of another length leaves",
+        name: "a client can send a body of another length",
         find: `return isResized(ours, leaving) ? other.resized : undefined`,
         replace: `return undefined`,
         project: "api"
       },
       {
-        name: "content-length may say another length than the body has",
+        name: "the content-length may differ from the length of the body",
         find: `return expected !== undefined && header !== undefined && Number(header) !== expected`,
         replace: `return expected !== undefined && header === "none"`,
         project: "api"
       },
       {
-        name: "an encoded body leaves",
+        name: "a client can encode a body",
         find: `if (leaving.headers["content-encoding"] !== ours.headers["content-encoding"]) return other.encoded`,
         replace: `if (leaving.headers["content-encoding"] === "") return other.encoded`,
         project: "api"
@@ -249,13 +249,13 @@ export const auth = [
         project: "api"
       },
       {
-        name: "the answer of another path counts",
+        name: "a response from another path is accepted",
         find: `return asked.origin !== answered.origin || asked.pathname !== answered.pathname`,
         replace: `return asked.origin !== answered.origin`,
         project: "api"
       },
       {
-        name: "a client that hides its sends is believed",
+        name: "a client whose sends cannot be observed is trusted",
         find: `if (hidden !== undefined) refuse(`,
         replace: `if (hidden === other.readTwice) refuse(`,
         project: "api"
@@ -267,20 +267,20 @@ export const auth = [
     ["SendGuard", "TransportFailure"],
     [
       {
-        name: "what a client makes of a refusal is an answer",
+        name: "a response after a refused send is accepted",
         find: `if (refusal !== undefined) return Effect.fail(refusal)`,
         replace: `if (refusal !== undefined && !isSuccess(response.status)) return Effect.fail(refusal)`,
         project: "api"
       },
       {
-        name: "501 leaves a doubt",
+        name: "a creation may have happened after a 501",
         find: `status === 501 || (status >= 400 && status < 500 && !openBelow500.has(status))`,
         replace: `status >= 400 && status < 500 && !openBelow500.has(status)`,
         tests: ["/Creation.test", "Concatenation"],
         project: "tus"
       },
       {
-        name: "409 refuses a creation",
+        name: "a creation cannot have happened after a 409",
         find: `new Set([408, 409, 423, 425, 429, 499])`,
         replace: `new Set([408, 423, 425, 429, 499])`,
         tests: ["/Creation.test"],
@@ -293,19 +293,19 @@ export const auth = [
     ["TransportFailure", "SendGuard"],
     [
       {
-        name: "a host that answered before does not exist",
+        name: "an unknown host is permanent although it answered before",
         find: `kind.isPermanent === true && !(kind === unknownHost && circumstances.knowsHost)`,
         replace: `kind.isPermanent === true`,
         project: "api"
       },
       {
-        name: "a connection that was refused had the request",
+        name: "a refused connection may have received the request",
         find: `(before && sends === 1) || (isSeen && sends === 0) ? "no" : "maybe"`,
         replace: `isSeen && sends === 0 ? "no" : "maybe"`,
         project: "api"
       },
       {
-        name: "a connection that was closed had no request",
+        name: "a closed connection cannot have received the request",
         find: `(before && sends === 1) || (isSeen && sends === 0) ? "no" : "maybe"`,
         replace: `sends === 1 || (isSeen && sends === 0) ? "no" : "maybe"`,
         project: "api"
@@ -317,7 +317,7 @@ export const auth = [
     ["BrokenErrors", "OperationsOverHttp"],
     [
       {
-        name: "a limit of time hides the status of an error",
+        name: "a timeout of the body hides the status of an error",
         find: `progress.isDecided = true`,
         replace: `progress.isDecided = false`,
         project: "api"
@@ -355,7 +355,7 @@ export const auth = [
     ["SendGuard"],
     [
       {
-        name: "a changed byte leaves",
+        name: "a client can change a byte",
         find: `if (a[index] !== b[index]) return false`,
         replace: `if (a[index] !== b[index] && index < 0) return false`,
         project: "api"
@@ -383,12 +383,12 @@ export const auth = [
         replace: `{ fatal: false }`
       },
       {
-        name: "a limit of time waits for an error that was read",
+        name: "a timeout applies after the body of an error was read",
         find: `progress.isDecided = false`,
         replace: ``
       },
       {
-        name: "what is too long is told without its start",
+        name: "the error about a long body does not contain its start",
         find: `start: Bytes.join(chunks.slice(0, 1))`,
         replace: `start: Bytes.join([])`
       }
@@ -426,7 +426,7 @@ export const auth = [
         replace: ``
       },
       {
-        name: "a parameter takes the place of the expiry",
+        name: "a parameter replaces the expiry of a URL",
         find: `reserved.has(name)`,
         replace: `reserved.has(name.toUpperCase())`
       },

@@ -6,7 +6,7 @@ export const browser = [
     ["IndexedDbJournal"],
     [
       {
-        name: "a write answers before it is complete",
+        name: "a write succeeds before its transaction is complete",
         find: `transaction.addEventListener("complete", () => resume(`,
         replace: `setTimeout(() => resume(`
       },
@@ -16,13 +16,13 @@ export const browser = [
         replace: `Effect.retry({ times: 0, while: isClosed })`
       },
       {
-        name: "a page keeps others from deleting its database",
+        name: "a page does not close its database when another page deletes it",
         find: `        database.close()
         forget(database)`,
         replace: `        forget(database)`
       },
       {
-        name: "a full quota is a failure like any other",
+        name: "a full quota has the kind of other failures",
         find: `name === "QuotaExceededError"`,
         replace: `name === "QuotaError"`
       }
@@ -43,7 +43,7 @@ export const browser = [
         replace: `if (textOf(request.result) === "none") return`
       },
       {
-        name: "a value that is no text is an entry",
+        name: "a stored value that is not a string is ignored",
         find: `typeof value === "string" ? value : ""`,
         replace: `typeof value === "string" ? value : undefined`
       }
@@ -59,7 +59,7 @@ export const browser = [
         replace: `{}`
       },
       {
-        name: "a lock is not let go",
+        name: "a lock is not released",
         find: `Effect.sync(() => free())`,
         replace: `Effect.sync(() => free)`
       },
@@ -76,13 +76,13 @@ export const browser = [
     [
       {
         project: "browser",
-        name: "who finds a lock taken does not wait for it",
+        name: "a process does not wait for a lock that is taken",
         find: `(yield* Clock.currentTimeMillis) + millis`,
         replace: `yield* Clock.currentTimeMillis`
       },
       {
         project: "browser",
-        name: "a lost lock is not noticed by what checks it",
+        name: "the check of a lock does not detect its loss",
         find: `Deferred.isDoneUnsafe(loss) ? lost : Effect.void`,
         replace: `Deferred.isDoneUnsafe(loss) ? Effect.void : Effect.void`
       }

@@ -17,12 +17,12 @@ export const cli = [
     ["HostileService"],
     [
       {
-        name: "a line of a command is written as it came",
+        name: "a line of output is not escaped",
         find: `Console.log(texts.map(Printable.escape).join("\\n"))`,
         replace: `Console.log(texts.join("\\n"))`
       },
       {
-        name: "JSON is written as it came",
+        name: "JSON output is not escaped",
         find: `Console.log(Printable.escapeJson(text))`,
         replace: `Console.log(text)`
       },
@@ -32,17 +32,17 @@ export const cli = [
         replace: `Effect.flatMap((encoded) => Effect.orDie(stringify(encoded))),`
       },
       {
-        name: "a hint reaches the terminal as it is",
+        name: "a hint is not escaped",
         find: `Console.error(inTerminal(Printable.escape(text)))`,
         replace: `Console.error(inTerminal(text))`
       },
       {
-        name: "what is drawn is not guarded",
+        name: "drawn text is not escaped",
         find: `terminal.display(guard(text, Style.screen))`,
         replace: `terminal.display(text)`
       },
       {
-        name: "the console is not guarded",
+        name: "output of the console is not escaped",
         find: `Effect.map(Console.Console, guarded)`,
         replace: `Effect.tap(Console.Console, (console) => Effect.sync(() => guarded(console)))`
       }
@@ -53,7 +53,7 @@ export const cli = [
     ["HostileService", "Table"],
     [
       {
-        name: "a cell is written as it came",
+        name: "a cell of a table is not escaped",
         find: `Printable.escape(value(row))`,
         replace: `value(row)`
       }
@@ -64,7 +64,7 @@ export const cli = [
     ["shell"],
     [
       {
-        name: "a secret is a command of the shell",
+        name: "a secret with a semicolon is not quoted",
         find: `if (plain.test(text)) return`,
         replace: `if (plain.test(text) || text.includes(";")) return`
       },
@@ -90,7 +90,7 @@ export const cli = [
         replace: `if (!canPrompt) return`
       },
       {
-        name: "no is an agreement to a deletion",
+        name: "the answer no deletes",
         find: `if (!agreed) return`,
         replace: `if (agreed === undefined) return`
       }
@@ -164,7 +164,7 @@ export const cli = [
     ["HostileService"],
     [
       {
-        name: "the value of a fact reaches the terminal as it is",
+        name: "the value of a fact is not escaped",
         find: `Printable.escape(value)`,
         replace: `value`
       }
@@ -175,17 +175,17 @@ export const cli = [
     ["exitCodes"],
     [
       {
-        name: "a refused key is a failure like any other",
+        name: "a refused Auth Key has the exit code 1",
         find: `AuthenticationFailed: "authentication"`,
         replace: `AuthenticationFailed: "failed"`
       },
       {
-        name: "a lost network is a failure like any other",
+        name: "a network failure has the exit code 1",
         find: `TransportFailure: "network"`,
         replace: `TransportFailure: "failed"`
       },
       {
-        name: "an interruption is a failure like any other",
+        name: "an interruption has the exit code 1",
         find: `if (Cause.hasInterruptsOnly(exit.cause)) return codes.interrupted`,
         replace: ``
       }
@@ -201,12 +201,12 @@ export const cli = [
         replace: `.find(([, found]) => found.length > 2)`
       },
       {
-        name: "names that the service makes equal are different",
+        name: "names that are equal in NFC are different",
         find: `name.normalize("NFC"))].find`,
         replace: `name)].find`
       },
       {
-        name: "a name that the service refuses is found out after the upload",
+        name: "an invalid name is not refused before the upload",
         find: `if (problem !== undefined) return yield* refuse(path, problem)`,
         replace: ``
       },
@@ -222,7 +222,7 @@ export const cli = [
     ["exitCodes", "bin"],
     [
       {
-        name: "an old Node fails somewhere inside",
+        name: "an old version of Node is not refused",
         find: `difference !== undefined && difference < 0`,
         replace: `false`
       },
@@ -249,7 +249,7 @@ export const cli = [
     ["UploadJob"],
     [
       {
-        name: "a Status that was read before the end is told after it",
+        name: "an old Status is shown after the end",
         find: `return _tag !== "Executing" || !isCompleted`,
         replace: `return true`
       }
@@ -260,7 +260,7 @@ export const cli = [
     ["uploadCommand"],
     [
       {
-        name: "a service that is gone ends the command",
+        name: "the command does not wait for an unreachable service",
         find: `      settings.isKept &&\n      status !== undefined &&`,
         replace: `      false &&\n      status !== undefined &&`
       },

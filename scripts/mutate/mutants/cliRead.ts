@@ -16,7 +16,7 @@ export const cliRead: ReadonlyArray<Mutant> = [
         replace: `columns`
       },
       {
-        name: "nobody says which columns are missing",
+        name: "the columns that do not fit are not named",
         find: `titles.length === 0 ? []`,
         replace: `titles.length >= 0 ? []`
       }
@@ -39,7 +39,7 @@ export const cliRead: ReadonlyArray<Mutant> = [
     [
       { name: "weeks start on Thursdays", find: `step % week === 0 ? monday : 0`, replace: `0` },
       {
-        name: "a bar has a part of a bucket",
+        name: "a bar ends within a bucket",
         find: `([millis]) => millis % bucket === 0`,
         replace: `([millis]) => millis >= bucket`
       },
@@ -55,7 +55,7 @@ export const cliRead: ReadonlyArray<Mutant> = [
     ["Chart"],
     [
       {
-        name: "the axis does not end now",
+        name: "the end of the axis has no label",
         find: `Text.pad(now, end - labels.length, "right")`,
         replace: `Text.pad("", end - labels.length, "right")`
       },
@@ -158,7 +158,7 @@ export const cliRead: ReadonlyArray<Mutant> = [
     ["Database"],
     [
       {
-        name: "the database of another program gets tables",
+        name: "the emulator adds tables to the database of another program",
         find: `  yield* checkOwner(sql, path)\n`,
         replace: ``
       }

@@ -17,7 +17,7 @@ export const emulator = [
     ["Results"],
     [
       {
-        name: "a range ignores its condition",
+        name: "the header If-Range is ignored",
         find: `|| !isStillThat(condition, validators)`,
         replace: `|| isStillThat("", validators)`
       },
@@ -55,7 +55,7 @@ export const emulator = [
         replace: `SqlError.isSqlError(error) && error.isRetryable`
       },
       {
-        name: "a statement that finds no row is a change",
+        name: "an UPDATE without a row counts as a change",
         find: `.changes > 0`,
         replace: `.changes >= 0`,
         tests: ["/Assemblies.test", "Lifecycle", "/Authentication.test"]
@@ -130,7 +130,7 @@ export const emulator = [
         tests: ["DamListing"]
       },
       {
-        name: "a walk never ends while assets are stored",
+        name: "a walk through the pages includes assets that are stored later",
         find: " AND position <= ${until}",
         replace: " AND position <= ${until} + 9007199254740991",
         tests: ["DamListing"]
@@ -165,13 +165,13 @@ export const emulator = [
         replace: "after: row.position"
       },
       {
-        name: "the next page reads again what does not match",
+        name: "the next page reads assets again that do not match",
         find: "after: row.position - 1",
         replace: "after: assets.at(-1)?.position ?? 0",
         tests: ["DamCost"]
       },
       {
-        name: "a page reads only as many assets as it may have, whether they match or not",
+        name: "a page reads slices that do not grow",
         find: "slice = sliceFor(slice * 2)",
         replace: "slice = sliceFor(slice)",
         tests: ["DamCost"]
@@ -182,7 +182,7 @@ export const emulator = [
         replace: "prefix"
       },
       {
-        name: "half of a character is a prefix of it",
+        name: "a prefix may be a lone surrogate",
         find: "if (!isWellFormed || !row",
         replace: "if (!row"
       }
@@ -289,13 +289,13 @@ export const emulator = [
     ["Disk"],
     [
       {
-        name: "the deletion of one asset names a list",
+        name: "the error of deleting one asset names asset_ids",
         find: `new Refused({ reason, path: [] })`,
         replace: `new Refused({ reason, path: ["asset_ids", 0] })`,
         tests: ["/Dam.test"]
       },
       {
-        name: "a change that cannot be stored has no error of its own",
+        name: "a change that cannot be stored is not DAM_MUTATION_FAILED",
         find: `Refusal.named("DAM_MUTATION_FAILED", `,
         replace: `Refusal.server(507, `
       }
@@ -306,12 +306,12 @@ export const emulator = [
     ["/Assemblies.test", "Stops"],
     [
       {
-        name: "a search ends with its first slice",
+        name: "a search reads only its first slice",
         find: `if (last === undefined || searched.length < slice) return found`,
         replace: `if (last === undefined || searched.length <= slice) return found`
       },
       {
-        name: "keywords match in other letters only",
+        name: "keywords do not match letters of the same case",
         find: `lower(keyword.value)`,
         replace: `upper(keyword.value)`
       }
@@ -320,24 +320,24 @@ export const emulator = [
   ...changes(
     "packages/emulator/src/internal/http/slices.ts",
     ["Stops"],
-    [{ name: "all files are one slice", find: `const size = 200`, replace: `const size = 1e9` }]
+    [{ name: "all files are read in one slice", find: `const size = 200`, replace: `const size = 1e9` }]
   ),
   ...changes(
     "packages/emulator/src/internal/robots/transloaditStore.ts",
     ["Amplification"],
     [
       {
-        name: "a path is built however long its variables make it",
+        name: "the length of a path with variables has no limit",
         find: `if (path.length + piece.length > maxPath) return false`,
         replace: `if (path.length + piece.length < 0) return false`
       },
       {
-        name: "a path is bounded before its normalisation as it is after it",
+        name: "the limit of a path before its normalisation is too small",
         find: `const maxPath = 4 * 1024`,
         replace: `const maxPath = 1024`
       },
       {
-        name: "a variable is what every object has",
+        name: "a variable such as toString has a value",
         find: `Object.hasOwn(values, key) ? values[key]`,
         replace: `key in values ? String(values[key])`
       }
@@ -348,7 +348,7 @@ export const emulator = [
     ["/Limits"],
     [
       {
-        name: "the emulator bounds no file",
+        name: "the emulator does not limit the size of a file",
         find: `maxSize === undefined ? limits.fileBytes :`,
         replace: `maxSize === undefined ? undefined :`
       }
@@ -359,7 +359,7 @@ export const emulator = [
     ["/Authentication.test", "Tokens", "Workspaces"],
     [
       {
-        name: "an Auth Key opens all that its Workspace has",
+        name: "the scopes of an Auth Key are not checked",
         find: `if (scope !== undefined && !grants(scopes, scope)) {`,
         replace: `if (scope === "nothing" && !grants(scopes, scope)) {`,
         tests: ["Scopes", "Workspaces"]
@@ -387,7 +387,7 @@ export const emulator = [
     ["/Tokens.test", "Workspaces"],
     [
       {
-        name: "a token has scopes that its Auth Key has not",
+        name: "a token has scopes that its Auth Key lacks",
         find: `if (refused.length > 0) {`,
         replace: `if (refused.length > 99) {`
       }
@@ -409,7 +409,7 @@ export const emulator = [
         tests: ["/AuthKeys.test", "Workspaces"]
       },
       {
-        name: "a token opens all that its Auth Key may do",
+        name: "a token has all scopes of its Auth Key",
         find: `scopes: shared(scopes, authKey.value.scopes) }`,
         replace: `scopes: [...authKey.value.scopes, ...shared([], [])] }`
       },
@@ -448,11 +448,15 @@ export const emulator = [
     ["Turns"],
     [
       {
-        name: "work that keeps the thread does not wait for its turn",
+        name: "blocking work does not wait for its turn",
         find: `turn.withPermits(1)`,
         replace: `turn.withPermits(0)`
       },
-      { name: "a turn comes without a pause", find: `Effect.andThen(Effect.yieldNow, work)`, replace: `work` }
+      {
+        name: "requests of other clients do not run between two turns",
+        find: `Effect.andThen(Effect.yieldNow, work)`,
+        replace: `work`
+      }
     ]
   ),
   ...changes(
@@ -509,12 +513,12 @@ export const emulator = [
         replace: `Effect.suspend(() => work(Deferred.await(asked)))`
       },
       {
-        name: "who leaves takes the lock of the next one away",
+        name: "a holder that leaves removes the lock of the next holder",
         find: `if (lock.queue.size === 0) locks.delete(id)`,
         replace: `if (lock.queue.size >= 0) locks.delete(id)`
       },
       {
-        name: "a holder is not asked to let go",
+        name: "a holder is not asked to release its lock",
         find: `for (const earlier of lock.queue) Deferred.doneUnsafe(earlier, Effect.void)`,
         replace: `for (const earlier of lock.queue) Deferred.isDoneUnsafe(earlier)`,
         tests: ["UploadLocks", "/Tus.test", "TusExtensions"]
@@ -537,7 +541,7 @@ export const emulator = [
     ["/Emulator.test"],
     [
       {
-        name: "one Layer is two emulators",
+        name: "one Layer starts two emulators",
         find: `Layer.fromBuildMemo((memoMap, scope) => Layer.buildWithMemoMap(Layer.fresh(parts(options)), memoMap, scope))`,
         replace: `Layer.fresh(parts(options))`
       }
@@ -559,7 +563,7 @@ export const emulator = [
     ["/Assemblies.test", "Lifecycle", "TusExtensions"],
     [
       {
-        name: "an Assembly that is over ends again",
+        name: "an Assembly that has ended ends again",
         find: "${sql.update({ state, ended_at: millis })} WHERE id = ${id} AND ${busy}",
         replace: "${sql.update({ state, ended_at: millis })} WHERE id = ${id}"
       }
@@ -581,7 +585,7 @@ export const emulator = [
     ["/Emulator.test"],
     [
       {
-        name: "a start that fails keeps a part of its Workspaces",
+        name: "a failed start stores a part of the Workspaces",
         find: `.pipe(sql.withTransaction, Statement.stored)`,
         replace: `.pipe((work) => (sql.driver === "" ? sql.withTransaction(work) : work), Statement.stored)`,
         tests: ["Workspaces", "Templates"]
@@ -599,7 +603,7 @@ export const emulator = [
     ["AuthKeyState"],
     [
       {
-        name: "a seed decides the secret",
+        name: "the secret depends on the seed",
         find: `Effect.provide(SecureRandom.layerWebCrypto)`,
         replace: `Effect.provideService(SecureRandom.SecureRandom, SecureRandom.make((size) => new Uint8Array(size)))`,
         tests: ["/Emulator.test"]
@@ -610,7 +614,7 @@ export const emulator = [
         replace: `WHERE key = \${key}`
       },
       {
-        name: "the token of an inactive Auth Key opens",
+        name: "the token of an inactive Auth Key is accepted",
         find: `WHERE id = \${id} AND is_active = 1`,
         replace: `WHERE id = \${id}`
       },
@@ -725,7 +729,7 @@ export const emulator = [
     ["Hosts"],
     [
       {
-        name: "any host is answered",
+        name: "a request with any host is accepted",
         find: `return hostname !== undefined && (isLoopback(hostname) || hostnames.has(hostname))`,
         replace: `return hostname !== undefined || hostnames.has(host)`
       },
@@ -741,7 +745,7 @@ export const emulator = [
     ["CrossSite"],
     [
       {
-        name: "a page lists Assemblies",
+        name: "a page of another origin may list Assemblies",
         find: `["/assemblies", ["POST"]]`,
         replace: `["/assemblies", ["POST", "GET"]]`
       },
@@ -762,7 +766,7 @@ export const emulator = [
     ["Address.test"],
     [
       {
-        name: "an address that is not assigned is public",
+        name: "an IPv6 address that is not assigned is public",
         find: `parsed.kind() === "ipv4" || parsed.match(globalUnicast) ? "public" : "private"`,
         replace: `parsed.kind() === "ipv4" || globalUnicast.length > 0 ? "public" : "private"`
       },
@@ -778,12 +782,12 @@ export const emulator = [
     ["NotificationClient"],
     [
       {
-        name: "what a name is resolved to is not looked at",
+        name: "the resolved address of a host is not checked",
         find: `addresses.filter(({ address }) => isWithin(reach, address))`,
         replace: `addresses.filter(({ address }) => isWithin("any", address))`
       },
       {
-        name: "an address without a name is not looked at",
+        name: "an IP address as a host is not checked",
         find: `address !== undefined && !isWithin(reach, address)`,
         replace: `address !== undefined && !isWithin("any", address)`
       }
@@ -811,12 +815,12 @@ export const emulator = [
     ["NotifiedHosts"],
     [
       {
-        name: "who knows the id of an Assembly reads what was answered",
+        name: "an id alone shows the responses of receivers",
         find: `response_data: isKnown ? row.response_data : null`,
         replace: `response_data: isKnown || row.id !== "" ? row.response_data : null`
       },
       {
-        name: "the key of another Workspace reads what was answered",
+        name: "another Workspace sees the responses of receivers",
         find: `caller === undefined || caller.workspace === workspace`,
         replace: `caller === undefined || workspace !== ""`
       }
@@ -842,12 +846,12 @@ export const emulator = [
         replace: `if (bytes < 0) return Effect.fail(tooLong(limits))`
       },
       {
-        name: "a query may have one field more",
+        name: "a query may have one field too many",
         find: `limits.formFields - 1)`,
         replace: `limits.formFields)`
       },
       {
-        name: "fields may trickle in",
+        name: "the fields of a form have no time limit",
         find: `Effect.timeoutOrElse(reading, { duration: formTime,`,
         replace: `Effect.timeoutOrElse(reading, { duration: "1 day",`
       }
@@ -858,7 +862,7 @@ export const emulator = [
     ["/Limits"],
     [
       {
-        name: "what every object has is taken for a value",
+        name: "an inherited property is a value",
         find: `Object.hasOwn(object, key) ? object[key] : undefined`,
         replace: `object[key]`
       }
@@ -874,7 +878,7 @@ export const emulator = [
         replace: `if (!Json.isWithin(text, 1e9)) {`
       },
       {
-        name: "a field is renamed to what every object has",
+        name: "a field such as toString is renamed",
         find: `Object.hasOwn(aliases, name) ? (aliases[name] ?? name) : name`,
         replace: `aliases[name] ?? name`
       }
@@ -885,7 +889,7 @@ export const emulator = [
     ["/Limits"],
     [
       {
-        name: "a pattern goes back",
+        name: "a pattern is matched with backtracking",
         find: `compiled.programSize() <= maxProgram && compiled.test(text)`,
         replace: `new RegExp(pattern).test(text)`
       },
@@ -1002,7 +1006,7 @@ export const emulator = [
     ["/Limits"],
     [
       {
-        name: "a path that is no text is answered with nothing",
+        name: "a request whose path is not UTF-8 gets no response",
         find: `return isReadable(request.url) ? yield* handler`,
         replace: `return isReadable("") ? yield* handler`
       }
@@ -1054,7 +1058,7 @@ export const emulator = [
     ["/Limits"],
     [
       {
-        name: "what every object has is a Step",
+        name: "a name such as toString is a Step",
         find: `used !== ":original" && !Object.hasOwn(steps, used)`,
         replace: `used !== ":original" && !(used in steps)`
       }
@@ -1076,7 +1080,7 @@ export const emulator = [
     ["NotificationClient"],
     [
       {
-        name: "the only address that is tried is out of reach",
+        name: "a notification is sent to an address that is not permitted",
         find: `else callback(null, first.address, first.family)`,
         replace: `else callback(null, addresses[0]!.address, addresses[0]!.family)`
       }

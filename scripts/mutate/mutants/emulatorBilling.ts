@@ -27,7 +27,7 @@ export const emulatorBilling = [
     ["Bills"],
     [
       {
-        name: "a missing bill has another status than the service gives it",
+        name: "a missing bill has the status 404 instead of 200",
         find: `status: 200`,
         replace: `status: 404`
       },
@@ -105,7 +105,7 @@ export const emulatorBilling = [
     ["JobSlots"],
     [
       {
-        name: "a history ends with its first slice",
+        name: "a history contains only its first slice",
         find: `last === undefined || rows.length < slice ? until : last.at + 1`,
         replace: `last === undefined || rows.length <= slice ? until : last.at + 1`
       },
@@ -141,7 +141,7 @@ export const emulatorBilling = [
         replace: `DateTime.subtractDuration(now, Duration.days(9999)))`
       },
       {
-        name: "a failed disk has the general error",
+        name: "a disk failure has the wrong error code",
         find: `Effect.fail(unavailable)`,
         replace: `Effect.fail(Refusal.notFound)`
       }

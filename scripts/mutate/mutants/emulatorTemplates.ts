@@ -1,6 +1,6 @@
 import { changes } from "../Mutant.ts"
 
-/** Templates, Template Credentials and replays of the emulator. */
+/** Mutations of Templates, Template Credentials and replays of the emulator. */
 export const emulatorTemplates = [
   ...changes(
     "packages/emulator/src/internal/templateCredentials/credentialStore.ts",
@@ -83,11 +83,15 @@ export const emulatorTemplates = [
     ["TemplateCredentials"],
     [
       {
-        name: "what every object has is a type",
+        name: "a name such as toString is a type",
         find: `Object.hasOwn(types, name) ? types[name] : undefined`,
         replace: `types[name]`
       },
-      { name: "a field is no text", find: `if (typeof value !== "string") return "Expected a text"`, replace: `` },
+      {
+        name: "a field need not be a string",
+        find: `if (typeof value !== "string") return "Expected a text"`,
+        replace: ``
+      },
       {
         name: "a change keeps every stored field",
         find: `.filter(([field]) => isKept(field) && `,
@@ -166,7 +170,7 @@ export const emulatorTemplates = [
         replace: `state NOT IN ('executing')`
       },
       {
-        name: "the rest of a form gets into the new Assembly",
+        name: "the old upload form adds files to the new Assembly",
         find: `AND NOT (state = 'canceled' AND receiving = 1)`,
         replace: ``
       },
@@ -216,7 +220,7 @@ export const emulatorTemplates = [
       }).pipe(Statement.stored)`
       },
       {
-        name: "the name of a Template goes before the id of another one",
+        name: "a Template is found by its name before its id",
         find: "ORDER BY id = ${idOrName} DESC",
         replace: "ORDER BY id = ${idOrName} ASC"
       },
@@ -260,7 +264,7 @@ export const emulatorTemplates = [
     ["TemplateCredentials"],
     [
       {
-        name: "a text is nested deep",
+        name: "a text may be nested too deeply",
         find: `if (!Json.isWithin(text, depth))`,
         replace: `if (!Json.isWithin(text, 1e9))`
       }

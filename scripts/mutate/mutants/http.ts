@@ -21,7 +21,7 @@ export const http = [
         replace: `void result`
       },
       {
-        name: "what was handled stays in the table of what runs",
+        name: "a handled notification stays in the table of running ones",
         find: `running.delete(notification.key)`,
         replace: `void running`
       },
@@ -57,7 +57,7 @@ export const http = [
     ["HandledNotifications"],
     [
       {
-        name: "the memory grows",
+        name: "the number of remembered notifications has no limit",
         find: `until.size > capacity && `,
         replace: `until.size < 0 && `
       },
@@ -67,7 +67,7 @@ export const http = [
         replace: ``
       },
       {
-        name: "a late process frees what another one holds",
+        name: "a late process releases the claim of another process",
         find: `DELETE FROM \${table} WHERE id = \${key} AND owner = \${owner} AND done = 0`,
         replace: `DELETE FROM \${table} WHERE id = \${key} AND done = 0`
       },
@@ -98,7 +98,7 @@ export const http = [
         replace: ``
       },
       {
-        name: "what a body took is not given back",
+        name: "the memory of a body is not released",
         find: `shared.give(held)`,
         replace: `shared.give(0)`
       },
@@ -119,7 +119,7 @@ export const http = [
         replace: ``
       },
       {
-        name: "the second of two fields counts",
+        name: "the second of two equal fields is used",
         find: `if (found[wanted] !== undefined) {`,
         replace: `if (found[wanted] === "") {`
       },
@@ -145,12 +145,12 @@ export const http = [
         replace: `longest === undefined`
       },
       {
-        name: "what the policy decides is not checked",
+        name: "the grant of the policy is not checked",
         find: `yield* checkGrant(grant)`,
         replace: `void checkGrant`
       },
       {
-        name: "pages of other sites may ask",
+        name: "pages of other sites may request a signature",
         find: `yield* Origin.check(request, origins)`,
         replace: `void Origin.check(request, origins)`
       },
@@ -208,12 +208,12 @@ export const http = [
         replace: `if (FileForm.announcesMore(request, Infinity)) {`
       },
       {
-        name: "the user is told what the body did to the upload, and not what is wrong with the body",
+        name: "the user gets the error of the upload instead of the error of the body",
         find: `problem === undefined ? UploadProblem.of(error) : Effect.fail(problem)`,
         replace: `problem === null ? Effect.fail(problem) : UploadProblem.of(error)`
       },
       {
-        name: "a page that saw the end connects again and again",
+        name: "a page that got the end does not stop connecting",
         find: `if (uploads.hasSeen(uploadId, seen)) return`,
         replace: `if (seen < 0) return`
       },
@@ -239,12 +239,12 @@ export const http = [
         replace: `return bytes < 0`
       },
       {
-        name: "a silent user keeps the connection",
+        name: "a connection without bytes stays open",
         find: `duration: idleTimeout,`,
         replace: `duration: "1 hour",`
       },
       {
-        name: "what is beside the file has no limit",
+        name: "the form fields next to the file have no limit",
         find: `return bytes > room()`,
         replace: `return bytes < 0`
       },

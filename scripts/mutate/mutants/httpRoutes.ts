@@ -1,6 +1,6 @@
 import { changes } from "../Mutant.ts"
 
-/** The options, the answers and the memory of the routes of `http`. */
+/** Mutations of the options, the responses and the memory of the routes of `http`. */
 export const httpRoutes = [
   ...changes(
     "packages/http/src/Webhooks.ts",
@@ -120,7 +120,7 @@ export const httpRoutes = [
         find: `return bytes > most ?`,
         replace: `return bytes >= most ?`
       },
-      { name: "a media type has small letters only", find: `.trim().toLowerCase() ??`, replace: `.trim() ??` },
+      { name: "a media type with capitals is refused", find: `.trim().toLowerCase() ??`, replace: `.trim() ??` },
       {
         name: "a character between two pieces is broken",
         find: `decoder.decode(chunk, { stream: true })`,
@@ -226,9 +226,13 @@ export const httpRoutes = [
     "packages/http/src/Signatures.ts",
     ["SignaturesOptions"],
     [
-      { name: "the size of a question cannot be chosen", find: `options.maxBytes ?? 16 * 1024`, replace: `16 * 1024` },
       {
-        name: "the time of a question cannot be chosen",
+        name: "the maximum size of a signature request cannot be chosen",
+        find: `options.maxBytes ?? 16 * 1024`,
+        replace: `16 * 1024`
+      },
+      {
+        name: "the time limit of a signature request cannot be chosen",
         find: `options.receiveTimeout ?? "10 seconds"`,
         replace: `"10 seconds"`
       },
@@ -270,7 +274,7 @@ export const httpRoutes = [
     [
       { name: "an id of an upload may be guessed", find: `{16,64}`, replace: `{6,64}` },
       {
-        name: "a number of an event that is none hides events",
+        name: "an invalid number of an event hides events",
         find: `Number.isSafeInteger(seen) && seen > 0 ? seen : 0`,
         replace: `Number.isNaN(seen) ? 0 : seen`
       },
@@ -280,7 +284,7 @@ export const httpRoutes = [
         replace: ``
       },
       {
-        name: "a quiet connection says something too rarely",
+        name: "a quiet connection gets a comment too rarely",
         find: `Stream.tick("15 seconds")`,
         replace: `Stream.tick("5 minutes")`
       },
@@ -365,7 +369,7 @@ export const httpRoutes = [
     ["PassThroughOptions"],
     [
       {
-        name: "a broken grant is the fault of the user",
+        name: "an invalid grant is reported as an error of the user",
         find: `.every(({ path }) => path[0] === "files")`,
         replace: `.length > 0`
       },
@@ -426,7 +430,7 @@ export const httpRoutes = [
       },
       { name: "what a page watched stays in memory", find: `found.watchers--`, replace: `void found.watchers` },
       {
-        name: "a page that goes takes the events of others with it",
+        name: "a page that disconnects removes the events of others",
         find: `return found.watchers === 0 && found.state === "announced"`,
         replace: `return found.state === "announced"`
       },
@@ -436,7 +440,7 @@ export const httpRoutes = [
         replace: `return found.watchers === 0`
       },
       {
-        name: "a page that saw all but the end saw the end",
+        name: "the last event is not sent again to a page that missed it",
         find: `entry.count <= seen`,
         replace: `entry.count <= seen + 1`
       },

@@ -21,12 +21,12 @@ export const node = [
         replace: `ended.has(found.state)`
       },
       {
-        name: "a process that ended and waits for its parent is at work",
+        name: "a zombie process counts as running",
         find: `found.started !== started || ended.has(found.state)`,
         replace: `found.started !== started`
       },
       {
-        name: "every holder is gone",
+        name: "a holder that still runs counts as ended",
         find: `onSome: (found) => found.started !== started ||`,
         replace: `onSome: (found) => found.started === started ||`
       }

@@ -1,6 +1,6 @@
 import { changes } from "../Mutant.ts"
 
-/** What a download makes of responses, and how a file is saved. */
+/** Mutations of the code that downloads and saves results. */
 export const results = [
   ...changes(
     "packages/api/src/internal/results/representation.ts",

@@ -21,7 +21,7 @@ export const schema = [
         replace: `return now !== "Busy"`
       },
       {
-        name: "the addresses of a Status may name another Assembly",
+        name: "the URLs in a Status may belong to another Assembly",
         find: `[status["assembly_id"], status["assemblyId"], ...addresses.map((key) => idIn(status[key]))].some(`,
         replace: `[status["assembly_id"], status["assemblyId"]].some(`
       },
@@ -77,7 +77,7 @@ export const schema = [
     ["testing"],
     [
       {
-        name: "a path of an entry has a name that is none",
+        name: "a path may contain the name ..",
         find: `.every((name) => isName(name))`,
         replace: `.every((name) => isName(name) || name === "..")`
       },
@@ -93,12 +93,12 @@ export const schema = [
     ["test/Assembly.test"],
     [
       {
-        name: "an odd optional field refuses the whole Status",
+        name: "an invalid optional field makes the Status invalid",
         find: `Schema.optionalKey(Schema.catchDecoding<S>(() => Effect.succeedNone)(schema))`,
         replace: `Schema.optionalKey(schema)`
       },
       {
-        name: "one odd item drops the whole list",
+        name: "one invalid item makes the list invalid",
         find: `(Array.isArray(input) ? input.filter(Predicate.isObject) : input)`,
         replace: `input`
       }
@@ -130,7 +130,7 @@ export const schema = [
         replace: `if (url.protocol === "http:" && url.hostname === "")`
       },
       {
-        name: "user info may be empty",
+        name: "a URL may contain empty user info",
         find: `url.username !== "" || url.password !== "" || text.split("/")[2]?.includes("@") === true`,
         replace: `url.username !== "" || url.password !== ""`
       },
@@ -151,7 +151,7 @@ export const schema = [
     ["ServiceOrigins"],
     [
       {
-        name: "a cell is one wherever it is",
+        name: "an origin with the prefix of a cell belongs to any service",
         find: `origin.endsWith(after) &&`,
         replace: ``
       }
@@ -167,7 +167,7 @@ export const schema = [
         replace: `else if (found.has("")) broken(`
       },
       {
-        name: "bytes in metadata that are no UTF-8 become other text",
+        name: "invalid UTF-8 in metadata is replaced",
         find: `new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })`,
         replace: `new TextDecoder("utf-8", { ignoreBOM: true })`
       }
@@ -178,7 +178,7 @@ export const schema = [
     ["ServiceOrigins"],
     [
       {
-        name: "a host may be written in another way",
+        name: "a host need not be in its canonical form",
         find: `? origin : undefined
 }`,
         replace: `? origin : origin
@@ -190,12 +190,12 @@ export const schema = [
         replace: `/^[a-z0-9.-]+$/.test(`
       },
       {
-        name: "every service has the cells of the public one",
+        name: "every service has the cells of the public service",
         find: `if (isPublic(own)) return`,
         replace: `if (own !== "") return`
       },
       {
-        name: "every address of loopback has the other ones",
+        name: "each loopback address includes the others",
         find: `hostname === "localhost" ? [`,
         replace: `isLoopback(hostname) ? [`
       }
@@ -244,7 +244,7 @@ export const schema = [
     ["Json"],
     [
       {
-        name: "the last level that is allowed is refused",
+        name: "the deepest permitted level is refused",
         find: `depth > most`,
         replace: `depth >= most`
       },

@@ -6,7 +6,7 @@ export const sqlite = [
     ["SqliteClient"],
     [
       {
-        name: "a file that is exclusive belongs to many",
+        name: "an exclusive database can be opened twice",
         find: `PRAGMA locking_mode = EXCLUSIVE; `,
         replace: `PRAGMA locking_mode = NORMAL; `
       },
@@ -32,17 +32,17 @@ export const sqlite = [
     ["SqliteClient"],
     [
       {
-        name: "nothing is synced",
+        name: "writes are not synced to the disk",
         find: `synchronous = NORMAL; BEGIN`,
         replace: `synchronous = OFF; BEGIN`
       },
       {
-        name: "nobody waits for a lock",
+        name: "a statement does not wait for a lock",
         find: `PRAGMA busy_timeout = 5000; `,
         replace: ``
       },
       {
-        name: "a transaction has its lock from the first write",
+        name: "a transaction gets its lock only at its first write",
         find: `beginTransaction: "BEGIN IMMEDIATE"`,
         replace: `beginTransaction: "BEGIN"`
       },

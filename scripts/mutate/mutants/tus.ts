@@ -6,12 +6,12 @@ export const tus = [
     ["DeliveryProof"],
     [
       {
-        name: "bytes that were read after a gap are summed",
+        name: "bytes after a gap are added to the hash",
         find: `if (at <= known && end > known)`,
         replace: `if (end > known)`
       },
       {
-        name: "a sum with a gap counts",
+        name: "a hash of only a part of the bytes counts",
         find: `BigInt(sum.size) === source.size`,
         replace: `BigInt(sum.size) <= source.size`
       },
@@ -23,7 +23,7 @@ export const tus = [
     ?`
       },
       {
-        name: "one file of the Status proves two files",
+        name: "one file of the Status verifies two files",
         find: `left.filter((_, other) => other !== index)`,
         replace: `left.filter((_, other) => other >= 0)`
       }
@@ -61,7 +61,7 @@ export const tus = [
     ["ServerText"],
     [
       {
-        name: "the text of a server is told as it is",
+        name: "the text of a server is not redacted",
         find: `Transport.Redaction.text(words, { secrets }) ||`,
         replace: `words.slice(secrets.length * 0) ||`
       }
@@ -87,12 +87,12 @@ export const tus = [
         replace: `if (existing === "" && !(yield* isFree(existing, now, holder))) {`
       },
       {
-        name: "a holder that is gone is waited for",
+        name: "a lease of a dead process is waited for",
         find: `lease.holder === undefined ? Effect.succeed(false) : holder.isGone(lease.holder)`,
         replace: `lease.holder === undefined ? Effect.succeed(false) : Effect.succeed(holder === undefined)`
       },
       {
-        name: "a lease that another holder took is not missed",
+        name: "a lost lease is not detected",
         find: `return isOurs ? true : yield*`,
         replace: `return isOurs || start > 0 ? true : yield*`
       },
@@ -141,7 +141,7 @@ export const tus = [
     ["Journaled"],
     [
       {
-        name: "nobody waits for the lease of one that died",
+        name: "a process does not wait for the lease of a dead process",
         find: `const giveUpAt = Math.min(until, now + longest) + 1`,
         replace: `const giveUpAt = Math.min(until, now)`
       },
@@ -156,7 +156,7 @@ export const tus = [
         replace: `Effect.raceFirst(effect, Effect.andThen(Effect.never, lease.lost))`
       },
       {
-        name: "a wait for a lease is not told",
+        name: "a wait for a lease has no event",
         find: `emit(UploadEvent.Waiting({ reason, until: giveUpAt }))`,
         replace: `reason.trim()`
       }
@@ -183,7 +183,7 @@ export const tus = [
         replace: `const resolve = (url: string) => UploadTarget.resolve(entry.target, url)`
       },
       {
-        name: "what may have been sent of a part is not kept",
+        name: "the marker of a part that may exist is not stored",
         find: `marker: piece._tag === "Planned" ? null : piece.marker`,
         replace: `marker: piece._tag === "Created" ? piece.marker : null`
       }
@@ -267,12 +267,12 @@ export const tus = [
         replace: `return known === undefined || known.state._tag === "Completed" || options.restart === true`
       },
       {
-        name: "an untrusted upload is begun anew in silence",
+        name: "an untrusted upload starts again without restart: true",
         find: `return known === undefined || options.restart === true`,
         replace: `return known === undefined || known.state._tag === "Untrusted" || options.restart === true`
       },
       {
-        name: "an entry counts under any key",
+        name: "an entry under a wrong key is accepted",
         tests: ["EditedJournal"],
         find: `if (own !== key) {`,
         replace: `if (own === "") {`
@@ -284,12 +284,12 @@ export const tus = [
         replace: `yield* verify(found, key, found.target.origins)`
       },
       {
-        name: "other bytes continue an upload",
+        name: "an upload continues with another source",
         find: `if (about.identity !== identity) {`,
         replace: `if (about.identity === null) {`
       },
       {
-        name: "an upload continues with the metadata of today",
+        name: "an upload continues with other metadata",
         find: `const metadata = named(about.metadata)`,
         replace: `const metadata = options.metadata`
       }
@@ -300,7 +300,7 @@ export const tus = [
     ["UploadSteps"],
     [
       {
-        name: "an upload that is looked for is created",
+        name: "an upload is created before the receipts are read",
         find: `{ _tag: "Creating", marker: options.marker }`,
         replace: `{ _tag: "Planned" }`
       },
@@ -332,12 +332,12 @@ export const tus = [
     ["Run", "Untrusted"],
     [
       {
-        name: "an upload that is left in doubt is not recorded as untrusted",
+        name: "an abandoned uncertain upload is not stored as untrusted",
         find: `: ignored(store.update(UploadState.untrusted(toOwn(error))))`,
         replace: `: Effect.sync(() => toOwn(error))`
       },
       {
-        name: "the journal does not hear that an upload is untrusted",
+        name: "the journal does not store that an upload is untrusted",
         find: `Effect.uninterruptible(store.update(UploadState.untrusted(error)))`,
         replace: `Effect.void`
       },
@@ -391,12 +391,12 @@ export const tus = [
     ["Pauses", "Waits", "/Creation.test", "/RetryPolicy.test"],
     [
       {
-        name: "the server's wait is ignored",
+        name: "the Retry-After of the server is ignored",
         find: `failures, error, wait: asked(error) }`,
         replace: `failures, error, wait: Option.none() }`
       },
       {
-        name: "a wait is kept however long it is",
+        name: "a Retry-After has no maximum",
         find: `limits.maxWait ?? Duration.hours(1)`,
         replace: `Duration.days(1e9)`
       },
@@ -416,12 +416,12 @@ export const tus = [
         replace: `if (next === undefined) next`
       },
       {
-        name: "the pause is doubled without end",
+        name: "the pause has no maximum",
         find: `const maxDelay = Duration.seconds(30)`,
         replace: `const maxDelay = Duration.hours(30)`
       },
       {
-        name: "what cannot heal is repeated",
+        name: "a permanent failure is retried",
         find: `healing.has(error._tag) && error.permanent !== true`,
         replace: `healing.has(error._tag)`,
         tests: ["BrokenAnswers"]
@@ -433,7 +433,7 @@ export const tus = [
     ["/Creation.test", "Pauses", "Parallel"],
     [
       {
-        name: "a bare 503 repeats the creation",
+        name: "a creation is repeated after a 503 without Retry-After",
         find: `if (status === 503 && error.retryAfter !== undefined) return "TurnedAway"`,
         replace: `if (status === 503) return "TurnedAway"`
       },
@@ -448,12 +448,12 @@ export const tus = [
         replace: `const hasWork = hasBody`
       },
       {
-        name: "a 4xx to a creation leaves a doubt",
+        name: "a creation may have happened after a 4xx",
         find: `status !== undefined && Transport.isRefusal(status) ? "Refused" : "Open"`,
         replace: `status !== undefined && Transport.isRefusal(status) && status < 400 ? "Refused" : "Open"`
       },
       {
-        name: "a 500 to a creation made nothing",
+        name: "a creation cannot have happened after a 500",
         find: `status !== undefined && Transport.isRefusal(status) ? "Refused" : "Open"`,
         replace: `status !== undefined && status >= 400 ? "Refused" : "Open"`
       },
@@ -463,7 +463,7 @@ export const tus = [
         replace: `if (error.sent === undefined) return "Open"`
       },
       {
-        name: "a creation that nobody heard of leaves a doubt",
+        name: "a creation that was not sent may have happened",
         find: `if (error.sent !== "no") return "Open"`,
         replace: `if (error.sent !== undefined) return "Open"`
       }
@@ -501,18 +501,18 @@ export const tus = [
         replace: `meter.allSent ? policy.stallTimeout : policy.stallTimeout`
       },
       {
-        name: "a stall in the middle has finishTimeout",
+        name: "a stall before the last byte has finishTimeout",
         find: `meter.allSent ? policy.finishTimeout : policy.stallTimeout`,
         replace: `meter.allSent ? policy.finishTimeout : policy.finishTimeout`
       },
       {
-        name: "memory is used again with every client",
+        name: "memory is reused with an unknown client",
         find: `PieceMemory.isRegistered(yield* HttpClient.HttpClient) ? pool.lend() : undefined`,
         replace: `PieceMemory.isRegistered(yield* HttpClient.HttpClient) ? pool.lend() : pool.lend()`,
         tests: ["FilePieces", "ForeignClients"]
       },
       {
-        name: "memory of a request that failed is used again",
+        name: "memory of a failed request is reused",
         find: `if (memory !== undefined && isWhole) pool.keep(memory)`,
         replace: `if (memory !== undefined) pool.keep(memory)`,
         tests: ["FilePieces", "ForeignClients"]
@@ -536,12 +536,12 @@ export const tus = [
     ["FilePieces"],
     [
       {
-        name: "a piece is read into while it is on its way",
+        name: "memory is reused while its bytes are being sent",
         find: `const onTheWay = 8`,
         replace: `const onTheWay = 1`
       },
       {
-        name: "half of an odd piece is no whole number of bytes",
+        name: "half of an odd size is not an integer",
         find: `Math.max(least, Math.floor(current / 2))`,
         replace: `Math.max(least, current / 2)`
       },
@@ -557,12 +557,12 @@ export const tus = [
     ["/Transfer.test", "Untrusted"],
     [
       {
-        name: "an end is believed that was not handed over",
+        name: "an offset at the end is accepted before all bytes are sent",
         find: `if (offset === end && handed >= end) return`,
         replace: `if (offset === end) return`
       },
       {
-        name: "the server may count less than was sent",
+        name: "a server that counts fewer bytes completes an upload",
         find: `if (offset === end && handed >= end) return`,
         replace: `if (offset <= end && handed >= end) return`
       },
@@ -572,32 +572,32 @@ export const tus = [
         replace: `if (state.only !== undefined && offset < 0n) {`
       },
       {
-        name: "an offset beyond all that was handed over is believed",
+        name: "an offset beyond the sent bytes is accepted",
         find: `const isHanded = state.handed === undefined || offset <= state.handed`,
         replace: `const isHanded = state.handed === undefined || offset >= 0n`
       },
       {
-        name: "an end that was told once is believed",
+        name: "an offset is accepted without a second response",
         find: `if (isWithin && (isHarmless || offset === state.told)) return`,
         replace: `if (isWithin) return`
       },
       {
-        name: "a length that nobody declared is believed",
+        name: "an unknown length is accepted from the server",
         find: `if (found.length !== undefined && found.length !== known) {`,
         replace: `if (found.length !== undefined && known !== undefined && found.length !== known) {`
       },
       {
-        name: "what was handed over first counts for nothing later",
+        name: "the number of sent bytes decreases after a new request",
         find: `...(state.handed === undefined || state.handed > sent.handed ? undefined : { handed: sent.handed })`,
         replace: `handed: sent.handed`
       },
       {
-        name: "a receipt makes an upload whole of which not all was sent",
+        name: "a receipt completes an upload before all bytes are sent",
         find: `return sent === undefined || sent === length`,
         replace: `return sent === undefined || sent <= length`
       },
       {
-        name: "any answer refills the retries",
+        name: "a response without progress resets the count of failures",
         find: `failures: offset > reached ? 0 : failures,`,
         replace: `failures: 0 * failures,`
       },
@@ -613,12 +613,12 @@ export const tus = [
     ["Run", "Untrusted"],
     [
       {
-        name: "a 2xx that breaks the protocol leaves the bytes in trust",
+        name: "an invalid 2xx does not make the stored bytes untrusted",
         find: `isTaken(error) ? Transfer.miscounted(after, handed) : after`,
         replace: `isTaken(error) ? after : after`
       },
       {
-        name: "the question after a 413 has no limit of time",
+        name: "the discovery after a 413 has no time limit",
         find: `inTime({ request: "discover", url: job.target.tusUrl }, job.policy.stallTimeout, `,
         replace: `inTime({ request: "discover", url: job.target.tusUrl }, Duration.infinity, `,
         tests: ["Waits"]
@@ -655,12 +655,12 @@ export const tus = [
         replace: `millis(next) > goal && millis(half) > millis(next)`
       },
       {
-        name: "slices become small where that makes them no faster",
+        name: "slices become smaller although smaller ones are not faster",
         find: `millis(next) > goal && millis(half) * alike < millis(next)`,
         replace: `millis(next) > goal`
       },
       {
-        name: "a server that stores the last slice has stallTimeout",
+        name: "the last slice has only stallTimeout",
         find: `isLast ? Duration.sum(policy.stallTimeout, policy.finishTimeout) : policy.stallTimeout`,
         replace: `isLast ? policy.stallTimeout : policy.stallTimeout`
       }
@@ -676,7 +676,7 @@ export const tus = [
         replace: `offset !== null &&`
       },
       {
-        name: "one of two matching receipts counts",
+        name: "one of two matching receipts is accepted",
         find: `receipt === undefined || others.length > 0 ?`,
         replace: `receipt === undefined || others.length > 9 ?`
       },
@@ -741,7 +741,7 @@ export const tus = [
     ["Concatenation", "Parallel", "UploadSink"],
     [
       {
-        name: "the parts of an upload that was left stay",
+        name: "the parts of an interrupted upload are not removed",
         find: `Effect.onInterrupt(() => Effect.timeoutOption(free, farewell.interruption))`,
         replace: `Effect.onInterrupt(() => Effect.void)`
       }
@@ -770,7 +770,7 @@ export const tus = [
         replace: `chunkSize: Settings.whole(options.chunkSize, 0),`
       },
       {
-        name: "parts of a stream that comes once",
+        name: "a stream that can be read once is split into parts",
         find: `source._tag === "OneShot" && parallel !== undefined && parallel !== 1`,
         replace: `source._tag === "OneShot" && parallel === 0`,
         tests: ["Options", "Parallel"]
@@ -782,7 +782,7 @@ export const tus = [
     ["/AssemblyUpload.test"],
     [
       {
-        name: "an Assembly is canceled whenever it is left",
+        name: "an interruption cancels the Assembly without cancelOnInterrupt",
         find: `cancelOnInterrupt ? AssemblyFiles.cancel(assemblyId) : Effect.void`,
         replace: `cancelOnInterrupt ? AssemblyFiles.cancel(assemblyId) : AssemblyFiles.cancel(assemblyId)`
       }
@@ -873,7 +873,7 @@ export const tus = [
         replace: `if (end > until) return`
       },
       {
-        name: "a request that waited has its whole patience again",
+        name: "the time limit of a request starts again after a pause",
         find: `Option.map(patience, (time) => Duration.subtract(time, waited))`,
         replace: `patience`
       },
@@ -958,7 +958,7 @@ export const tus = [
         replace: `run(found)`
       },
       {
-        name: "an undecided job forgets the Assembly that has the id of the caller",
+        name: "an undecided job with an id of the caller is forgotten",
         find: `options.params.assemblyId === undefined ? Effect.catchIf`,
         replace: `options.restart !== true ? Effect.catchIf`
       },
@@ -1002,7 +1002,7 @@ export const tus = [
         replace: `{ ...upload, file: 0 }`
       },
       {
-        name: "a job that is begun anew leaves its Assembly waiting",
+        name: "a job that starts again does not cancel its old Assembly",
         find: `const ended = yield* giveUp(found.assemblyId)`,
         replace: `const ended = yield* Effect.succeedNone as ReturnType<typeof giveUp>`
       }
@@ -1030,12 +1030,12 @@ export const tus = [
         replace: `job.onFailure === "keep"`
       },
       {
-        name: "an Assembly is told as canceled that is not",
+        name: "an Assembly that was not canceled is reported as canceled",
         find: `Effect.map((status) => Assembly.state(status) === "Canceled"),`,
         replace: `Effect.map((status) => status !== undefined),`
       },
       {
-        name: "a defect in a source leaves its Assembly",
+        name: "a defect in a source does not cancel the Assembly",
         find: `Exit.hasDies(exit) ? cancel(assemblyId) : Effect.void`,
         replace: `Exit.isSuccess(exit) ? Effect.void : Effect.void`
       }
@@ -1110,12 +1110,12 @@ export const tus = [
         replace: `clock.currentTimeMillisUnsafe()`
       },
       {
-        name: "the bandwidth of a pause is made up for",
+        name: "an upload is too fast after a pause",
         find: `free = Math.max(free, now - interval)`,
         replace: `free = Math.max(free, -interval)`
       },
       {
-        name: "an upload takes more than its turn",
+        name: "an upload gets more bandwidth than the others",
         find: `Math.max(1, Math.min(largest, Math.floor((bytesPerSecond * interval) / 1000)))`,
         replace: `Math.max(1, largest * 1024)`
       },
@@ -1183,7 +1183,7 @@ export const tus = [
         replace: `etag !== undefined && /"[^"]*"$/.test(etag)`
       },
       {
-        name: "bytes that are decoded or not are uploaded",
+        name: "an encoded resource is uploaded",
         find: `return coding === undefined || coding === "" || coding === "identity"`,
         replace: `return coding !== "none"`
       },
@@ -1226,12 +1226,12 @@ export const tus = [
     ["EarlyRefusal"],
     [
       {
-        name: "a body that is cut off is repeated as it was",
+        name: "a body is repeated with the same size after many cuts",
         find: `if (this.#cuts < patience && this.#most === undefined) return`,
         replace: `if (this.#cuts < patience * 1e9) return`
       },
       {
-        name: "bodies stay small for ever after a cut",
+        name: "the size of bodies does not grow again after a cut",
         find: `this.#most *= 2n`,
         replace: `this.#most *= 1n`
       }
@@ -1251,7 +1251,7 @@ export const tus = [
         tests: ["TusError", "Resumable", "Concatenation"]
       },
       {
-        name: "what follows a success has no limit",
+        name: "the body of a successful response has no limit",
         find: `Transport.ends(response, { maxBytes: maxErrorBytes })`,
         replace: `Transport.ends(response, { maxBytes: maxErrorBytes * 1e6 })`,
         project: "node",
@@ -1315,7 +1315,7 @@ export const tus = [
         replace: `if (!isActive) active.modifyUnsafe(-1, context)`
       },
       {
-        name: "bytes that an answer made up are counted",
+        name: "bytes that were not sent are counted",
         find: `confirmed <= 0n || confirmed > sent ?`,
         replace: `confirmed <= 0n || sent < 0n ?`
       }
@@ -1337,7 +1337,7 @@ export const tus = [
     ["EditedJournal"],
     [
       {
-        name: "an entry says itself which origins are the service's",
+        name: "an entry of the journal sets its own origins",
         find: `return { about: { ...entry, target }, state }`,
         replace: `return { about: entry, state }`
       }
@@ -1364,11 +1364,15 @@ export const tus = [
     ["EarlyRefusal"],
     [
       {
-        name: "cuts at any offset are held against the body",
+        name: "cuts at different offsets reduce the size of a body",
         find: `this.#cuts = start === this.#start ? this.#cuts + 1 : 1`,
         replace: `this.#cuts++`
       },
-      { name: "caution never ends", find: `if (this.#most >= this.#largest) this.#most = undefined`, replace: `` }
+      {
+        name: "the limit of the size of bodies is never removed",
+        find: `if (this.#most >= this.#largest) this.#most = undefined`,
+        replace: ``
+      }
     ]
   ),
   ...changes(
@@ -1419,7 +1423,7 @@ export const tus = [
     ["Page"],
     [
       {
-        name: "a store is made where its entries cannot be named",
+        name: "a journal is created without crypto.subtle",
         find: `yield* Subtle.forJournal
       return make(yield* store`,
         replace: `return make(yield* store`

@@ -1,6 +1,6 @@
 import { changes } from "../Mutant.ts"
 
-/** Sources of the web, the limit of bandwidth, what a sink leaves behind, and the files of jobs. */
+/** Mutations of the sources of the web, the limit of bandwidth, sinks, and the files of jobs. */
 export const tusSources = [
   ...changes(
     "packages/tus/src/WebSource.ts",
@@ -68,7 +68,7 @@ const toSourceFailed`
     ["UploadBandwidth"],
     [
       {
-        name: "what is left of a body is sent at once",
+        name: "the rest of a body is sent without a limit of bandwidth",
         find: `Math.ceil(bytes / portion)`,
         replace: `Math.floor(bytes / portion)`
       },
@@ -99,7 +99,7 @@ const toSourceFailed`
         replace: `sizes.length >= 0 ?`
       },
       {
-        name: "a job waits otherwise than it says",
+        name: "the wait options of a job are ignored",
         find: `awaitCompletion(assemblyId, job.wait)`,
         replace: `awaitCompletion(assemblyId)`
       },

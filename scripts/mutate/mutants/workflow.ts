@@ -57,7 +57,7 @@ export const workflow = [
     [
       { name: "a short secret is accepted", find: `const minBytes = 32`, replace: `const minBytes = 1` },
       {
-        name: "every attempt has the newest secret",
+        name: "an earlier attempt uses the newest secret",
         find: `derivations.find((known) => known.fingerprint === fingerprint)`,
         replace: `derivations.find((known) => known.fingerprint !== "")`
       }

@@ -1,6 +1,6 @@
 /**
- * Gives mutated responses to everything that reads one, and counts the outcomes. Any outcome that is neither a value
- * nor a typed error ends the run, with the seed that reproduces it.
+ * Gives mutated responses to all code that reads a response, and counts the outcomes. An outcome that is neither a
+ * value nor a typed error ends the run, and the message contains the seed that reproduces it.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -144,7 +144,7 @@ export const record = (counts: Counts, subject: string, outcome: string): void =
   counts.set(subject, own.set(outcome, (own.get(outcome) ?? 0) + 1))
 }
 
-/** Ends a run that does not end by itself. */
+/** Fails if a run does not end in time. */
 export const inTime = <A>(run: Promise<A>, subject: string, seed: number): Promise<A> =>
   new Promise((resolve, reject) => {
     const late = () => reject(new Finding({ subject, seed, problem: `no end after ${mostMillis} ms` }))

@@ -1,5 +1,5 @@
 /**
- * The correct response to every request of the packages, which the mutations start from.
+ * The correct response to every request of the packages. The mutations change these responses.
  */
 import * as Operations from "../../../packages/api/test/utils/operations.ts"
 import { type Answer, json, text } from "./Mutation.ts"
@@ -92,7 +92,7 @@ export const make = (origin: string, stored = 0) => {
     if (path.startsWith("/dam/")) return json(200, success("Dam.move"))
     if (method === "DELETE") return json(200, status(path, "ASSEMBLY_CANCELED"))
     readings++
-    // A client that follows an Assembly sees its end.
+    // The Assembly completes after some requests, so that a client which waits for its end does not wait forever.
     return json(200, status(path, readings > 4 ? "ASSEMBLY_COMPLETED" : "ASSEMBLY_EXECUTING"))
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Everything in the packages that reads a response.
+ * The functions of the packages that read a response.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
@@ -61,7 +61,7 @@ export interface Pace {
   readonly maxWait: Duration.Input
 }
 
-/** The values of an ordinary program, for a virtual clock. */
+/** The usual time limits of a program, for runs with a virtual clock. */
 export const ordinary: Pace = {
   requestTimeout: "1 minute",
   deadline: "5 minutes",
@@ -124,7 +124,7 @@ const upload = (
     ).pipe(Effect.provideService(Tus.RequestTimeout, Duration.fromInputUnsafe(requestTimeout)))
 })
 
-/** A malformed notification with a valid signature, because the service itself may be the attacker. */
+/** Reads a malformed notification with a valid signature, because the service itself may be the attacker. */
 const webhook: Subject = {
   name: "Webhook.verify",
   run: (baseUrl, draw, count) => {

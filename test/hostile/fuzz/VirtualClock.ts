@@ -1,5 +1,5 @@
 /**
- * A clock that advances only when nothing else can run: hours of waiting take no time, and their order is kept.
+ * A clock that advances only when nothing else can run. So hours of waiting take no time, and timers keep their order.
  */
 import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -10,7 +10,7 @@ interface Sleeper {
   readonly wake: () => void
 }
 
-/** After this number of turns of the event loop, everything that could run has run. */
+/** The clock advances after this number of turns of the event loop, because then everything that can run has run. */
 const idleTurns = 4
 
 export const make = (start: number) => {

@@ -18,7 +18,7 @@ import * as Mutation from "./Mutation.ts"
 import * as Service from "./Service.ts"
 import type { Pace, Subject } from "./Subjects.ts"
 
-/** Short, because this time is real. */
+/** Short time limits, because these runs use the real clock. */
 export const pace: Pace = {
   requestTimeout: Duration.seconds(1),
   deadline: Duration.seconds(3),
@@ -35,7 +35,7 @@ const startLines = [
   "\u0000"
 ]
 
-/** A coding that the body may or may not have. */
+/** A `content-encoding`, which may be false, and a body. */
 const encode = (draw: Draw, body: Uint8Array): readonly [string | undefined, Uint8Array] =>
   draw.of<() => readonly [string | undefined, Uint8Array]>([
     () => [undefined, body],
@@ -54,7 +54,7 @@ const encode = (draw: Draw, body: Uint8Array): readonly [string | undefined, Uin
 /** How long a silent connection stays open, in milliseconds. */
 const silence = 1500
 
-/** A body in a valid or invalid frame. */
+/** A header for the length of the body, and the body, in valid or invalid framing. */
 const frame = (draw: Draw, body: Uint8Array): readonly [string | undefined, Uint8Array] => {
   const chunk = (size: string) => Buffer.concat([Buffer.from(`${size}\r\n`), body, Buffer.from("\r\n0\r\n\r\n")])
   return draw.of<() => readonly [string | undefined, Uint8Array]>([
@@ -88,7 +88,7 @@ const write = (draw: Draw, socket: Socket, answer: Mutation.Answer, isHead: bool
   if (way < 0.9) socket.end(bytes)
   else if (way < 0.98) socket.write(bytes.subarray(0, draw.below(bytes.length)), () => socket.resetAndDestroy())
   else {
-    // Long enough for the time limits of a request. Limits of minutes are tested with the clock in memory.
+    // The connection stays open longer than the time limit of a request. Limits of minutes need the virtual clock.
     socket.write(bytes.subarray(0, draw.below(bytes.length)))
     setTimeout(() => socket.destroy(), silence)
   }
@@ -121,7 +121,7 @@ const one = (subject: Subject, client: keyof typeof clients, seed: number) =>
     return { outcome: Fuzz.outcomeOf(exit), answers }
   }).pipe(Effect.scoped, Effect.provide(clients[client]), Effect.provideService(References.MinimumLogLevel, "None"))
 
-/** In parallel, because many runs wait for data that never arrives. */
+/** The number of concurrent runs. Many runs wait for data that never arrives. */
 const concurrency = 8
 
 /**

@@ -2,8 +2,7 @@ import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 
 /**
- * Whether the arguments name a command, or need all commands: completions, the wizard, and the suggestions for a wrong
- * name.
+ * Whether the arguments name a command, or need all commands, as the completions and the wizard do.
  */
 const isNeeded = (name: string, args: ReadonlyArray<string>): boolean =>
   args.some((arg) => arg === name || /^--(?:completions|wizard)(?:=|$)/.test(arg))
@@ -35,7 +34,7 @@ const loadService = async () => {
   return layerConfig()
 }
 
-/** The root command with all commands, for the scripts of shells. */
+/** The root command with all commands, for the completion scripts of shells. */
 const complete: Effect.Effect<Command.Command.Any> = Effect.suspend(() => assembly(["--completions"]))
 
 /** The root command: `assembly <command>`. It contains what the arguments need. */

@@ -38,7 +38,7 @@ export const cancel = Command.make(
     )
   })
 ).pipe(
-  Command.withDescription("Cancel Assemblies. Stops at the first that cannot be canceled"),
+  Command.withDescription("Cancel Assemblies. The command stops at the first Assembly that cannot be canceled"),
   Command.withExamples([
     { command: "assembly cancel <assemblyId>", description: "Cancel an Assembly" },
     {

@@ -37,7 +37,7 @@ const hidden = ({
   ...rest
 }: TemplateCredential.Credential): TemplateCredential.Credential => rest
 
-/** The response with other credentials, or without credentials as the response of the service. */
+/** The response with other credentials. A response without credentials stays unchanged. */
 const replace = <Response extends TemplateCredential.Created | TemplateCredential.Updated>(
   response: Response,
   credential: TemplateCredential.Credential | undefined
@@ -171,7 +171,7 @@ const namesChange = ({ content, name, type }: Change) =>
     ? Effect.void
     : Effect.fail(new CliError.ValidationError({ message: "give at least one of --name, --type and --content" }))
 
-/** The service requires name and type in each change, so the current ones are read if they do not change. */
+/** The service requires name and type in each change, so the current values are read if a flag is missing. */
 const identity = ({ name, type }: Change, credentialId: TemplateCredential.CredentialId) =>
   Option.isSome(name) && Option.isSome(type)
     ? Effect.succeed({ name: name.value, type: type.value })

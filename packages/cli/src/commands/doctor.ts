@@ -74,12 +74,12 @@ const address = Effect.fnUntraced(function* (baseUrl: string) {
     : Health.bad("address", problem, "check ASSEMBLY_BASE_URL, the network and the proxy (HTTPS_PROXY, NO_PROXY)")
 })
 
-/** A larger skew may be noticed by other programs, although this client corrects up to an hour. */
+/** A larger skew can break other programs, although this client corrects a skew of up to an hour. */
 const tolerable = Duration.seconds(30)
 
 /** Compares the clocks. The date of a response has whole seconds. */
 const clock = Effect.fnUntraced(function* (baseUrl: string) {
-  // A span of the HTTP client would contain the URL.
+  // Tracing is off, because a span of the HTTP client would contain the URL.
   const request = Effect.withTracerEnabled(HttpClient.get(baseUrl), false)
   const response = yield* Effect.result(Effect.scoped(request))
   const now = yield* DateTime.now
@@ -100,7 +100,7 @@ const clock = Effect.fnUntraced(function* (baseUrl: string) {
   })
 })
 
-/** What an answer tells about the credentials and a scope. */
+/** What a response shows about the credentials and a scope. */
 type Access = "granted" | "missing" | ApiError.AuthenticationFailed | "unknown"
 
 const accessOf = <A, E extends { readonly _tag: string }, R>(
@@ -114,7 +114,7 @@ const accessOf = <A, E extends { readonly _tag: string }, R>(
     }
   })
 
-/** A harmless request for each scope that reads. */
+/** One request for each scope that permits reading. No request changes anything. */
 const readings: Readonly<Record<string, Effect.Effect<Access, never, AssemblyClient>>> = {
   "assemblies:read": accessOf(
     Effect.flatMap(DateTime.now, (now) =>
@@ -253,9 +253,11 @@ export const doctor = Command.make(
     if (problems > 0) return yield* new NotWell({ problems })
   })
 ).pipe(
-  Command.withDescription("Check the settings, the service, the credentials and uploads, and say what to do"),
+  Command.withDescription(
+    "Check the settings, the service, the credentials and uploads, and say how to fix each problem"
+  ),
   Command.withExamples([
     { command: "assembly doctor", description: "All checks; fails if something does not work" },
-    { command: "assembly doctor --no-upload", description: "Only requests that read" }
+    { command: "assembly doctor --no-upload", description: "Send only requests that change nothing" }
   ])
 )

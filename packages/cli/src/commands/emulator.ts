@@ -144,7 +144,7 @@ const checkFolder = Effect.fnUntraced(function* (path: string) {
   }
 })
 
-/** The lines of the log, on the standard error: the standard output is evaluated by a shell. */
+/** Writes a line of the log to the standard error, because a shell evaluates the standard output. */
 const writeRequest = Effect.fnUntraced(function* (entry: RequestLog.Entry) {
   const { canColor } = yield* TerminalCapabilities.TerminalCapabilities
   yield* Output.log(RequestLine.render(entry, yield* DateTime.now, canColor ? Style.ansi : Style.plain))
@@ -159,7 +159,7 @@ export const emulator = Command.make(
       Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 }))),
       Flag.withDefault(0)
     ),
-    // Not `Flag.Directory`, which makes the current folder of an empty text.
+    // Not `Flag.Directory`, because it reads an empty text as the current folder.
     data: Flag.String("data").pipe(
       Flag.withMetavar("folder"),
       Flag.withDescription("The folder for Assemblies and files; without it they are deleted at the end"),
@@ -196,11 +196,13 @@ export const emulator = Command.make(
       Flag.optional
     ),
     log: Flag.Boolean("log").pipe(
-      Flag.withDescription("Print a line for each request (default: yes, but no with a command)"),
+      Flag.withDescription("Print a line for each request (default: yes, unless a command is given)"),
       Flag.optional
     ),
     command: Argument.String("command").pipe(
-      Argument.withDescription("A program to run with the environment of the emulator, which ends with it"),
+      Argument.withDescription(
+        "A program to run with the variables of the emulator; the emulator ends with the program"
+      ),
       Argument.variadic()
     )
   },
@@ -255,13 +257,16 @@ export const emulator = Command.make(
     )
   })
 ).pipe(
-  Command.withDescription("Run an emulator of the service for development and tests, alone or around a program"),
+  Command.withDescription("Run an emulator of the service for development and tests, alone or while a program runs"),
   Command.annotate(HelpText.Environment, [
     ["ASSEMBLY_EMULATOR_KEY", "The Auth Key, as --key"],
     ["ASSEMBLY_EMULATOR_SECRET", "Its secret, as --secret; hidden from the list of processes"]
   ]),
   Command.withExamples([
-    { command: "assembly emulator --port 4000 --data .assembly", description: "A fixed address that keeps its data" },
-    { command: "assembly emulator -- npm test", description: "Run the tests against it; the exit code is theirs" }
+    { command: "assembly emulator --port 4000 --data .assembly", description: "A fixed port, and data that is kept" },
+    {
+      command: "assembly emulator -- npm test",
+      description: "Run tests against the emulator, and exit with their code"
+    }
   ])
 )

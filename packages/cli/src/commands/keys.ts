@@ -106,7 +106,7 @@ interface Creation {
   readonly canShowAuthSecret: Option.Option<boolean>
 }
 
-/** The service may never show the secret of a new key again, so nobody would know a secret that is not printed. */
+/** Fails if the secret of a new key would be printed neither now nor later, because such a key is useless. */
 const keepsSecret = ({ canShowAuthSecret, scopes, showSecret }: Creation) => {
   if (!Arr.isReadonlyArrayNonEmpty(scopes)) {
     return Effect.fail(new CliError.ValidationError({ message: "give at least one --scope" }))
@@ -223,7 +223,7 @@ const secret = Command.make(
   })
 ).pipe(
   Command.validate((input) => wantsSecret(input)),
-  Command.withDescription("Print the secret of an Auth Key that permits it, with --show-secret"),
+  Command.withDescription("Print the secret of an Auth Key, if the key permits this. Requires --show-secret"),
   Command.withExamples([
     { command: "assembly keys secret --show-secret <id>", description: "Print a secret" },
     { command: "assembly keys secret --show-secret <id> > secret.txt", description: "Save a secret" }

@@ -83,7 +83,7 @@ export const list = Command.make(
       type,
       keywords,
       page,
-      // More Assemblies a request are faster for a whole list.
+      // A whole list is faster with more Assemblies in each response.
       pageSize: Option.getOrElse(pageSize, () => (all ? 500 : AssemblyList.defaults.pageSize))
     }
     if (all) return yield* printAll(Assemblies.listPages(query), json)

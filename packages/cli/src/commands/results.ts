@@ -122,7 +122,7 @@ const download = Command.make(
     if (hidden.size > 0)
       yield* Output.hint(`left out, because they have no URL: the results of ${[...hidden].join(", ")}`)
 
-    // All destinations are checked before the first download, so that nothing is half done because of a wrong folder.
+    // All destinations are checked before the first download, so that a conflict does not leave a part of the files.
     const files = yield* Effect.forEach(
       placed,
       Effect.fnUntraced(function* (result) {

@@ -33,8 +33,8 @@ const read = ({ region, since, template }: Query) =>
   Assemblies.statistics({ region, since, ...(template === "none" ? {} : { templateId: template }) })
 
 /**
- * The id of the Template with this id or name. `None` if the Auth Key may not read Templates, so that nobody knows
- * whether the Template exists.
+ * The id of the Template with this id or name. `None` if the Template cannot be read, for example because the Auth Key
+ * may not read Templates.
  */
 const findTemplate = (template: string) =>
   Templates.get(template).pipe(
@@ -46,7 +46,7 @@ const findTemplate = (template: string) =>
 
 /**
  * Reads the statistics. If there are none for a Template, the Template is looked up: the service counts by id, but a
- * person may have given its name, or a text that no Template has.
+ * user may have given the name of the Template, or a name that does not exist.
  */
 const readNamed = Effect.fnUntraced(function* (query: Query) {
   const statistics = yield* read(query)

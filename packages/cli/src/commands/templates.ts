@@ -29,7 +29,7 @@ const signatureFlag = Flag.Boolean("require-signature").pipe(
   Flag.withDescription("Whether only signed requests may use the Template")
 )
 
-/** The name comes before the id, because every command takes either. */
+/** The name is more important than the id, because every command takes either, and a name is readable. */
 const columns = (now: DateTime.DateTime): ReadonlyArray<Table.Column<Template.Item>> => [
   { title: "Template", rank: 3, value: ({ id }) => id, keep: true },
   { title: "Name", rank: 1, value: ({ name }) => name, least: 20 },

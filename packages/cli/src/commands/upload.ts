@@ -38,12 +38,12 @@ const storing = (folder: string | undefined): Readonly<Record<string, Assembly.S
 })
 
 /**
- * The maximum number of retries. All retries together last about seven minutes, so a server restart or a lost network
- * may last as long.
+ * The maximum number of retries. All retries together last about seven minutes, so an upload survives a server restart
+ * or a network failure of this length.
  */
 const maxRetries = 20
 
-/** The pause before a job is continued whose service is gone, and the number of pauses without progress. */
+/** The pause before a job continues after its service was unreachable, and the maximum number of such pauses. */
 const pause = Duration.seconds(5)
 const maxPauses = 60
 
@@ -116,7 +116,7 @@ const run = (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings) =>
         ? Output.error("the Assembly was canceled, because the standard input cannot be read again")
         : Effect.void
     })
-    // A job that has an Assembly waits for a service that is gone. Before that, the address may simply be wrong.
+    // A job waits for an unreachable service only if it has an Assembly. Before that, the address may be wrong.
     const isWaitedFor = (error: UploadJob.JobError, pauses: number): boolean =>
       settings.isKept &&
       status !== undefined &&
@@ -174,7 +174,7 @@ const paramsOf = Effect.fnUntraced(function* ({ fields, path, steps, template }:
   return { params, isStored }
 })
 
-/** Flags that contradict each other. */
+/** The problem, if two flags contradict each other. */
 const contradiction = ({ path, steps, template }: Flags): string | undefined => {
   if (Option.isSome(path) && (Option.isSome(steps) || Option.isSome(template))) {
     return "--path is for the Workspace; with --template or --steps, the Steps decide where results are stored"

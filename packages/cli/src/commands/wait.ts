@@ -22,7 +22,7 @@ export class NotAllCompleted extends Schema.TaggedError<NotAllCompleted>()("NotA
   }
 }
 
-/** An Assembly has not ended within the given time. It goes on. */
+/** An Assembly has not ended within the given time. The Assembly continues. */
 export class NotEnded extends Schema.TaggedError<NotEnded>()("NotEnded", {
   assemblyId: Schema.String,
   after: Schema.Duration
@@ -32,7 +32,7 @@ export class NotEnded extends Schema.TaggedError<NotEnded>()("NotEnded", {
   }
 }
 
-/** How many Assemblies are waited for at the same time. */
+/** How many Assemblies the command waits for at the same time. */
 const concurrency = 8
 
 /** `assembly wait`: waits until Assemblies have completed. */

@@ -5,7 +5,7 @@ import * as DateTime from "effect/DateTime"
 import * as Printable from "@assembly-effect/schema/Printable"
 import * as TimeAxis from "../TimeAxis.ts"
 
-/** One part of each bar. `tone` is the class of its colour. */
+/** One part of each bar. `tone` is the CSS class that sets its colour. */
 interface Part {
   readonly name: string
   readonly tone: string
@@ -55,13 +55,13 @@ const bottom = height - 46
 const right = 16
 const left = 84
 
-/** The width of one character of the labels, measured generously. */
+/** An upper estimate of the width of one character of a label. */
 const charWidth = 7.2
 
 /** The largest value. */
 const topOf = (sums: ReadonlyArray<number>): number => sums.reduce((max, value) => Math.max(max, value), 0)
 
-/** Round steps of the value axis: 1, 2 or 5 times a power of ten, in a power of `base`. */
+/** The distance of two ticks of the value axis: 1, 2 or 5 times a power of ten, in a unit that is a power of `base`. */
 const stepOf = (max: number, base: number): number => {
   const unit = base === 1024 && max >= 1024 ? 1024 ** Math.floor(Math.log(max) / Math.log(1024)) : 1
   const rough = max / unit / 4
@@ -98,7 +98,7 @@ const legendOf = (
   return { drawn, top: y + 30 }
 }
 
-/** The bars of one chart in the square of `width` and {@link height}, moved down by `y`. */
+/** The bars of one chart in a rectangle of `width` and {@link height}, moved down by `y`. */
 const draw = (chart: Chart, axis: TimeAxis.TimeAxis, width: number, y: number): string => {
   const plot = width - left - right
   const bar = plot / axis.bars
@@ -119,7 +119,7 @@ const draw = (chart: Chart, axis: TimeAxis.TimeAxis, width: number, y: number): 
   const ticks = TimeAxis.ticks(axis, Math.ceil((charWidth * 9) / bar)).flatMap(({ index, label }) => {
     const at = round(left + index * bar)
     const mark = `<line class="axis" x1="${at}" y1="${bottom}" x2="${at}" y2="${bottom + 5}"/>`
-    // The label of the end must not be overwritten.
+    // A tick near the end has no label, because the label of the end is there.
     return at + charWidth * 10 > width - right
       ? [mark]
       : [`${mark}<text class="soft" x="${at}" y="${bottom + 20}">${label}</text>`]

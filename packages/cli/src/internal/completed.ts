@@ -3,7 +3,7 @@ import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 
-/** Fails if an Assembly has ended in another way than completing. */
+/** Fails if an Assembly has failed, was canceled or was aborted. */
 export const completed = (status: Assembly.Status): Effect.Effect<void, Assemblies.AssemblyError> =>
   Option.match(Assemblies.outcome(status), {
     onNone: () => Effect.void,

@@ -24,6 +24,6 @@ export const deletion = Effect.fnUntraced(function* (what: string, yes: boolean)
   if (!agreed) return yield* new CommandError.NotConfirmed({ what, asked: true })
 })
 
-/** Names things in a question: the only one by its id, several by their number. */
+/** Names things in a question: a single one by its id, several by their number. */
 export const naming = (ids: ReadonlyArray<string>, one: string, many: string): string =>
   ids.length === 1 ? `the ${one} ${ids[0]}` : `${ids.length} ${many}`

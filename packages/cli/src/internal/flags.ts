@@ -6,7 +6,7 @@ export const jsonFlag = Flag.Boolean("json").pipe(
   Flag.withDefault(false)
 )
 
-/** The flag without which no secret is printed, also not as JSON. */
+/** Without this flag no secret is printed, not even as JSON. */
 export const showSecretFlag = Flag.Boolean("show-secret").pipe(
   Flag.withDescription("Print the secret too: make sure that nobody else sees the output"),
   Flag.withDefault(false)

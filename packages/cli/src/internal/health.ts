@@ -7,7 +7,8 @@ import * as Style from "../Style.ts"
 import * as Text from "./text.ts"
 
 /**
- * One finding. `good` works, `note` is missing but may not be needed, `bad` does not work. `advice` says what to do.
+ * The result of one check. It is `good` if the thing works, `note` if it is missing but may not be needed, and `bad` if
+ * it does not work. `advice` says what to do.
  */
 export const Finding = Schema.Struct({
   about: Schema.String,

@@ -1,6 +1,6 @@
 /**
- * What happens before Effect is loaded: the version, a Node that is too old, and output that cannot be written. It
- * imports only modules that every Node has, so that an old Node can load it.
+ * Runs before Effect is loaded: prints the version, refuses a Node that is too old, and reports output that cannot be
+ * written. It imports only modules that every Node has, so that an old Node can load it.
  */
 import * as FileSystem from "node:fs"
 import * as Module from "node:module"
@@ -28,8 +28,8 @@ const isOlder = (version: string, minimum: string): boolean => {
 /**
  * Reports a standard output that cannot be written, and makes the process fail. Node ignores the failures of its
  * console, but a full disk must not look like a success: the output may be a secret that is never shown again. If the
- * reader of a pipe has ended, it needs no more output, and nothing is reported. A standard error that cannot be written
- * has no place for a report.
+ * reader of a pipe has ended, it needs no more output, and nothing is reported. A failure of the standard error is
+ * ignored, because there is no place to report it.
  */
 const reportLost = (): void => {
   process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {

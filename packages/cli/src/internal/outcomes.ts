@@ -1,5 +1,5 @@
 /**
- * What became of the Assemblies in a bucket of statistics. Pure.
+ * How the Assemblies in a bucket of statistics have ended. Pure.
  */
 import type * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
 import * as DateTime from "effect/DateTime"
@@ -8,7 +8,7 @@ import type * as Chart from "../Chart.ts"
 
 type Bucket = AssemblyStatistics.StatsBucket
 
-/** One fate of Assemblies: its name, and their number in a bucket. */
+/** One outcome of Assemblies: its name, and the number of Assemblies with this outcome in a bucket. */
 export interface Outcome {
   readonly name: string
   readonly key: "completed" | "failed" | "canceled" | "unfinished"
@@ -17,7 +17,7 @@ export interface Outcome {
 
 const canceled = (bucket: Bucket): number => bucket.num_cancelled_assemblies + bucket.num_request_aborted_assemblies
 
-/** Every Assembly of a bucket has exactly one of these outcomes. `Unfinished` Assemblies are still at work. */
+/** Every Assembly of a bucket has exactly one of these outcomes. `Unfinished` Assemblies are still running. */
 export const all: ReadonlyArray<Outcome> = [
   { name: "Completed", key: "completed", count: (bucket) => bucket.num_successful_assemblies },
   { name: "Failed", key: "failed", count: (bucket) => bucket.num_erroneous_assemblies },
@@ -37,7 +37,7 @@ export const all: ReadonlyArray<Outcome> = [
 export const total = ({ stats }: AssemblyStatistics.Statistics, { count }: Outcome): number =>
   stats.reduce((sum, bucket) => sum + count(bucket), 0)
 
-/** The points of a chart. A bucket whose time no calendar has is left out. */
+/** The points of a chart. A bucket whose time is not a valid date is left out. */
 export const points = (
   { stats }: AssemblyStatistics.Statistics,
   value: (bucket: Bucket) => number

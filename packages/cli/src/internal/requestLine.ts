@@ -8,7 +8,7 @@ import * as Format from "../Format.ts"
 import * as Style from "../Style.ts"
 import * as Text from "./text.ts"
 
-/** The longest name of an operation, nearly. */
+/** The width of the column of operations, in cells. Most names of operations fit. */
 const operationCells = 24
 
 /** The maximum length of a path or a reason, in cells. A client may send a path of any length. */

@@ -41,7 +41,7 @@ export const columns: ReadonlyArray<Table.Column<ResultFile>> = [
 
 /**
  * A name that stays in its folder and is visible there. The service chooses the names of results, so a name could lead
- * to another folder, or hide a file such as `.env` that other programs obey.
+ * to another folder, or create a hidden file such as `.env`, which other programs read.
  */
 const safeName = (name: string): string =>
   (name.toWellFormed().split(/[/\\]/).at(-1) ?? "")
@@ -63,7 +63,7 @@ const numbered = (name: string, count: number): string => {
 }
 
 /**
- * Gives each file a place of its own. Files of several Steps are in folders with the names of the Steps. Among files
+ * Gives each file its own path. Files of several Steps are in folders with the names of the Steps. Among files
  * with the same name in a folder, the second one gets the number 2. Names that differ only in case are the same, as on
  * many file systems.
  */

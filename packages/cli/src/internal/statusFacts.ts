@@ -1,5 +1,5 @@
 /**
- * A Status of an Assembly for people. Pure.
+ * Formats the Status of an Assembly for users. Pure.
  */
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as DateTime from "effect/DateTime"

@@ -17,7 +17,7 @@ interface Stored {
   readonly file: Assembly.File
 }
 
-/** The results of the Assembly. Without any, the uploads, which `:original` repeats. */
+/** The results of the Assembly, without `:original`, which contains the uploads. If there are none, the uploads. */
 const filesOf = ({ results, uploads }: Assembly.Status): ReadonlyArray<Stored> => {
   const made = Object.entries(results ?? {}).flatMap(([step, files]) =>
     step === ":original" ? [] : files.map((file) => ({ step, file }))
@@ -38,11 +38,11 @@ const columns: ReadonlyArray<Table.Column<Stored>> = [
   { title: "SHA-256", rank: 5, value: ({ file }) => file.sha256 ?? "" }
 ]
 
-/** The id of an Assembly, on a line of its own in a terminal that is too narrow for both. */
+/** The word `Assembly` and its id, on two lines if the terminal is too narrow. */
 const idLines = ({ assembly_id }: Assembly.Status, width: number | undefined): ReadonlyArray<string> =>
   Text.wrap(`Assembly ${assembly_id}`, width ?? Infinity)
 
-/** With more files, one line says what was done. */
+/** With more files than this, one line replaces the table. */
 const mostListed = 10
 
 /** Shows the files of the completed Assembly. */
@@ -65,7 +65,7 @@ export const report = Effect.fnUntraced(function* (
   ])
 })
 
-/** Compares the paths in the Workspace with the names, because the service decides what the folders of a name mean. */
+/** Fails if a path in the Workspace differs from the name of its file, because the service chooses the path. */
 export const checkPaths = (files: ReadonlyArray<UploadPlan.Planned>, { results }: Assembly.Status, folder: string) => {
   const paths = new Set((results?.["stored"] ?? []).flatMap(({ path }) => (path ? [path.normalize("NFC")] : [])))
   const prefix = folder === "" ? "" : `${folder.replace(/^\/|\/+$/g, "")}/`

@@ -7,7 +7,10 @@ import type { AddressInfo } from "node:net"
 import { moved, statistics } from "./answers.ts"
 import * as Resources from "./resources.ts"
 
-/** A colour that no command uses, a clear screen, a clipboard, a link, other controls, and changes of direction. */
+/**
+ * Sequences that set a colour that no command uses, clear the screen, write the clipboard and make a link, other
+ * control characters, and characters that change the direction of the text.
+ */
 export const evil =
   "EVIL\u001b[35m\u001b[2J\u001b]52;c;cm0gLXJm\u0007\u001b]8;;http://evil.example\u001b\\link\u001b]8;;\u001b\\" +
   "\u009b2J\u009d52;c;x\u009c\u007f\b\r\n\v\f\u0000\u0085\u2028\u2029\u202e\u2066\u200f\u061c\ud800END"
@@ -30,7 +33,7 @@ const receive = async (request: IncomingMessage): Promise<void> => {
   for await (const _ of request) continue
 }
 
-/** Deeper than a stack reaches. */
+/** JSON that is nested too deeply for a recursive function. */
 const deepJson = `${"[".repeat(20_000)}1${"]".repeat(20_000)}`
 
 const entry = { id: evil, created: evil, ok: evil, error: evil, region: evil, bytes_received: 1, [evil]: evil }

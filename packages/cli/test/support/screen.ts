@@ -12,7 +12,7 @@ const toInput = (character: string): Terminal.UserInput => ({
   key: { name: character, ctrl: false, meta: false, shift: false }
 })
 
-/** A terminal that keeps the written text. A person types `typed`; without it, the terminal cannot ask. */
+/** A terminal that keeps the written text. A user types `typed`; without `typed`, a command cannot ask a question. */
 export const make = (options: {
   readonly columns: number
   readonly animated: boolean

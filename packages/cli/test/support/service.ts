@@ -33,7 +33,7 @@ const answering = (answerOf: (name: string) => unknown) => {
   return { asked, client, layer: Layer.merge(client, platform) }
 }
 
-/** Runs a command like the command line. */
+/** Runs a command as the program `assembly` does. */
 export const run = <Name extends string, Input, E, R, C>(
   command: Command.Command<Name, Input, C, E, R>,
   args: ReadonlyArray<string>

@@ -1,7 +1,9 @@
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 
-/** Pieces that break naive layouts: wide, combining, emoji, control characters, escapes, changes of direction. */
+/**
+ * Characters that a simple layout measures wrongly: wide, combining, emoji, controls, escapes, changes of direction.
+ */
 const pieces = [
   "a",
   "Z9",
@@ -32,7 +34,7 @@ export const text: Arbitrary.Arbitrary<string> = Arbitrary.map(
   (parts) => parts.join("")
 )
 
-/** The cells of a terminal. */
+/** The width of a terminal, in cells. */
 export const columns = (minimum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum: 140 }))
 
 /** Characters that move the cursor or start a sequence. */

@@ -1,6 +1,7 @@
 /**
- * The fiber that connects the table of jobs with the workflow engine: it starts queued jobs, carries out cancellations
- * and tells those who wait. It reads the table at an interval, and at once after a change of this process.
+ * The attendant connects the table of jobs with the workflow engine: it starts queued jobs, carries out cancellations
+ * and wakes the callers of `Durable.await`. It reads the table at an interval, and at once after a change by this
+ * process.
  */
 import { Sharding } from "effect/cluster/Sharding"
 import * as ShardId from "effect/cluster/ShardId"
@@ -19,14 +20,14 @@ import * as Store from "./store.ts"
 /** How often the table is read for changes of other processes. */
 const interval = "500 millis"
 
-/** The largest number of a shard. Sharding does not tell how many shards there are. */
+/** The largest number of a shard that is tried, because `Sharding` does not tell how many shards exist. */
 const maxShard = 1024
 
-/** How many keys one statement names. */
+/** How many keys are read with one statement. */
 const maxKeys = 500
 
 /**
- * - `window`: the number of queued jobs that are in the engine. More jobs stay in the table.
+ * - `window`: how many queued jobs are given to the engine. The other jobs stay in the table.
  * - `cancel`: carries out a cancellation.
  */
 export interface Options {
@@ -35,17 +36,17 @@ export interface Options {
   readonly cancel: (attempt: Store.Attempt, execution: string) => Effect.Effect<void, never, AssemblyClient>
 }
 
-/** Waits for the end of attempts. Each key has the Deferreds of those who wait for it. */
+/** Waits for the end of attempts. The Map has one Deferred for each caller that waits for a key. */
 export const makeWaiting = (store: Store.Store) => {
   const waiting = new Map<string, Set<Deferred.Deferred<void>>>()
 
-  /** Wakes those who wait for a key. */
+  /** Wakes the callers that wait for a key. */
   const wake = (key: string): Effect.Effect<void> =>
     Effect.sync(() => {
       for (const one of waiting.get(key) ?? []) Deferred.doneUnsafe(one, Exit.void)
     })
 
-  /** Waits until a key is woken. */
+  /** Waits until {@link wake} is called with the key. */
   const wait = (key: string): Effect.Effect<void> =>
     Effect.acquireUseRelease(
       Effect.sync(() => {
@@ -62,7 +63,7 @@ export const makeWaiting = (store: Store.Store) => {
         })
     )
 
-  /** Wakes those who wait for a job that has ended in another process. */
+  /** Wakes the callers that wait for a job that has ended in another process. */
   const check: Effect.Effect<void, StoreFailed> = Effect.gen(function* () {
     const keys = [...waiting.keys()]
     for (let start = 0; start < keys.length; start += maxKeys) {
@@ -79,7 +80,7 @@ export const makeWaiting = (store: Store.Store) => {
 
 export type Waiting = ReturnType<typeof makeWaiting>
 
-/** Starts queued jobs and carries out cancellations of the shards of this process. */
+/** Starts the queued jobs in the shards of this process, and carries out the cancellations in these shards. */
 export const makeRunning = Effect.fnUntraced(function* ({ cancel, store, window }: Options) {
   const sharding = yield* Sharding
   const engine = yield* WorkflowEngine
@@ -88,7 +89,7 @@ export const makeRunning = Effect.fnUntraced(function* ({ cancel, store, window 
   const canceling = yield* FiberMap.make<string>()
   /** The executions that were given to the engine, and are still queued in the table. */
   let given = new Set<string>()
-  /** Whether cancellations are read as well, and not only the queue. */
+  /** Whether the next read includes the cancellations. */
   let all = true
 
   const ownShards = (): ReadonlyArray<number> =>
@@ -134,19 +135,19 @@ export const makeRunning = Effect.fnUntraced(function* ({ cancel, store, window 
 
   return {
     loop,
-    /** A job was queued. */
+    /** To be run after a job was queued. */
     change: Effect.asVoid(changed.open),
-    /** A cancellation was stored. */
+    /** To be run after a cancellation was stored. */
     changeAll: Effect.suspend(() => {
       all = true
       return Effect.asVoid(changed.open)
     }),
-    /** A job has left the queue. If more jobs may wait, they are read. */
+    /** To be run after a job has left the queue: reads the table if more jobs may be in the queue. */
     refill: Effect.suspend(() => (given.size < window ? Effect.void : Effect.asVoid(changed.open)))
   }
 })
 
-/** The shard of an execution, so that the runner of the shard finds the job. */
+/** The shard of an execution. The row contains it, so that the runner of the shard finds the job. */
 export const shardOf = (execution: string) =>
   Effect.map(
     Sharding,

@@ -1,6 +1,6 @@
 /**
  * Derives the ids of Assemblies and the markers of uploads from the secret of the deployment and an execution. So a
- * later runner knows them again, no URL has to be stored, and nobody without the secret can guess them.
+ * later runner derives the same values, no URL has to be stored, and nobody without the secret can guess them.
  */
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Mac from "effect/crypto/Mac"
@@ -11,18 +11,21 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { InvalidSecret } from "../DurableError.ts"
 
-/** The shortest secret in bytes, which is the output length of the HMAC. */
+/** The minimum length of a secret in bytes, which is the output length of the HMAC. */
 const minBytes = 32
 
 const utf8 = new TextEncoder()
 
-/** A secret of the deployment. The fingerprint names it in the database. */
+/** Derives values from one secret. The database stores the fingerprint instead of the secret. */
 interface Derivation {
   readonly fingerprint: string
   readonly derive: (purpose: Purpose, ...values: ReadonlyArray<string | number>) => Effect.Effect<string>
 }
 
-/** What a value is for. Each purpose has its own values, so that one cannot be used as another. */
+/**
+ * What a derived value is for. Each purpose gives other values, so that a marker cannot be used as the id of an
+ * Assembly.
+ */
 type Purpose = "fingerprint" | "assembly" | "marker" | "lookup"
 
 const derivation = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
@@ -45,7 +48,8 @@ const derivation = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
  *
  * - `newest`: the fingerprint of the secret for new attempts.
  * - `marker`: the marker of creation number `creation` of a file. The first creation has number 1.
- * - `lookups`: how the database may name an Assembly. The id of an Assembly is a capability, so it is not stored.
+ * - `lookup`: the value by which the database finds an Assembly. Its id is a capability, so the id is not stored.
+ * - `lookups`: the same value with each secret.
  */
 export interface Derive {
   readonly newest: string

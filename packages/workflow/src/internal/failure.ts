@@ -16,6 +16,6 @@ export const of = (cause: Cause.Cause<unknown>, assemblyId: string | undefined):
   return { reason, message: Redaction.text(message, { secrets: assemblyId === undefined ? [] : [assemblyId] }) }
 }
 
-/** The interruption itself, with its annotations, from which the engine knows whose interruption it is. */
+/** Fails with the same interruption. Its annotations tell the engine who has interrupted the activity. */
 export const interrupted = (cause: Cause.Cause<unknown>): Effect.Effect<never> =>
   Effect.failCause(Cause.fromReasons(cause.reasons.filter(Cause.isInterruptReason)))

@@ -39,8 +39,7 @@ const check = (options: Durable.Options): Effect.Effect<void, ApiError.InvalidRe
 }
 
 /**
- * What follows in this process after a change of the table. A client runs no jobs, so nothing follows: the runners read
- * the table.
+ * What this process does after it has changed the table. A client does nothing, because the runners read the table.
  */
 interface Reactions {
   readonly queued: Effect.Effect<void>
@@ -56,8 +55,8 @@ interface Parts {
 }
 
 /**
- * Registers the workflow. Executions of an earlier process arrive at once, so this comes before anything else; they wait
- * until `work` is complete.
+ * Registers the workflow before anything else, because the engine delivers the executions of an earlier process at
+ * once. These executions wait until `work` is complete.
  */
 const register = Effect.fnUntraced(function* (options: Durable.Options, work: Deferred.Deferred<Work.Activities>) {
   const engine = yield* WorkflowEngine
@@ -92,12 +91,12 @@ const run = Effect.fnUntraced(function* (
   yield* Effect.forkScoped(Retention.loop(store, Duration.fromInputUnsafe(retention)))
   return {
     queued: attendant.change,
-    // The bytes of this process stop at once. The attendant does the rest.
+    // If this process runs the job, it stops at once. Otherwise the attendant cancels the Assembly.
     canceled: (execution) => Effect.andThen(activities.stop(execution), attendant.changeAll)
   } satisfies Reactions
 })
 
-/** Opens the tables, and runs jobs if `runs`. */
+/** Creates the missing tables, and runs jobs if `runs` is true. */
 export const make = Effect.fnUntraced(function* (options: Durable.Options, role: { readonly runs: boolean }) {
   yield* check(options)
   const work = yield* Deferred.make<Work.Activities>()

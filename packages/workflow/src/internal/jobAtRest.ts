@@ -1,4 +1,4 @@
-/** A job as the database stores it. A wire format, see `DurableJob`. */
+/** A job as the database stores it. Later versions must be able to decode it, see `DurableJob`. */
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Input from "@assembly-effect/api/unstable/Input"
@@ -20,7 +20,7 @@ const File = Schema.Struct({
   metadata: Schema.optional(Schema.Record(Schema.String, Schema.NullOr(Schema.String)))
 })
 
-/** What the job sends, without its key. */
+/** The params and the files of a job, without its key. */
 export const JobAtRest = Schema.Struct({
   params: Assembly.CreateParams,
   files: Schema.Array(File).check(Schema.isMinLength(1))
@@ -38,7 +38,7 @@ export const Creations = Schema.fromJsonString(Schema.Array(Schema.Int))
 
 const Key = Schema.NonEmptyString.check(
   Schema.isMaxLength(255),
-  // Databases would store a lone surrogate as another character, and so another key.
+  // Databases replace a lone surrogate by another character, so the stored key would differ.
   Schema.isPattern(/^[^\p{Cc}\p{Cs}]*$/u, { expected: "valid Unicode without control characters" })
 )
 
@@ -48,7 +48,7 @@ const decodeJob = SchemaParser.decodeUnknownEffect(Schema.fromJsonString(JobAtRe
 
 const operation = "Durable.start"
 
-/** The paths of the `Redacted` values in a job. They would be stored in plain text. */
+/** One issue for each `Redacted` value in a job, because the job is stored in plain text. */
 const secretsIn = (value: unknown, path: ReadonlyArray<string | number> = []): ReadonlyArray<ApiError.Issue> => {
   if (Redacted.isRedacted(value)) {
     return [{ path, message: "Expected no Redacted value, because a job is stored in plain text" }]
@@ -105,5 +105,5 @@ export const encode = Effect.fnUntraced(function* (job: DurableJob.Job, upload: 
   return canonical(encoded)
 })
 
-/** A stored job. A row that cannot be decoded was written by something else. */
+/** Decodes a stored job. A failure is a defect, because only this package writes the table. */
 export const decode = (stored: string): Effect.Effect<JobAtRest> => Effect.orDie(decodeJob(stored))

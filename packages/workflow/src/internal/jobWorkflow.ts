@@ -11,7 +11,7 @@ import * as DurableDeferred from "effect/workflow/DurableDeferred"
 import * as Workflow from "effect/workflow/Workflow"
 import type { Attempt } from "./store.ts"
 
-/** The workflow of an attempt. What happened to it is in the row of the job. */
+/** The workflow of an attempt. The row of the job contains the state of the attempt. */
 export const JobWorkflow = Workflow.make("DurableJob/v1", {
   payload: { key: Schema.String, attempt: Schema.Int },
   idempotencyKey: ({ attempt, key }) => `${attempt}/${key}`
@@ -31,30 +31,30 @@ export const notify = (executionId: string) =>
   })
 
 /**
- * Whether the attempt goes on.
+ * The result of an activity.
  *
- * - `Waiting`: it waits for its Assembly.
- * - `Expecting`: it waits for its Assembly, whose end the service notifies.
- * - `Ended`: it has ended.
+ * - `Waiting`: the attempt waits for its Assembly.
+ * - `Expecting`: the attempt waits for its Assembly, and the service sends a notification when the Assembly ends.
+ * - `Ended`: the attempt has ended.
  */
 const Progress = Schema.Literals(["Waiting", "Expecting", "Ended"])
 export type Progress = typeof Progress.Type
 
-/** What the activities do. Each may run again, after a runner that did not finish it. */
+/** The activities of an attempt. If a runner ends during an activity, the next runner runs the activity again. */
 export interface Work<R> {
   readonly upload: (attempt: Attempt, execution: string) => Effect.Effect<Progress, never, R>
   readonly outcome: (attempt: Attempt, execution: string) => Effect.Effect<Progress, never, R>
   readonly pollInterval: Duration.Duration
 }
 
-/** The first pause between two looks at an Assembly. Each further pause is twice as long. */
+/** The first pause between two looks at an Assembly. A look reads its Status. Each further pause is twice as long. */
 const firstPause = Duration.seconds(5)
 
 const Wake = Schema.Literals(["Notified", "Time"])
 
 /**
- * Waits for a notification or for the next look. Only the first notification ends a wait: `Notified` stays completed, so
- * awaiting it again would return at once.
+ * Waits for a notification or for the next look. Only the first notification ends a wait: `Notified` stays completed,
+ * so awaiting it again would return at once.
  */
 const wait = (look: number, pause: Duration.Duration, mayBeNotified: boolean) => {
   const time = DurableClock.sleep({ name: `look/v1/${look}`, duration: pause, inMemoryThreshold: 0 }).pipe(

@@ -15,7 +15,7 @@ import { executionOf } from "./jobWorkflow.ts"
 import * as Store from "./store.ts"
 import * as Transfer from "./transfer.ts"
 
-/** The time limit of the question how many bytes are stored. */
+/** The time limit of the request for the number of stored bytes. */
 const patience = "10 seconds"
 
 /** How many jobs a list reads with one statement. */
@@ -40,11 +40,11 @@ export const make = ({ derive, store, waiting }: Options) => {
       return yield* Assemblies.get(yield* derive.assemblyId(Transfer.secretOf(row), execution))
     })
 
-  /** The row of an attempt that has ended. */
+  /** Waits until the attempt has ended, and returns its row. */
   const ended = (key: string): Effect.Effect<Store.Row, JobUnknown | StoreFailed> =>
     Effect.gen(function* () {
       for (;;) {
-        // Begins to wait before the read, so that no end is missed.
+        // The wait begins before the row is read, so that an end of the job right after the read is not missed.
         const woken = yield* Effect.forkScoped(waiting.wait(key), { startImmediately: true })
         const row = yield* found(key)
         if (Store.hasEnded(row)) return row
@@ -62,7 +62,7 @@ export const make = ({ derive, store, waiting }: Options) => {
       return yield* statusOf(row)
     })
 
-  /** How many bytes of an attempt the service has stored, by its receipts. */
+  /** How many bytes of an attempt the service has stored, from the receipts in the Status of its Assembly. */
   const storedBytes = Effect.fnUntraced(function* (row: Store.Row) {
     if (row.state === "Completed" || row.state === "Processing") return row.size
     if (row.begins === 0) return 0n

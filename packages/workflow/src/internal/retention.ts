@@ -11,13 +11,16 @@ import * as Schedule from "effect/Schedule"
 import { executionOf, JobWorkflow } from "./jobWorkflow.ts"
 import type { Store } from "./store.ts"
 
-/** How many jobs are removed before the next are read. */
+/** How many ended jobs are read with one statement. */
 const atOnce = 100
 
 /** What the engine stores of an execution: the workflow with its activities, and its clocks. */
 const entityTypes = [`Workflow/${JobWorkflow._tag}`, "Workflow/-/DurableClock"].map(EntityType.make)
 
-/** Removes the jobs that ended before `retention`. The row is removed last, so an interrupted removal is repeated. */
+/**
+ * Removes the jobs that ended longer than `retention` ago. The row is removed last, so an interrupted removal is
+ * repeated.
+ */
 const sweep = Effect.fnUntraced(function* (store: Store, retention: Duration.Duration) {
   const storage = yield* MessageStorage
   const sharding = yield* Sharding

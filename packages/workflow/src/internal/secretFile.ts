@@ -14,7 +14,7 @@ const newSecret = SecureRandom.SecureRandom.use((random) => random.randomBytes(3
   Effect.provide(SecureRandom.layerWebCrypto)
 )
 
-/** Writes the file under another name first, so that it is never seen incomplete. */
+/** Writes the file under another name first, so that no process reads an incomplete file. */
 const create = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   const secret = yield* newSecret
@@ -40,7 +40,7 @@ const hasBegun = Effect.gen(function* () {
 
 /**
  * Reads the secret. If the file is missing, it is created, unless jobs have begun with the secret that was in it. The
- * caller has locked the database of the secret.
+ * caller must have locked the database.
  */
 export const read = (
   path: string

@@ -26,7 +26,9 @@ const open = (source: DurableJob.Source): Effect.Effect<Replayable, SourceFailed
           : store(source.key)
       })
 
-/** The digest of an identity. The identity itself is not stored, because it may contain an address. */
+/**
+ * The size and the digest of the identity. The identity itself is not stored, because it may contain a presigned URL.
+ */
 const identify = (source: Replayable, filename: string): Effect.Effect<SourceAtRest, SourceFailed> =>
   Effect.flatMap(source.identity, (identity) =>
     identity === undefined
@@ -42,13 +44,13 @@ const identify = (source: Replayable, filename: string): Effect.Effect<SourceAtR
         )
   )
 
-/** An open source, and what is stored of it. */
+/** An open source, and what the database stores of it. */
 interface Opened {
   readonly source: Replayable
   readonly atRest: SourceAtRest
 }
 
-/** An object store did not give the bytes. It may do so later, at another address. */
+/** An object store did not return the bytes. A later try with another presigned URL may succeed. */
 export class SourceAway {
   readonly _tag = "SourceAway"
   readonly error: SourceFailed
@@ -57,7 +59,10 @@ export class SourceAway {
   }
 }
 
-/** Tells apart a store that may answer later, and a file that is missing. */
+/**
+ * Maps the failure of an object store to {@link SourceAway}, because the store may answer later. A missing file stays a
+ * `SourceFailed`.
+ */
 export const mayReturn =
   ({ source }: { readonly source: DurableJob.Source }) =>
   <E extends { readonly _tag: string }>(error: E | SourceFailed): E | SourceFailed | SourceAway =>

@@ -27,12 +27,12 @@ interface Options {
   readonly queued: Effect.Effect<void>
 }
 
-/** The same key is the same job, so the stored job must be this one. */
+/** Fails if the stored job with this key differs from the given job. */
 const same = (key: string, job: string, row: Store.Row | undefined): Effect.Effect<Summary, JobConflict> =>
   row === undefined || row.job !== job ? Effect.fail(new JobConflict({ key })) : Effect.succeed(Store.toSummary(row))
 
 export const make = ({ queued, reading, store, upload }: Options) => {
-  /** A checked job with its open sources, as a new row. */
+  /** Checks a job, opens its sources, and makes its row. */
   const prepare = Effect.fnUntraced(function* (job: Job) {
     const text = yield* JobAtRest.encode(job, upload)
     const opened = yield* Sources.openAll(job.files)
@@ -58,7 +58,7 @@ export const make = ({ queued, reading, store, upload }: Options) => {
       return yield* Effect.forEach(rows, ({ job, key }) => same(key, job, stored.get(key)))
     })
 
-  /** Stores a job. The sources of a stored job are not opened again. */
+  /** Stores a job. If the job is already stored, its sources are not opened again. */
   const start = (job: Job): Effect.Effect<Summary, StartError, Services> =>
     Effect.gen(function* () {
       const text = yield* JobAtRest.encode(job, upload)

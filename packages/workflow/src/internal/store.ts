@@ -1,7 +1,7 @@
 /**
  * The table of jobs. One row is the current attempt of one key.
  *
- * Each change names the states in which it is allowed, so two processes cannot both make it.
+ * Each UPDATE names the states in which it is allowed, so only one of two processes can make the same change.
  */
 import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
@@ -78,7 +78,7 @@ const toRow = (columns: Columns): Row => ({
   creations: columns.creations === null ? [] : decodeCreations(columns.creations)
 })
 
-/** What a program may know of a row. */
+/** The fields of a row that a program may read. */
 export const toSummary = ({ attempt, endedAt, failure, key, queuedAt, size, state }: Row): Summary => ({
   key,
   attempt,
@@ -139,7 +139,7 @@ export const make = Effect.gen(function* () {
       return inserted.map(toRow)
     }).pipe(attempting("insert"))
 
-  /** Announces that the Assembly may now be created. None if the attempt has ended or is being canceled. */
+  /** Records that the Assembly may be created from now on. None if the attempt has ended or is being canceled. */
   const begin = ({ attempt, key }: Attempt, secret: string, lookup: string) =>
     sql<Columns>`
       UPDATE ${table}
@@ -148,7 +148,7 @@ export const make = Effect.gen(function* () {
       WHERE job_key = ${key} AND attempt = ${attempt} AND state IN ('Queued', 'Uploading')
       RETURNING *`.pipe(Effect.map(one), attempting("begin"))
 
-  /** Announces that uploads may now be created. False if the attempt may not continue. */
+  /** Records that uploads may be created from now on. False if the attempt may not continue. */
   const announce = ({ attempt, key }: Attempt, creations: ReadonlyArray<number>) =>
     sql`
       UPDATE ${table} SET creations = ${encodeCreations(creations)}
@@ -193,7 +193,7 @@ export const make = Effect.gen(function* () {
       )
     }).pipe(attempting("cancel"))
 
-  /** Queues the next attempt. None if this attempt is not the one that failed. */
+  /** Queues the next attempt. None if this attempt is not the current one, or neither failed nor was canceled. */
   const retry = ({ attempt, key }: Attempt, sources: ReadonlyArray<JobAtRest.SourceAtRest>, shard: number) =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis

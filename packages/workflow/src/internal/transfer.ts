@@ -1,8 +1,8 @@
 /**
  * Creates the Assembly of an attempt and sends its files.
  *
- * Each creation is announced in the database before it is sent. So a later runner knows what may exist, and asks the
- * service instead of creating it again.
+ * Before a runner creates an Assembly or an upload, it announces the creation in the database. So a later runner knows
+ * what may exist, and asks the service instead of creating it again.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
@@ -32,7 +32,7 @@ export interface Sending {
   readonly upload: UploadOptions
 }
 
-/** The attempt was canceled, or belongs to the past: another runner ended it. */
+/** The attempt was canceled, or another runner has ended it. */
 export class Superseded {
   readonly _tag = "Superseded"
 }
@@ -52,7 +52,7 @@ export type TransferError =
 /** How many files of one job are sent at the same time. */
 const filesAtOnce = 4
 
-/** The secret of an attempt that has begun. */
+/** The fingerprint of the secret of an attempt that has begun. */
 export const secretOf = ({ secret }: Row): string => secret ?? ""
 
 const hasStatus =
@@ -60,19 +60,19 @@ const hasStatus =
   (error: { readonly _tag: string; readonly status?: number }): boolean =>
     error.status === status
 
-/** Whether the service knows no such Assembly. */
+/** Whether the service answered that the Assembly does not exist. */
 export const isNotFound = (error: { readonly _tag: string; readonly status?: number }): boolean =>
   error._tag === "ServiceFailure" && error.status === 404
 
-/** The Assembly of an attempt. `isNew`: whether it was created just now, so that it has no uploads. */
+/** The Assembly of an attempt. `isNew`: whether this runner has just created it, so it has no uploads. */
 interface Begun {
   readonly status: Assembly.Status
   readonly isNew: boolean
 }
 
 /**
- * Creates the Assembly. Only this deployment can know the id, so a conflict comes from an earlier request of the same
- * attempt.
+ * Creates the Assembly. Only this deployment can know the id, so the status 409 means that an earlier request of the
+ * same attempt has created it.
  */
 const create = (
   assemblyId: Assembly.AssemblyId,
@@ -93,8 +93,8 @@ const assemblyOf = (row: Row, assemblyId: Assembly.AssemblyId, job: JobAtRest.Jo
     : create(assemblyId, job)
 
 /**
- * The number of announced creations of each file. It is changed by the files of one transfer only. `mayExist`: whether
- * an announced upload may exist.
+ * - `counts`: the number of announced creations of each file. Only one transfer changes it.
+ * - `mayExist`: whether an announced upload may exist.
  */
 interface Announced {
   readonly counts: Array<number>
@@ -130,7 +130,8 @@ const begin = (
     const known = announced.counts[file] ?? 0
     if (known === 0 || !announced.mayExist) return yield* first
     const marker = yield* markerOf(known)
-    // The receipts were read several times. An upload that appears later still is found by no marker, and stays empty.
+    // `recover` has read the receipts several times. If the upload appears later, it stays empty: the next creation has
+    // another marker.
     return yield* Effect.catchTag(
       UploadSteps.recover(target, source, { ...options, marker }),
       "CreationUnknown",
@@ -140,7 +141,7 @@ const begin = (
 }
 
 /**
- * Runs the attempt until all bytes are stored. The row has begun.
+ * Runs an attempt that has begun, until all bytes are stored.
  *
  * @param execution the execution of the attempt, from which the ids are derived
  */
@@ -159,7 +160,8 @@ export const run = (
       yield* Effect.fromResult(outcome.value)
       return
     }
-    // If the Status had the URL of another Assembly, the files would be sent to that Assembly.
+    // Compares the URL in the Status with the derived id. With the URL of another Assembly, the files would be sent to
+    // that Assembly.
     const target = yield* UploadTarget.fromAssembly({ ...status, assembly_id: assemblyId })
     const counts = job.files.map((_, file) => row.creations[file] ?? 0)
     const announced: Announced = { counts, mayExist: !isNew }

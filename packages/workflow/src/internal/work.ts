@@ -36,7 +36,7 @@ export interface Runner {
 
 type Services = AssemblyClient | HttpClient.HttpClient | FileSystem.FileSystem
 
-/** A runner cannot do anything without its database, so it tries again until the database answers. */
+/** Retries until the database answers, because a runner cannot do anything without its database. */
 const persistently = <A, R>(access: Effect.Effect<A, StoreFailed, R>): Effect.Effect<A, never, R> =>
   access.pipe(
     Effect.retry(Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("5 seconds")])),
@@ -51,7 +51,7 @@ export type Activities = ReturnType<typeof make>
 
 export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
   const { derive, store } = sending
-  /** The attempts that send bytes in this process. Completing the Deferred stops the bytes. */
+  /** The attempts whose activities run in this process. Completing the Deferred stops the activity. */
   const running = new Map<string, Deferred.Deferred<void>>()
 
   const end = (
@@ -64,9 +64,9 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
     row.begins === 0 ? Effect.succeedNone : Effect.option(derive.assemblyId(Transfer.secretOf(row), execution))
 
   /**
-   * Cancels the Assembly, and returns whether it has completed before. Fails if the service does not answer, or answers
-   * that the Assembly still runs. An Assembly that does not exist needs no cancellation. It is asked for a few times,
-   * because its creation may still be on its way.
+   * Cancels the Assembly, and returns whether it had already completed. Fails if the service does not answer, or
+   * answers that the Assembly still runs. An Assembly that does not exist needs no cancellation. But the request is
+   * repeated a few times, because the service may still receive the request that creates the Assembly.
    */
   const cancelAssembly = (assemblyId: Assembly.AssemblyId) =>
     Assemblies.cancel(assemblyId).pipe(
@@ -78,8 +78,8 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
     )
 
   /**
-   * Cancels what exists of an attempt. An Assembly that had completed before stays completed. If the service does not
-   * answer, the state stays `Canceling`, and the attendant of the queue tries again.
+   * Cancels the Assembly of an attempt, if it exists, and records the end. If the Assembly had already completed, the
+   * attempt is `Completed`. If the service does not answer, the state stays `Canceling`, and the attendant tries again.
    */
   const finalize = Effect.fnUntraced(function* (row: Store.Row, execution: string) {
     const assemblyId = yield* assemblyOf(row, execution)
@@ -98,8 +98,8 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
     )
 
   /**
-   * What follows for an attempt that may not send bytes: it was canceled, has ended already, or all its bytes are stored.
-   * The last happens if a runner dies after it has recorded that, and before the engine has the result of the activity.
+   * What follows for an attempt that may not send bytes: it was canceled, has ended, or is `Processing`. An attempt is
+   * `Processing` here if a runner died after it had recorded this state, and before the engine stored the result.
    */
   const superseded = (attempt: Store.Attempt, execution: string) =>
     Effect.flatMap(
@@ -117,7 +117,7 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
     const row = yield* current(attempt)
     if (Option.isNone(row)) return "Ended" as const
     const assemblyId = yield* assemblyOf(row.value, execution)
-    // Nothing continues this Assembly, so it would wait for its files.
+    // No runner continues this Assembly, so without a cancellation it would wait for its files.
     if (Option.isSome(assemblyId)) yield* Effect.ignore(cancelAssembly(assemblyId.value))
     return yield* end(attempt, "Failed", Failure.of(cause, Option.getOrUndefined(assemblyId)))
   })
@@ -135,7 +135,7 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
         return stop
       }),
       (stop) =>
-        // The bytes stop first, and then the Assembly is canceled.
+        // The activity stops first, and then the Assembly is canceled.
         Effect.raceFirst(Effect.asSome(work), Effect.as(Deferred.await(stop), Option.none<Progress>())).pipe(
           Effect.flatMap(Option.match({ onNone: () => superseded(attempt, execution), onSome: Effect.succeed }))
         ),
@@ -158,7 +158,7 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
 
   const upload = (attempt: Store.Attempt, execution: string): Effect.Effect<Progress, never, Services> =>
     transfer(attempt, execution).pipe(
-      // A job that pauses leaves its place to others.
+      // A job that waits for its next try releases its permit to other jobs.
       jobs.withPermit,
       Effect.retry({
         while: Transfer.isTemporary,
@@ -174,11 +174,14 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
       (work) => stoppable(attempt, execution, work)
     )
 
-  /** Looks at the Assembly for a short time. A longer wait belongs to the workflow, which then needs no memory. */
+  /**
+   * Waits a short time for the end of the Assembly. The workflow waits longer, because it needs no memory while it
+   * waits.
+   */
   const look = (assemblyId: Assembly.AssemblyId) =>
     Assemblies.awaitCompletion(assemblyId, { timeout: "2 seconds", interval: "100 millis", maxInterval: "500 millis" })
 
-  /** Whether the service notifies the end of the Assembly. */
+  /** `Expecting` if the service sends a notification when the Assembly ends. */
   const expecting = (row: Store.Row): Effect.Effect<Progress> =>
     Effect.map(JobAtRest.decode(row.job), ({ params }) => (params.notifyUrl === undefined ? "Waiting" : "Expecting"))
 
@@ -206,14 +209,17 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
       (work) => stoppable(attempt, execution, work)
     )
 
-  /** Stops the bytes of an attempt, and returns whether this process sends them. */
+  /** Stops the activity of an attempt, and returns whether it ran in this process. */
   const stop = (execution: string): Effect.Effect<boolean> =>
     Effect.suspend(() => {
       const sends = running.get(execution)
       return sends === undefined ? Effect.succeed(false) : Effect.as(Deferred.succeed(sends, undefined), true)
     })
 
-  /** Carries out a cancellation that is in the database: stops the bytes of this process, or cancels the Assembly. */
+  /**
+   * Carries out a cancellation that is in the database: stops the activity in this process, or else cancels the
+   * Assembly.
+   */
   const cancel = (attempt: Store.Attempt, execution: string): Effect.Effect<void, never, AssemblyClient> =>
     Effect.flatMap(stop(execution), (isStopped) =>
       isStopped ? Effect.void : Effect.asVoid(superseded(attempt, execution))
