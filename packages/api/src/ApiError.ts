@@ -12,7 +12,7 @@ import * as Cause from "./unstable/Cause.ts"
 import { answered, Details, refused, subject } from "./unstable/ErrorDetails.ts"
 
 export { Details }
-// These errors have a separate module, so that both modules stay small.
+// The following errors have a separate module, so that both modules stay small.
 export {
   AuthKeyNotCreated,
   AuthKeyNotDeleted,
@@ -78,10 +78,10 @@ const cause = { cause: Schema.optionalKey(Cause.of<AuthError.AuthError>()) }
  * The service refused the authentication: an unknown key, a wrong or used signature, a missing scope or an expired
  * token.
  *
- * `clockSkew` is how far the service's clock is ahead of the local clock (negative: behind), in milliseconds. It is set
- * if the code is AUTH_EXPIRED and the response contains the service's time. The operation failed with this error
- * because an attempt with a corrected clock has failed too, or because the skew exceeds the `maxClockSkew` of the
- * client.
+ * `clockSkew` is how far the service's clock is ahead of the local clock (negative: behind), in milliseconds.
+ * `clockSkew` is set if the code is AUTH_EXPIRED and the response contains the service's time. The operation failed
+ * with this error because an attempt with a corrected clock has failed too, or because the skew exceeds the
+ * `maxClockSkew` of the client.
  *
  * @since 0.1.0
  * @category errors
@@ -165,8 +165,8 @@ export class UnexpectedResponse extends Schema.TaggedError<UnexpectedResponse>()
  * The request or its response was lost, or the request was stopped before it was sent.
  *
  * - `code`: the error code of the cause if it has one, such as `ECONNREFUSED`, `ENOTFOUND` or `CERT_HAS_EXPIRED`.
- * - `sent`: `no` if no byte of the request was sent, so that the request may be sent again. `maybe` if the service may
- *   have received the request.
+ * - `sent`: is `no` if no byte of the request was sent, so that the request may be sent again. `sent` is `maybe` if the
+ *   service may have received the request.
  * - `permanent`: whether the same request would fail again in the same way, for example because of an untrusted
  *   certificate, an unknown host, or an HTTP client that changes requests.
  *
@@ -327,7 +327,8 @@ export class DamMutationFailed
 export type Common = InvalidRequest | RateLimited | ServiceFailure | UnexpectedResponse | TransportFailure | TimedOut
 
 /**
- * The fields of an error about an Assembly that ended without completing. `explanation` is the `message` of its Status.
+ * The fields of an error about an Assembly that ended without completing. `explanation` is the `message` in the Status
+ * of the Assembly.
  */
 const ending = {
   assemblyId: Schema.String,
@@ -343,15 +344,15 @@ interface Ending {
 }
 
 /**
- * The message contains only the first digits of the id. They are enough to find the Assembly, but do not grant access
- * to it.
+ * The message contains only the first digits of the Assembly id. These digits are enough to find the Assembly, but do
+ * not grant access to it.
  */
 const ended = ({ assemblyId, code, explanation }: Ending, how: string): string =>
   `Assembly ${assemblyId.slice(0, 6)}… ${how} with ${code}${explanation === "" || explanation === code ? "" : `: ${explanation}`}`
 
 /**
- * The Assembly has failed. `code` and `reason` are the `error` and `reason` of its Status. `Assemblies.get` returns the
- * complete Status.
+ * The Assembly has failed. `code` and `reason` are the `error` and `reason` in the Status of the Assembly.
+ * `Assemblies.get` returns the complete Status.
  *
  * @since 0.1.0
  * @category errors

@@ -1,5 +1,5 @@
 /**
- * The bill of a month. Beyond the specification, which only names the operation.
+ * The bill of a month. The operation is beyond the specification, which only names it.
  *
  * The index does not export this module: `import * as Billing from "@assembly-effect/api/Billing"`.
  */

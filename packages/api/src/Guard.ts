@@ -1,8 +1,8 @@
 /**
  * A rate limiter and a circuit breaker between a program and the service, each as a Layer.
  *
- * Both use Effect's own modules, count for each origin separately, and work for `api`, `auth` and `tus`. They add no
- * error type: a request that the limiter does not admit in time fails with `RateLimited`, and a request that the
+ * Both use Effect's own modules, keep separate counters for each origin, and work for `api`, `auth` and `tus`. They add
+ * no error type: a request that the limiter does not admit in time fails with `RateLimited`, and a request that the
  * breaker refuses fails with a `TransportFailure` that names the breaker.
  *
  * The index does not export this module: `import * as Guard from "@assembly-effect/api/Guard"`.
@@ -68,8 +68,9 @@ const check = (options: RateLimit): Effect.Effect<void, ApiError.InvalidRequest>
 }
 
 /**
- * Does the same as {@link layerRateLimiter}, but with the `RateLimiter` in the context. Several processes may share its
- * store. Each process keeps the order of its own requests, but the requests of different processes have no order.
+ * Does the same as {@link layerRateLimiter}, but with the `RateLimiter` in the context. Several processes may share the
+ * store of this `RateLimiter`. Each process keeps the order of its own requests, but the requests of different
+ * processes have no order.
  *
  * @since 0.1.0
  * @category layers
@@ -96,11 +97,11 @@ export const layerRateLimiterNoDeps = (
  *
  * **Details**
  *
- * A request waits before it is signed and before its `requestTimeout` or `stallTimeout` starts. Requests wait in the
- * order of arrival. If the `deadline` of a request is earlier than its turn, the request fails at once with
- * `RateLimited`, which contains the time until its turn. Only a request that is sent uses a permit.
+ * A request waits before it is signed and before its `requestTimeout` or `stallTimeout` starts. Requests to one origin
+ * get their permits in the order of their arrival. If the `deadline` of a request is earlier than its turn, the request
+ * fails at once with `RateLimited`, which contains the time until its turn. Only a request that is sent uses a permit.
  *
- * Each Layer counts separately. A Layer limits the requests of the code to which it is provided: a client, its
+ * Each Layer counts its own requests. A Layer limits the requests of the code to which it is provided: a client, its
  * `Tokens`, uploads, or the whole program.
  *
  * @example

@@ -1,5 +1,6 @@
 /**
- * Operations of the notifications about an Assembly. Beyond the specification, which only names these operations.
+ * Operations of the notifications about an Assembly. These operations are beyond the specification, which only names
+ * them.
  *
  * Each operation is a separate module, so that a bundle contains only the operations that a program calls.
  *

@@ -6,7 +6,7 @@ import type * as Schema from "effect/Schema"
 import type * as ApiError from "./ApiError.ts"
 import type { ServiceUrl } from "./ServiceUrl.ts"
 
-/** A codec without services, because an operation is plain data. */
+/** A codec that needs no services, so that the description of an operation is plain data. */
 type Codec<Encoded = unknown> = Schema.ConstraintCodec<unknown, Encoded>
 
 /**
@@ -39,14 +39,15 @@ export type NamedError = new (details: ApiError.Details) => { readonly _tag: str
  *   `assemblyStatus`, the Status of a failed Assembly is a success too. That Status must belong to the `assemblyId` in
  *   the path, else the error is `UnexpectedResponse`. A replay has `result`, because its response names a new Assembly.
  * - `errors`: the named error for each error code of the service.
- * - `retry`: whether a failed request may be repeated. `safe`: even if it is unknown what the service did, because a
- *   repetition does no harm. A list of error codes is for an operation that changes something: its request is repeated
- *   only if the service did nothing (a rate limit, or a request that was not sent), or after one of these codes, for
- *   which the service permits a retry. `never`: not even after a rate limit.
+ * - `retry`: whether a failed request may be repeated. With `safe`, the request is repeated even if it is unknown what
+ *   the service did, because a repetition does no harm. A list of error codes is for an operation that changes
+ *   something: the request is repeated only if the service did nothing (a rate limit, or a request that was not sent),
+ *   or after one of these codes, for which the service permits a retry. With `never`, the request is not repeated, even
+ *   after a rate limit.
  * - `check`: checks the rules that a schema cannot check, because they need the current time or several params.
- * - `confidential`: present if the response contains secrets. The function returns the texts in the encoded params that
- *   are secrets, and no error repeats these texts. If a response is not an error object, the error repeats no part of
- *   this response.
+ * - `confidential`: present if the response contains secrets. This function returns the texts in the encoded params
+ *   that are secrets, and no error repeats these texts. An error about a response that is not an error object repeats
+ *   no part of this response.
  *
  * @since 0.1.0
  * @category models
@@ -146,8 +147,8 @@ export interface Input<Op extends Any> {
 export type Success<Op extends Any> = Op["success"]["Type"]
 
 /**
- * Exactly the errors of an operation: its named errors, `ApiError.Common`, and `AuthenticationFailed` if it is signed.
- * An editor shows a plain list of errors.
+ * Exactly the errors of an operation: its named errors, `ApiError.Common`, and `AuthenticationFailed` if the operation
+ * is signed. An editor shows this type as a plain list of errors.
  *
  * @since 0.1.0
  * @category models

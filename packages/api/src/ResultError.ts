@@ -57,7 +57,7 @@ export class ResultMismatch extends Schema.TaggedError<ResultMismatch>()("Result
 }
 
 /**
- * The file is larger than `maxBytes`. No byte of it was read. `size` is in bytes.
+ * The file is larger than `maxBytes`. No byte of the file was read. `size` is in bytes.
  *
  * @since 0.1.0
  * @category errors
@@ -76,7 +76,7 @@ export class ResultTooLarge extends Schema.TaggedError<ResultTooLarge>()("Result
  * The file could not be written. A file that existed at `path` is unchanged.
  *
  * - `Full`: the disk is full, or the quota of the user is used up.
- * - `Denied`: the program may not write there.
+ * - `Denied`: the program may not write to `path`.
  * - `NotFound`: the folder does not exist.
  * - `NotAFile`: at `path` there is something other than a file, such as a folder or a device.
  * - `Other`: any other failure; `problem` describes it.

@@ -3,19 +3,19 @@
  *
  * **When to use**
  *
- * Use it after an Assembly has completed, with the Status of `Assemblies.awaitCompletion`, `AssemblyUpload.run` or a
- * notification.
+ * Use this module after an Assembly has completed, with the Status of `Assemblies.awaitCompletion`,
+ * `AssemblyUpload.run` or a notification.
  *
  * **Details**
  *
- * A download sends no credential, because a result may be stored on any server. It follows at most 5 redirects, and
- * requests only https URLs. An http URL is permitted only on loopback, and only if the service is on loopback too.
+ * A download sends no credential, because a result may be stored on any server. A download follows at most 5 redirects,
+ * and requests only https URLs. An http URL is permitted only on loopback, and only if the service is on loopback too.
  *
  * **Gotchas**
  *
  * The service, or the author of a Template, decides where results are stored. If a program runs in a private network,
- * and a result must not make it send requests to that network, the program needs an HTTP client or a proxy that refuses
- * private addresses.
+ * the URL of a result could make the program send requests to that network. To prevent this, use an HTTP client or a
+ * proxy that refuses private addresses.
  */
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import type * as Duration from "effect/Duration"
@@ -31,7 +31,7 @@ import type { DownloadError, SaveError } from "./ResultError.ts"
 
 /**
  * - `stallTimeout`: the maximum time without a response or a byte, 30 seconds by default. The time that the reader of
- *   the stream needs does not count.
+ *   the stream needs does not count towards this limit.
  * - `maxBytes`: the maximum size of the file. If the Status or the server reports a larger size, the error is
  *   `ResultTooLarge`, and nothing is read. There is no maximum by default.
  *
@@ -106,21 +106,22 @@ export const downloadable = (
  *
  * - After a failure, the download continues with the next byte. The `RetryPolicy` of the call, or
  *   `RetryPolicy.standard` by default, decides whether and when it continues. New bytes reset the count of failures.
- * - Bytes of two responses are combined only if they belong to the same file. A strong ETag or a strong Last-Modified
- *   proves this, or at the end the MD5 of the Status. Otherwise, the file is read again from its start, and its first
- *   bytes are compared with the bytes that were emitted before. The same happens if the server ignores ranges.
+ * - Bytes of two responses are combined only if they belong to the same file. The proof is a strong ETag, a strong
+ *   Last-Modified, or, at the end of the download, the MD5 in the Status. Without such a proof, or if the server
+ *   ignores ranges, the file is read again from its start, and its first bytes are compared with the bytes that were
+ *   emitted before.
  * - The validators of a redirected response are not used, because the next redirect may lead to another file.
- * - The size must be known: from the Status or from the response. The stream ends after exactly this number of bytes.
- *   If the Status has an MD5 (`md5hash`), the stream ends only if the bytes match this MD5. A `size` or `md5hash` that no
- *   file can have fails with `InvalidRequest` before anything is sent.
+ * - The size of the file must be known: from the Status or from the response. The stream ends after exactly this number
+ *   of bytes. If the Status has an MD5 (`md5hash`), the stream ends only if the bytes match this MD5. If the Status has
+ *   a `size` or `md5hash` that no file can have, the download fails with `InvalidRequest` before anything is sent.
  *
  * **Gotchas**
  *
  * The stream may emit bytes and then fail. Use {@link save} if nobody may see an incomplete file.
  *
- * In a page, the server must permit the headers `range` and `if-range`, and expose `content-range` and `etag` (CORS).
- * Otherwise a download ends at its first failure, or starts again. Browsers do not show where a redirect leads, so a
- * download in a page does not follow redirects.
+ * If a web page downloads a file, the server must permit the headers `range` and `if-range`, and expose `content-range`
+ * and `etag` (CORS). Otherwise a download ends at its first failure, or starts again. Browsers do not show where a
+ * redirect leads, so a download in a page does not follow redirects.
  *
  * @example
  * Results.download(file).pipe(Stream.runForEach((piece) => Effect.log(piece.length)))
@@ -141,9 +142,9 @@ export const download = (
  *
  * **Details**
  *
- * The file is written to a temporary file in the same folder, synced, and renamed. So there is never an incomplete file
- * at `path`. After a failure or an interruption, the temporary file is removed, and a file that existed at `path` is
- * unchanged.
+ * The file is written to a temporary file in the same folder, synced, and renamed. Therefore, there is never an
+ * incomplete file at `path`. After a failure or an interruption, the temporary file is removed, and a file that existed
+ * at `path` is unchanged.
  *
  * **Gotchas**
  *

@@ -1,5 +1,5 @@
 /**
- * Checks URLs in responses of the service, such as `assembly_ssl_url`, before a request is sent there.
+ * Checks URLs in responses of the service, such as `assembly_ssl_url`, before a request is sent to such a URL.
  */
 import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
 import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
@@ -33,7 +33,8 @@ export const make = (
 ): Option.Option<ServiceUrl> =>
   Option.fromNullishOr(address).pipe(
     Option.filter((text) => ServiceOrigins.includes(origins, text)),
-    // `SecureUrl` refuses a query. With a slash instead of the `?`, its rules for a path apply to the query too.
+    // `SecureUrl` refuses a query. With a slash instead of the `?`, the rules of `SecureUrl` for a path apply to the
+    // query too.
     Option.filter((text) => Option.isSome(decode(text.replace("?", "/")))),
     Option.map((text) => Redacted.make(text as string & Brand.Brand<"ServiceUrl">, { label: "address of an Assembly" }))
   )

@@ -1,5 +1,5 @@
 /**
- * Operations of Templates. Beyond the specification, which only names these operations.
+ * Operations of Templates. These operations are beyond the specification, which only names them.
  *
  * Each operation is a separate module, so that a bundle contains only the operations that a program calls.
  *

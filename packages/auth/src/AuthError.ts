@@ -1,8 +1,8 @@
 /**
  * The errors of authentication. Handle them by tag.
  *
- * `authenticate` can fail only with tokens, because a signature needs no request. No error contains a secret, a token
- * or text of the response. The error codes are beyond the specification, which defines no errors of `/token`.
+ * `authenticate` can fail only if it needs a token, because a signature needs no request. No error contains a secret, a
+ * token or text of the response. The error codes are beyond the specification, which defines no errors of `/token`.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"

@@ -20,7 +20,7 @@ import * as Tokens from "./Tokens.ts"
 /**
  * A request without authentication.
  *
- * - `baseUrl`: the checked base URL of the request. A token is requested only there.
+ * - `baseUrl`: the checked base URL of the request. A token is requested only from this URL.
  * - `params`: the encoded params.
  * - `nonceIn`: the path in the params where the operation expects the nonce.
  * - `scope`: the scope that the Auth Key or the token must have.
@@ -39,8 +39,8 @@ export interface Unauthenticated {
 }
 
 /**
- * The proof of a request, and its `params` as text. A signature is valid only for exactly this text, so exactly this
- * text must be sent.
+ * The proof of a request, and the `params` of the request as text. A signature is valid only for exactly this text, so
+ * exactly this text must be sent.
  *
  * @since 0.1.0
  * @category models
@@ -194,5 +194,5 @@ const makeTokens = () =>
  * @category layers
  */
 export const layerTokens: Layer.Layer<Authenticator, never, Tokens.Tokens> =
-  // Marked as pure, so that a bundler removes the code for tokens from programs that only sign.
+  // This call is marked as pure, so that a bundler removes the code for tokens from programs that only sign.
   /* @__PURE__ */ makeTokens()

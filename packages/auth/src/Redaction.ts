@@ -55,7 +55,7 @@ export interface Options {
   readonly max?: number | undefined
 }
 
-/** The maximum number of characters of a text that are read. The result is far shorter. */
+/** The maximum number of characters of a text that are read. The redacted text is far shorter. */
 const maxRead = 4 * 1024
 
 /** Replaces ranges of a text with the mask. The ranges may overlap. */

@@ -1,5 +1,5 @@
 /**
- * The signature over serialized params. Beyond the specification, which does not define the algorithm.
+ * The signature over serialized params. The algorithm is beyond the specification, which does not define it.
  */
 import * as Context from "effect/Context"
 import * as Mac from "effect/crypto/Mac"
@@ -76,8 +76,8 @@ export const make = Effect.fnUntraced(function* (options: {
  *
  * **When to use**
  *
- * Use it on a server that sends many requests. WebCrypto computes each signature in another thread, and the switch to
- * that thread takes much longer than the computation.
+ * Use this Layer on a server that sends many requests. WebCrypto computes each signature in another thread, and the
+ * switch to that thread takes much longer than the computation.
  *
  * @example
  * import { createHmac, createSecretKey } from "node:crypto"

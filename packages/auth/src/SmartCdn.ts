@@ -1,6 +1,6 @@
 /**
- * Signed URLs of the Smart CDN, which runs a Template when a browser requests a URL and caches the result. Beyond the
- * specification, which only names the scope `smart_cdn:sign`.
+ * Signed URLs of the Smart CDN, which runs a Template when a browser requests a URL and caches the result. Signed URLs
+ * are beyond the specification, which only names the scope `smart_cdn:sign`.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -28,10 +28,11 @@ export type Value = string | number | boolean
  *
  * - `workspace`: the slug of the Workspace, which is a part of the host name.
  * - `template`: the slug or the id of the Template.
- * - `input`: the value of `${fields.input}` in the Template, often a path or a URL. It may be empty.
- * - `urlParams`: further query parameters, which the Template reads as fields. A list repeats its parameter.
- * - `expiresAt`: the time after which the CDN refuses the URL: a `DateTime`, or milliseconds since 1970. By default an
- *   hour after the current time.
+ * - `input`: the value of `${fields.input}` in the Template, often a path or a URL. `input` may be empty.
+ * - `urlParams`: further query parameters, which the Template reads as fields. A list of values repeats the parameter,
+ *   once for each value.
+ * - `expiresAt`: the time after which the CDN refuses the URL: a `DateTime`, or milliseconds since 1970. The default is
+ *   one hour after the current time.
  *
  * @since 0.1.0
  * @category models
@@ -141,7 +142,7 @@ const findIssues = (request: Request, expiry: unknown): ReadonlyArray<Settings.I
   ...issue(["expiresAt"], expiryRule(expiry))
 ]
 
-/** The sorted query before its signature. */
+/** The sorted query, without the signature. */
 const toQuery = (key: string, urlParams: UrlParams, expiry: number): string => {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(urlParams)) {
@@ -203,7 +204,8 @@ export const layer: Layer.Layer<SmartCdn, AuthError.CryptoUnavailable, Credentia
 ).pipe(Layer.provide(Hmac.layer))
 
 /**
- * Makes a signed URL of the Smart CDN. Nothing is sent. The URL is the same as that of the service's own client.
+ * Makes a signed URL of the Smart CDN. Nothing is sent. The URL is the same as the URL that the service's own client
+ * makes.
  *
  * **Details**
  *

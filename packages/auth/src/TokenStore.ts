@@ -95,7 +95,7 @@ const AtRest = Json.fromString(
 const decodeAtRest = Schema.decodeUnknownEffect(AtRest)
 const encodeAtRest = Schema.encodeEffect(AtRest)
 
-/** The grant as text. The ciphertext is bound to it, so that a token cannot be moved to another grant. */
+/** The grant as text. The ciphertext is bound to this text, so that a token cannot be moved to another grant. */
 const textOf = ({ audience, authKey, baseUrl, scopes }: Grant): Uint8Array =>
   utf8.encode(JSON.stringify([authKey, audience, baseUrl, scopes]))
 
@@ -170,8 +170,8 @@ const makeKeyValueStore = Effect.gen(function* () {
  * **Details**
  *
  * An entry is encrypted (AES-256-GCM) with a key derived from the Auth Secret, and bound to its grant. Only a process
- * that has the secret can read it, and that process could request a token itself. An entry that cannot be decrypted is
- * ignored.
+ * that has the secret can read the entry, and that process could request a token itself. An entry that cannot be
+ * decrypted is ignored.
  *
  * **Gotchas**
  *

@@ -62,7 +62,7 @@ export class Tokens extends Context.Service<
  * - `maxWait`: the maximum pause after a renewal that failed because of a rate limit, 1 minute by default. If the rate
  *   limit requests a longer pause, the pause is `maxWait`. During the pause the current token is used as long as it is
  *   valid.
- * - `audience`: `api2` by default, the only audience in the specification.
+ * - `audience`: the audience of the tokens; `api2` by default, the only audience in the specification.
  *
  * A duration that is not positive and finite is a defect when the Layer is built.
  *
@@ -107,7 +107,7 @@ const toToken = (
 ): TokenStore.Token => {
   const token = { value, expiresAt: undefined, renewAt: undefined }
   if (lifetime === undefined) return token
-  // At the service the lifetime starts later than `asked`, so the token is not used after its expiry at the service.
+  // The service starts the lifetime later than `asked`, so the token is not used after its expiry at the service.
   const expires = Duration.sum(Duration.millis(asked), lifetime)
   const early = Duration.min(renewBefore, Duration.divideUnsafe(lifetime, 2))
   const expiresAt = DateTime.make(Duration.toMillis(expires))

@@ -1,6 +1,6 @@
 /**
- * Verifies and decodes notifications of the service. Beyond the specification, which mentions notifications but does
- * not define them ("Events").
+ * Verifies and decodes notifications of the service. The format of a notification is beyond the specification, which
+ * mentions notifications, but does not define this format ("Events").
  */
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Json from "@assembly-effect/schema/Json"

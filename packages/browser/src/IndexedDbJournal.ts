@@ -67,19 +67,19 @@ const platform: Effect.Effect<Platform, UploadJournal.JournalFailed> = Effect.su
  *
  * **When to use**
  *
- * Use it in a page whose uploads should continue after a reload or a crash, or after the browser was closed. The user
- * has to select the file again, because a page cannot keep it.
+ * Use this journal in a page whose uploads should continue after a reload or a crash, or after the browser was closed.
+ * The user has to select the file again, because a page cannot keep the file.
  *
  * **Details**
  *
  * An entry is on the disk before the next request is sent (`durability: "strict"`, if the browser supports it).
  * `JournalFailed` with the reason `Full` means that the quota of the origin is used up.
  *
- * Only one tab at a time runs an upload, because it holds a Web Lock. The lock ends with the tab, and another tab
- * continues the upload within half a second. A tab in the background keeps its lock, even if the browser slows its
- * timers. In a browser without Web Locks, the tab holds a lease, which expires `leaseDuration` after the end of the
- * tab. In a page on plain `http` the Layer fails with `JournalFailed`, because the keys of entries need digests, which
- * browsers do not offer there.
+ * Only one tab at a time runs an upload: the tab that holds the Web Lock of the upload. The lock ends with the tab, and
+ * another tab continues the upload within half a second. A tab in the background keeps its lock, even if the browser
+ * slows its timers. In a browser without Web Locks, the tab holds a lease, which expires `leaseDuration` after the end
+ * of the tab. In a page on plain `http` the Layer fails with `JournalFailed`: the keys of entries need digests, and
+ * browsers do not offer digests to such a page.
  *
  * If the user clears the data of the site, the journal opens its database again.
  *

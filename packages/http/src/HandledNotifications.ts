@@ -30,8 +30,8 @@ export class StoreFailed extends Schema.TaggedError<StoreFailed>()("StoreFailed"
 /**
  * What a claim of a notification found.
  *
- * - `Claimed`: nobody has handled the notification. The caller handles it, runs `renew` meanwhile so that its lease does
- *   not end, and then runs either `done` or `release`.
+ * - `Claimed`: nobody has handled the notification. The caller handles it, runs `renew` meanwhile so that the lease of
+ *   the claim does not end, and then runs either `done` or `release`.
  * - `Done`: the notification was handled.
  * - `Busy`: another process handles the notification now.
  *
@@ -83,8 +83,8 @@ const done: Claim = { _tag: "Done" }
 const busy: Claim = { _tag: "Busy" }
 
 /**
- * Remembers the newest notifications that this process has handled, 10,000 by default (`capacity`). They are forgotten
- * when the process ends.
+ * Remembers the newest notifications that this process has handled, 10,000 by default (`capacity`). These notifications
+ * are forgotten when the process ends.
  *
  * @since 0.1.0
  * @category layers
@@ -123,8 +123,8 @@ const decodeSlot = Schema.decodeUnknownEffect(Slot)
 const encodeSlot = Schema.encodeEffect(Slot)
 
 /**
- * The name of the entry that contains a key: the first three digits of the key. Keys with the same digits share an
- * entry.
+ * The name of the entry that contains a key: the first three digits of the key. Keys that start with the same three
+ * digits share an entry.
  */
 const slotOf = (key: string): string => key.slice(0, 3)
 
@@ -137,8 +137,8 @@ const makeKeyValueStore = Effect.fnUntraced(function* (options: Options | undefi
     Effect.mapError(access, () => new StoreFailed({ problem: "the KeyValueStore cannot be read or written" }))
 
   /**
-   * The keys in the entry of a key that are still remembered. A torn entry counts as empty, so a repetition of its
-   * notifications is handled again.
+   * The keys in the entry of a key that are still remembered. An entry that cannot be decoded (a torn entry) counts as
+   * empty, so a repetition of its notifications is handled again.
    */
   const read = Effect.fnUntraced(function* (key: string, now: number) {
     const text = yield* attempt(slots.get(slotOf(key)))
@@ -170,8 +170,8 @@ const makeKeyValueStore = Effect.fnUntraced(function* (options: Options | undefi
  *
  * **Gotchas**
  *
- * A `KeyValueStore` has no atomic update. If several processes share it, each of them may handle the same notification
- * at the same time, and a process may overwrite what another process remembers. Use {@link layerSql} for several
+ * A `KeyValueStore` has no atomic update. If several processes share it, each process may handle the same notification
+ * at the same time, and a process may overwrite what another process has stored. Use {@link layerSql} for several
  * processes.
  *
  * @since 0.1.0

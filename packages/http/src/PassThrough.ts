@@ -66,14 +66,14 @@ export interface Grant {
 }
 
 /**
- * - `policy`: decides for each file into which Assembly it is uploaded, or refuses the file. It runs before the bytes
- *   of the file are read.
+ * - `policy`: decides for each file into which Assembly it is uploaded, or refuses the file. The policy runs before the
+ *   bytes of the file are read.
  * - `path`: the path of the route, `/assembly-uploads` by default. The path of an upload is this path and an id that
  *   the page chooses.
  * - `origins`: the origins of other sites whose pages may use the route, such as `https://app.example.com`, without a
- *   path. By default only pages of the same origin may.
- * - `maxUploads`: the maximum number of permitted uploads at the same time, 64 by default. Beyond it the answer is 503.
- *   At most four times as many requests may wait for their policy.
+ *   path. By default only pages of the same origin may use the route.
+ * - `maxUploads`: the maximum number of permitted uploads at the same time, 64 by default. Above this number, the
+ *   answer is 503. At most four times as many requests may wait for the decision of the policy.
  * - `maxWatchers`: the maximum number of pages that watch uploads, 1024 by default.
  * - `receiveTimeout`: how long the form may take up to its file, 10 seconds by default.
  * - `idleTimeout`: how long the user may send nothing, 30 seconds by default.
@@ -249,8 +249,8 @@ export const make = Effect.fnUntraced(function* <R>(options: Omit<Options<R>, "p
     }).pipe(
       Effect.provideService(AssemblyClient, client),
       Effect.provideService(HttpClient, http),
-      // If the user's body failed, the upload failed because of it. The problem of the body is then more useful than
-      // the error of the upload.
+      // If the user's body failed, the upload failed because of that failure. The problem of the body is then more
+      // useful than the error of the upload.
       Effect.catch((error): Effect.Effect<never, Body.Problem | Refusal.UploadFailed> =>
         problem === undefined ? UploadProblem.of(error) : Effect.fail(problem)
       )
@@ -309,7 +309,7 @@ export const make = Effect.fnUntraced(function* <R>(options: Omit<Options<R>, "p
     yield* Origin.check(request, origins)
     const uploadId = yield* uploadIdOf
     const seen = seenBy(request)
-    // After the last event, an `EventSource` connects again. It stops only if the answer is 204.
+    // After the last event, an `EventSource` connects again. The `EventSource` stops only if the answer is 204.
     if (uploads.hasSeen(uploadId, seen)) return HttpServerResponse.empty({ status: 204 })
     const events = yield* uploads.watch(uploadId, seen)
     return HttpServerResponse.stream(

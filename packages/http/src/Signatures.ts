@@ -54,7 +54,8 @@ export interface Grant {
  * - `body`: the schema of the JSON body. Without it, the body is not read, and `asked` is undefined.
  * - `path`: the path of the route, `/assembly-signatures` by default.
  * - `origins`: the origins of other sites whose pages may use the route, as browsers write them:
- *   `https://app.example.com`, without a path or a final slash. By default only pages of the same origin may.
+ *   `https://app.example.com`, without a path or a final slash. By default only pages of the same origin may use the
+ *   route.
  * - `maxBytes`: the maximum size of the body, 16 KiB by default.
  * - `receiveTimeout`: how long the body may take to arrive, 10 seconds by default.
  * - `algorithm`: the algorithm of the signatures, `"sha384"` by default.
@@ -217,9 +218,9 @@ export const make = Effect.fnUntraced(
  * **Details**
  *
  * - The answer contains `params` and `signature`, as the service expects them in the form that creates an Assembly.
- *   Each answer has its own nonce, so the page can create only one Assembly with it.
+ *   Each answer has its own nonce, so the page can create only one Assembly with an answer.
  * - The page sends the number of files (`num_expected_upload_files`) next to the signed params, so the signature cannot
- *   limit it. `maxSize` limits each file.
+ *   limit this number. `maxSize` limits each file.
  * - A page of another site gets 403 before the policy runs; see `origins`. The policy must identify the user, for
  *   example by a cookie, and may fail with `Unauthenticated`, `Forbidden` or `TooManyRequests`.
  *

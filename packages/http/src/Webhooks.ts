@@ -40,14 +40,15 @@ export interface Notification {
 }
 
 /**
- * - `handle`: handles a notification. If it fails, the answer is 500, and the service repeats the notification.
+ * - `handle`: handles a notification. If `handle` fails, the answer is 500, and the service repeats the notification.
  * - `path`: the path of the route, `/assembly-notifications` by default.
  * - `maxBytes`: the maximum size of a notification, 16 MiB by default.
  * - `maxFields`: the maximum number of form fields, 16 by default.
- * - `maxBufferedBytes`: the maximum size of all notifications that are being received, 64 MiB by default. Beyond it the
- *   answer is 503.
+ * - `maxBufferedBytes`: the maximum size of all notifications that are being received, 64 MiB by default. Above this
+ *   size, the answer is 503.
  * - `receiveTimeout`: how long a notification may take to arrive, 30 seconds by default.
- * - `handleTimeout`: how long `handle` may run, 5 minutes by default. After that it is interrupted, and the answer is 500.
+ * - `handleTimeout`: how long `handle` may run, 5 minutes by default. After this time `handle` is interrupted, and the
+ *   answer is 500.
  *
  * @since 0.1.0
  * @category options
@@ -83,7 +84,7 @@ const defaultPath = "/assembly-notifications"
  */
 const lease = Duration.seconds(20)
 
-/** How often the lease of a notification is renewed while it is handled. */
+/** The time between two renewals of the lease of a notification that is being handled. */
 const renewal = Duration.seconds(5)
 
 /** The time limit of each access to the store. */
@@ -162,7 +163,7 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Omit<Options<E, 
       orElse: () => Effect.fail(new HandledNotifications.StoreFailed({ problem: "the store does not answer" }))
     })
 
-  /** Renews a claim until it is interrupted. If this fails, another process may handle the notification too. */
+  /** Renews a claim again and again. If the renewals fail, another process may handle the notification too. */
   const renewing = (renew: Effect.Effect<void, HandledNotifications.StoreFailed>) =>
     limited(renew).pipe(
       Effect.catch(({ message }) => Effect.logWarning(message)),
@@ -184,7 +185,7 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Omit<Options<E, 
         if (claim._tag === "Done") return { outcome: "Repeated" } as const
         if (claim._tag === "Busy") return yield* new Refusal.Busy({ problem: "The notification is being handled." })
         yield* Effect.onExit(restore(Effect.raceFirst(handle(notification), renewing(claim.renew))), (exit) =>
-          // If the store fails here, the handler may run again for a repetition of the notification.
+          // If the store fails after the handler ended, the handler may run again for a repetition of the notification.
           Effect.catchTag(limited(Exit.isSuccess(exit) ? claim.done : claim.release), "StoreFailed", ({ message }) =>
             Effect.logWarning(message)
           )
@@ -195,7 +196,7 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Omit<Options<E, 
 
   /**
    * Handles a notification in the scope of the route, because the service may close the connection before a slow
-   * handler ends. A repetition that arrives during this run waits for its result.
+   * handler ends. A repetition that arrives while the handler runs waits for the result of this run.
    */
   const handleShared = (notification: Notification) =>
     Effect.suspend(() => {
@@ -215,7 +216,8 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Omit<Options<E, 
           })
         ),
         Effect.forkIn(scope),
-        // An interruption between the entry in `running` and the start of the handler would leave the entry there.
+        // An interruption between the entry in `running` and the start of the handler would leave the entry in
+        // `running` forever.
         Effect.uninterruptible,
         Effect.andThen(Deferred.await(result))
       )
@@ -243,12 +245,12 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Omit<Options<E, 
  *
  * **Details**
  *
- * - The form is multipart or urlencoded. Its size, its fields and the time in which it arrives are limited.
+ * - The form is multipart or urlencoded. The size of the form, its fields and the time in which it arrives are limited.
  * - The answer is 200 only after `handle` has succeeded, 403 if the signature is wrong, 400, 408, 413 or 415 if the form
  *   cannot be read, and 500 or 503 if the notification could not be handled. The service repeats a notification until
  *   the answer is 200.
- * - A notification that was handled is answered with 200 and not handled again, and a notification that arrives while it
- *   is being handled waits for the same run. `HandledNotifications` remembers the handled notifications.
+ * - A notification that was handled is answered with 200 and not handled again, and a repetition that arrives while the
+ *   notification is being handled waits for the same run. `HandledNotifications` remembers the handled notifications.
  *
  * **Gotchas**
  *

@@ -41,7 +41,7 @@ export type Services =
 /**
  * How requests are authenticated with an Auth Key and its secret.
  *
- * - `authentication`: `"signed"` by default, which signs each request with `node:crypto`. `"tokens"` exchanges the
+ * - `authentication`: the default `"signed"` signs each request with `node:crypto`. `"tokens"` exchanges the
  *   credentials for bearer tokens, and reuses each token until it expires.
  * - `algorithm`: the algorithm of the signatures, `"sha384"` by default.
  * - `window`: how long a signature is valid, 5 minutes by default.

@@ -39,7 +39,7 @@ interface Stat {
   readonly started: string
 }
 
-/** Reads `/proc/<pid>/stat`. The second field is a name in parentheses and may contain any character. */
+/** Reads `/proc/<pid>/stat`. The second field of the line is a name in parentheses, which may contain any character. */
 const stat = (process: string): Effect.Effect<Option.Option<Stat>> =>
   Effect.map(
     text(`/proc/${process}/stat`),
@@ -125,8 +125,8 @@ const make: Effect.Effect<Tus.Service> = Effect.map(
  * **Details**
  *
  * On Linux a process is identified by its boot, PID namespace, process id and start time. A holder with another boot or
- * namespace may run in a container or on another machine, so its upload continues only after its lease has expired. On
- * other systems, no ended holder is detected.
+ * namespace may run in a container or on another machine, so the upload continues only after the lease of this holder
+ * has expired. On other systems, this Layer never detects that a holder has ended.
  *
  * **Gotchas**
  *

@@ -8,7 +8,10 @@ import type { LazyArg } from "effect/Function"
 import * as Stream from "effect/Stream"
 import { Readable } from "node:stream"
 
-/** Why this value is not a stream whose bytes are all still to be read. */
+/**
+ * The reason why a value cannot be uploaded: it is not a stream, it has failed or ended, or some of its bytes were
+ * already read. Undefined if the value can be uploaded.
+ */
 const problemOf = (readable: Readable): string | undefined => {
   // A caller in JavaScript may return anything.
   if (typeof (readable as Partial<Readable> | undefined | null)?.on !== "function")
@@ -26,7 +29,7 @@ const problemOf = (readable: Readable): string | undefined => {
  *
  * The stream is read only as fast as its bytes are sent. When the upload ends, fails or is interrupted, the stream is
  * destroyed. If `evaluate` throws, if bytes of the stream were already read, if the stream fails or closes early, or if
- * it emits anything but bytes (object mode, `setEncoding`), the error is `SourceFailed`.
+ * the stream emits anything but bytes (object mode, `setEncoding`), the error is `SourceFailed`.
  *
  * **Gotchas**
  *

@@ -17,8 +17,8 @@ import * as UndiciBody from "./internal/undiciBody.ts"
  * - `connections`: the maximum number of connections to one origin, unlimited by default. The time that a request waits
  *   for a connection counts towards the time limits of the request, so prefer a limit on the number of concurrent
  *   uploads.
- * - `proxy`: `"environment"` by default, which reads `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` (or their lowercase
- *   names) when the Layer is built. `"none"` ignores them.
+ * - `proxy`: the default `"environment"` reads `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` (or their lowercase names)
+ *   when the Layer is built. `"none"` ignores these variables.
  *
  * The Layer fails with `InvalidRequest` if an option is invalid, or if a proxy variable is not an http or https URL.
  *
@@ -79,15 +79,15 @@ const makeDispatcher = (options: Options): Effect.Effect<NodeHttpClient.Dispatch
  *
  * **Details**
  *
- * Uploads and operations set the time limits. Here, Undici itself has no time limit for a body, and a limit of one hour
- * for headers. An idle connection is kept for 4 seconds, or for as long as the server announces. A Node server closes
- * an idle connection after 5 seconds. The shorter limit matters, because a request on a closing connection is lost, and
- * a creation request is never repeated.
+ * Uploads and operations set the time limits. In this client, Undici itself has no time limit for a body, and a limit
+ * of one hour for headers. An idle connection is kept for 4 seconds, or for as long as the server announces. A Node
+ * server closes an idle connection after 5 seconds. The shorter limit matters, because a request on a closing
+ * connection is lost, and a creation request is never repeated.
  *
  * **Gotchas**
  *
- * A client that is derived from this client, for example with `HttpClient.mapRequest`, is a different client. Its
- * uploads are correct, but slower.
+ * A client that is derived from this client, for example with `HttpClient.mapRequest`, is a different client. Uploads
+ * with such a derived client are correct, but slower.
  *
  * @example UndiciClient.layerWith({ proxy: "none" })
  *

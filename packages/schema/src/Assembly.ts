@@ -1,7 +1,8 @@
 /**
  * The Assembly Status, and the params of a request to create an Assembly.
  *
- * Beyond the specification: spec.md names the Assembly operations, but defines neither their params nor the Status.
+ * These schemas are beyond the specification: spec.md names the Assembly operations, but defines neither their params
+ * nor the Status.
  */
 import * as Schema from "effect/Schema"
 import { generateFew } from "./internal/generate.ts"
@@ -134,7 +135,7 @@ export interface TusReceiptEncoded extends EncodedStructure<typeof TusReceipt> {
  * `uploads`, `results` and `tus_uploads` that are not objects. Thus one malformed field does not make a Status
  * unreadable.
  *
- * Beyond the specification, which names only ASSEMBLY_COMPLETED and `results`.
+ * The Status is beyond the specification, which names only ASSEMBLY_COMPLETED and `results`.
  *
  * @since 0.1.0
  * @category schemas

@@ -91,10 +91,10 @@ const fieldsOfEntry = {
 }
 
 /**
- * One Assembly of the list. Beyond the specification, which does not define this object. `id` and `created` are always
- * present. Any other field may be missing or null, and further fields are kept. `ok` and `error` determine the state
- * (`Assembly.state`), so a value of the wrong type in these fields is an error. Any other optional field whose value
- * has the wrong type is left out.
+ * One Assembly of the list. The entry is beyond the specification, which does not define this object. `id` and
+ * `created` are always present. Any other field may be missing or null, and further fields are kept. `ok` and `error`
+ * determine the state (`Assembly.state`), so a value of the wrong type in these fields is an error. Any other optional
+ * field whose value has the wrong type is left out.
  *
  * @since 0.1.0
  * @category schemas

@@ -1,7 +1,8 @@
 /**
  * The replay of an Assembly: the same files through the same or other Steps, as a new Assembly.
  *
- * Beyond the specification: spec.md names the operation, but defines neither its params nor its response.
+ * These schemas are beyond the specification: spec.md names the operation, but defines neither its params nor its
+ * response.
  */
 import * as Schema from "effect/Schema"
 import { AssemblyId } from "./Assembly.ts"

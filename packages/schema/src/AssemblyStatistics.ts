@@ -154,13 +154,13 @@ const endOfYears = 253_402_300_800_000
 const TextOrDateTime = Schema.declare(isSince, {
   expected: "at least 1 character or a DateTime.Utc",
   toCodecArbitrary: () =>
-    // The generator makes a DateTime from a number. It does not use the schema of a DateTime, whose code is larger than
-    // the rest of this module.
+    // The generator makes a DateTime from a number. The generator does not use the schema of a DateTime, whose code is
+    // larger than the rest of this module.
     Schema.link<string | DateTime.Utc>()(Schema.Union([NonEmptyString, NonNegativeInt]), {
       decode: SchemaGetter.transform((since) => {
         if (typeof since === "string") return since
-        // `DateTime.makeUnsafe` would add its parsers of texts and of parts of dates to a bundle. A number needs no
-        // parser.
+        // `DateTime.makeUnsafe` would add its parsers of texts and of parts of dates to a bundle, although a number
+        // needs no parser.
         // @effect-diagnostics-next-line globalDate:off
         return DateTime.fromDateUnsafe(new Date(since % endOfYears))
       }),

@@ -256,7 +256,7 @@ const TokenText = Schema.String.check(
 )
 
 /**
- * A bearer token, redacted. It is sent in a header, so it contains only visible ASCII characters.
+ * A bearer token, redacted. The token is sent in a header, so it contains only visible ASCII characters.
  *
  * Clause: spec.md, "Authentication".
  *
@@ -264,7 +264,7 @@ const TokenText = Schema.String.check(
  * @category schemas
  */
 export const AccessToken = TokenText.pipe(
-  // Not `Schema.RedactedFromValue`, because with a label it refuses to encode a token that has another label.
+  // `Schema.RedactedFromValue` is not used, because with a label it refuses to encode a token that has another label.
   Schema.decodeTo(Schema.Redacted(TokenText), {
     decode: SchemaGetter.transform((text) => Redacted.make(text, { label: "access_token" })),
     encode: SchemaGetter.transform((token) => Redacted.value(token))

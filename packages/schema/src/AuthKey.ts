@@ -1,7 +1,8 @@
 /**
  * Auth Keys: the keys with which a program authenticates, with their scopes and secrets.
  *
- * Beyond the specification: spec.md names the operations, but defines neither their params nor their responses.
+ * These schemas are beyond the specification: spec.md names the operations, but defines neither their params nor their
+ * responses.
  *
  * The index does not export this module: `import * as AuthKey from "@assembly-effect/schema/AuthKey"`.
  */

@@ -1,7 +1,7 @@
 /**
  * The bill of a month.
  *
- * Beyond the specification: spec.md names the operation, but does not define its response.
+ * These schemas are beyond the specification: spec.md names the operation, but does not define its response.
  *
  * The index does not export this module: `import * as Bill from "@assembly-effect/schema/Bill"`.
  */

@@ -2,7 +2,8 @@
  * Operations of the DAM: get, list and delete assets, move many assets at once, and move an asset or a folder by its
  * path.
  *
- * Beyond the specification: spec.md defines the asset and the move of one asset, but only names the other operations.
+ * These schemas are beyond the specification: spec.md defines the asset and the move of one asset, but only names the
+ * other operations.
  */
 import * as Schema from "effect/Schema"
 import { Asset, DestinationPath, Filename, Moved } from "./DamAsset.ts"
@@ -15,7 +16,7 @@ import { NonEmptyString, Timestamp } from "./Scalar.ts"
 const message = lenient(Schema.String)
 
 /**
- * The params of a request to get an asset. `versionId` selects an older version of its bytes.
+ * The params of a request to get an asset. `versionId` selects an older version of the bytes of the asset.
  *
  * Beyond the specification.
  *

@@ -11,7 +11,7 @@ const make = <const Name extends string>(name: Name) =>
   ).pipe(Schema.brand<Name>(name as never))
 
 /**
- * The id of an asset. It stays the same after moves and renames.
+ * The id of an asset. The id stays the same after moves and renames.
  *
  * Clause: spec.md, "DAM asset", "Identifier format".
  *

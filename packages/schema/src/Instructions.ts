@@ -1,7 +1,7 @@
 /**
  * Assembly Instructions: the Steps of an Assembly or a Template, checked without a network.
  *
- * Beyond the specification, which names robots and Steps, but does not define them.
+ * The rules are beyond the specification, which names robots and Steps, but does not define them.
  *
  * @example
  * import * as Instructions from "@assembly-effect/schema/Instructions"
@@ -64,7 +64,7 @@ interface Common {
 /**
  * The robots whose options have types. A Step may name any other robot, with any options.
  *
- * - `/upload/handle`: accepts the uploads. Only its Step may have the name `:original`.
+ * - `/upload/handle`: accepts the uploads. Only a Step with this robot may have the name `:original`.
  * - `/transloadit/store`: stores each file as an asset at `path`.
  * - `/file/hash`: puts the hash of each file into its `meta`.
  * - `/emulator/fail` and `/emulator/wait`: exist only in the embedded service. `/emulator/fail` fails with an error
@@ -133,7 +133,7 @@ const many = (value: unknown, path: Reference["path"]): ReadonlyArray<Reference 
 
 /**
  * Reads the `use` of a Step, in all its forms: each name in order and with repetitions, and a {@link Problem} for each
- * invalid part. The paths start below the `use`. Whether a Step with this name exists is not checked.
+ * invalid part. The paths start below the `use`. This function does not check whether the named Steps exist.
  *
  * @example
  * Instructions.references({ use: { steps: ["faces", 1] } })
@@ -206,7 +206,7 @@ const stepProblems = (name: string, step: unknown, steps: Members, isWhole: bool
 }
 
 /**
- * Returns all problems of Steps. `of` is `"whole"` for complete Steps. It is `"changes"` for Steps that change the
+ * Returns all problems of Steps. `of` is `"whole"` for complete Steps. `of` is `"changes"` for Steps that change the
  * Steps of a Template, because such Steps may use Steps that only the Template has.
  *
  * @since 0.1.0

@@ -97,7 +97,7 @@ const tooDeep: Problem = `nested deeper than ${maxDepth} levels`
 
 /**
  * Parses a JSON text. The depth is checked first, because a parser takes seconds for millions of levels, and a
- * recursive walk over them overflows the stack.
+ * recursive walk over so many levels overflows the stack.
  *
  * @since 0.1.0
  * @category utilities

@@ -42,7 +42,7 @@ type Rest<S> = Omit<S, keyof Schema.Top>
  * **Gotchas**
  *
  * Give both names to a struct that has optional keys and keeps further keys. Without names, the compiler writes the
- * fields into the declaration files. There, an index signature next to optional keys compiles only with
+ * fields into the declaration files. In a declaration file, an index signature next to optional keys compiles only with
  * `exactOptionalPropertyTypes`.
  *
  * @example

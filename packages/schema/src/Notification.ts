@@ -1,7 +1,8 @@
 /**
  * The notifications of an Assembly: the requests to its `notify_url`, and the responses of the receiver.
  *
- * Beyond the specification: spec.md names the operations, but defines neither their params nor their responses.
+ * These schemas are beyond the specification: spec.md names the operations, but defines neither their params nor their
+ * responses.
  *
  * The index does not export this module: `import * as Notification from "@assembly-effect/schema/Notification"`.
  */

@@ -1,7 +1,8 @@
 /**
- * Priority job slots: how many of them the jobs of a Workspace use now, and how many they used in the past.
+ * Priority job slots: how many slots the jobs of a Workspace use now, and how many slots they used in the past.
  *
- * Beyond the specification: spec.md names the operations, but defines neither their params nor their responses.
+ * These schemas are beyond the specification: spec.md names the operations, but defines neither their params nor their
+ * responses.
  *
  * The index does not export this module: `import * as Queue from "@assembly-effect/schema/Queue"`.
  */

@@ -4,7 +4,7 @@
 import * as Order from "effect/Order"
 import * as Schema from "effect/Schema"
 
-// Separate modules, so that a bundle contains only the schemas that its operations use.
+// These schemas have separate modules, so that a bundle contains only the schemas that its operations use.
 export { FromDate, ToDate } from "./internal/listDate.ts"
 export { ByteSize, PixelSize } from "./internal/size.ts"
 export { IsoDateTime, Timestamp } from "./Timestamp.ts"

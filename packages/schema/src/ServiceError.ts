@@ -4,7 +4,7 @@
 import * as Schema from "effect/Schema"
 import { NonEmptyString } from "./Scalar.ts"
 
-// Separate modules, so that a bundle contains only the errors of its operations.
+// These schemas have separate modules, so that a bundle contains only the errors of its operations.
 export { ListError, MoveError, named, type NamedCode, StatisticsError, statusOf } from "./internal/namedError.ts"
 export { parseTusError, TusErrorBody, TusErrorText } from "./internal/tusError.ts"
 

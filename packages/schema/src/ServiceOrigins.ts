@@ -2,7 +2,8 @@
  * The origins that belong to one deployment of the service. A response may contain URLs of uploads, Statuses and update
  * streams. A client uses such a URL only if its origin belongs to the deployment.
  *
- * Beyond the specification, which requires that a client validates such a URL as a capability, but names no host.
+ * The origins are beyond the specification, which requires that a client validates such a URL as a capability, but
+ * names no host.
  */
 import * as Result from "effect/Result"
 import { isLoopback } from "./internal/loopback.ts"
@@ -12,7 +13,7 @@ import { isLoopback } from "./internal/loopback.ts"
  * Status names the host `api2-<cell>.transloadit.com` for uploads. The service may move an upload to another cell.
  * Therefore the Location of an upload may name another cell than the `tus_url` in the Status.
  *
- * Source: Statuses in the public fixtures of `@transloadit/node` 4.12.0.
+ * The source of this pattern is the Statuses in the public fixtures of `@transloadit/node` 4.12.0.
  *
  * @since 0.1.0
  * @category utilities
@@ -128,9 +129,9 @@ const fromEntries = (
 }
 
 /**
- * Makes the origins of the deployment at a base URL, which include the origin of that URL. For the public service, its
- * cells are included. For `localhost`, the addresses `127.0.0.1` and `[::1]` with the same scheme and port are
- * included. `additional` are further origins or patterns of origins.
+ * Makes the origins of the deployment at a base URL, which include the origin of that URL. For the public service, the
+ * origins of its upload hosts (cells) are included. For `localhost`, the addresses `127.0.0.1` and `[::1]` with the
+ * same scheme and port are included. `additional` are further origins or patterns of origins.
  *
  * **Gotchas**
  *
@@ -154,8 +155,8 @@ export const make = (
 
 /**
  * The origins that belong to a base URL in addition to its own origin. A client that connects to `localhost` may reach
- * `127.0.0.1` or `[::1]`, so a service there may name either address in its URLs. A base URL with an address means only
- * the server at that address, so `localhost` is not added.
+ * `127.0.0.1` or `[::1]`, so a service on `localhost` may name either address in its URLs. A base URL with an address
+ * means only the server at that address, so `localhost` is not added.
  */
 const siblingsOf = (own: string): ReadonlyArray<string> => {
   if (isPublic(own)) return [publicService.origin, publicService.cells]

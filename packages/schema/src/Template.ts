@@ -2,7 +2,8 @@
  * Templates: Assembly Instructions that are stored in a Workspace. A request can name a Template instead of sending the
  * Instructions.
  *
- * Beyond the specification: spec.md names the operations, but defines neither their params nor their responses.
+ * These schemas are beyond the specification: spec.md names the operations, but defines neither their params nor their
+ * responses.
  *
  * The index does not export this module: `import * as Template from "@assembly-effect/schema/Template"`.
  */

@@ -1,7 +1,8 @@
 /**
  * Template Credentials: secrets for other services, such as a storage bucket. Templates use these secrets by name.
  *
- * Beyond the specification: spec.md names the operations, but defines neither their params nor their responses.
+ * These schemas are beyond the specification: spec.md names the operations, but defines neither their params nor their
+ * responses.
  *
  * The index does not export this module: `import * as TemplateCredential from
  * "@assembly-effect/schema/TemplateCredential"`.

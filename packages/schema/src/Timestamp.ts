@@ -1,6 +1,6 @@
 /**
- * Date-times in ISO 8601. A separate module, because nearly every bundle needs the numbers of `Scalar`, but not the
- * dates.
+ * Date-times in ISO 8601. This is a separate module, because nearly every bundle needs the numbers of `Scalar`, but not
+ * the dates.
  */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"

@@ -47,7 +47,8 @@ export const UploadLength = Schema.String.check(
 ).pipe(
   Schema.decodeTo(
     Schema.BigInt.check(
-      // Own code, because `Schema.isBetweenBigInt` would add more to a bundle than this whole module.
+      // This check does not use `Schema.isBetweenBigInt`, because that function would add more to a bundle than this
+      // whole module.
       Schema.makeFilter<bigint>((length) => length >= 0n && length <= maxLength, {
         expected: "0 to 9223372036854775807 bytes",
         arbitraryConstraint: { minimum: 0n, maximum: maxLength, order: Order.BigInt }
@@ -327,9 +328,9 @@ const formOf = (headers: Readonly<Record<string, string>>): keyof typeof codecs 
  * - `Deferred`: the length is sent later.
  * - `Final`: concatenates `parts` in the given order.
  *
- * Decoding expects lowercase header names and ignores unknown headers. It chooses the kind first: `Final` if there is
- * an `upload-concat` other than `partial`, else `Deferred` if there is an `upload-defer-length`, else `Fixed`. Only
- * broken rules of this kind are reported.
+ * Decoding expects lowercase header names and ignores unknown headers. Decoding chooses the kind of the request first:
+ * `Final` if there is an `upload-concat` other than `partial`, else `Deferred` if there is an `upload-defer-length`,
+ * else `Fixed`. Only broken rules of this kind are reported.
  *
  * @example `{ _tag: "Fixed", length: 42n, metadata, partial: false, withBody: false }`
  *
@@ -355,7 +356,7 @@ export const Creation = Schema.Record(Schema.String, Schema.String).pipe(
 export type Creation = typeof Creation.Type
 
 /**
- * The headers of the 201 response to a creation. `location` is not checked here, because the `UploadTarget` of
+ * The headers of the 201 response to a creation. This schema does not check `location`, because the `UploadTarget` of
  * `@assembly-effect/tus` decides whether that URL is trusted.
  *
  * Clause: spec.md, "Create a tus upload".
@@ -370,8 +371,8 @@ export const Created = Schema.Struct({
 })
 
 /**
- * {@link Created} in strict form: `x-content-type-options: nosniff` is required. Independent tus servers omit this
- * header.
+ * {@link Created} in strict form: `x-content-type-options: nosniff` is required. Tus servers other than the service
+ * omit this header.
  *
  * Clause: spec.md, "Create a tus upload".
  *

@@ -33,7 +33,7 @@ import {
 } from "./internal/invalid.ts"
 import * as TusUpload from "./TusUpload.ts"
 
-// In a separate module, so that each module stays small.
+// The following generators have a separate module, so that each module stays small.
 export {
   authKeyId,
   createAuthKey,
@@ -246,7 +246,7 @@ export const metadata: Invalids = {
 
 const creationCases = TusUpload.Creation.to.cases
 
-/** Invalid creations of one kind. They break one of `rules`, or one of the rules that all kinds share. */
+/** Invalid creations of one kind. Each creation breaks one of `rules`, or one of the rules that all kinds share. */
 const creationOf = <T extends TusUpload.Creation>(
   form: Schema.ConstraintCodec<T, unknown>,
   rules: ReadonlyArray<Rule<object, object>>

@@ -104,7 +104,9 @@ export const compile = (operation: Operation.Any, { authenticator, baseUrl, http
       Transport.scopedToFailure
     )
 
-  /** Sends an admitted request. A rate limit pauses all requests to this origin that use the same gate. */
+  /**
+   * Sends an admitted request. A rate limit pauses all requests to this origin that use the same gate (rate limiter).
+   */
   const exchange = (encoded: Request.Encoded, conditions: Conditions, proof: Authenticator.Proof | undefined) =>
     receive(
       Request.toHttp(operation, encoded, proof),

@@ -1,9 +1,9 @@
 /**
- * The clock skew between the service and this machine, and when it is trusted.
+ * The clock skew between the service and this machine, and when this skew is trusted.
  *
- * A `Date` header is not trustworthy: it may come from a proxy or a broken service. Therefore, at first only the
- * operation that was refused uses the time in the header, for its next attempt. The skew is kept for other operations
- * only if the service accepts that attempt and its response shows the same time. A correction is dropped if a later
+ * A `Date` header is not trustworthy: it may come from a proxy or a broken service. Therefore, only the operation that
+ * was refused uses the time in the header, for its next attempt. The skew is kept for other operations only if the
+ * service accepts that attempt and the `Date` of the response shows the same skew. A correction is dropped if a later
  * response contradicts it.
  */
 import * as Wait from "@assembly-effect/auth/unstable/Wait"
@@ -41,7 +41,7 @@ const isExpired = (error: Failed["error"]): error is ApiError.AuthenticationFail
 
 /**
  * Call this function after the service has accepted a request that was signed with the correction `used`. Keeps the
- * correction if the response shows the same time, else drops it.
+ * correction if the `Date` of the response shows the same skew, and drops the correction if it shows another skew.
  */
 export const accepted = (skew: ClockSkew, used: number, response: HttpClientResponse): Effect.Effect<void> =>
   Effect.suspend(() => {

@@ -42,8 +42,8 @@ export const outcome = (status: Assembly.Status): Option.Option<Result.Result<As
 }
 
 /**
- * The pauses between readings of the Status: the first pause is `first`, and each further pause is half as long again,
- * up to `max`.
+ * The pauses between readings of the Status: the first pause is `first`, and each further pause is 1.5 times as long as
+ * the previous pause, up to `max`.
  */
 export interface Pace {
   readonly first: Duration.Duration

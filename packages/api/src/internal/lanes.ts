@@ -33,8 +33,8 @@ const late = (wait: number) => new Admission.NotAdmitted({ wait: Option.some(Dur
 const broken = () => new Admission.NotAdmitted({ wait: Option.none() })
 
 /**
- * The estimated time until a new request gets a permit after all waiting requests, in milliseconds. It assumes that no
- * other process uses the limiter.
+ * The estimated time until a new request gets a permit after all waiting requests, in milliseconds. The estimate
+ * assumes that no other process uses the limiter.
  */
 const estimate = (lane: Lane, now: number, { algorithm, limit, window }: Options): number => {
   const time = Duration.toMillis(window)
@@ -53,7 +53,9 @@ export const make = (limiter: RateLimiter.RateLimiter, options: Options): Admiss
     return lane
   }
 
-  /** The pause that the service has requested is the `delay` of the result. The call consumes no tokens. */
+  /**
+   * Reads the pause that the service has requested, which is the `delay` of the result. The call consumes no tokens.
+   */
   const pauseOf = (key: string) =>
     limiter.adaptiveConsume({ key, tokens: 0, fallbackLimit: options.limit, fallbackWindow: options.window })
 

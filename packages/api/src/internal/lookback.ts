@@ -16,7 +16,7 @@ const instantOf = (since: AssemblyStatistics.Query["since"]): number =>
 
 /**
  * A `since` of exactly 91 days ago is permitted. A text that is not an instant passes, because only the service can
- * read it.
+ * interpret such a text.
  */
 export const check = ({ since }: AssemblyStatistics.Query, now: DateTime.Utc): ReadonlyArray<ApiError.Issue> =>
   instantOf(since) < DateTime.toEpochMillis(now) - limit

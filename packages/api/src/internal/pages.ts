@@ -15,13 +15,16 @@ interface Walk<P, E> {
   readonly page: number
   /** The request for this page, which was started when the previous page was emitted. */
   readonly request: Fiber.Fiber<P, E> | undefined
-  /** The ids of the entries on the last two pages. The next page repeats some of them if entries were shifted. */
+  /**
+   * The ids of the entries on the last two pages. The next page repeats some of these entries if new entries have
+   * shifted them.
+   */
   readonly seen: ReadonlyArray<ReadonlySet<string>>
 }
 
 /**
- * Whether a page is the last page. This depends on the total if the service reports it, else on whether the page is
- * full.
+ * Whether a page is the last page. This depends on the total number of items if the service reports it, else on whether
+ * the page is full.
  */
 const isLast = (found: Page, page: number, pageSize: number): boolean =>
   found.items.length === 0 ||

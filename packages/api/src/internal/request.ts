@@ -29,7 +29,9 @@ const fillPath = (path: string, variables: Readonly<Record<string, string>>): st
 const toText = (fields: object): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]))
 
-/** Encodes input with a schema. One error contains all broken rules. The path of each begins with `below`. */
+/**
+ * Encodes input with a schema. One error contains all broken rules. The path of each broken rule begins with `below`.
+ */
 const encodeInput = <S extends Schema.ConstraintCodec<unknown, unknown>>(
   schema: S,
   ...below: ReadonlyArray<string>
@@ -61,7 +63,8 @@ const checkParams = (
       })
 
 /**
- * Makes the function that encodes the input of an operation. Its codecs are compiled once for each client.
+ * Makes the function that encodes the input of an operation. The codecs of the operation are compiled once for each
+ * client.
  */
 export const encoder = (operation: Operation.Any, baseUrl: string) => {
   const params = encodeInput(operation.params)

@@ -114,7 +114,10 @@ const toError = (
   return Effect.succeed(new ApiError.ServiceFailure(details))
 }
 
-/** The beginning of a body, redacted. Empty if the body may contain secrets, because `secrets` does not list them. */
+/**
+ * The beginning of a body, redacted. The result is empty if the response may contain secrets, because `secrets` lists
+ * only the secrets of the request.
+ */
 const excerptOf = ({ operation, secrets }: Pick<Answered, "operation" | "secrets">, text: string): string =>
   operation.confidential === undefined ? Redaction.excerpt(text, secrets) : ""
 
@@ -129,8 +132,8 @@ const unexpected = ({ operation, response, secrets, subject }: Answered, problem
   })
 
 /**
- * The error for a body that is not an error object. With the status 429 it is a rate limit, because a proxy may have
- * written the body.
+ * The error for a body that is not an error object. With the status 429 the error is `RateLimited` whatever the body
+ * says, because a proxy may have written the body.
  */
 const undecodable = (
   answered: Answered,
@@ -146,7 +149,7 @@ const undecodable = (
 const readJson = (text: string): Result.Result<unknown, string> =>
   Result.mapError(Json.parse(text), (problem) => (problem === "not JSON" ? "that is not JSON" : problem))
 
-/** The failure of an error response. `body` is the parsed `text`. */
+/** The failure of the operation after an error response. `body` is the parsed `text`. */
 const toFailed = Effect.fnUntraced(function* (
   answered: Answered,
   { problem: unreadable, text }: AuthTransport.ErrorText,
@@ -166,7 +169,7 @@ const toFailed = Effect.fnUntraced(function* (
   })
 })
 
-/** The failure of a success response whose body breaks a rule of the schema. */
+/** The failure of the operation after a success response whose body breaks a rule of the schema. */
 const malformed = (answered: Answered, text: string, issue: SchemaIssue.Issue): Failed => {
   const [first] = Input.fromSchemaIssue(issue)
   const place = first === undefined || first.path.length === 0 ? "" : ` at ${first.path.join(".")}`

@@ -3,8 +3,8 @@ import * as Instructions from "@assembly-effect/schema/Instructions"
 import type * as ApiError from "../ApiError.ts"
 
 /**
- * Checks the Steps of a new Assembly by the rules of `Instructions.make`. If the params also name a Template, their
- * Steps change the Steps of the Template, so they may use Steps that only the Template has.
+ * Checks the Steps of a new Assembly by the rules of `Instructions.make`. If the params also name a Template, the Steps
+ * in the params change the Steps of the Template, so they may use Steps that only the Template has.
  */
 export const check = ({ steps, templateId }: Assembly.CreateParams): ReadonlyArray<ApiError.Issue> =>
   steps === undefined

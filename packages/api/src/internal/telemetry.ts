@@ -67,7 +67,7 @@ export const retried = (
     )
   )
 
-/** Logs that the local clock is wrong. If the corrected request succeeds, no error shows the clock skew. */
+/** Logs that the local clock is wrong. If the corrected request succeeds, only this log shows the clock skew. */
 export const corrected = (operation: string, clockSkew: number): Effect.Effect<void> =>
   Effect.logWarning(`${operation}: the clock of the service is ${clockSkew} ms ahead; signing with the corrected time`)
 

@@ -10,7 +10,7 @@ const operation = "Assemblies.watch"
 
 /**
  * The error for an update stream that belongs to another Assembly. The error does not contain the event, because the
- * Assembly id in the event grants access.
+ * Assembly id in the event grants access to that Assembly.
  */
 export const ofAnother = (assemblyId: string): ApiError.UnexpectedResponse =>
   new ApiError.UnexpectedResponse({

@@ -34,7 +34,7 @@ const settle = Duration.millis(250)
 /** The maximum size of one event. */
 const maxEventSize = 1024 * 1024
 
-/** The pace of connection attempts. Polling continues between them. */
+/** The pace of connection attempts. Polling continues between the attempts. */
 const reconnect: Completion.Pace = { first: Duration.seconds(1), max: Duration.seconds(30) }
 
 /** Signals from the update stream to the readings. `changed` fails if the stream belongs to another Assembly. */

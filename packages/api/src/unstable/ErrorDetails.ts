@@ -9,8 +9,9 @@ import * as Schema from "effect/Schema"
  * - `operation`: the name of the operation, such as `Assemblies.list`.
  * - `host`: the host of the request, with its port if this is not the default port. `host` never contains a path or a
  *   query, because the URL of an upload or a Status grants access.
- * - `assemblyId`: the id in the path of the operation, if it has one. Anybody who has the id can read the Status, so an
- *   application that exports errors may want to remove it. No message and no span contains the complete id.
+ * - `assemblyId`: the id in the path of the operation, if this path has an id. Anybody who has the id can read the
+ *   Status, so an application that exports errors may want to remove the id. No message and no span contains the
+ *   complete id.
  *
  * @since 0.1.0
  * @category schemas

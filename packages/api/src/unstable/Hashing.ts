@@ -1,12 +1,12 @@
 /**
- * Replaces how an MD5 is computed. This module loads no implementation.
+ * Replaces the implementation of MD5. This module loads no implementation.
  */
 import * as Context from "effect/Context"
 
 /**
  * An MD5 of bytes that arrive in pieces.
  *
- * - `add`: adds the next bytes. They are not kept.
+ * - `add`: adds the next bytes. The bytes are not kept.
  * - `hex`: the MD5 of all bytes so far, in 32 lowercase hexadecimal digits. More bytes may be added afterwards.
  *
  * @since 0.1.0

@@ -9,7 +9,7 @@ const forms: ReadonlyArray<RegExp> = [
   /(?<=\/resumable\/+files\/+)[^\s"'<>\\]+/giu,
   // URLs of Statuses and update streams. Anybody who knows such a URL can read the Status and cancel the Assembly.
   /(?<=\/assemblies\/+)(?=[0-9a-f-]{4})[^\s"'<>\\]+/giu,
-  // Signed results, update streams and signed requests: the query grants the access.
+  // The URLs of signed results, update streams and signed requests: the query grants access.
   /(?<=[a-z]:\/\/[^\s"'<>\\?#]*[?#])[^\s"'<>\\]+/giu,
   /(?<=[a-z]:\/\/)[^\s"'<>\\/?#@]+(?=@)/giu,
   /(?<=(?:signature|sig|token|secret|policy|assembly|x-amz-[a-z-]{1,40})(?:=|"\s{0,2}:\s{0,2}"))[^\s"'<>\\&;]+/giu,

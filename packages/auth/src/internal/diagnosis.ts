@@ -7,7 +7,7 @@ import * as Predicate from "effect/Predicate"
 import { Lost } from "../unstable/Failure.ts"
 
 /**
- * The facts that the error does not contain.
+ * The facts about a request that the error of the HTTP client does not contain.
  *
  * - `sends`: how often the request was passed to the network, if the sends of the client can be observed.
  * - `isSeen`: whether the sends of this client can be observed.
@@ -19,7 +19,7 @@ export interface Circumstances {
   readonly knowsHost: boolean
 }
 
-/** The default if these facts are not known. */
+/** The default if the circumstances of a request are not known. */
 const unknown: Circumstances = { sends: 0, isSeen: false, knowsHost: true }
 
 /**
@@ -78,8 +78,8 @@ const kinds: ReadonlyMap<string, Kind> = new Map([
   ["INVALID_CA", untrusted],
   ["INVALID_PURPOSE", untrusted],
   ["PATH_LENGTH_EXCEEDED", untrusted],
-  // The client and the server cannot agree on TLS. A broken record (`ERR_SSL_…_BAD_RECORD_MAC`) is missing here,
-  // because it is a network failure.
+  // The client and the server cannot agree on TLS. A broken record (`ERR_SSL_…_BAD_RECORD_MAC`) is missing in this
+  // table, because it is a network failure.
   ["EPROTO", handshake],
   ["ERR_SSL_WRONG_VERSION_NUMBER", handshake],
   ["ERR_SSL_PACKET_LENGTH_TOO_LONG", handshake],
@@ -110,7 +110,7 @@ const kindOf = (code: string | undefined): Kind => {
 /** The system calls that fail before a connection exists. */
 const connecting: ReadonlySet<unknown> = new Set(["connect", "getaddrinfo"])
 
-/** Whether a value looks like an error code. Any other text may contain a URL. */
+/** Whether a value looks like an error code. A text that does not look like a code may contain a URL. */
 const isCode = (code: unknown): code is string => typeof code === "string" && /^[A-Za-z][\w/]{1,63}$/.test(code)
 
 /** The maximum length of a chain of causes. */
@@ -160,7 +160,7 @@ const sent = (before: boolean, { isSeen, sends }: Circumstances): "no" | "maybe"
 
 const fromCause = (cause: unknown, circumstances: Circumstances, phase: string): Lost => {
   const chain = chainOf(cause)
-  // This is the message of `fetch` for a redirect that it does not follow. This error has no code.
+  // With this message, `fetch` reports a redirect that it does not follow. The error has no code.
   if (chain.some((error) => Reflect.get(error, "message") === "unexpected redirect")) {
     return new Lost({
       problem: "redirects are not followed",

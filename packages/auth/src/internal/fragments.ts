@@ -33,7 +33,7 @@ const sought = (secret: string): Sought => {
   return { text, units: new Set(text.split("")), piece: Math.min(minPiece, text.length) }
 }
 
-/** The decoded forms of a secret. There are several if the secret itself contains escapes. */
+/** The decoded forms of a secret. There are several forms if the secret itself contains escapes. */
 const readingsOf = (secret: string): ReadonlyArray<string> =>
   Written.readings(secret)
     .map(({ text }) => text)

@@ -1,6 +1,6 @@
 /**
- * Checks that a client which wraps the body of a request sends the given bytes. Bytes that the client compressed,
- * dropped, repeated or changed are not sent.
+ * Checks that a client sends exactly the given bytes, even if it wraps the body of the request. Bytes that the client
+ * compressed, dropped, repeated or changed are not sent.
  */
 import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"

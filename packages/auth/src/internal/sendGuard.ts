@@ -1,5 +1,5 @@
 /**
- * The guard of one request. It observes each send, and stops a send that differs from the request.
+ * The guard of one request. The guard observes each send, and stops a send that differs from the request.
  */
 import * as Effect from "effect/Effect"
 import * as HttpBody from "effect/http/HttpBody"
@@ -18,8 +18,8 @@ const other = {
     sent: "maybe",
     permanent: false
   }),
-  // `sent` is `maybe`, because the service may have carried out the request before it redirected; before a 303 it
-  // certainly has. An earlier send whose response was lost may have arrived too.
+  // `sent` is `maybe`, because the service may have carried out the request before it redirected; before a 303 the
+  // service has certainly carried out the request. An earlier send whose response was lost may have arrived too.
   followed: new Lost({
     problem: "the HTTP client would have followed a redirect",
     code: "REQUEST_REDIRECTED",
@@ -126,15 +126,16 @@ const isAnsweredElsewhere = ({ request, url }: HttpClientResponse.HttpClientResp
   return asked.origin !== answered.origin || asked.pathname !== answered.pathname
 }
 
-/** Methods that may be repeated, because they change nothing. */
+/** Whether a request may be repeated, because its method changes nothing. */
 const isRead = (method: string): boolean => method === "GET" || method === "HEAD"
 
 /**
  * - `request`: the request to give to the client. If its body is a stream, the body can be read only once.
- * - `onSend`: called with each request before it is sent. It throws to stop a send, because it runs in a predicate of
- *   the HTTP client, which cannot fail otherwise.
+ * - `onSend`: called with each request before it is sent. `onSend` throws to stop a send: it runs in a predicate of the
+ *   HTTP client, and a predicate cannot fail in another way.
  * - `onAnswer`: checks that the requested URL has responded.
- * - `refusal`: the error of a stopped send, if a send was stopped. It takes precedence over the result of the client.
+ * - `refusal`: the error of a stopped send, if a send was stopped. This error takes precedence over the result of the
+ *   client.
  * - `sends`: the number of permitted sends.
  */
 export interface SendGuard {

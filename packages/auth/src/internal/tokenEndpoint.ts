@@ -1,6 +1,6 @@
 /**
  * `POST /token` (spec.md, "Authentication"). The specification names only `access_token`; the errors and the other
- * response fields are beyond it.
+ * response fields are beyond the specification.
  */
 import * as Auth from "@assembly-effect/schema/Auth"
 import * as ServiceError from "@assembly-effect/schema/ServiceError"
@@ -176,7 +176,7 @@ const exchange = (grant: Grant, environment: Environment): Effect.Effect<Answer,
 
 /**
  * Requests one token. The credentials are sent only to the checked base URL, and redirects are not followed. The wait
- * for a permit does not count for the time limit.
+ * for a permit does not count towards the time limit.
  */
 export const request = (grant: Grant, environment: Environment): Effect.Effect<Answer, AuthError.AuthError> =>
   Admission.enter(environment.gate, grant.baseUrl, patience).pipe(

@@ -1,8 +1,8 @@
 /**
  * Admission of requests: a request waits for a permit before its time limit starts.
  *
- * Without a Layer every request is sent at once. `@assembly-effect/api/Guard` provides a rate limiter. All requests ask
- * for admission here: operations, uploads and token requests.
+ * Without a Layer every request is sent at once. `@assembly-effect/api/Guard` provides a rate limiter. All requests use
+ * this module: operations, uploads and token requests.
  */
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -13,8 +13,8 @@ import * as Option from "effect/Option"
 import { withLimit } from "../internal/readBody.ts"
 
 /**
- * A request was not admitted and not sent. `wait` is the time until the rate limiter can give a permit. It exceeds
- * `patience`, the longest wait that the caller accepts. `wait` is `None` if the rate limiter itself failed.
+ * A request was not admitted and not sent. `wait` is the time until the rate limiter can give a permit. This time
+ * exceeds `patience`, the longest wait that the caller accepts. `wait` is `None` if the rate limiter itself failed.
  *
  * @since 0.1.0
  * @category errors
@@ -33,8 +33,8 @@ export class NotAdmitted extends Data.TaggedError("NotAdmitted")<{
 /**
  * Admits requests, separately for each origin.
  *
- * - `enter`: waits for a permit for one request, and returns how long the request waited. It fails as soon as the wait
- *   is known to exceed `patience`. After a failure or an interruption no permit is used.
+ * - `enter`: waits for a permit for one request, and returns how long the request waited. `enter` fails as soon as the
+ *   wait is known to exceed `patience`. After a failure or an interruption no permit is used.
  * - `pause`: makes every request to the origin wait, because the service requested a pause.
  *
  * @since 0.1.0
@@ -122,8 +122,8 @@ export const pause = (at: Gate, url: string, wait: Duration.Duration): Effect.Ef
   Duration.isZero(wait) ? Effect.void : at.pause(new URL(url).origin, wait)
 
 /**
- * Limits the time of a request, measured from the moment it is sent. The wait for a permit does not count. `limit`
- * fails when the time is over, see `Transport.withLimit`.
+ * Limits the time of a request, measured from the moment it is sent. The wait for a permit does not count towards the
+ * limit. `limit` fails when the time is over, see `Transport.withLimit`.
  *
  * @since 0.1.0
  * @category combinators

@@ -34,8 +34,8 @@ export { type ErrorText, Lost, UnreadableBody } from "./Failure.ts"
 export const toLost = (error: HttpClientError.HttpClientError): Lost => Diagnosis.diagnose(error)
 
 /**
- * Facts about a client: the hosts that have responded to it, and whether its sends can be observed. They are kept until
- * the client is garbage-collected.
+ * Facts about a client: the hosts that have responded to it, and whether its sends can be observed. These facts are
+ * kept until the client is garbage-collected.
  */
 interface Known {
   readonly hosts: Set<string>
@@ -55,8 +55,8 @@ const hostOf = (request: HttpClientRequest.HttpClientRequest): string =>
 
 /**
  * The redirect mode of `fetch`. A redirect is not followed in either mode. With `error`, `fetch` does not keep a copy
- * of a streamed body. Some runtimes, such as workerd, do not support `error`. There, a streamed request gets the status
- * of the redirect, as other requests do.
+ * of a streamed body. Some runtimes, such as workerd, do not support `error`. In such a runtime, a streamed request
+ * gets the status of the redirect, as other requests do.
  */
 const redirectMode = (streaming: boolean): RequestRedirect => {
   if (!streaming) return "manual"
@@ -116,12 +116,12 @@ const settle = (
  *
  * **Gotchas**
  *
- * The guard observes requests that pass through Effect's `HttpClient.make`. It cannot observe a layer below
+ * The guard observes requests that pass through Effect's `HttpClient.make`. The guard cannot observe a layer below
  * `HttpClient.make`. If a `Dispatcher` or a `fetch` function repeats a request, the guard does not see the second send,
  * unless the body is a stream. Undici's `RetryAgent` repeats PUT, DELETE and reads, and the other methods in its
  * `methods` option. A wrapper that sets `HttpClient.TracerDisabledWhen` or `Tracer.DisablePropagation` inside the
- * client also hides the sends. Origin, length and encoding are then checked when the response arrives. If a second send
- * was stopped, the service may have carried out the first send, so `sent` is `maybe`.
+ * client also hides the sends. If the sends are hidden, the guard checks origin, length and encoding when the response
+ * arrives. If a second send was stopped, the service may have carried out the first send, so `sent` is `maybe`.
  *
  * @since 0.1.0
  * @category utilities
@@ -168,8 +168,8 @@ export const send = (
 
 /**
  * Gives an exchange a scope. A failure or an interruption closes the scope, and with it the connection. After a
- * complete response the scope is not closed, so that the next request can use the connection again. Closing it would
- * abort the finished request, which costs as much time as signing a request.
+ * complete response the scope is not closed, so that the next request can use the connection again. Closing the scope
+ * would abort the finished request, which costs as much time as signing a request.
  *
  * @since 0.1.0
  * @category utilities

@@ -38,7 +38,7 @@ const serviceTime = ({ date }: Headers.Headers): Option.Option<number> =>
 
 /**
  * The wait in `Retry-After`, in milliseconds. If the header contains a date and the response has a `Date`, the wait is
- * the difference between them, so that a wrong local clock has no effect.
+ * the difference between these two times, so that a wrong local clock has no effect.
  */
 const retryAfter = (headers: Headers.Headers, now: number): Option.Option<number> => {
   const header = headers["retry-after"]?.trim()
@@ -47,11 +47,11 @@ const retryAfter = (headers: Headers.Headers, now: number): Option.Option<number
   return Option.map(parseDate(header), (date) => Math.max(0, date - Option.getOrElse(serviceTime(headers), () => now)))
 }
 
-/** The longest wait, in milliseconds. It is finite, so that a sum of waits is finite too. */
+/** The longest wait, in milliseconds. This limit is finite, so that a sum of waits is finite too. */
 const longest = Number.MAX_SAFE_INTEGER
 
 /**
- * The pause that a response requests. If its body and `Retry-After` name different pauses, the longer pause counts. The
+ * The pause that a response requests. If the body and `Retry-After` name different pauses, the longer pause counts. The
  * pause is always finite, but may be extremely long, so the caller needs a maximum.
  *
  * @since 0.1.0

@@ -4,7 +4,7 @@
 import type { Leases, Locks, Store } from "@assembly-effect/tus/UploadJournal"
 import type { Database } from "./database.ts"
 
-/** A value that is not a text was written by another program. It is neither an entry nor a lease. */
+/** A value that is not a text was written by another program. Such a value is neither an entry nor a lease. */
 const textOf = (value: unknown): string | undefined => (value === undefined || typeof value === "string" ? value : "")
 
 const isText = (key: IDBValidKey): key is string => typeof key === "string"

@@ -60,7 +60,7 @@ const bounded = (
     )
   })
 
-/** Fails if `reading` does not end within the time. */
+/** Fails if `reading` does not end within the time limit. */
 const inTime =
   (time: Duration.Input) =>
   <A, E, R>(reading: Effect.Effect<A, E, R>): Effect.Effect<A, E | Refusal.BodyTooSlow, R> =>

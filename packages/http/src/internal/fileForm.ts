@@ -31,7 +31,10 @@ export interface FileForm {
 const malformed = (problem: string) => new Refusal.BodyMalformed({ problem })
 const secondFile = malformed("The form has more than one file.")
 
-/** The problem of the parts after the file. A policy runs before they arrive, so no policy could read a field there. */
+/**
+ * The error for parts after the file, if there are any. The policy runs before these parts arrive, so it could not read
+ * a field among them.
+ */
 const afterFile = (parts: ReadonlyArray<Multipart.Part>): Refusal.BodyMalformed | undefined => {
   if (parts.some(Multipart.isFile)) return secondFile
   const field = parts.find(Multipart.isField)

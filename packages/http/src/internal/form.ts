@@ -61,7 +61,8 @@ export const parts = (
   )
 
 /**
- * The wanted fields. A form with a wanted field twice is refused, because nothing defines which of its values counts.
+ * The wanted fields. A form that contains a wanted field twice is refused, because nothing defines which of the two
+ * values counts.
  */
 type Wanted<Name extends string> = Partial<Record<Name, string>>
 
@@ -89,7 +90,7 @@ const fromMultipart = <Name extends string>(
   Effect.fnUntraced(function* (body: Stream.Stream<Uint8Array, Body.Problem>) {
     const fields = collect(names)
     yield* Stream.runForEach(parts(request, body, limits), (part) =>
-      // A file is refused, because nothing would read its bytes, and they would stay in memory.
+      // A file is refused, because nothing would read its bytes, so the bytes would stay in memory.
       Multipart.isFile(part)
         ? Effect.fail(new Refusal.BodyMalformed({ problem: "The form has a file." }))
         : fields.add(part.key, part.value)

@@ -11,7 +11,10 @@ const isOrigin = (text: string): boolean => {
   return host !== "" && text === (origin === "null" ? `${protocol}//${host}` : origin)
 }
 
-/** The options `origins` that are no origin. They would permit no page, because origins are compared as texts. */
+/**
+ * The entries of the option `origins` that are not origins. Such an entry would permit no page, because origins are
+ * compared as texts.
+ */
 export const issues = (origins: ReadonlyArray<string>): ReadonlyArray<Settings.Issue> =>
   origins.flatMap((origin, index) =>
     isOrigin(origin)
@@ -34,8 +37,8 @@ const isOwn = (origin: string, host: string | undefined): boolean =>
  * that is not a browser and has no cookies of a user.
  *
  * If the request has `Sec-Fetch-Site`, this header decides, because a page cannot change it, and it does not depend on
- * the `Host`, which a proxy may change. Browsers send it only to https URLs and to localhost. Otherwise `Origin` is
- * compared with `Host`.
+ * the `Host`, which a proxy may change. Browsers send this header only to https URLs and to localhost. Without this
+ * header, `Origin` is compared with `Host`.
  */
 export const check = (
   { headers }: HttpServerRequest.HttpServerRequest,

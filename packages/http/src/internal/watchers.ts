@@ -14,9 +14,9 @@ export interface Numbered<Event> {
 /**
  * An upload.
  *
- * - `announced`: a page watches it, but it has not started.
- * - `arriving`: its request arrives, and nobody has permitted it.
- * - `running`: it was permitted.
+ * - `announced`: a page watches the upload, but the upload has not started.
+ * - `arriving`: the request of the upload arrives, and nobody has permitted the upload yet.
+ * - `running`: the upload was permitted.
  */
 interface Entry<Event> {
   readonly events: PubSub.PubSub<Numbered<Event>>
@@ -37,11 +37,11 @@ const kept = 64
 const remembered = 60_000
 
 /**
- * The maximum numbers at the same time.
+ * The limits of what a route serves at the same time.
  *
- * - `arriving`: of requests that nobody has permitted yet.
- * - `uploads`: of permitted uploads.
- * - `watchers`: of pages that watch uploads.
+ * - `arriving`: the maximum number of requests that nobody has permitted yet.
+ * - `uploads`: the maximum number of permitted uploads.
+ * - `watchers`: the maximum number of pages that watch uploads.
  */
 export interface Limits {
   readonly arriving: number
@@ -50,7 +50,8 @@ export interface Limits {
 }
 
 /**
- * An upload that arrives. `permit` starts it, `tell` sends an event to its watchers, and `last` sends the last event.
+ * An upload that arrives. `permit` starts the upload, `tell` sends an event to the watchers of the upload, and `last`
+ * sends the last event.
  */
 export interface Started<Event> {
   readonly permit: Effect.Effect<void, Refusal.Busy>
@@ -74,7 +75,10 @@ export const make = Effect.fnUntraced(function* <Event>(limits: Limits) {
       if (ended.get(id) === entry) ended.delete(id)
     })
 
-  /** Keeps the end of an upload for a while. The oldest ends are forgotten earlier if there are too many. */
+  /**
+   * Keeps an upload that has ended for a minute, with its last event. If too many uploads are kept, the oldest is
+   * forgotten earlier.
+   */
   const keep = (id: string, entry: Entry<Event>) =>
     Effect.gen(function* () {
       ended.set(id, entry)

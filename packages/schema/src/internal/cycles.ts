@@ -1,4 +1,4 @@
-/** Whether a name uses itself, directly or through others. */
+/** Whether the Step with a name uses itself, directly or through other Steps. */
 const reachesItself = (start: string, usedBy: (name: string) => ReadonlyArray<string>): boolean => {
   const seen = new Set<string>()
   const next = [...usedBy(start)]
@@ -12,8 +12,8 @@ const reachesItself = (start: string, usedBy: (name: string) => ReadonlyArray<st
 }
 
 /**
- * The names that use themselves, directly or through others. A name without an entry uses nothing. The search does not
- * recurse, because Steps may form a long chain.
+ * The names of the Steps that use themselves, directly or through other Steps. A name without an entry uses no Step.
+ * The search does not recurse, because Steps may form a long chain.
  */
 export const cyclic = (uses: ReadonlyMap<string, ReadonlyArray<string>>): ReadonlyArray<string> => {
   const users = new Map<string, Array<string>>()
@@ -27,7 +27,7 @@ export const cyclic = (uses: ReadonlyMap<string, ReadonlyArray<string>>): Readon
       else others.push(name)
     }
   }
-  // A name that uses none of the names in `left` is not part of a cycle, so it is removed.
+  // A Step that uses no other Step in `left` is not part of a cycle, so its name is removed from `left`.
   const free = [...uses.keys()].filter((name) => counts.get(name) === 0)
   const left = new Set(uses.keys())
   for (let name = free.pop(); name !== undefined; name = free.pop()) {

@@ -1,5 +1,5 @@
 /**
- * Annotations for the generators of values. They do not change validation.
+ * Annotations for the generators of values. These annotations do not change validation.
  */
 import * as Schema from "effect/Schema"
 

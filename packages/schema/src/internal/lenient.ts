@@ -16,7 +16,7 @@ export const orAbsent = <S extends Schema.Constraint>(schema: S) =>
 /** A key that may be null, and is absent if its value does not decode. */
 export const lenient = <S extends Schema.Constraint>(schema: S) => orAbsent(Schema.NullOr(schema))
 
-/** Filters the input of a schema. `sift` removes values that the schema could not decode. */
+/** Filters the input of a schema. `sift` removes the values that the schema could not decode. */
 const sifted = <S extends Schema.Codec<unknown>>(schema: S, sift: (input: unknown) => unknown) =>
   Schema.make<Schema.Codec<S["Type"], S["Encoded"]>>(
     Schema.Unknown.pipe(

@@ -1,6 +1,6 @@
 /**
- * The date-times of a list request. A separate module, because nearly every bundle needs the numbers of `Scalar`, but
- * not the dates.
+ * The date-times of a list request. This is a separate module, because nearly every bundle needs the numbers of
+ * `Scalar`, but not the dates.
  */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"

@@ -36,8 +36,8 @@ const OptionalKey = Schema.String.check(
   })
 )
 
-// A record drops keys that its key schema refuses. Here such a key must be an error, because the header cannot contain
-// such a key.
+// A record drops keys that its key schema refuses. In this record, such a key must be an error, because the header
+// cannot contain it.
 const ForbiddenKey = Schema.String.check(
   Schema.makeFilter((key) => !keyPattern.test(key), {
     expected: "another key",

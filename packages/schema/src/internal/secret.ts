@@ -1,13 +1,13 @@
 /**
- * Values that only `Redacted.value` shows.
+ * Secret values, which only `Redacted.value` shows.
  */
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 
 /**
- * Redacts the decoded value of a schema under a label. Encoding accepts any label, because a program may redact its
- * value under another label. `Schema.RedactedFromValue` would refuse that value.
+ * Redacts the decoded value of a schema under a label. Encoding accepts any label, because a program may redact a value
+ * under another label. `Schema.RedactedFromValue` would refuse that value.
  */
 export const secret = <A, I>(schema: Schema.Codec<A, I>, label: string) =>
   schema.pipe(

@@ -1,6 +1,6 @@
 /**
- * Sizes that a JavaScript number represents exactly. A separate module, because nearly every bundle needs the numbers
- * of `Scalar`, but not the sizes.
+ * Sizes that a JavaScript number represents exactly. This is a separate module, because nearly every bundle needs the
+ * numbers of `Scalar`, but not the sizes.
  */
 import * as Schema from "effect/Schema"
 

@@ -37,11 +37,11 @@ const otherThan = (names: ReadonlyArray<string>) =>
   )
 
 /**
- * A record that refuses every key except `names`. A struct with this record as its rest refuses unknown keys when
- * decoding and encoding.
+ * A record that refuses every key except `names`. A struct that has this record for its further keys refuses unknown
+ * keys when decoding and encoding.
  *
  * Effect handles unknown keys with a parse option, which every caller would have to set. spec.md requires "no other
- * keys are accepted" for some requests, so here the schema contains the rule.
+ * keys are accepted" for some requests, so this schema contains the rule.
  */
 const noOther = (names: ReadonlyArray<string>) =>
   Schema.Record(
@@ -49,7 +49,8 @@ const noOther = (names: ReadonlyArray<string>) =>
     Schema.Never.annotate({ message: `Unknown key, expected one of ${names.join(", ")}` })
   )
 
-// Its type is unknown, because TypeScript intersects the type of each known field with the type of the unknown fields.
+// The type of an unknown field is `unknown`, because TypeScript intersects the type of each known field with the type
+// of the unknown fields.
 const Kept = Schema.make<Schema.Codec<unknown>>(Schema.Json.ast)
 
 /**

@@ -1,5 +1,6 @@
 /**
- * The errors of tus. A separate module, so that a bundle that uses only operations does not include these errors.
+ * The errors of tus. This is a separate module, so that a bundle that uses only operations does not include these
+ * errors.
  */
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"

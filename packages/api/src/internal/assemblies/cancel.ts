@@ -12,8 +12,8 @@ import * as Lost from "../lost.ts"
 import { get } from "./get.ts"
 
 /**
- * `DELETE /assemblies/:assemblyId`, sent to the URL in the Status. Beyond the specification, which only names the
- * operation.
+ * `DELETE /assemblies/:assemblyId`, sent to the URL in the Status. The operation is beyond the specification, which
+ * only names it.
  *
  * @since 0.1.0
  * @category operations
@@ -43,8 +43,8 @@ const addressOf = (status: Assembly.Status, assemblyId: Assembly.AssemblyId, { o
   )
 
 /**
- * Whether the state of the Assembly is unknown after a failure: a lost response, or a URL that no longer knows the
- * Assembly.
+ * Whether the state of the Assembly is unknown after a failure: a lost response, or a response 404 or 410 from the URL
+ * in the Status.
  */
 const isOpen = (error: Operation.Failure<typeof Cancel>): boolean =>
   Lost.isLost(error) || ("status" in error && (error.status === 404 || error.status === 410))
@@ -62,9 +62,9 @@ const attempt = Effect.fnUntraced(function* (status: Assembly.Status, assemblyId
 })
 
 /**
- * Cancels an Assembly and returns its new Status. The Status is not "canceled" if the Assembly had ended before. The
- * Status is read first, and the request is sent to its `assembly_ssl_url`. If that URL is missing or does not belong to
- * the service, the request is sent to the base URL.
+ * Cancels an Assembly and returns its new Status. If the Assembly had already ended, the Status shows that end instead
+ * of a cancellation. The Status is read first, and the request is sent to its `assembly_ssl_url`. If that URL is
+ * missing or does not belong to the service, the request is sent to the base URL.
  *
  * The request is not repeated blindly. If the response is lost, or has the status 404 or 410, the Status of the
  * Assembly is read. If the Assembly has ended, its Status is the result. If the Assembly is still running, the request

@@ -11,7 +11,7 @@ import * as Steps from "../steps.ts"
 import { get } from "./get.ts"
 
 /**
- * `POST /assemblies/:assemblyId`. Beyond the specification, which only names the operation.
+ * `POST /assemblies/:assemblyId`. The operation is beyond the specification, which only names it.
  *
  * @since 0.1.0
  * @category operations
@@ -49,20 +49,20 @@ export const newId: Effect.Effect<Assembly.AssemblyId> = SecureRandom.SecureRand
 
 /**
  * Whether to request the Status after a failure. A conflict on a generated id means that an earlier attempt has created
- * the Assembly. A conflict on an id that the caller chose may come from somebody else's Assembly, so its Status is not
+ * the Assembly. A conflict on an id that the caller chose may come from somebody else's Assembly, so the Status is not
  * requested.
  */
 const isOpen = (error: Operation.Failure<typeof Create>, isOurId: boolean): boolean =>
   Lost.isLost(error) && (isOurId || !("status" in error) || error.status !== 409)
 
 /**
- * Creates an Assembly. Its Steps are checked by the rules of `Instructions.make` before anything is sent. Without
- * `assemblyId`, the id is generated as by {@link newId}.
+ * Creates an Assembly. The Steps of the Assembly are checked by the rules of `Instructions.make` before anything is
+ * sent. Without `assemblyId`, the id is generated as by {@link newId}.
  *
  * If the response is lost, or its HTTP status leaves open what happened (5xx except 501, whatever the body says), the
  * Status is requested. If the service knows the Assembly, its Status is the result. Otherwise the operation fails with
- * the first error. Every error contains the `assemblyId`, so that a caller can request the Status later. The request to
- * create the Assembly is repeated only after a rate limit, or if no byte of it was sent.
+ * the error of the creation request. Every error contains the `assemblyId`, so that a caller can request the Status
+ * later. The request to create the Assembly is repeated only after a rate limit, or if no byte of the request was sent.
  *
  * @example
  * Assemblies.create({ steps: { ":original": { robot: "/upload/handle" } }, numExpectedUploadFiles: 1 })

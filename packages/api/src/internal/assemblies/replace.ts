@@ -7,7 +7,7 @@ import * as Operation from "../../Operation.ts"
 import * as Steps from "../steps.ts"
 
 /**
- * `PUT /assemblies/:assemblyId`. Beyond the specification, which only names the operation.
+ * `PUT /assemblies/:assemblyId`. The operation is beyond the specification, which only names it.
  *
  * @since 0.1.0
  * @category operations

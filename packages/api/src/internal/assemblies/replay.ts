@@ -7,7 +7,7 @@ import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 
 /**
- * `POST /assemblies/:assemblyId/replay`. Beyond the specification, which only names the operation.
+ * `POST /assemblies/:assemblyId/replay`. The operation is beyond the specification, which only names it.
  *
  * @since 0.1.0
  * @category operations
@@ -30,8 +30,8 @@ export const Replay = Operation.make({
 })
 
 /**
- * Runs the files of an Assembly again, as a new Assembly. Without `request`, the new Assembly has the same Steps. Its
- * id is the `assembly_id` of the result.
+ * Runs the files of an Assembly again, as a new Assembly. Without `request`, the new Assembly has the same Steps. The
+ * id of the new Assembly is the `assembly_id` of the result.
  *
  * Beyond the specification.
  *

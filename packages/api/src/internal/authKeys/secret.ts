@@ -7,7 +7,7 @@ import * as Operation from "../../Operation.ts"
 import * as Confidential from "../confidential.ts"
 
 /**
- * `POST /auth_keys/show_secret/:authKeyId`. Beyond the specification, which only names the operation.
+ * `POST /auth_keys/show_secret/:authKeyId`. The operation is beyond the specification, which only names it.
  *
  * @since 0.1.0
  * @category operations
@@ -31,7 +31,7 @@ export const Secret = Operation.make({
 })
 
 /**
- * Gets the secret of an Auth Key that permits this (`can_show_auth_secret`). The secret is redacted. It is not
+ * Gets the secret of an Auth Key whose setting `can_show_auth_secret` permits this. The secret is redacted. It is not
  * documented which scope the service requires, so the operation uses `auth_keys:write`, the stronger scope.
  *
  * Beyond the specification.

@@ -9,7 +9,7 @@ import * as Operation from "../../Operation.ts"
 import * as Pages from "../pages.ts"
 
 /**
- * `GET /dam/assets`. Beyond the specification, which only names the operation.
+ * `GET /dam/assets`. The operation is beyond the specification, which only names it.
  *
  * @since 0.1.0
  * @category operations
@@ -61,7 +61,7 @@ export const list = (
 
 /**
  * Streams the pages of a list, starting at `query.cursor`. A page is requested when it is pulled, because only the
- * previous page contains its cursor.
+ * previous page contains the cursor of the next page.
  *
  * Beyond the specification.
  *

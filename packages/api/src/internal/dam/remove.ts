@@ -7,7 +7,7 @@ import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 
 /**
- * `DELETE /dam/assets/:assetId`. Beyond the specification, which only names the operation.
+ * `DELETE /dam/assets/:assetId`. The operation is beyond the specification, which only names it.
  *
  * @since 0.1.0
  * @category operations

@@ -41,7 +41,7 @@ type Problem =
 
 /**
  * The constant input of all requests. `size` and `md5hash` are the values in the Status. `sums`: whether the MD5 is
- * computed even if the Status has none.
+ * computed even if the Status has no MD5.
  */
 interface Job {
   readonly operation: string
@@ -58,8 +58,8 @@ interface Job {
 /**
  * A response whose body is being read.
  *
- * - `skip`: the number of bytes at the start of its body that were already emitted from an earlier response. `skipped`
- *   is their MD5.
+ * - `skip`: the number of bytes at the start of the body that were already emitted from an earlier response. `skipped`
+ *   is the MD5 of these bytes.
  * - `left`: the number of announced bytes that have not arrived yet, if the response announced a length.
  */
 interface Attempt {
@@ -75,8 +75,8 @@ interface Attempt {
 /**
  * The state of a download.
  *
- * - `received`: the number of emitted bytes. `sum` is their MD5, if it is needed.
- * - `seen`: the first response.
+ * - `received`: the number of emitted bytes. `sum` is the MD5 of these bytes, if it is needed.
+ * - `seen`: the first response, with which later responses are compared.
  * - `total`: the size of the file, once it is known.
  */
 interface State {
@@ -171,8 +171,8 @@ const mismatch = (
 
 /**
  * The headers of the next request. The rest of the file is requested only if its bytes can be combined with the earlier
- * bytes: if a strong validator proves that the file is the same, or if the MD5 will prove it at the end. Otherwise the
- * whole file is requested, and its start is compared with the earlier bytes.
+ * bytes: if a strong validator proves that the file is the same, or if the MD5 will prove this at the end of the
+ * download. Otherwise the whole file is requested, and its start is compared with the earlier bytes.
  */
 const headersOf = ({ md5hash }: Job, { received, seen }: State): Readonly<Record<string, string>> => {
   const base = { "accept-encoding": "identity" }
@@ -182,7 +182,7 @@ const headersOf = ({ md5hash }: Job, { received, seen }: State): Readonly<Record
   return validator === undefined ? range : { ...range, "if-range": validator }
 }
 
-/** The error of a 416 response: the file has fewer bytes than before, or than the Status says. */
+/** The error of a 416 response: the file has fewer bytes than an earlier response or the Status says. */
 const unsatisfied = (job: Job, { seen }: State, subject: Request.Subject, size: number | undefined): Problem => {
   if (size === undefined) return Request.unexpected(subject, 416, "a refused range without the size of the file")
   if (seen?.total !== undefined && seen.total !== size) return changed(job, subject, "length")
@@ -241,7 +241,7 @@ const open = Effect.fnUntraced(function* (
     if (status === 416) {
       return yield* Effect.fail(unsatisfied(job, state, subject, Representation.sizeOfUnsatisfied(response.headers)))
     }
-    // A validator compares only responses of one URL, and a redirect may lead to another URL each time.
+    // Validators are comparable only between responses from one URL, and a redirect may lead to another URL each time.
     const headers = isRedirected ? Headers.removeMany(response.headers, ["etag", "last-modified"]) : response.headers
     const part = Representation.read({ status, headers }, received)
     if (Result.isFailure(part)) return yield* Effect.fail(Request.unexpected(subject, status, part.failure))
@@ -327,7 +327,7 @@ const read = Effect.fnUntraced(function* (
 ): Effect.fn.Return<ReadonlyArray<Uint8Array>, Problem> {
   const attempt = (state.attempt ??= yield* open(job, state, scope))
   const pieces = yield* attempt.pull.pipe(
-    // The file is complete, so it does not matter how its connection ends.
+    // The file is complete, so it does not matter how the connection ends.
     Effect.catchIf(
       (error) => !Cause.isDone(error) && state.received === state.total && attempt.skip === 0,
       () => Cause.done()
@@ -343,7 +343,7 @@ const read = Effect.fnUntraced(function* (
   const taken: Array<Uint8Array> = []
   for (const whole of pieces) {
     const piece = take(job, state, attempt, whole)
-    // The earlier pieces in `taken` are not emitted. They are not needed, because this failure ends the download.
+    // The earlier pieces in `taken` are not emitted, because this failure ends the download.
     if (Result.isFailure(piece)) return yield* Effect.fail(piece.failure)
     if (piece.success.length > 0) taken.push(piece.success)
   }

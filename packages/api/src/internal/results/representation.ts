@@ -1,6 +1,6 @@
 /**
- * Reads from the headers of a response which bytes of a file follow, and how a later response can be compared with this
- * response.
+ * Reads from the headers of a response which bytes of a file the body contains, and how a later response can be
+ * compared with this response.
  */
 import type * as Headers from "effect/http/Headers"
 import * as Result from "effect/Result"
@@ -34,8 +34,8 @@ const toLength = (text: string | undefined): number | undefined => {
 }
 
 /**
- * Whether the file was at least a second old when the server responded. Otherwise the file could still change within
- * the same second, and the new bytes would have the same date.
+ * Whether the file was at least a second old when the server responded. A younger file could still change within the
+ * same second, and the changed file would have the same Last-Modified.
  */
 const isStrong = (lastModified: string, date: string | undefined): boolean =>
   date !== undefined && Date.parse(date) - Date.parse(lastModified) >= 1000
@@ -91,7 +91,9 @@ export const read = (
 const areDifferent = <A>(before: A | undefined, now: A | undefined): boolean =>
   before !== undefined && now !== undefined && before !== now
 
-/** The field that shows that two responses belong to different bytes. Undefined if no field shows this. */
+/**
+ * The field that shows that two responses belong to different versions of the file. Undefined if no field shows this.
+ */
 export const difference = (before: Representation, now: Representation): ResultChanged["field"] | undefined => {
   if (before.etag !== undefined && before.etag !== now.etag) return "etag"
   // A part need not repeat Last-Modified if the request had an If-Range (RFC 9110, 15.3.7).

@@ -19,7 +19,10 @@ const maxRedirects = 5
 
 type RequestError = ApiError.RateLimited | ApiError.UnexpectedResponse | ApiError.TransportFailure | ApiError.TimedOut
 
-/** An error after which the retry policy decides, and the pause that the response requested. */
+/**
+ * An error after which the retry policy decides whether the download continues, and the pause that the response
+ * requested.
+ */
 export interface Failed {
   readonly error: RequestError
   readonly wait: Option.Option<Duration.Duration>

@@ -119,7 +119,7 @@ export const save = Effect.fnUntraced(
     const temporary = join(folder, yield* randomName)
     const saved = yield* Effect.gen(function* () {
       const written = yield* fetchInto(fs, temporary, mode ?? 0o666, file, path, options)
-      // `open` has removed the permissions that the umask forbids, so they are set again.
+      // `open` has removed the permissions that the umask forbids, so the permissions are set again.
       if (mode !== undefined) yield* Effect.mapError(fs.chmod(temporary, mode), failed(path))
       yield* Effect.mapError(fs.rename(temporary, path), failed(path))
       return written

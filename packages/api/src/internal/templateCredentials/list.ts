@@ -7,7 +7,7 @@ import * as Operation from "../../Operation.ts"
 import * as Confidential from "../confidential.ts"
 
 /**
- * `GET /template_credentials`. Beyond the specification, which only names the operation.
+ * `GET /template_credentials`. The operation is beyond the specification, which only names it.
  *
  * @since 0.1.0
  * @category operations
@@ -31,7 +31,7 @@ export const List = Operation.make({
 })
 
 /**
- * Lists all Template Credentials. Their content is redacted.
+ * Lists all Template Credentials. The content of the Template Credentials is redacted.
  *
  * Beyond the specification.
  *

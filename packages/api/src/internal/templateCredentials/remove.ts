@@ -6,7 +6,7 @@ import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 
 /**
- * `DELETE /template_credentials/:credentialId`. Beyond the specification, which only names the operation.
+ * `DELETE /template_credentials/:credentialId`. The operation is beyond the specification, which only names it.
  *
  * @since 0.1.0
  * @category operations
@@ -29,7 +29,7 @@ export const Delete = Operation.make({
 })
 
 /**
- * Deletes Template Credentials. Templates that use these credentials fail from then on.
+ * Deletes Template Credentials. After the deletion, Assemblies of Templates that use these credentials fail.
  *
  * Beyond the specification.
  *

@@ -6,7 +6,7 @@ import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 
 /**
- * `POST /templates`. Beyond the specification, which only names the operation.
+ * `POST /templates`. The operation is beyond the specification, which only names it.
  *
  * @since 0.1.0
  * @category operations
@@ -29,7 +29,8 @@ export const Create = Operation.make({
 })
 
 /**
- * Creates a Template. Its Steps are checked by the rules of `Instructions.make` before anything is sent.
+ * Creates a Template. The Steps of the Template are checked by the rules of `Instructions.make` before anything is
+ * sent.
  *
  * Beyond the specification.
  *

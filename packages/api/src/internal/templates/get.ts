@@ -6,7 +6,7 @@ import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 
 /**
- * `GET /templates/:templateIdOrName`. Beyond the specification, which only names the operation.
+ * `GET /templates/:templateIdOrName`. The operation is beyond the specification, which only names it.
  *
  * @since 0.1.0
  * @category operations
@@ -29,7 +29,8 @@ export const Get = Operation.make({
 })
 
 /**
- * Gets a Template by its id or its name. Its content is decoded, whether the service sends an object or JSON text.
+ * Gets a Template by its id or its name. The content of the Template is decoded, whether the service sends an object or
+ * JSON text.
  *
  * Beyond the specification.
  *

@@ -8,7 +8,7 @@ import * as Operation from "../../Operation.ts"
 import * as Pages from "../pages.ts"
 
 /**
- * `GET /templates`. Beyond the specification, which only names the operation.
+ * `GET /templates`. The operation is beyond the specification, which only names it.
  *
  * @since 0.1.0
  * @category operations
