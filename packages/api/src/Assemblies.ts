@@ -44,7 +44,8 @@ export interface ReplaceOptions extends Assembly.CreateParams, Assembly.CreateFo
  * - `maxWait`: the maximum pause that a rate limit may request, 1 minute by default. If a rate limit requests a longer
  *   pause, the error is `RateLimited`.
  *
- * Each duration must be positive and finite. Otherwise nothing is read, and the error is `InvalidRequest`.
+ * Each duration must be positive and finite. If a duration breaks this rule, nothing is read, and the error is
+ * `InvalidRequest`.
  *
  * @since 0.1.0
  * @category models

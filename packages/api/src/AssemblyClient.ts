@@ -127,7 +127,7 @@ export const withAttributes = (attributes: Readonly<Record<string, unknown>>): P
  *   the operation fails with `AuthenticationFailed`, which contains the skew.
  * - `maxResponseBytes`: the maximum size of one response, 32 MiB by default.
  *
- * Each duration must be positive and finite. Otherwise the Layer fails with `InvalidRequest`.
+ * Each duration must be positive and finite. If a duration breaks this rule, the Layer fails with `InvalidRequest`.
  *
  * @since 0.1.0
  * @category models
@@ -296,7 +296,7 @@ export const layer = (
  * `ASSEMBLY_AUTH_SECRET`. The `ConfigError` names each variable that is missing or empty.
  *
  * The options are the options of {@link layer}, except for `authenticator`: a Layer that replaces the signed requests
- * with another authentication. This Layer may use the Credentials from the configuration.
+ * with another authentication. The `authenticator` Layer may use the Credentials from the configuration.
  *
  * @example
  * AssemblyClient.layerConfig({ requestTimeout: "10 seconds" }).pipe(Layer.provide(FetchHttpClient.layer))

@@ -1,9 +1,9 @@
 /**
  * A rate limiter and a circuit breaker between a program and the service, each as a Layer.
  *
- * Both use Effect's own modules, keep separate counters for each origin, and work for `api`, `auth` and `tus`. They add
- * no error type: a request that the limiter does not admit in time fails with `RateLimited`, and a request that the
- * breaker refuses fails with a `TransportFailure` that names the breaker.
+ * Both Layers use Effect's own modules, keep separate counters for each origin, and work for `api`, `auth` and `tus`.
+ * The Layers add no error type: a request that the limiter does not admit in time fails with `RateLimited`, and a
+ * request that the breaker refuses fails with a `TransportFailure` that names the breaker.
  *
  * The index does not export this module: `import * as Guard from "@assembly-effect/api/Guard"`.
  */

@@ -90,7 +90,8 @@ export const isRetryable = ({ error, retry }: Pick<Failure, "error" | "retry">):
  * - `maxWait`: the maximum pause that a response may request, 1 minute by default. If a response requests a longer
  *   pause, the operation does not wait, but fails with the error of that response.
  *
- * Each duration must be positive and finite, and `retries` an integer. Otherwise the Layer fails with `InvalidRequest`.
+ * Each duration must be positive and finite, and `retries` an integer. If an option breaks this rule, the Layer fails
+ * with `InvalidRequest`.
  *
  * @since 0.1.0
  * @category models
@@ -107,9 +108,9 @@ const doubled = (base: number, maxPause: number, failures: number): number =>
   Math.min(base * 2 ** Math.min(failures - 1, 30), maxPause)
 
 /**
- * The pause after the given number of consecutive failures. Its maximum is `base`, doubled by each further failure, up
- * to `maxPause`. The pause is random between half of the maximum and the maximum, so that clients that fail together do
- * not retry together.
+ * The pause after the given number of consecutive failures. The maximum of this pause is `base`, doubled for each
+ * further failure, up to `maxPause`. The pause is random between half of the maximum and the maximum, so that clients
+ * that fail together do not retry together.
  *
  * @since 0.1.0
  * @category utilities

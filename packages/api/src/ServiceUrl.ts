@@ -10,7 +10,7 @@ import * as Schema from "effect/Schema"
 
 /**
  * A checked URL: its origin belongs to the service, it uses https (http only on loopback), and it has neither user info
- * nor a fragment. It is redacted, because anybody who knows the URL can read the Status or cancel the Assembly. No
+ * nor a fragment. The URL is redacted, because anybody who knows it can read the Status or cancel the Assembly. No
  * credential is sent to this URL.
  *
  * @since 0.1.0

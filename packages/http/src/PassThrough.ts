@@ -192,8 +192,8 @@ const seenBy = ({ headers }: HttpServerRequest.HttpServerRequest): number => {
 }
 
 /**
- * Comments in the stream of events. They keep a connection without events open, because proxies close connections
- * without data.
+ * Comments in the stream of events. These comments keep a connection without events open, because proxies close
+ * connections without data.
  */
 const keepAlive = Stream.map(Stream.tick("15 seconds"), () => ":\n\n")
 

@@ -46,7 +46,7 @@ const stat = (process: string): Effect.Effect<Option.Option<Stat>> =>
     Option.flatMap((line) => {
       const fields = line.slice(line.lastIndexOf(")") + 2).split(" ")
       const [state] = fields
-      // The start time is field 22 of the line. It has index 19, because `fields` starts with field 3.
+      // The start time is field 22 of the line. This field has index 19, because `fields` starts with field 3.
       const started = fields[19]
       return state === undefined || started === undefined
         ? Option.none()

@@ -48,7 +48,7 @@ export const SignatureAlgorithm = Schema.Literals(["sha1", "sha256", "sha384"])
  */
 export type SignatureAlgorithm = typeof SignatureAlgorithm.Type
 
-/** Scopes in a response: a list, or a text with white space between the scopes. Both may be empty. */
+/** Scopes in a response: a list, or a text with white space between the scopes. The list and the text may be empty. */
 const Scopes = Schema.Union([Schema.Array(Scope), Schema.String]).pipe(
   Schema.decodeTo(Schema.Array(Scope), {
     decode: SchemaGetter.transform((scopes) =>

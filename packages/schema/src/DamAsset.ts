@@ -100,9 +100,9 @@ const isFilename = Schema.makeFilter<string>(
 const normalised = SchemaTransformation.transform({ decode: nfc, encode: nfc })
 
 /**
- * The last part of a path: 1 to 255 Unicode code points after normalization to NFC. It must not be `.`, `..` or only
- * white space, and must not contain a slash, a backslash, a control character or a lone surrogate. Leading and trailing
- * spaces are kept (spec.md, "Move or rename a DAM asset").
+ * The last part of a path: 1 to 255 Unicode code points after normalization to NFC. A filename must not be `.`, `..` or
+ * only white space, and must not contain a slash, a backslash, a control character or a lone surrogate. Leading and
+ * trailing spaces are kept (spec.md, "Move or rename a DAM asset").
  *
  * @since 0.1.0
  * @category schemas
@@ -124,8 +124,8 @@ const isDestinationPath = Schema.makeFilter<string>(
 )
 
 /**
- * The destination path of a move: folders and filename with their separators. It has at most 512 Unicode code points
- * and at most 1024 UTF-8 bytes after normalization to NFC (spec.md, "Limits").
+ * The destination path of a move: folders and filename with their separators. A destination path has at most 512
+ * Unicode code points and at most 1024 UTF-8 bytes after normalization to NFC (spec.md, "Limits").
  *
  * Only the service knows the folder of an asset, so the client does not check these limits before a move. If you know
  * the folder, check them with this schema.

@@ -218,8 +218,8 @@ export interface DeletedMany extends Structure<typeof DeletedMany> {}
 const isName = Schema.is(Filename)
 
 /**
- * The path of an asset or a folder. It has the limits of a destination path, and each of its names follows the rules of
- * a filename. A slash at the start is optional; a slash at the end is refused.
+ * The path of an asset or a folder. The path has the limits of a destination path, and each name in the path follows
+ * the rules of a filename. A slash at the start is optional; a slash at the end is refused.
  *
  * Beyond the specification.
  *

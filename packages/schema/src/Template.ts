@@ -50,8 +50,8 @@ const areInstructions = Schema.makeFilter<Readonly<Record<string, Step>>>(
 )
 
 /**
- * The content of a new Template. Its keys are the wire names of the params of a request to create an Assembly. The
- * Steps follow the rules of `Instructions.make`.
+ * The content of a new Template. The keys of the content are the wire names of the params of a request to create an
+ * Assembly. The Steps follow the rules of `Instructions.make`.
  *
  * - `allow_steps_override`: false makes the service refuse requests that have `steps`.
  * - `auth.max_size`: the maximum size of an upload in bytes (spec.md, "Limits").
@@ -86,8 +86,8 @@ export interface Content extends Structure<typeof Content> {}
 export interface ContentEncoded extends EncodedStructure<typeof Content> {}
 
 /**
- * The content of a stored Template. Its Steps are not checked, because an old Template may break a rule. A field whose
- * value has the wrong type is left out.
+ * The content of a stored Template. The Steps of a stored Template are not checked, because an old Template may break a
+ * rule. A field whose value has the wrong type is left out.
  *
  * Beyond the specification.
  *

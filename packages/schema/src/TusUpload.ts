@@ -149,8 +149,8 @@ const Parts = Schema.NonEmptyArray(PartUrl).check(
  * UTF-8 text of its value. Null stands for a key without a value. Keys are unique. Ordinary, partial and final
  * creations require the keys `assembly_url`, `filename` and `fieldname`, each with a value.
  *
- * Encoding writes canonical Base64. Decoding ignores unused bits after the last byte. This is our decision, because tus
- * does not define these bits.
+ * Encoding writes canonical Base64. Decoding ignores unused bits after the last byte. The rule for unused bits is our
+ * decision, because tus does not define these bits.
  *
  * Clause: spec.md, "Create a tus upload".
  *
@@ -330,7 +330,7 @@ const formOf = (headers: Readonly<Record<string, string>>): keyof typeof codecs 
  *
  * Decoding expects lowercase header names and ignores unknown headers. Decoding chooses the kind of the request first:
  * `Final` if there is an `upload-concat` other than `partial`, else `Deferred` if there is an `upload-defer-length`,
- * else `Fixed`. Only broken rules of this kind are reported.
+ * else `Fixed`. Only the broken rules of the chosen kind are reported.
  *
  * @example `{ _tag: "Fixed", length: 42n, metadata, partial: false, withBody: false }`
  *
@@ -410,7 +410,8 @@ export const AppendHeaders = Schema.Struct({
 })
 
 /**
- * The headers of the 204 response to a PATCH request. Beyond the specification (tus 1.0.0).
+ * The headers of the 204 response to a PATCH request. These headers are beyond the specification, and tus 1.0.0 defines
+ * them.
  *
  * @since 0.1.0
  * @category schemas
@@ -421,7 +422,8 @@ export const Appended = Schema.Struct({
 })
 
 /**
- * The headers that report the offset of an upload. Beyond the specification (tus 1.0.0).
+ * The headers that report the offset of an upload. These headers are beyond the specification, and tus 1.0.0 defines
+ * them.
  *
  * @since 0.1.0
  * @category schemas

@@ -19,7 +19,7 @@ export interface Encoded {
   readonly url: string
   readonly params: Schema.JsonObject
   readonly fields: Readonly<Record<string, string>>
-  /** The secrets in the params. They must not appear in an error. */
+  /** The secrets in the params. These secrets must not appear in an error. */
   readonly secrets: ReadonlyArray<string>
 }
 

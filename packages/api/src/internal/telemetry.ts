@@ -34,8 +34,8 @@ const retries = (operation: string, error: string) =>
   })
 
 /**
- * The attributes of an error in a span or a log. They never contain the message, because the message may contain text
- * of the service.
+ * The attributes of an error in a span or a log. These attributes never contain the message of the error, because the
+ * message may contain text of the service.
  */
 const attributesOf = (error: { readonly _tag: string; readonly code?: string; readonly status?: number }) => ({
   "error.type": error._tag,

@@ -90,7 +90,7 @@ export const toFailure =
  * Waits until a request to `url` is admitted, before its time limit starts, and returns the duration of the wait.
  * Without a rate limiter `admit` returns at once. Call `admit` before each request.
  *
- * Fails with `RateLimited` if the wait would be longer than `patience`. In this case nothing was sent.
+ * Fails with `RateLimited` if the wait would be longer than `patience`. If `admit` fails, nothing was sent.
  *
  * @since 0.1.0
  * @category utilities

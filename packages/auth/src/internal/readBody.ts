@@ -71,9 +71,9 @@ const takePieces = (
   readerOf.get(response)?.(response, take) ?? fromStream(response, take)
 
 /**
- * Reads a body into `chunks`, and stops at the first chunk that exceeds `maxBytes`. That chunk is included, because an
- * error shows the beginning of the body; `Stream.limitBytes` would drop it. Returns whether the body ended within the
- * limit.
+ * Reads a body into `chunks`, and stops at the first chunk that exceeds `maxBytes`. The chunk that exceeds the limit is
+ * included, because an error shows the beginning of the body; `Stream.limitBytes` would drop it. Returns whether the
+ * body ended within the limit.
  */
 const readInto = (
   chunks: Array<Uint8Array>,

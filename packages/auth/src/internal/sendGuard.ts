@@ -67,7 +67,9 @@ const other = {
 const urlOf = (request: HttpClientRequest.HttpClientRequest): URL | undefined =>
   Option.getOrUndefined(HttpClientRequest.toUrl(request))
 
-/** Whether the URL parts of two requests are equal. Then the URLs need not be built and compared. */
+/**
+ * Whether the URL parts of two requests are equal. If these parts are equal, the URLs need not be built and compared.
+ */
 const hasPartsOf = (a: HttpClientRequest.HttpClientRequest, b: HttpClientRequest.HttpClientRequest): boolean =>
   a.url === b.url && a.urlParams === b.urlParams && a.hash === b.hash
 
@@ -146,7 +148,7 @@ export interface SendGuard {
   readonly sends: () => number
 }
 
-/** Thrown to stop a send. It never leaves `Transport.send`. */
+/** Thrown to stop a send. This exception never leaves `Transport.send`. */
 class Stop extends Error {
   override readonly name = "Stop"
 }

@@ -35,7 +35,8 @@ export class UnreadableBody extends Data.TaggedError("UnreadableBody")<{
 
 /**
  * The body of an error, as far as it could be read. If `problem` is undefined, `text` is the whole body as valid UTF-8.
- * Otherwise `text` is only the start of the body, which may contain a credential or end in the middle of a credential.
+ * If `problem` is defined, `text` is only the start of the body, which may contain a credential or end in the middle of
+ * a credential.
  *
  * @since 0.1.0
  * @category models

@@ -60,9 +60,10 @@ const isOpen = (error: Operation.Failure<typeof Create>, isOurId: boolean): bool
  * sent. Without `assemblyId`, the id is generated as by {@link newId}.
  *
  * If the response is lost, or its HTTP status leaves open what happened (5xx except 501, whatever the body says), the
- * Status is requested. If the service knows the Assembly, its Status is the result. Otherwise the operation fails with
- * the error of the creation request. Every error contains the `assemblyId`, so that a caller can request the Status
- * later. The request to create the Assembly is repeated only after a rate limit, or if no byte of the request was sent.
+ * Status is requested. If the service knows the Assembly, its Status is the result. If the Status cannot be read, the
+ * operation fails with the error of the creation request. Every error contains the `assemblyId`, so that a caller can
+ * request the Status later. The request to create the Assembly is repeated only after a rate limit, or if no byte of
+ * the request was sent.
  *
  * @example
  * Assemblies.create({ steps: { ":original": { robot: "/upload/handle" } }, numExpectedUploadFiles: 1 })

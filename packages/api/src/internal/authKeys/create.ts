@@ -31,8 +31,8 @@ export const Create = Operation.make({
 })
 
 /**
- * Creates an Auth Key. Its secret is redacted, and the service may never show it again. The request is not repeated
- * after it may have been sent: if the response is lost, {@link list} shows whether the Auth Key exists.
+ * Creates an Auth Key. The secret of the Auth Key is redacted, and the service may never show it again. The request is
+ * not repeated after it may have been sent: if the response is lost, {@link list} shows whether the Auth Key exists.
  *
  * Beyond the specification.
  *
