@@ -1,5 +1,5 @@
 /**
- * All errors of operations. Handle them by tag; a caller never needs to compare messages.
+ * All errors of operations. Handle these errors by tag; a caller never needs to compare messages.
  *
  * No error contains a secret, a token, a signature, a signed URL or the URL of an upload or a Status, even if the
  * service repeats it.

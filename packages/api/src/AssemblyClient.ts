@@ -369,8 +369,8 @@ export const handler = <Op extends Operation.Any>(
  *
  * **Details**
  *
- * The input is validated as in the real client, so an invalid input fails with `InvalidRequest` here too. Nothing is
- * retried. An operation without a handler dies with a defect that names the operation. Without `open` there is no
+ * The input is validated as in the real client, so an invalid input fails with `InvalidRequest` in a test too. Nothing
+ * is retried. An operation without a handler dies with a defect that names the operation. Without `open` there is no
  * update stream, so `Assemblies.watch` polls.
  *
  * @example

@@ -105,7 +105,8 @@ export const downloadable = (
  * **Details**
  *
  * - After a failure, the download continues with the next byte. The `RetryPolicy` of the call, or
- *   `RetryPolicy.standard` by default, decides whether and when it continues. New bytes reset the count of failures.
+ *   `RetryPolicy.standard` by default, decides whether and when the download continues. New bytes reset the count of
+ *   failures.
  * - Bytes of two responses are combined only if they belong to the same file. The proof is a strong ETag, a strong
  *   Last-Modified, or, at the end of the download, the MD5 in the Status. Without such a proof, or if the server
  *   ignores ranges, the file is read again from its start, and its first bytes are compared with the bytes that were

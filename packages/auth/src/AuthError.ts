@@ -1,5 +1,5 @@
 /**
- * The errors of authentication. Handle them by tag.
+ * The errors of authentication. Handle these errors by tag.
  *
  * `authenticate` can fail only if it needs a token, because a signature needs no request. No error contains a secret, a
  * token or text of the response. The error codes are beyond the specification, which defines no errors of `/token`.

@@ -25,7 +25,7 @@ export class Signer extends Context.Service<
 >()("@assembly-effect/auth/Signer") {}
 
 /**
- * The hash functions that the service accepts. An Auth Key may require one of them.
+ * The hash functions that the service accepts. An Auth Key may require one of these functions.
  *
  * @since 0.1.0
  * @category models

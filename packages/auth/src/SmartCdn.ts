@@ -79,7 +79,7 @@ const lifetime = 60 * 60 * 1000
 /** The latest time of a `Date`, in milliseconds since 1970. */
 const latest = 8.64e15
 
-/** The query parameters that the signature uses. A program cannot set them. */
+/** The query parameters that the signature uses. A program cannot set these parameters. */
 const reserved: ReadonlySet<string> = new Set(["auth_key", "exp", "sig"])
 
 /** Untyped callers may pass any value, so every rule checks the type first. */
@@ -209,8 +209,8 @@ export const layer: Layer.Layer<SmartCdn, AuthError.CryptoUnavailable, Credentia
  *
  * **Details**
  *
- * The signature covers everything after the host, and the host's Workspace. A URL parameter that the signature uses
- * (`auth_key`, `exp`, `sig`) is refused.
+ * The signature covers the Workspace in the host name, and everything after the host. A URL parameter that the
+ * signature uses (`auth_key`, `exp`, `sig`) is refused.
  *
  * **Gotchas**
  *

@@ -170,9 +170,9 @@ const makeKeyValueStore = Effect.fnUntraced(function* (options: Options | undefi
  *
  * **Gotchas**
  *
- * A `KeyValueStore` has no atomic update. If several processes share it, each process may handle the same notification
- * at the same time, and a process may overwrite what another process has stored. Use {@link layerSql} for several
- * processes.
+ * A `KeyValueStore` has no atomic update. If several processes share a `KeyValueStore`, each process may handle the
+ * same notification at the same time, and a process may overwrite what another process has stored. Use {@link layerSql}
+ * for several processes.
  *
  * @since 0.1.0
  * @category layers
@@ -253,7 +253,7 @@ const makeSql = Effect.fnUntraced(function* (options: Options | undefined) {
  *
  * **Details**
  *
- * The statements are written for SQLite, PostgreSQL and MySQL. The tests run them on SQLite only.
+ * The statements are written for SQLite, PostgreSQL and MySQL. The tests run these statements on SQLite only.
  *
  * @since 0.1.0
  * @category layers

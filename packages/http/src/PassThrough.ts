@@ -75,7 +75,7 @@ export interface Grant {
  * - `maxUploads`: the maximum number of permitted uploads at the same time, 64 by default. Above this number, the
  *   answer is 503. At most four times as many requests may wait for the decision of the policy.
  * - `maxWatchers`: the maximum number of pages that watch uploads, 1024 by default.
- * - `receiveTimeout`: how long the form may take up to its file, 10 seconds by default.
+ * - `receiveTimeout`: how long the part of the form before the file may take to arrive, 10 seconds by default.
  * - `idleTimeout`: how long the user may send nothing, 30 seconds by default.
  * - `timeout`: how long an upload may take, 1 hour by default.
  * - `chunkSize`: the maximum number of bytes of an upload in memory, 4 MiB by default.
@@ -104,7 +104,7 @@ const bytesOfFile = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 /**
  * The answer to an upload: its size in bytes, and the Status of the Assembly without its capabilities. If the policy
- * chose `wait`, this is the Status of the completed Assembly, otherwise the Status of the new Assembly.
+ * chose `wait`, `status` is the Status of the completed Assembly, otherwise the Status of the new Assembly.
  *
  * @since 0.1.0
  * @category schemas

@@ -118,7 +118,7 @@ export class OriginRefused
 }
 
 /**
- * The signature of a notification is invalid, so the service did not send it.
+ * The signature of a notification is invalid, so the service did not send the notification.
  *
  * @since 0.1.0
  * @category errors

@@ -30,7 +30,7 @@ import * as Refusal from "./Refusal.ts"
 /**
  * What a policy permits: the creation of one Assembly by one page.
  *
- * - `params`: the params of the Assembly. The page cannot change them.
+ * - `params`: the params of the Assembly. The page cannot change these params.
  * - `maxSize`: the maximum size of each file in bytes. `"unlimited"` sets no limit.
  * - `expiresIn`: how long the signature is valid, 5 minutes by default, at most a day. The page must create the
  *   Assembly within this time; the uploads may take longer.
@@ -51,7 +51,7 @@ export interface Grant {
 /**
  * - `policy`: decides for each request what is signed, or refuses the request. `asked` is the decoded body of the
  *   request. A value of `asked` is signed only if the policy puts it into the `Grant`.
- * - `body`: the schema of the JSON body. Without it, the body is not read, and `asked` is undefined.
+ * - `body`: the schema of the JSON body. Without a schema, the body is not read, and `asked` is undefined.
  * - `path`: the path of the route, `/assembly-signatures` by default.
  * - `origins`: the origins of other sites whose pages may use the route, as browsers write them:
  *   `https://app.example.com`, without a path or a final slash. By default only pages of the same origin may use the

@@ -128,7 +128,7 @@ const isDestinationPath = Schema.makeFilter<string>(
  * Unicode code points and at most 1024 UTF-8 bytes after normalization to NFC (spec.md, "Limits").
  *
  * Only the service knows the folder of an asset, so the client does not check these limits before a move. If you know
- * the folder, check them with this schema.
+ * the folder, check the limits with this schema.
  *
  * @since 0.1.0
  * @category schemas

@@ -35,7 +35,8 @@ export const offsetOctetStream = "application/offset+octet-stream"
 const maxLength = 9_223_372_036_854_775_807n
 
 /**
- * A number of bytes, 0 to 2^63 - 1. On the wire it is a canonical decimal integer: no sign, leading zero or exponent.
+ * A number of bytes, 0 to 2^63 - 1. On the wire the number is a canonical decimal integer: no sign, leading zero or
+ * exponent.
  *
  * Clause: spec.md, "Create a tus upload" and "Limits".
  *

@@ -208,8 +208,8 @@ export const diagnose = ({ reason }: HttpClientError.HttpClientError, circumstan
 }
 
 /**
- * The failure if the client does not support the type of the body. The client reports this as a defect before it
- * connects.
+ * The failure if the client does not support the type of the body. The client reports an unsupported body as a defect
+ * before it connects.
  */
 export const unsupported = (defect: unknown): Lost | undefined => {
   const code = Predicate.isObject(defect) ? codeOf(defect) : undefined

@@ -15,7 +15,7 @@ type Pieces = Arr.NonEmptyReadonlyArray<Uint8Array>
 /**
  * Replaces each piece of a stream by other pieces, which are emitted one at a time.
  *
- * - `each`: returns the pieces that replace one piece, or no pieces to drop the piece. It may fail.
+ * - `each`: returns the pieces that replace one piece, or no pieces to drop the piece. `each` may fail.
  * - `end`: runs after the last piece, and may fail.
  *
  * @since 0.1.0

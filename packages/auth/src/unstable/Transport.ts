@@ -68,8 +68,8 @@ const redirectMode = (streaming: boolean): RequestRedirect => {
 }
 
 /**
- * The context of one request. Every reference that the guard needs is set here, so that a value in the application's
- * context cannot disable the guard.
+ * The context of one request. This context sets every reference that the guard needs, so that a value in the
+ * application's context cannot disable the guard.
  */
 const rules = (redirect: RequestRedirect, onSend: (leaving: HttpClientRequest.HttpClientRequest) => void) =>
   Context.make(FetchHttpClient.RequestInit, { redirect }).pipe(
@@ -104,10 +104,11 @@ const settle = (
  *
  * **Details**
  *
- * - The request is sent once and unchanged. A guard stops a second send (except a GET or HEAD to the same URL), another
- *   origin, another body length, an added `content-encoding` and changed bytes before they are sent. The guard works
- *   through any wrapper of the client: `HttpClient.retryTransient`, `followRedirects`, `mapRequest`. If the client
- *   returns a response although the guard stopped a send, that response is ignored. A streamed body can be read once.
+ * - The request is sent once and unchanged. A guard stops each of these before it is sent: a second send (except a GET
+ *   or HEAD to the same URL), a request to another origin, another body length, an added `content-encoding`, and
+ *   changed bytes. The guard works through any wrapper of the client: `HttpClient.retryTransient`, `followRedirects`,
+ *   `mapRequest`. If the client returns a response although the guard stopped a send, that response is ignored. A
+ *   streamed body can be read once.
  * - A redirect is not followed, because it would take the credential or the bytes to another server. `streaming`
  *   requests use the `fetch` mode `error` if the runtime supports this mode. `fetch` then keeps no copy of the body,
  *   and the request fails at a redirect. Other requests get the status of the redirect.

@@ -37,7 +37,7 @@ const kept = 64
 const remembered = 60_000
 
 /**
- * The limits of what a route serves at the same time.
+ * The limits of the requests, uploads and pages that a route serves at the same time.
  *
  * - `arriving`: the maximum number of requests that nobody has permitted yet.
  * - `uploads`: the maximum number of permitted uploads.

@@ -305,7 +305,7 @@ const take = (
 const ended = (job: Job, state: State, { left, subject }: Attempt): Effect.Effect<void, Problem> => {
   const { received, sum, total = 0 } = state
   if (received < total) {
-    // A server may send a shorter range than the requested range. The rest is then requested.
+    // A server may send a shorter range than the requested range. The rest of the range is then requested.
     return left === 0 ? Effect.void : Effect.fail(Request.cut(subject, received, total))
   }
   state.isDone = true

@@ -76,7 +76,7 @@ const randomName = SecureRandom.SecureRandom.use((random) => random.uuidV4()).pi
 
 /**
  * Syncs a folder to the disk, so that the new name of a file survives a power failure. On a system that cannot sync a
- * folder, it does nothing.
+ * folder, this function does nothing.
  */
 const syncFolder = (fs: FileSystem.FileSystem, folder: string): Effect.Effect<void> =>
   Effect.ignore(Effect.scoped(Effect.flatMap(fs.open(folder, { flag: "r" }), (handle) => handle.sync)))

@@ -62,7 +62,7 @@ export const list = (
  *
  * **Stability.** A Template that is created or deleted during the walk may shift other Templates to another page. A
  * Template of the last two pages is dropped if it appears again. With `sort: "created"` and `order: "asc"`, new
- * Templates shift nothing.
+ * Templates shift no other Template.
  *
  * Beyond the specification.
  *
