@@ -139,7 +139,8 @@ const readBody = <A>(
   shared: Body.Budget
 ): Effect.Effect<A, Body.Problem | Refusal.UnsupportedBody> =>
   Effect.gen(function* () {
-    // Browsers let a page of another site send some other content types without a preflight.
+    // Only JSON is accepted, because browsers let a page of another site send some other content types without a
+    // preflight.
     if (Body.mediaType(request) !== "application/json") {
       return yield* new Refusal.UnsupportedBody({ problem: "The body is not application/json." })
     }

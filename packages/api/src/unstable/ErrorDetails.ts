@@ -57,7 +57,7 @@ export const answered = ({ code, explanation, status }: Pick<Details, "code" | "
   `${code === "" ? "" : `${code}, `}status ${status}${explanation === "" || explanation === code ? "" : `: ${explanation}`}`
 
 /**
- * The message of an error that consists of these details.
+ * The message of an error whose fields are these details.
  *
  * @since 0.1.0
  * @category utilities

@@ -57,7 +57,9 @@ export const registerReader = (client: HttpClient.HttpClient, reader: BodyReader
   readers.set(client, reader)
 }
 
-/** Remembers that the reader of a client reads this response. */
+/**
+ * Remembers that the registered reader of the client can read the body of this response.
+ */
 export const received = (client: HttpClient.HttpClient, response: HttpClientResponse.HttpClientResponse): void => {
   const reader = readers.get(client)
   if (reader !== undefined) readerOf.set(response, reader)

@@ -12,7 +12,7 @@ const equal = (a: Uint8Array, b: Uint8Array): boolean => {
   return true
 }
 
-/** The given bytes that have not been seen yet, in order, up to `limit` bytes. */
+/** The given bytes that have not been seen in the sent body yet, in their order, up to `limit` bytes. */
 export class SameBytes {
   readonly #limit: number
   #given: Array<Uint8Array> = []

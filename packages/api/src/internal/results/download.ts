@@ -40,8 +40,8 @@ type Problem =
   | Request.Failed
 
 /**
- * The constant input of all requests. `size` and `md5hash` are the values in the Status. `sums`: whether the MD5 is
- * computed even if the Status has no MD5.
+ * The input that is the same for all requests of a download. `size` and `md5hash` are the values in the Status. `sums`:
+ * whether the MD5 is computed even if the Status has no MD5.
  */
 interface Job {
   readonly operation: string
