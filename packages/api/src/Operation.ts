@@ -6,7 +6,7 @@ import type * as Schema from "effect/Schema"
 import type * as ApiError from "./ApiError.ts"
 import type { ServiceUrl } from "./ServiceUrl.ts"
 
-/** A codec that needs no services, so that the description of an operation is plain data. */
+/** A codec that needs no services. */
 type Codec<Encoded = unknown> = Schema.ConstraintCodec<unknown, Encoded>
 
 /**

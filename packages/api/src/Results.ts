@@ -111,7 +111,8 @@ export const downloadable = (
  *   Last-Modified, or, at the end of the download, the MD5 in the Status. Without such a proof, or if the server
  *   ignores ranges, the file is read again from its start, and its first bytes are compared with the bytes that were
  *   emitted before.
- * - The validators of a redirected response are not used, because the next redirect may lead to another file.
+ * - The validators (ETag and Last-Modified) of a redirected response are not used, because the next redirect may lead
+ *   to another file.
  * - The size of the file must be known: from the Status or from the response. The stream ends after exactly this number
  *   of bytes. If the Status has an MD5 (`md5hash`), the stream ends only if the bytes match this MD5. If the Status has
  *   a `size` or `md5hash` that no file can have, the download fails with `InvalidRequest` before anything is sent.

@@ -62,7 +62,7 @@ const passing: ReadonlySet<number | undefined> = new Set([502, 503, 504])
  * Whether a retry is safe and may help.
  *
  * - After `RateLimited`, a retry is permitted unless the operation must never be repeated: the service did nothing.
- * - After a failure before the request was sent, a retry is permitted by the same rule.
+ * - After a failure before the request was sent, a retry is permitted by the same rule as after `RateLimited`.
  * - After a `permanent` failure, a retry is never permitted. Examples are an unknown host and an untrusted certificate.
  * - An operation that is safe to repeat is retried after a lost response and after the status 502, 503 or 504, whatever
  *   the body says.

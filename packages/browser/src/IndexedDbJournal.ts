@@ -49,7 +49,10 @@ export const makeStore = (
     Texts.make(database, locks === undefined ? undefined : WebLocks.make(locks, name))
   )
 
-/** Frames without an origin, some private windows and some servers have no IndexedDB, or reading `indexedDB` throws. */
+/**
+ * Frames without an origin, some private windows and some servers have no IndexedDB, or throw an exception when
+ * `indexedDB` is read.
+ */
 const platform: Effect.Effect<Platform, UploadJournal.JournalFailed> = Effect.suspend(() => {
   const none = new UploadJournal.JournalFailed({ action: "read", problem: "IndexedDB is unavailable" })
   try {

@@ -254,10 +254,10 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Omit<Options<E, 
  *
  * **Gotchas**
  *
- * A notification is handled at least once, and not exactly once. What `handle` does and what `HandledNotifications`
- * stores are two writes. If the process ends between these writes, the repetition cannot show whether the first write
- * happened, so the repetition is handled again. If a handler may not run twice, write `key` into a table with a unique
- * index, in the same transaction as the changes that the handler makes.
+ * A notification is handled at least once, and may be handled more than once. What `handle` does and what
+ * `HandledNotifications` stores are two writes. If the process ends between these writes, the repetition cannot show
+ * whether the first write happened, so the repetition is handled again. If a handler may not run twice, write `key`
+ * into a table with a unique index, in the same transaction as the changes that the handler makes.
  *
  * @example
  * Webhooks.layer({ handle: ({ status }) => Effect.log(`${status.ok}`) }).pipe(

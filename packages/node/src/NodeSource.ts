@@ -33,8 +33,8 @@ const problemOf = (readable: Readable): string | undefined => {
  *
  * **Gotchas**
  *
- * Make the stream within `evaluate` if you can. If a stream fails while nothing listens for its errors, Node ends the
- * process. The upload listens only after it has started to read.
+ * If you can, create the stream inside the function `evaluate`. If a stream fails while nothing listens for its errors,
+ * Node ends the process. The upload listens for errors only after it has started to read.
  *
  * @example NodeSource.fromReadable(() => createReadStream("video.mp4").pipe(createGzip()))
  *

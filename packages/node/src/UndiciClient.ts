@@ -86,8 +86,8 @@ const makeDispatcher = (options: Options): Effect.Effect<NodeHttpClient.Dispatch
  *
  * **Gotchas**
  *
- * A client that is derived from this client, for example with `HttpClient.mapRequest`, is a different client. Uploads
- * with such a derived client are correct, but slower.
+ * A client that is derived from this client, for example with `HttpClient.mapRequest`, counts as a different client.
+ * Uploads with such a derived client are correct, but slower.
  *
  * @example UndiciClient.layerWith({ proxy: "none" })
  *

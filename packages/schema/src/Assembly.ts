@@ -213,9 +213,9 @@ const idIn = (address: unknown): unknown =>
     : undefined
 
 /**
- * Whether a Status, decoded or not, belongs to an Assembly other than `assemblyId`. The result is true if its
- * `assembly_id` (`assemblyId` in older responses) or one of its own URLs names another Assembly. The result is false if
- * the response contains no id.
+ * Whether a Status, decoded or not, belongs to an Assembly other than `assemblyId`. The result is true if the
+ * `assembly_id` of the Status (`assemblyId` in older responses) or one of the URLs of the Status names another
+ * Assembly. The result is false if the response contains no Assembly id.
  *
  * Beyond the specification.
  *

@@ -98,7 +98,8 @@ export type Steps<Robot extends Readonly<Record<string, string>> = Readonly<Reco
 }
 
 /**
- * A broken rule. `path` is the path of the invalid value, such as `["resized", "use", 0]`. `rule` describes the rule.
+ * A broken rule. `path` is the path of the invalid value, such as `["resized", "use", 0]`. `rule` describes the broken
+ * rule.
  *
  * @since 0.1.0
  * @category models

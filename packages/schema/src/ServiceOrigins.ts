@@ -9,9 +9,9 @@ import * as Result from "effect/Result"
 import { isLoopback } from "./internal/loopback.ts"
 
 /**
- * The origin of the public service, and the pattern for the origins of its cells. Each cell has its own host, and a
- * Status names the host `api2-<cell>.transloadit.com` for uploads. The service may move an upload to another cell.
- * Therefore the Location of an upload may name another cell than the `tus_url` in the Status.
+ * The origin of the public service, and the pattern for the origins of its cells (upload hosts). Each cell has its own
+ * host, and a Status names the host `api2-<cell>.transloadit.com` for uploads. The service may move an upload to
+ * another cell. Therefore the Location of an upload may name another cell than the `tus_url` in the Status.
  *
  * The source of this pattern is the Statuses in the public fixtures of `@transloadit/node` 4.12.0.
  *
@@ -102,7 +102,7 @@ const parseEntry = (text: string, allowsLoopback: boolean): Result.Result<string
 
 /**
  * A broken rule. `index` is the index in the additional origins, and is absent for the base URL. `rule` describes the
- * rule.
+ * broken rule.
  *
  * @since 0.1.0
  * @category models

@@ -105,7 +105,8 @@ export const compile = (operation: Operation.Any, { authenticator, baseUrl, http
     )
 
   /**
-   * Sends an admitted request. A rate limit pauses all requests to this origin that use the same gate (rate limiter).
+   * Sends an admitted request. If the response is a rate limit, all requests to this origin that pass the same gate
+   * (rate limiter) pause.
    */
   const exchange = (encoded: Request.Encoded, conditions: Conditions, proof: Authenticator.Proof | undefined) =>
     receive(

@@ -71,7 +71,7 @@ export const make = (limiter: RateLimiter.RateLimiter, options: Options): Admiss
     )
   }, Effect.mapError(broken))
 
-  /** Waits for a permit at the head of the lane, at most until `until`. */
+  /** Waits for a permit at the head of the lane, at most until the time `until`. */
   const head = (key: string, lane: Lane, until: number): Effect.Effect<void, Admission.NotAdmitted> =>
     Effect.flatMap(take(key), (wait) => {
       if (wait === 0) return Effect.void
@@ -87,7 +87,8 @@ export const make = (limiter: RateLimiter.RateLimiter, options: Options): Admiss
     })
 
   /**
-   * Waits in the lane, at most until `until`. The estimate may be too short, because another process may take permits.
+   * Waits in the lane, at most until the time `until`. The estimate may be too short, because another process may take
+   * permits.
    */
   const queue = (key: string, lane: Lane, now: number, until: number): Effect.Effect<void, Admission.NotAdmitted> =>
     Effect.suspend(() => {

@@ -66,7 +66,8 @@ export const requestIdOf = (
 
 /**
  * Converts the failure of a request without a complete response to a `TransportFailure`. The error does not contain the
- * URL, because the URL may grant access. An `HttpClientError` comes from a response that was interrupted.
+ * URL, because the URL may grant access. If the error is an `HttpClientError`, the connection was interrupted while the
+ * response was read.
  *
  * @since 0.1.0
  * @category utilities

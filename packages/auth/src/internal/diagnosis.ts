@@ -139,8 +139,8 @@ const codeOf = (error: object): string | undefined => {
 }
 
 /**
- * Whether an error occurred before a connection existed. If the error combines several attempts, this must be true for
- * each attempt.
+ * Whether an error occurred before a connection existed. If the error combines several attempts, every attempt must
+ * have failed before a connection existed.
  */
 const isBeforeSending = (error: object): boolean => {
   const attempts = attemptsOf(error)
@@ -176,7 +176,8 @@ const fromCause = (cause: unknown, circumstances: Circumstances, phase: string):
     problem: kind.words + phase,
     code,
     sent: sent(found !== undefined && isBeforeSending(found), circumstances),
-    // A host that responded before exists, so the failure of its lookup is temporary, as on a laptop without a network.
+    // If a host has responded before, it exists. Therefore the failure of its name lookup is temporary, as on a laptop
+    // without a network.
     permanent: kind.isPermanent === true && !(kind === unknownHost && circumstances.knowsHost)
   })
 }

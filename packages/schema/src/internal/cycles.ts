@@ -1,4 +1,4 @@
-/** Whether the Step with a name uses itself, directly or through other Steps. */
+/** Whether the Step with the name `start` uses itself, directly or through other Steps. */
 const reachesItself = (start: string, usedBy: (name: string) => ReadonlyArray<string>): boolean => {
   const seen = new Set<string>()
   const next = [...usedBy(start)]
