@@ -122,8 +122,8 @@ export const downloadable = (
  * The stream may emit bytes and then fail. Use {@link save} if nobody may see an incomplete file.
  *
  * If a web page downloads a file, the server must permit the headers `range` and `if-range`, and expose `content-range`
- * and `etag` (CORS). Otherwise a download ends at its first failure, or starts again. Browsers do not show where a
- * redirect leads, so a download in a page does not follow redirects.
+ * and `etag` (CORS). Without these headers, a download in a page ends at its first failure, or starts again. Browsers
+ * do not show where a redirect leads, so a download in a page does not follow redirects.
  *
  * @example
  * Results.download(file).pipe(Stream.runForEach((piece) => Effect.log(piece.length)))

@@ -188,9 +188,9 @@ export const standard: Policy = makeUnsafe({})
  * The result is a policy, not a combinator: use it as the value of {@link RetryPolicy}, or as the argument of
  * {@link withPolicy}. `withPolicy` also takes a `Schedule` directly; `fromSchedule` is needed only to set `maxWait`.
  *
- * Failures that {@link isRetryable} does not permit are never retried. If the response requests a pause, the policy
- * waits at least for the requested pause. If the requested pause is longer than `maxWait` (1 minute by default), the
- * policy gives up.
+ * The policy never retries a failure after which {@link isRetryable} permits no retry. If the response requests a
+ * pause, the policy waits at least for the requested pause. If the requested pause is longer than `maxWait` (1 minute
+ * by default), the policy gives up.
  *
  * @example
  * RetryPolicy.fromSchedule(Schedule.spaced("1 second").pipe(Schedule.upTo({ times: 3 })))

@@ -24,7 +24,7 @@
  * **Gotchas**
  *
  * A secret in another encoding, such as Base64, is found only by the patterns for capabilities, and only if it is long.
- * Add the encoded text to `secrets` too.
+ * If a secret may appear in such an encoding, add the encoded secret to `secrets` too.
  *
  * @example
  * Redaction.text("Cannot PATCH /resumable/files/5d8a") // "Cannot PATCH /resumable/files/<redacted>"
@@ -125,8 +125,8 @@ const maxValues = 256
 const more = "…"
 
 /**
- * Redacts the texts in a JSON value, keys included, as {@link text} does. Values below 8 levels, after 256 values or
- * after 4096 characters become `"…"`, to limit the time of the search for secrets.
+ * Redacts the texts in a JSON value, keys included, as {@link text} does. Values that are more than 8 levels deep, or
+ * that come after 256 values or 4096 characters, become `"…"`, to limit the time of the search for secrets.
  *
  * @since 0.1.0
  * @category utilities

@@ -137,8 +137,8 @@ const makeKeyValueStore = Effect.fnUntraced(function* (options: Options | undefi
     Effect.mapError(access, () => new StoreFailed({ problem: "the KeyValueStore cannot be read or written" }))
 
   /**
-   * The keys in the entry of a key that are still remembered. An entry that cannot be decoded (a torn entry) counts as
-   * empty, so a repetition of its notifications is handled again.
+   * The keys that are still remembered, from the entry that contains `key`. An entry that cannot be decoded (a torn
+   * entry) counts as empty, so a repetition of its notifications is handled again.
    */
   const read = Effect.fnUntraced(function* (key: string, now: number) {
     const text = yield* attempt(slots.get(slotOf(key)))

@@ -52,8 +52,8 @@ export interface UserFile {
  * - `params`: the params of the Assembly. With an `assemblyId`, the application knows the Assembly before it exists.
  * - `maxBytes`: the maximum size of the file.
  * - `filename`: the name of the file in the Assembly; the name that the user sent by default.
- * - `wait`: whether the answer waits until the Assembly has completed. By default the answer is sent when the last byte
- *   is stored, and a notification reports the result of the Assembly; see `Webhooks`.
+ * - `wait`: whether the answer is sent only after the Assembly has completed. By default the answer is sent when the
+ *   last byte is stored, and a notification reports the result of the Assembly; see `Webhooks`.
  *
  * @since 0.1.0
  * @category models
@@ -125,7 +125,7 @@ export type Uploaded = typeof Uploaded.Type
 export const Failed = Schema.TaggedStruct("Failed", { problem: Schema.String })
 
 /**
- * The last event of an upload whose answer does not wait for the Assembly.
+ * The last event of an upload whose answer is sent before the Assembly has completed.
  *
  * @since 0.1.0
  * @category schemas
@@ -343,7 +343,7 @@ const withAnyField = <Fields extends Schema.Struct.Fields>(form: Schema.Struct<F
  * - Each file gets its own Assembly. The Assembly is canceled if the file is too large, incomplete or followed by
  *   another part, if the user sends nothing for `idleTimeout`, or if the user closes the connection.
  * - The events are Server-Sent Events with an {@link Event} as JSON in `data`. A page may watch an upload before it
- *   starts. Only the process that receives an upload has its events.
+ *   starts. Only the process that receives an upload has the events of this upload.
  *
  * **Gotchas**
  *

@@ -227,8 +227,8 @@ export const make = Effect.fnUntraced(
  *
  * **Gotchas**
  *
- * The page cannot add Steps to signed params, even if they name a Template that permits other Steps. But an unsigned
- * request can use the same Template with other Steps, unless the Template requires signatures
+ * The page cannot add Steps to signed params, even if these params name a Template that permits other Steps. But an
+ * unsigned request can use the same Template with other Steps, unless the Template requires signatures
  * (`require_signature_auth`).
  *
  * @example

@@ -29,7 +29,8 @@ import * as Refusal from "./Refusal.ts"
  * A verified notification.
  *
  * - `status`: the Status of the Assembly.
- * - `key`: the SHA-256 of the text of the notification, in hexadecimal digits. Every repetition has the same key.
+ * - `key`: the SHA-256 of the text of the notification, in hexadecimal digits. Every repetition of a notification has
+ *   the same key.
  *
  * @since 0.1.0
  * @category models

@@ -79,10 +79,10 @@ const makeDispatcher = (options: Options): Effect.Effect<NodeHttpClient.Dispatch
  *
  * **Details**
  *
- * Uploads and operations set the time limits. In this client, Undici itself has no time limit for a body, and a limit
- * of one hour for headers. An idle connection is kept for 4 seconds, or for as long as the server announces. A Node
- * server closes an idle connection after 5 seconds. The shorter limit matters, because a request on a closing
- * connection is lost, and a creation request is never repeated.
+ * Uploads and operations set the time limits of their requests. In this client, Undici itself has no time limit for a
+ * body, and a limit of one hour for headers. An idle connection is kept for 4 seconds, or for as long as the server
+ * announces. A Node server closes an idle connection after 5 seconds. The shorter limit matters, because a request on a
+ * closing connection is lost, and a creation request is never repeated.
  *
  * **Gotchas**
  *

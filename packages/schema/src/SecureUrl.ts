@@ -33,7 +33,8 @@ const isSecureUrl = Schema.makeFilter<string>(
  * An absolute https URL, or an http URL on a loopback address, without user info, query and fragment. Credentials,
  * tokens and files are sent only to such URLs.
  *
- * Clause: spec.md, "Authentication": credentials and tokens are secret. The rules for the URL are our own.
+ * Clause: spec.md, "Authentication": credentials and tokens are secret. The rules for the URL are our own, because the
+ * specification has none.
  *
  * @example `https://api2.example.com`, `http://127.0.0.1:8080`
  *

@@ -152,8 +152,8 @@ const isBeforeSending = (error: object): boolean => {
 
 /**
  * If the connection was refused, the request was not sent. (A proxy that cannot reach the service responds with a
- * status instead.) This is certain only for a single send: if the sends of a client cannot be observed, the client may
- * have sent the request before.
+ * status instead.) That the request was not sent is certain only for a single send: if the sends of a client cannot be
+ * observed, the client may have sent the request before.
  */
 const sent = (before: boolean, { isSeen, sends }: Circumstances): "no" | "maybe" =>
   (before && sends === 1) || (isSeen && sends === 0) ? "no" : "maybe"

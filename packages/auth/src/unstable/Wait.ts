@@ -1,6 +1,6 @@
 /**
- * Reads the pauses that a response requests, and the clock skew from its `Date` header. The pauses are beyond the
- * specification, which defines no rate limits.
+ * Reads the pauses that a response requests, and the clock skew from the `Date` header of the response. The pauses are
+ * beyond the specification, which defines no rate limits.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"

@@ -76,8 +76,8 @@ export const make = Effect.fnUntraced(function* <Event>(limits: Limits) {
     })
 
   /**
-   * Keeps an upload that has ended for a minute, with its last event. If too many uploads are kept, the oldest is
-   * forgotten earlier.
+   * After the end of an upload, keeps the upload and its last event for a minute. If too many uploads are kept, the
+   * oldest is forgotten earlier.
    */
   const keep = (id: string, entry: Entry<Event>) =>
     Effect.gen(function* () {
@@ -104,7 +104,10 @@ export const make = Effect.fnUntraced(function* <Event>(limits: Limits) {
   const publish = (entry: Entry<Event>, event: Event, isLast: boolean) =>
     Effect.suspend(() => PubSub.publish(entry.events, { number: ++entry.count, event, isLast }))
 
-  /** Starts an upload. If there is no room, the id becomes free, so that the page can try again. */
+  /**
+   * Starts an upload. If the limit of permitted uploads is reached, the id becomes free, so that the page can try
+   * again.
+   */
   const permit = (id: string, entry: Entry<Event>) =>
     Effect.gen(function* () {
       if (running >= limits.uploads) {

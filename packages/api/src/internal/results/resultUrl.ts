@@ -25,7 +25,7 @@ const rule = (allowsHttp: boolean): string =>
 
 const hasText = (text: string | null | undefined): text is string => typeof text === "string" && text !== ""
 
-/** Whether a file has a URL. A file that no Step has exported has none. */
+/** Whether a file has a URL. A file that no Step has exported has no URL. */
 export const hasUrl = ({ ssl_url, url }: Pick<Assembly.File, "ssl_url" | "url">): boolean =>
   hasText(ssl_url) || hasText(url)
 
