@@ -214,7 +214,7 @@ export const layer: Layer.Layer<SmartCdn, AuthError.CryptoUnavailable, Credentia
  *
  * **Gotchas**
  *
- * Whoever has the URL can request it until it expires. The URL contains the Auth Key, but not the secret. Browsers and
+ * Anybody who has the URL can use it until it expires. The URL contains the Auth Key, but not the secret. Browsers and
  * the CDN cache by URL, so URLs with the same `expiresAt` are cached better than a new URL for each visitor.
  *
  * @example

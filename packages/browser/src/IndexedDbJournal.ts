@@ -75,7 +75,7 @@ const platform: Effect.Effect<Platform, UploadJournal.JournalFailed> = Effect.su
  *
  * **Details**
  *
- * An entry is on the disk before the next request is sent (`durability: "strict"`, if the browser supports it).
+ * An entry is on the disk before the next request is sent (with the durability `strict`, if the browser supports it).
  * `JournalFailed` with the reason `Full` means that the quota of the origin is used up.
  *
  * Only one tab at a time runs an upload: the tab that holds the Web Lock of the upload. The lock ends with the tab, and

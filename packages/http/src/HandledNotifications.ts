@@ -30,8 +30,8 @@ export class StoreFailed extends Schema.TaggedError<StoreFailed>()("StoreFailed"
 /**
  * What a claim of a notification found.
  *
- * - `Claimed`: nobody has handled the notification. The caller handles it, runs `renew` meanwhile so that the lease of
- *   the claim does not end, and then runs either `done` or `release`.
+ * - `Claimed`: nobody has handled the notification. The caller handles the notification, runs `renew` meanwhile so that
+ *   the lease of the claim does not end, and then runs either `done` or `release`.
  * - `Done`: the notification was handled.
  * - `Busy`: another process handles the notification now.
  *

@@ -50,8 +50,7 @@ export const fromReadable = (
       Effect.map(Effect.try({ try: evaluate, catch: UploadSource.failedWith }), (readable) => {
         const problem = problemOf(readable)
         return problem === undefined
-          ? // With `chunkSize: 1`, each pull reads once. A pull of several reads could hold much memory, because a stream
-            // may refill its buffer at each read.
+          ? // With `chunkSize: 1`, each pull reads once, so that it holds at most one buffer of the stream in memory.
             NodeStream.fromReadable({ evaluate: () => readable, onError: UploadSource.failedWith, chunkSize: 1 })
           : Stream.fail(new UploadSource.SourceFailed({ kind: "Unreadable", problem }))
       })

@@ -80,7 +80,7 @@ const isFilename = Schema.makeFilter<string>(
     [(name) => name === "" || name.trim() !== "", "a name that is not only white space"],
     [(name) => name !== "." && name !== "..", "a name other than . and .."],
     [(name) => !/[/\\]/.test(name), "a name without slash or backslash"],
-    // oxlint-disable-next-line no-control-regex -- control characters are what the rule is about
+    // oxlint-disable-next-line no-control-regex -- the pattern matches control characters on purpose
     [(name) => !/[\u0000-\u001f\u007f-\u009f]/.test(name), "a name without control characters"],
     [(name) => name.isWellFormed(), "a name in valid Unicode"]
   ),

@@ -234,7 +234,7 @@ export const problems = (steps: unknown, of: "whole" | "changes" = "whole"): Rea
  *
  * - Each Step has a robot.
  * - `use` is a name, a list or an object with `steps`, and names Steps that exist. `:original` always exists.
- * - No Step uses itself, directly or through others.
+ * - No Step uses itself, directly or through other Steps.
  * - The name `:original` is reserved for a Step with the robot `/upload/handle`.
  * - The options of the robots in {@link Robots} have the right types.
  *

@@ -6,7 +6,7 @@ import { isLoopback } from "./internal/loopback.ts"
 
 /** The rule of secure URLs that a text breaks, or undefined. */
 const brokenRule = (text: string): string | undefined => {
-  // oxlint-disable-next-line no-control-regex -- control characters are what the rule is about
+  // oxlint-disable-next-line no-control-regex -- the pattern matches control characters on purpose
   if (/[\s\\\u0000-\u001f\u007f]/.test(text)) return "a URL without white space, backslash and control characters"
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return "an absolute http or https URL"
   const url = new URL(text)

@@ -155,8 +155,8 @@ export const make = (
 
 /**
  * The origins that belong to a base URL in addition to its own origin. A client that connects to `localhost` may reach
- * `127.0.0.1` or `[::1]`, so a service on `localhost` may name either address in its URLs. A base URL with an address
- * means only the server at that address, so `localhost` is not added.
+ * `127.0.0.1` or `[::1]`, so a service on `localhost` may name either address in its URLs. A base URL with an IP
+ * address refers only to the server at that address, so `localhost` is not added.
  */
 const siblingsOf = (own: string): ReadonlyArray<string> => {
   if (isPublic(own)) return [publicService.origin, publicService.cells]

@@ -132,8 +132,8 @@ const unexpected = ({ operation, response, secrets, subject }: Answered, problem
   })
 
 /**
- * The error for a body that is not an error object. With the status 429 the error is `RateLimited` whatever the body
- * says, because a proxy may have written the body.
+ * The error for a body that is not an error object. With the status 429, the error is `RateLimited`, because a proxy
+ * may have written the body.
  */
 const undecodable = (
   answered: Answered,

@@ -172,7 +172,7 @@ export const make = (
   const refuse = (lost: Lost): Lost => (refusal ??= lost)
 
   const bytes = new SameBytes(isSeen ? Infinity : mostUnseen)
-  /** Whether the client sends our stream itself, so that no comparison is needed. */
+  /** Whether the client sends the given stream itself, so that no comparison is needed. */
   let isOurs = false
 
   const once = <E>(stream: Stream.Stream<Uint8Array, E>): Stream.Stream<Uint8Array, E | Lost> =>

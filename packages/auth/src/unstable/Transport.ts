@@ -207,7 +207,7 @@ const openBelow500: ReadonlySet<number> = new Set([408, 409, 423, 425, 429, 499]
 
 /**
  * Whether a status proves that a request was not carried out: 501, or a 4xx other than 408, 409, 423, 425, 429
- * and 499. After any other error status this is unknown, whatever the body says.
+ * and 499. After any other error status, it is unknown whether the request was carried out, whatever the body says.
  *
  * @since 0.1.0
  * @category predicates

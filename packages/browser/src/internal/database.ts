@@ -80,8 +80,8 @@ const openNow = (factory: IDBFactory, name: string): Effect.Effect<IDBDatabase, 
   })
 
 /**
- * Calls `requests` in the same turn as it creates the transaction, because the browser ends a transaction without
- * requests.
+ * Calls `requests` in the same turn of the event loop in which it creates the transaction, because the browser ends a
+ * transaction without requests.
  */
 const transact = <A>(
   database: IDBDatabase,

@@ -9,7 +9,7 @@ const brokenRule = (text: string, allowsSlash: boolean): string | undefined => {
   if (text === "." || text === "..") return "an id other than . and .."
   if (!allowsSlash && text.includes("/")) return "an id without slash"
   if (text.includes("\\")) return "an id without backslash"
-  // oxlint-disable-next-line no-control-regex -- control characters are what the rule is about
+  // oxlint-disable-next-line no-control-regex -- the pattern matches control characters on purpose
   if (/[\u0000-\u001f\u007f-\u009f]/.test(text)) return "an id without control characters"
   return text.isWellFormed() ? undefined : "valid Unicode"
 }

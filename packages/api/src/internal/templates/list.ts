@@ -61,8 +61,8 @@ export const list = (
  * is requested before the first page is pulled.
  *
  * **Stability.** A Template that is created or deleted during the walk may shift other Templates to another page. A
- * Template of the last two pages is dropped if it appears again. With `sort: "created"` and `order: "asc"`, new
- * Templates shift no other Template.
+ * Template of the last two pages is dropped if it appears again. If the query sorts by `created` in the order `asc`,
+ * new Templates shift no other Template.
  *
  * Beyond the specification.
  *
