@@ -41,9 +41,9 @@ export type NamedError = new (details: ApiError.Details) => { readonly _tag: str
  * - `errors`: the named error for each error code of the service.
  * - `retry`: whether a failed request may be repeated. With `safe`, the request is repeated even if it is unknown what
  *   the service did, because a repetition does no harm. A list of error codes is for an operation that changes
- *   something: the request is repeated only if the service did nothing (a rate limit, or a request that was not sent),
- *   or after one of these codes, for which the service permits a retry. With `never`, the request is not repeated, even
- *   after a rate limit.
+ *   something. The request is then repeated only if the service did nothing (a rate limit, or a request that was not
+ *   sent), or after one of these codes. The service permits a retry after these codes. With `never`, the request is not
+ *   repeated, even after a rate limit.
  * - `check`: checks the rules that a schema cannot check, because they need the current time or several params.
  * - `confidential`: present if the response contains secrets. This function returns the texts in the encoded params
  *   that are secrets, and no error repeats these texts. An error about a response that is not an error object repeats

@@ -154,8 +154,8 @@ export const makeUnsafe = (options: Options): Policy => {
  * Makes a policy that retries the failures that {@link isRetryable} permits.
  *
  * The pauses are the pauses of {@link backOff}. If the response requests a pause (even a pause of zero), the policy
- * waits for the requested pause plus a random part of its own maximum pause, so that clients that were refused together
- * do not retry together.
+ * waits for the requested pause plus a random part of its own maximum pause. Without the random part, clients that were
+ * refused together would retry together.
  *
  * @since 0.1.0
  * @category constructors

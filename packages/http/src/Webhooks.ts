@@ -247,9 +247,9 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Omit<Options<E, 
  * **Details**
  *
  * - The form is multipart or urlencoded. The size of the form, its fields and the time in which it arrives are limited.
- * - The answer is 200 only after `handle` has succeeded, 403 if the signature is wrong, 400, 408, 413 or 415 if the form
- *   cannot be read, and 500 or 503 if the notification could not be handled. The service repeats a notification until
- *   the answer is 200.
+ * - The answer is 200 only after `handle` has succeeded. A wrong signature is answered with 403, and a form that cannot
+ *   be read is answered with 400, 408, 413 or 415. A notification that could not be handled is answered with 500 or
+ *   503. The service repeats a notification until the answer is 200.
  * - A notification that was handled is answered with 200 and not handled again, and a repetition that arrives while the
  *   notification is being handled waits for the same run. `HandledNotifications` remembers the handled notifications.
  *

@@ -151,8 +151,8 @@ const isBeforeSending = (error: object): boolean => {
 }
 
 /**
- * If the connection was refused, the request was not sent. (A proxy that cannot reach the service responds with a
- * status instead.) That the request was not sent is certain only for a single send: if the sends of a client cannot be
+ * If the connection was refused, the request was not sent. A proxy that cannot reach the service responds with a status
+ * instead. That the request was not sent is certain only for a single send: if the sends of a client cannot be
  * observed, the client may have sent the request before.
  */
 const sent = (before: boolean, { isSeen, sends }: Circumstances): "no" | "maybe" =>

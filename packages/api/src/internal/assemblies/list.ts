@@ -65,8 +65,8 @@ export const list = (
  * Assemblies to later pages. An entry of the last two pages is dropped if it appears again, so no entry is missed or
  * repeated as long as fewer than `pageSize` Assemblies are created between two requests. The Assemblies that are
  * created during the walk are not listed. With a `toDate` in the past, new Assemblies shift no entry. Assemblies that
- * leave the list during the walk, for example with the `type` `executing`, shift the other Assemblies to earlier pages,
- * so the stream may miss one entry for each Assembly that left the list.
+ * leave the list during the walk, for example with the `type` `executing`, shift the other Assemblies to earlier pages.
+ * For each Assembly that left the list, the stream may miss one entry.
  *
  * @since 0.1.0
  * @category operations

@@ -171,8 +171,9 @@ const mismatch = (
 
 /**
  * The headers of the next request. The rest of the file is requested only if its bytes can be combined with the earlier
- * bytes: if a strong validator proves that the file is the same, or if the MD5 will prove this at the end of the
- * download. Without such a proof, the whole file is requested, and its start is compared with the earlier bytes.
+ * bytes. This is possible if a strong validator proves that the file is the same, or if the MD5 will prove this at the
+ * end of the download. Without such a proof, the whole file is requested, and its start is compared with the earlier
+ * bytes.
  */
 const headersOf = ({ md5hash }: Job, { received, seen }: State): Readonly<Record<string, string>> => {
   const base = { "accept-encoding": "identity" }
