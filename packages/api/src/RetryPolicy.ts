@@ -22,8 +22,8 @@ import type * as Operation from "./Operation.ts"
  * `TransportFailure`.
  *
  * For an upload, `operation` is `"Upload"` and `retry` is `"resumes"`: the upload does not repeat the request, but
- * requests the offset from the server and continues from there. An upload reports only failures after which such a
- * continuation may help. `failures` counts consecutive failures.
+ * requests the offset from the server and continues from there. An upload asks the policy only after failures from
+ * which it may recover in this way. `failures` counts consecutive failures.
  *
  * @since 0.1.0
  * @category models
@@ -66,8 +66,8 @@ const passing: ReadonlySet<number | undefined> = new Set([502, 503, 504])
  * - Never after a `permanent` failure, such as an unknown host or an untrusted certificate.
  * - For an operation that is safe to repeat: after a lost response and after 502, 503 and 504, whatever the body says.
  * - For a change: only after the error codes for which the service permits a retry.
- * - For an upload that resumes: after any other failure, because an upload reports only failures after which a
- *   continuation may help.
+ * - For an upload that resumes: after any other failure, because an upload asks the policy only after failures from
+ *   which it may recover.
  *
  * @since 0.1.0
  * @category predicates

@@ -73,7 +73,7 @@ export const events = <R = never>(
  * - If the Assembly has completed, the run returns the Status. After the entry of the journal has expired, a run starts
  *   a new job.
  * - If the Assembly failed or was canceled, the run fails with that error, and the following run creates a new
- *   Assembly. The same holds after a `DeliveryMismatch` (`verify`).
+ *   Assembly. After a `DeliveryMismatch` (`verify`), the following run creates a new Assembly too.
  * - If an earlier process ended during the creation of an upload, and no receipt shows whether the upload exists, the
  *   run cancels the Assembly, creates a new one and uploads every file to it. If the Assembly cannot be canceled, the
  *   run fails and creates nothing. An Assembly with an `assemblyId` in `params` cannot be created again, so the run

@@ -67,12 +67,12 @@ const total = Schema.optional(Schema.BigInt)
 
 /**
  * An event without its capability: `Created` and `Completed` have no `url`, because the URL grants write access to the
- * upload. Every {@link UploadEvent} is also a valid value of this schema, so it can be encoded directly.
+ * upload. Every {@link UploadEvent} is also a valid value of this schema, so an event can be encoded directly.
  *
  * **When to use**
  *
- * Use it to send events to a web page, for example as Server-Sent Events, or to store events; see {@link Json}. To
- * store the URL, use `UploadTarget.urlAtRest`.
+ * Use this schema to send events to a web page, for example as Server-Sent Events, or to store events; see
+ * {@link Json}. To store the URL, use `UploadTarget.urlAtRest`.
  *
  * **Details**
  *

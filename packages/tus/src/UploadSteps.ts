@@ -46,7 +46,7 @@ export interface CreateOptions extends Options {
 
 /**
  * An existing upload: its URL and the marker of its creation. `transfer` is the state of its bytes. A program that
- * stores the upload for a later process omits `transfer`; that process requests the offset from the server.
+ * stores the upload for a later process omits `transfer`; the later process then requests the offset from the server.
  *
  * @since 0.1.0
  * @category models
@@ -66,7 +66,7 @@ export const issues = (options: Options): ReadonlyArray<ApiError.Issue> => Optio
 
 /**
  * Whether the upload may be continued later after this error: the failure was temporary, or it is not known whether the
- * creation arrived. In the second case, {@link recover} is called next.
+ * creation arrived. In the second case, call {@link recover} next.
  *
  * @since 0.1.0
  * @category predicates
@@ -128,7 +128,7 @@ export const recover = (
   source: Replayable,
   options: CreateOptions
 ): Effect.Effect<UploadState.Created, Upload.UploadError, HttpClient.HttpClient> =>
-  // This request carries no bytes, so it needs no checksum.
+  // No bytes are sent here, so no checksum is needed.
   begin(target, source, { ...options, checksum: undefined }, { _tag: "Creating", marker: options.marker })
 
 const finishing = (target: UploadTarget, source: Replayable, upload: Existing, options: Options, emit: Events.Emit) =>

@@ -215,8 +215,8 @@ export interface Answers {
 }
 
 /**
- * Returns the events of the test and sends nothing. The options are checked and the sources are opened as in
- * {@link layer}, so that an invalid option fails in a test too.
+ * An `Uploader` that emits the events of `answers` and sends nothing. The options are checked and the sources are
+ * opened as in {@link layer}, so that an invalid option fails in a test too.
  *
  * @example
  * publish("cat.jpg").pipe(

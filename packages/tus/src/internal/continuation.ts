@@ -18,7 +18,7 @@ import * as Telemetry from "./telemetry.ts"
 /**
  * The upload to continue.
  *
- * - `name`: the public module that was called. The span has its name.
+ * - `name`: the public module that was called. The span of the upload has the name of this module.
  * - `isReplayed`: whether a later run reads the source again.
  */
 export interface Continuation {

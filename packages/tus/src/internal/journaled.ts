@@ -68,8 +68,8 @@ const verifySource = ({ about }: Known, { identity, source }: Held): Effect.Effe
 }
 
 /**
- * Checks an entry, because another program may have written it. Its key must match its Assembly and its bytes, and its
- * URLs must belong to the deployment.
+ * Checks an entry, because another program may have written it. The key of the entry must match the Assembly and the
+ * identity of the bytes, and the URLs of the entry must belong to the deployment.
  */
 const verify = (
   entry: UploadJournal.Entry,
@@ -107,7 +107,7 @@ const sessionOf = (
 
 type RunOptions = Session.Options & Restartable
 
-/** `file` is the index among the files of a job, because two files may have the same bytes and name. */
+/** `file` is the index among the files of a job, which distinguishes two files with the same bytes and names. */
 interface StartOptions extends RunOptions {
   readonly file?: number | undefined
 }

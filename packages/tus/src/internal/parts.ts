@@ -110,7 +110,7 @@ const store = <E>(
     const begun = yield* Effect.forEach(results, Effect.fromResult)
     const urls = begun.map(({ created }) => created.url)
     yield* checkDistinct(session.target, urls)
-    // Checked before a byte is sent, because parts whose URLs are too long can never be concatenated.
+    // The URLs are checked before a byte is sent, because parts whose URLs are too long can never be concatenated.
     yield* Concat.check(urls)
     yield* Effect.forEach(
       begun,
@@ -118,8 +118,8 @@ const store = <E>(
         Effect.map(Piece.send(job, created), () => emit(UploadEvent.PartCompleted({ part, start, end }))),
       { concurrency, discard: true }
     )
-    // Emitted while the state still says that no final creation was sent, so that an interruption at this event is
-    // safe.
+    // `Finishing` is emitted while the state still says that no final creation was sent, so that an interruption at
+    // this event is safe.
     emit(UploadEvent.Finishing({ total: source.size }))
     yield* Effect.yieldNow
     return urls

@@ -32,7 +32,10 @@ export interface Session<E> {
   readonly chunkSize: number | undefined
   readonly streams: boolean
   readonly seal: Checksum.Seal
-  /** Whether the creation may contain bytes of the upload. False with checksums, because a creation has none. */
+  /**
+   * Whether the creation may contain bytes of the upload. False with checksums, because a creation request has no
+   * checksum.
+   */
   readonly sendsAlong: boolean
   readonly policy: Policy
   readonly emit: Emit
