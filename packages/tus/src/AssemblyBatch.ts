@@ -42,7 +42,7 @@ export interface Job<R = never> extends AssemblyJob.Job<AssemblyJob.File<R>> {
 }
 
 /**
- * A {@link Job} of {@link runResumable}. Its sources can be read again.
+ * A {@link Job} of {@link runResumable}. The sources of this job can be read again.
  *
  * @since 0.1.0
  * @category models

@@ -65,7 +65,7 @@ const File = /* @__PURE__ */ Schema.Struct({ ...publicFile, meta: /* @__PURE__ *
 
 /**
  * A Status without capabilities, which are ids and URLs that grant access. It contains neither the id of the Assembly
- * nor the URLs of the Assembly, its update stream and its uploads. It contains the URLs of the results.
+ * nor the URLs of the Assembly, of its update stream and of its uploads. It contains the URLs of the results.
  *
  * @since 0.1.0
  * @category schemas

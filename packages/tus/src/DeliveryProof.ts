@@ -189,14 +189,14 @@ export const check = (
  *
  * **When to use**
  *
- * Use it to detect that a file was damaged on its way, on the disk of the service, or in the memory of this program.
+ * Use `md5` to detect that a file was damaged on its way, on the disk of the service, or in the memory of this program.
  *
  * **Details**
  *
- * The MD5 is computed while the bytes are sent. This is fast on Node with `AssemblyNode` or `NodeMd5`, and takes about
- * ten times longer elsewhere. When the Assembly has completed, the MD5 and the size are compared with its Status. If
- * they differ, the job fails with `DeliveryMismatch`, which names the file and both values. A file without a size or an
- * MD5 in the Status counts as a difference too.
+ * The MD5 is computed while the bytes are sent. This computation is fast on Node with `AssemblyNode` or `NodeMd5`, and
+ * takes about ten times longer elsewhere. When the Assembly has completed, the MD5 and the size are compared with its
+ * Status. If they differ, the job fails with `DeliveryMismatch`, which names the file and both values. A file without a
+ * size or an MD5 in the Status counts as a difference too.
  *
  * **Gotchas**
  *

@@ -121,10 +121,10 @@ const resumption = (key: string, source: Replayable, options: ResumeOptions, emi
  * **Details**
  *
  * The journal does not decide where bytes are sent. If the context has an `AssemblyClient`, its origins are permitted.
- * Otherwise, the origin of the Assembly is permitted, because the URL of the Assembly is part of the key. If the
- * Assembly is in a cell of the public service, all cells of the public service are permitted. A URL with any other
- * origin fails with `InvalidTarget` or `UnsafeLocation`, and an entry that does not match its key fails with
- * `JournalTorn`, before anything is sent.
+ * Otherwise, the origin of the Assembly is permitted: the URL of the Assembly is part of the key, so an edited entry
+ * cannot change this origin. If the Assembly is in a cell of the public service, all cells of the public service are
+ * permitted. A URL with any other origin fails with `InvalidTarget` or `UnsafeLocation`, and an entry that does not
+ * match its key fails with `JournalTorn`, before anything is sent.
  *
  * **Gotchas**
  *

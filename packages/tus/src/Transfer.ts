@@ -300,7 +300,7 @@ export const untrusted = (
  * source. Any other valid offset is accepted at once, because the server refuses a PATCH at a wrong offset and the
  * source still has the bytes.
  *
- * If `state.only` is set, only its offsets are accepted.
+ * If `state.only` is set, only the offsets in `state.only` are accepted.
  *
  * @since 0.1.0
  * @category transitions

@@ -163,9 +163,9 @@ const lost = { cause: Schema.optionalKey(Cause.of<AnswerError | Stalled | ApiErr
  *
  * **Details**
  *
- * Look at the Status of the Assembly. If it does not list the file, run the upload again. A `ResumableUpload` reads the
- * receipts again; after `UploadJournal.forget` it starts a new upload. If you are not sure whether the upload exists,
- * start a new Assembly.
+ * Look at the Status of the Assembly. If the Status does not list the file, run the upload again. A `ResumableUpload`
+ * reads the receipts again; after `UploadJournal.forget` it starts a new upload. If you are not sure whether the upload
+ * exists, start a new Assembly.
  *
  * @since 0.1.0
  * @category errors

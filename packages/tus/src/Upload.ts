@@ -170,9 +170,9 @@ const resumption = (
  *
  * **When to use**
  *
- * Use it if your program stores the upload URL itself, instead of an `UploadJournal`. Encode the `url` of `Created`
- * with `UploadTarget.urlAtRest`, and store the text as a secret. Decode it in the next run; decoding checks the URL
- * again.
+ * Use `resume` if your program stores the upload URL itself, instead of an `UploadJournal`. Encode the `url` of
+ * `Created` with `UploadTarget.urlAtRest`, and store the text as a secret. Decode the text in the next run; decoding
+ * checks the URL again.
  *
  * **Details**
  *
@@ -215,8 +215,8 @@ export const resumeEvents = (
  * The options of {@link sink}: those of {@link Options} without `parallel` and `progressInterval`, and:
  *
  * - `size`: the number of bytes of the stream, if known. A stream with another number of bytes fails with `SourceFailed`.
- * - `onFailure`: what happens to an incomplete upload. `terminate` (default) removes it from the server. `keep` leaves it
- *   there until it expires; its URL is in the receipts of the Assembly.
+ * - `onFailure`: what happens to an incomplete upload. `terminate` (default) removes this upload from the server.
+ *   `keep` leaves this upload on the server until it expires; the URL of the upload is in the receipts of the Assembly.
  *
  * @since 0.1.0
  * @category options
@@ -231,8 +231,8 @@ export interface SinkOptions extends Omit<Options, "parallel" | "progressInterva
  *
  * **When to use**
  *
- * Use it at the end of a pipeline: for the body of a request, the rows of a database, or an archive that is still being
- * written.
+ * Use `sink` at the end of a pipeline: for the body of a request, the rows of a database, or an archive that is still
+ * being written.
  *
  * **Details**
  *

@@ -92,7 +92,7 @@ const make = (bytesPerSecond: number): Service => {
 }
 
 /**
- * Limits the total bandwidth of all uploads of the program to which it is provided, to `bytesPerSecond`.
+ * Limits the total bandwidth of all uploads of the program to which the Layer is provided, to `bytesPerSecond`.
  *
  * **Details**
  *

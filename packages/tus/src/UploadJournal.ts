@@ -360,9 +360,9 @@ export const layerFileSystem = (
  * **Gotchas**
  *
  * A key-value store has no atomic set-if-absent: if two processes start the same upload at the same moment, both may
- * hold its lease, and each may create an upload. The process that wrote its lease first stops with `LeaseLost` at its
- * next renewal, after a third of `leaseDuration`. Every later change of a lease is atomic if the store's `modify` is
- * atomic. Fibers of one process that share this layer never hold the same lease.
+ * hold its lease, and each may create an upload. The process whose lease was overwritten by the other process stops
+ * with `LeaseLost` at its next renewal, after a third of `leaseDuration`. Every later change of a lease is atomic if
+ * the store's `modify` is atomic. Fibers of one process that share this layer never hold the same lease.
  *
  * @since 0.1.0
  * @category layers

@@ -22,7 +22,7 @@ const remedy = {
 } as const
 
 /**
- * The source failed. This is not a network failure, so it is never retried.
+ * The source failed. Unlike a network failure, this failure is never retried.
  *
  * - `Unreadable`: reading failed. Repair the source and run the upload again.
  * - `TooShort`, `TooLong`: the number of bytes differs from `size`. Give the correct size.
@@ -51,8 +51,8 @@ export class SourceFailed extends Schema.TaggedError<SourceFailed>()("SourceFail
  *   there is no identity.
  * - `slice(start, end)`: the same bytes as a Blob, for requests that cannot stream. Present only if the platform
  *   supports it.
- * - `read(start, end)`: the same bytes, or only the first of them, without a stream. Present only if this is less work
- *   than a stream. An upload calls `read` only for small ranges.
+ * - `read(start, end)`: the same bytes, or only the first part of these bytes, in memory instead of a stream. Present
+ *   only if this is less work than a stream. An upload calls `read` only for small ranges.
  *
  * @since 0.1.0
  * @category models

@@ -11,8 +11,8 @@ import type { UploadUrl } from "./UploadTarget.ts"
  *
  * - `Planned`: the creation was not sent, or was refused.
  * - `Creating`: the creation may have been sent, with `marker`.
- * - `Created`: the upload is at `url`. `transfer` is the state of its bytes, if this process knows it. Without
- *   `transfer`, the next step requests the offset from the server.
+ * - `Created`: the upload is at `url`. `transfer` is the state of the transfer of its bytes, if this process knows this
+ *   state. Without `transfer`, the next step requests the offset from the server.
  *
  * @since 0.1.0
  * @category models

@@ -45,8 +45,9 @@ export interface CreateOptions extends Options {
 }
 
 /**
- * An existing upload: its URL and the marker of its creation. `transfer` is the state of its bytes. A program that
- * stores the upload for a later process omits `transfer`; the later process then requests the offset from the server.
+ * An existing upload: its URL and the marker of its creation. `transfer` is the state of the transfer of its bytes. A
+ * program that stores the upload for a later process omits `transfer`; the later process then requests the offset from
+ * the server.
  *
  * @since 0.1.0
  * @category models
@@ -54,8 +55,8 @@ export interface CreateOptions extends Options {
 export type Existing = Omit<UploadState.Created, "_tag">
 
 /**
- * The rules that the options of an upload break, each with the path of the field. A program that stores an upload for
- * later checks its options first.
+ * The rules that the options of an upload break, each with the path of the field. A program that stores an upload in
+ * order to send it later should first check the options.
  *
  * @example UploadSteps.issues({ metadata: { filename: "a.txt", fieldname: "file" } })
  *

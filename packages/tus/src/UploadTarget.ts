@@ -91,7 +91,7 @@ const refused = (field: InvalidTarget["field"], rule: string) => new InvalidTarg
  *
  * - `baseUrl`: the URL of the service; by default the origin of `tusUrl`.
  * - `origins`: further permitted origins of upload URLs, or patterns of such origins; see `AssemblyClient.Options`. Set
- *   them from your configuration, never from a response of the service.
+ *   `origins` from your configuration, never from a response of the service.
  *
  * @since 0.1.0
  * @category constructors

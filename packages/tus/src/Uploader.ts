@@ -42,8 +42,8 @@ export interface Service {
  *
  * **When to use**
  *
- * Use it if tests of your own logic should not upload. Call the functions of this module instead of those of `Upload`
- * and `AssemblyUpload`, provide {@link layer} in the program and {@link layerTest} in its tests.
+ * Use `Uploader` if tests of your own logic should not upload. Call the functions of this module instead of those of
+ * `Upload` and `AssemblyUpload`, provide {@link layer} in the program and {@link layerTest} in its tests.
  *
  * @example
  * const publish = (path: string) =>

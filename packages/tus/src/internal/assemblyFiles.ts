@@ -68,8 +68,8 @@ const toOutcome = (filename: string, exit: FileExit | undefined): FileOutcome =>
 }
 
 /**
- * Whether the other files may continue after this error. They must stop if the server may treat wrong bytes as a
- * complete file and start processing it.
+ * Whether the other files may continue after this error. The other files must stop if the server may treat wrong bytes
+ * as a complete file and start processing it.
  */
 const isBearable = (error: ResumableUploadError): boolean => error._tag !== "UploadUntrusted" || !error.mayBeWhole
 

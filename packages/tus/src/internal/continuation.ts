@@ -29,7 +29,9 @@ export interface Continuation {
   readonly isReplayed: boolean
 }
 
-/** Sends the bytes that the server does not have. Without `transfer`, it first requests the offset from the server. */
+/**
+ * Sends the bytes that the server does not have. Without `transfer`, `send` first requests the offset from the server.
+ */
 export const send = (
   { isReplayed, name, source, target, upload }: Continuation,
   options: Session.Options & { readonly progressInterval?: Duration.Input | undefined },

@@ -30,7 +30,10 @@ interface Restartable {
   readonly restart?: boolean | undefined
 }
 
-/** The identity of the bytes of a source: its own identity, or their SHA-256 if it has none. */
+/**
+ * The identity of the bytes of a source: the identity of the source, or the SHA-256 of the bytes if the source has no
+ * identity.
+ */
 export const identify = (source: UploadSource.Replayable): Effect.Effect<string, UploadSource.SourceFailed> =>
   Effect.flatMap(source.identity, (identity) =>
     identity === undefined
@@ -146,7 +149,10 @@ const goOn = (held: Held, known: Known, options: RunOptions, emit: Emit) =>
     yield* Interpreter.run({ session, source: held.source, concurrency: options.parallel ?? 1 })
   })
 
-/** Starts an upload. If the journal has an upload of the same bytes for the same Assembly, continues it. */
+/**
+ * Continues the upload of the same bytes for the same Assembly, if the journal has this upload. Otherwise starts a new
+ * upload.
+ */
 export const start = (
   target: UploadTarget.UploadTarget,
   source: UploadSource.Replayable,

@@ -185,9 +185,9 @@ const attempt = <R>(
   })
 
 /**
- * Runs the job. If an earlier run left the creation of an upload undecided, its Assembly is canceled, and the job starts
- * again in a new Assembly. An undecided upload cannot be created again in the same Assembly, because the Assembly could
- * then get the file twice.
+ * Runs the job. If an earlier run left the creation of an upload undecided, this run cancels the Assembly, and starts
+ * the job again in a new Assembly. An undecided upload cannot be created again in the same Assembly, because the
+ * Assembly could then get the file twice.
  */
 const job = <R>(held: Held, options: Options<R>, sources: ReadonlyArray<Replayable>, emit: AssemblyFiles.Emit) =>
   Effect.gen(function* () {

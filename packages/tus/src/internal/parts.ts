@@ -39,7 +39,7 @@ const emitOf = (parts: ReadonlyArray<UploadState.Part>, total: bigint, emit: Emi
 
 /**
  * Fails if the server's list of extensions does not contain concatenation. A server without such a list may still
- * support it.
+ * support concatenation.
  */
 const checkOffered = <E>({ policy, target }: Session.Session<E>) =>
   inTime({ request: "discover", url: target.tusUrl }, policy.stallTimeout, Tus.discover(target)).pipe(
@@ -60,7 +60,10 @@ const checkOffered = <E>({ policy, target }: Session.Session<E>) =>
     )
   )
 
-/** Fails if two parts have the same URL. They would overwrite each other, and the total length would not show it. */
+/**
+ * Fails if two parts have the same URL. Such parts would overwrite each other, and the total length would not show
+ * this.
+ */
 const checkDistinct = ({ tusUrl }: UploadTarget, urls: ReadonlyArray<UploadUrl>) =>
   new Set(urls.map((url) => Redacted.value(url))).size === urls.length
     ? Effect.void

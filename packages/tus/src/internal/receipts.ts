@@ -95,7 +95,7 @@ const urlOf = (target: UploadTarget.UploadTarget, { upload_url }: Assembly.TusRe
 /**
  * Reads the receipt of one upload. Returns `None` if the names in the receipt differ from the sent names, because then
  * the receipt belongs to another upload. `finished` is true only if the sizes in the receipt agree with each other and
- * with the sent size. If they contradict each other, the offset can still be requested from the URL.
+ * with the sent size. If the sizes contradict each other, the offset can still be requested from the URL.
  */
 const read = (target: UploadTarget.UploadTarget, receipt: Assembly.TusReceipt, sent: Sent): Option.Option<Receipt> => {
   const { fieldname, filename } = sent.metadata

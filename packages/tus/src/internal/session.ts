@@ -74,9 +74,10 @@ const takesStreams = (): boolean => {
  *
  * **Details**
  *
- * By default, a page or a worker of a browser does not stream, for two reasons. Browsers that support streaming refuse
- * it over HTTP/1.1 and report a broken connection. No browser reports the number of sent bytes. In a page, set
- * `CanStream` to `true` only if all browsers of its users support streaming, and the server supports HTTP/2 or HTTP/3.
+ * By default, a page or a worker of a browser does not stream, for two reasons. Over HTTP/1.1, even browsers that
+ * support streaming refuse a streamed body and report a broken connection. No browser reports the number of sent bytes.
+ * In a page, set `CanStream` to `true` only if all browsers of its users support streaming, and the server supports
+ * HTTP/2 or HTTP/3.
  *
  * @since 0.1.0
  * @category references

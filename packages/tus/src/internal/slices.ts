@@ -120,7 +120,7 @@ const stalled = ({ most, next, ...seen }: Size): Size => ({
 export const limit = (policy: Policy, isLast: boolean): Duration.Duration =>
   isLast ? Duration.sum(policy.stallTimeout, policy.finishTimeout) : policy.stallTimeout
 
-/** The size of the slices of one upload or of one part. It adapts to the speed of the link. */
+/** The size of the slices of one upload or of one part. The size adapts to the speed of the link. */
 export class SliceSize {
   #size: Size
   constructor(chunkSize: number | undefined) {
