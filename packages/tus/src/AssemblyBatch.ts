@@ -254,9 +254,9 @@ const resume = <J, RS>(job: J & ResumableJob<RS>) =>
  *
  * Two jobs are the same under the conditions of `ResumableAssemblyUpload.run`. A skipped job needs no request. A run
  * with `wait: false` does not record that the job has completed. The next run requests the Status of the Assembly, and
- * sends no stored file again. If that Status shows the completion, the runs after it skip the job. A failed job is run
- * again. A job is skipped until its entry in the journal expires, 60 days after its completion (`completedExpiry`). A
- * skipped job is not verified again, and its entry is not kept longer.
+ * sends no stored file again. If this Status shows that the Assembly has completed, the following runs skip the job. A
+ * failed job is run again. A job is skipped until its entry in the journal expires, 60 days after its completion
+ * (`completedExpiry`). A skipped job is not verified again, and its entry is not kept longer.
  *
  * An interruption, or a failure of the stream of jobs, keeps the Assemblies of the running jobs for the next run.
  *

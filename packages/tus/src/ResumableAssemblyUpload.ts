@@ -19,8 +19,8 @@ import type { Replayable } from "./UploadSource.ts"
 /**
  * The options of a job whose sources can be read again, see `AssemblyJob.Job`, and:
  *
- * - `onFailure`: `keep` by default, so that the next run continues. `cancel` cancels the Assembly if a file fails
- *   permanently, and the next run creates a new Assembly.
+ * - `onFailure`: what happens to the Assembly if a file fails permanently. The default is `keep`, so that the next run
+ *   continues the Assembly. `cancel` cancels the Assembly, and the next run creates a new Assembly.
  * - `restart`: cancels the Assembly in the journal and creates a new one. False by default. If the Assembly cannot be
  *   canceled, the call fails and nothing is created. Set `restart` for one call only, because each call with `restart`
  *   creates a new Assembly.

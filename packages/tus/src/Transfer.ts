@@ -74,7 +74,7 @@ export type Sending = Extract<Transfer, { _tag: "Sending" }>
 export type Asking = Extract<Transfer, { _tag: "Asking" }>
 
 /**
- * The key of the next request. The key is the same when the request is replayed.
+ * A key that identifies the next request. If the same request is replayed, its key is the same.
  *
  * @since 0.1.0
  * @category transitions

@@ -92,13 +92,13 @@ const begin = (
   }).pipe(Effect.scoped)
 
 /**
- * Creates an upload with the caller's marker. A small source is sent with this request. If the response is lost, the
- * upload is searched for in the receipts of the Assembly. If they do not show the upload, the error is
+ * Creates an upload with the caller's marker. A small source is sent with the creation request. If the response is
+ * lost, the upload is searched for in the receipts of the Assembly. If they do not show the upload, the error is
  * `CreationUnknown`.
  *
  * **Gotchas**
  *
- * Store the marker before the call, and call once for each marker: a second call creates a second upload.
+ * Store the marker before the call, and call `create` once for each marker: a second call creates a second upload.
  *
  * @example
  * UploadSteps.create(target, source, { marker, metadata: { filename: "a.txt", fieldname: "file" } })

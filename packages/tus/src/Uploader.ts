@@ -189,7 +189,7 @@ export const completed = (
 
 /**
  * The responses of a test layer. A response is a Stream of events: {@link uploaded} and {@link completed} make the
- * usual Streams, and `Stream.fail` fails.
+ * usual Streams, and `Stream.fail` makes a Stream that fails.
  *
  * - `events`: the events of one upload. By default the upload succeeds.
  * - `assemblyEvents`: the events of a job. `sources` are the sources of its files, in the order of the files. By

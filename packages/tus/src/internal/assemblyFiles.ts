@@ -155,7 +155,10 @@ const uploadAll = <Source extends UploadSource, R>(
 /** The maximum wait for the Status of an Assembly whose files failed. */
 const patience = "30 seconds"
 
-/** Cancels the Assembly, and returns whether it is canceled. The Assembly may already have ended in another way. */
+/**
+ * Cancels the Assembly, and returns whether it is canceled. Returns false if the Assembly has ended in another way, or
+ * if the cancellation fails.
+ */
 export const cancel = (assemblyId: Assembly.AssemblyId): Effect.Effect<boolean, never, AssemblyClient> =>
   Assemblies.cancel(assemblyId).pipe(
     Effect.map((status) => Assembly.state(status) === "Canceled"),

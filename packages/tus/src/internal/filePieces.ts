@@ -18,7 +18,7 @@ const largest = 1024 * kibi
 /** The minimum size of a piece in bytes, however many readers there are. */
 const least = 16 * kibi
 
-/** If the HTTP client requests the next piece in less than this time (in milliseconds), that piece is larger. */
+/** If the HTTP client requests the next piece in less than this time (in milliseconds), the next piece is larger. */
 const fast = 100
 
 /**

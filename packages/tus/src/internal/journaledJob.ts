@@ -83,8 +83,8 @@ const create = <R>(
   })
 
 /**
- * The Status of the Assembly in the journal. If the creation request never reached the service, the Assembly is created
- * now.
+ * Requests the Status of the Assembly that the journal names. If the creation request never reached the service, the
+ * Assembly is created now.
  */
 const reopen = <R>(
   held: Held,
@@ -204,7 +204,7 @@ const job = <R>(held: Held, options: Options<R>, sources: ReadonlyArray<Replayab
       yield* run(undefined)
     })
     if (options.restart === true) return yield* anew
-    // An Assembly with the id of the caller cannot be created again.
+    // An Assembly with an id that the caller chose cannot be created again.
     yield* options.params.assemblyId === undefined ? Effect.catchIf(run(found), isUndecided, () => anew) : run(found)
   }).pipe(Effect.tapError((error) => (isFinal(error) ? Effect.ignore(forget(held)) : Effect.void)))
 

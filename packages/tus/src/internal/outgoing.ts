@@ -141,7 +141,7 @@ export const oneShot = (
               problem: `the server needs the bytes from ${offset}, but the bytes before ${window.start} were released`
             })
           }
-          // Two steps, so that the acknowledged bytes are not held while the next bytes are read.
+          // The window changes in two steps, so that the acknowledged bytes are not held while the next bytes are read.
           window = Window.release(window, offset)
           window = yield* advance(window)
           const full = slices?.next(BigInt(window.size)) ?? BigInt(Math.min(window.size, windowSize))

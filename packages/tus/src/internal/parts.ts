@@ -44,7 +44,7 @@ const emitOf = (parts: ReadonlyArray<UploadState.Part>, total: bigint, emit: Emi
 const checkOffered = <E>({ policy, target }: Session.Session<E>) =>
   inTime({ request: "discover", url: target.tusUrl }, policy.stallTimeout, Tus.discover(target)).pipe(
     Effect.map(({ extensions }) => extensions),
-    // A failed request is ignored, because the final upload is checked in any case.
+    // If the request for the extensions fails, the failure is ignored, because the final upload is checked in any case.
     Effect.orElseSucceed((): ReadonlyArray<string> => []),
     Effect.flatMap((offered) =>
       offered.length === 0 || offered.includes("concatenation")

@@ -19,7 +19,7 @@ import { RequestTimeout } from "./timeout.ts"
 /** The metadata key with the unique value of each creation. */
 export const markerKey = "upload_marker"
 
-/** The upload as its creation described it. `size` is undefined if it was unknown. */
+/** The upload as its creation described it. `size` is undefined if the size was unknown. */
 export interface Sent {
   readonly metadata: Readonly<Record<string, string | null>>
   readonly size: bigint | undefined
@@ -113,7 +113,7 @@ const read = (target: UploadTarget.UploadTarget, receipt: Assembly.TusReceipt, s
   })
 }
 
-/** The only matching receipt. If two receipts match, neither is used. */
+/** Returns the only receipt that matches. If two receipts match, neither is used. */
 const find = (target: UploadTarget.UploadTarget, sent: Sent, matches: (receipt: Assembly.TusReceipt) => boolean) =>
   Effect.map(status(target), (found) =>
     Option.flatMap(found, ({ tus_uploads }) => {

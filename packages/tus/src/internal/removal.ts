@@ -64,7 +64,9 @@ const concurrency = 8
 
 type RemoveError = Tus.AnswerError | TusError.Stalled | ApiError.TransportFailure
 
-/** Removes the orphans of an upload. Succeeds for an orphan that is already gone. Fails with any other error. */
+/**
+ * Removes the orphans of an upload. Succeeds for an orphan that is already gone. Fails if an orphan cannot be removed.
+ */
 export const remove = (
   subject: Subject,
   state: UploadState.UploadState

@@ -82,7 +82,9 @@ const forecast = (last: Passed, other: Passed | undefined) => {
 /** Two durations whose ratio is below this value count as equal. */
 const alike = 1.25
 
-/** Halves the next size while a slice of this size takes too long and half a slice is significantly faster. */
+/**
+ * Halves the next size while a slice of this size takes too long and a slice of half this size is significantly faster.
+ */
 const shrunk = ({ most, next }: Size, millis: (bytes: number) => number, goal: number): number => {
   const half = Math.floor(next / 2)
   return half >= Math.min(least, most) && millis(next) > goal && millis(half) * alike < millis(next)
