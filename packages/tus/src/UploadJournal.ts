@@ -261,8 +261,9 @@ const digestOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<string> =>
   )
 
 /**
- * The key of an upload: a digest of its Assembly, the identity and size of its bytes, its names and `file`. `file` is
- * the index of the file in a job. Because of this index, two files with the same bytes and names have different keys.
+ * The key of an upload: a digest of the Assembly, the identity and size of the bytes, the `filename`, the `fieldname`
+ * and `file`. `file` is the index of the file in a job. Because of this index, two files with the same bytes and names
+ * have different keys.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,5 +1,5 @@
 /**
- * Validates the options of a whole job before its Assembly is created.
+ * Validates the options of a whole job before the Assembly of the job is created.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
