@@ -123,7 +123,7 @@ const browserRow = (name: keyof typeof browsers, protocol: "HTTP/1.1" | "HTTP/2"
 const elsewhere = (name: string): Row => ({
   name,
   protocol: "direct",
-  run: () => Promise.resolve(notRun("there is no such machine here"))
+  run: () => Promise.resolve(notRun("no such machine was available"))
 })
 
 /** All rows, in the order of the table. */

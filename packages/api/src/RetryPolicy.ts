@@ -22,8 +22,8 @@ import type * as Operation from "./Operation.ts"
  * `TransportFailure`.
  *
  * For an upload, `operation` is `"Upload"` and `retry` is `"resumes"`: the upload does not repeat the request, but
- * requests the offset from the server and continues from this offset. An upload reports only failures after which such
- * a continuation may help. `failures` counts consecutive failures.
+ * requests the offset from the server and continues from there. An upload asks the policy only after failures from
+ * which it may recover in this way. `failures` counts consecutive failures.
  *
  * @since 0.1.0
  * @category models
@@ -45,7 +45,7 @@ export interface Failure {
 /**
  * Decides after each failed attempt: returns the pause before the next attempt, or `None` to give up.
  *
- * `start` begins a new count of failures, for one operation or for an upload after progress. The function that `start`
+ * `start` begins a new count of failures, for one operation or for an upload after progress. The function that it
  * returns may remember the failures since `start`.
  *
  * @since 0.1.0
@@ -61,14 +61,13 @@ const passing: ReadonlySet<number | undefined> = new Set([502, 503, 504])
 /**
  * Whether a retry is safe and may help.
  *
- * - After `RateLimited`, a retry is permitted unless the operation must never be repeated: the service did nothing.
- * - After a failure before the request was sent, a retry is permitted by the same rule as after `RateLimited`.
- * - After a `permanent` failure, a retry is never permitted. Examples are an unknown host and an untrusted certificate.
- * - An operation that is safe to repeat is retried after a lost response and after the status 502, 503 or 504, whatever
- *   the body says.
- * - An operation that changes something is retried only after the error codes for which the service permits a retry.
- * - An upload that resumes is retried after any other failure, because an upload reports only failures after which a
- *   continuation may help.
+ * - Always after `RateLimited`, because the service did nothing, unless the operation must never be repeated.
+ * - The same rule applies to a request that was not sent.
+ * - Never after a `permanent` failure, such as an unknown host or an untrusted certificate.
+ * - For an operation that is safe to repeat: after a lost response and after 502, 503 and 504, whatever the body says.
+ * - For a change: only after the error codes for which the service permits a retry.
+ * - For an upload that resumes: after any other failure, because an upload asks the policy only after failures from
+ *   which it may recover.
  *
  * @since 0.1.0
  * @category predicates
@@ -84,13 +83,12 @@ export const isRetryable = ({ error, retry }: Pick<Failure, "error" | "retry">):
 
 /**
  * - `retries`: the maximum number of retries, 4 by default.
- * - `base`: the first pause, 250 ms by default. The pause doubles with each failure.
+ * - `base`: the first pause, 250 ms by default. It doubles with each failure.
  * - `maxPause`: the maximum pause between attempts, 10 seconds by default.
  * - `maxWait`: the maximum pause that a response may request, 1 minute by default. If a response requests a longer
  *   pause, the operation does not wait, but fails with the error of that response.
  *
- * Each duration must be positive and finite, and `retries` an integer. If an option breaks this rule, the Layer fails
- * with `InvalidRequest`.
+ * Each duration must be positive and finite, and `retries` an integer. Otherwise the Layer fails with `InvalidRequest`.
  *
  * @since 0.1.0
  * @category models
@@ -107,9 +105,9 @@ const doubled = (base: number, maxPause: number, failures: number): number =>
   Math.min(base * 2 ** Math.min(failures - 1, 30), maxPause)
 
 /**
- * The pause after the given number of consecutive failures. The maximum of this pause is `base`, doubled for each
- * further failure, up to `maxPause`. The pause is random between half of the maximum and the maximum, so that clients
- * that fail together do not retry together.
+ * The pause after the given number of consecutive failures. Its maximum is `base`, doubled by each further failure, up
+ * to `maxPause`. The pause is random between half of the maximum and the maximum, so that clients that fail together do
+ * not retry together.
  *
  * @since 0.1.0
  * @category utilities
@@ -154,8 +152,8 @@ export const makeUnsafe = (options: Options): Policy => {
  * Makes a policy that retries the failures that {@link isRetryable} permits.
  *
  * The pauses are the pauses of {@link backOff}. If the response requests a pause (even a pause of zero), the policy
- * waits for the requested pause plus a random part of its own maximum pause. Without the random part, clients that were
- * refused together would retry together.
+ * waits for the requested pause plus a random part of its own maximum pause, so that clients that were refused together
+ * do not retry together.
  *
  * @since 0.1.0
  * @category constructors
@@ -186,11 +184,10 @@ export const standard: Policy = makeUnsafe({})
  * is the {@link Failure}.
  *
  * The result is a policy, not a combinator: use it as the value of {@link RetryPolicy}, or as the argument of
- * {@link withPolicy}. `withPolicy` also takes a `Schedule` directly; `fromSchedule` is needed only to set `maxWait`.
+ * {@link withPolicy}. `withPolicy` also takes a `Schedule` directly; `fromSchedule` is needed only for `maxWait`.
  *
- * The policy never retries a failure after which {@link isRetryable} permits no retry. If the response requests a
- * pause, the policy waits at least for the requested pause. If the requested pause is longer than `maxWait` (1 minute
- * by default), the policy gives up.
+ * Failures that {@link isRetryable} does not permit are never retried. If the response requests a pause, the policy
+ * waits at least that long. If the requested pause is longer than `maxWait` (1 minute by default), the policy gives up.
  *
  * @example
  * RetryPolicy.fromSchedule(Schedule.spaced("1 second").pipe(Schedule.upTo({ times: 3 })))

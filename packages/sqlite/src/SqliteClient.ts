@@ -22,8 +22,8 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
  * Options for opening a database.
  *
  * - `path`: the path of the file, or `:memory:`. A database in memory is deleted when the scope closes.
- * - `isExclusive`: whether this process locks the file until the scope closes or the process ends. Meanwhile, another
- *   process that opens the file fails with `LockTimeoutError`. False by default.
+ * - `isExclusive`: whether this process locks the file until the scope closes or the process ends. While the file is
+ *   locked, another process that opens it fails with `LockTimeoutError`. False by default.
  *
  * SQLite uses a write-ahead log. Committed data survives the end of the process; after a power failure the last
  * transactions may be missing (`synchronous = NORMAL`). Foreign keys are enforced.
@@ -153,7 +153,7 @@ const makeConnection = (database: DatabaseSync, attempt: ReturnType<typeof attem
 
 const setUp = ({ isExclusive = false }: Options): string =>
   `${isExclusive ? "PRAGMA locking_mode = EXCLUSIVE; " : "PRAGMA busy_timeout = 5000; "}` +
-  // The transaction is empty. It acquires the lock now, so that a locked file fails here.
+  // The transaction is empty. It acquires the lock of the file, so that `make` fails if another process has this lock.
   "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE; COMMIT"
 
 /**

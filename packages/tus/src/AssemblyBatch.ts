@@ -42,7 +42,7 @@ export interface Job<R = never> extends AssemblyJob.Job<AssemblyJob.File<R>> {
 }
 
 /**
- * A {@link Job} of {@link runResumable}. Its sources can be read again.
+ * A {@link Job} of {@link runResumable}. The sources of this job can be read again.
  *
  * @since 0.1.0
  * @category models
@@ -60,7 +60,7 @@ export interface ResumableJob<R = never> extends AssemblyJob.Job<AssemblyJob.Fil
 export type Exact<J> = J & { readonly [Field in Exclude<keyof J, keyof Job>]: never }
 
 /**
- * The job has completed. `status` is the Status of its Assembly, see `AssemblyUpload.run`.
+ * The job has completed. `status` is the Status of the Assembly of the job, see `AssemblyUpload.run`.
  *
  * @since 0.1.0
  * @category models
@@ -84,8 +84,8 @@ export interface Failed<J, E> {
 }
 
 /**
- * The job ended with a defect, or interrupted itself, as `cause` shows. After a defect its Assembly is canceled. The other
- * jobs are not affected.
+ * The job ended with a defect, or interrupted itself; `cause` shows which. After a defect, the Assembly of the job is
+ * canceled. The other jobs are not affected.
  *
  * @since 0.1.0
  * @category models
@@ -146,9 +146,9 @@ const check = ({ assemblies, uploads }: Options): Effect.Effect<void, ApiError.I
   )
 
 /**
- * Runs the jobs, at most `assemblies` at the same time. All jobs share the permits of uploads and the pauses that the
- * service requests. If the stream of jobs fails, the running jobs are interrupted; `mapEffect` alone would first wait
- * for their ends.
+ * Runs the jobs, at most `assemblies` at the same time. All jobs share one limit of concurrent uploads, and the pauses
+ * that the service requests. If the stream of jobs fails, the running jobs are interrupted; `mapEffect` alone would
+ * first wait until these jobs end.
  */
 const outcomes = <J, E, R, Out, R2>(
   jobs: Stream.Stream<J, E, R>,
@@ -176,7 +176,7 @@ const outcomes = <J, E, R, Out, R2>(
     })
   )
 
-/** The outcome of a job that ended without a Status. It is not called when the whole batch is interrupted. */
+/** The outcome of a job that ended without a Status. `failed` is not called when the whole batch is interrupted. */
 const failed =
   <J>(job: J) =>
   <E>(cause: Cause.Cause<E>): Failed<J, E> | Died<J> =>
@@ -196,9 +196,10 @@ const failed =
  *
  * **Details**
  *
- * A failed job is an outcome, and the other jobs continue. So is a job with a defect (`Died`). The stream fails only if the stream of jobs fails, or with
- * `InvalidRequest` if an option is invalid. The next job is read from the stream when fewer than `assemblies` jobs run,
- * so memory is needed only for the running jobs and for the outcomes that are not read yet.
+ * If a job fails or ends with a defect, the stream emits its outcome (`Failed` or `Died`), and the other jobs continue.
+ * The stream of outcomes fails only if the stream of jobs fails, or with `InvalidRequest` if an option is invalid. The
+ * next job is read from the stream when fewer than `assemblies` jobs run, so memory is needed only for the running jobs
+ * and for the outcomes that are not read yet.
  *
  * If the service limits the rate of one request, all jobs wait for the requested pause. An interruption, or a failure of
  * the stream of jobs, cancels the Assemblies of the running jobs; their outcomes are not emitted.
@@ -230,7 +231,7 @@ export const run = <J, E, R, RS = never>(
     )
   )
 
-/** Runs a job that is in the journal, or starts it. */
+/** Skips a completed job of the journal, continues an unfinished job of the journal, or starts a new job. */
 const resume = <J, RS>(job: J & ResumableJob<RS>) =>
   Effect.gen(function* () {
     const prepared = yield* JournaledJob.prepare<RS>(job)
@@ -251,10 +252,11 @@ const resume = <J, RS>(job: J & ResumableJob<RS>) =>
  *
  * **Details**
  *
- * Two jobs are the same under the conditions of `ResumableAssemblyUpload.run`. A skipped job needs no request. A job with
- * `wait: false` is never skipped, because no run sees its completion; its Assembly is requested again, and nothing is
- * sent twice. A failed job is run again. A job is skipped until its entry in the journal expires, 60 days after its
- * completion (`completedExpiry`). A skipped job is not verified again, and the skip does not extend the time.
+ * Two jobs are the same under the conditions of `ResumableAssemblyUpload.run`. A skipped job needs no request. A run
+ * with `wait: false` does not record that the job has completed. The next run requests the Status of the Assembly, and
+ * sends no stored file again. If this Status shows that the Assembly has completed, the following runs skip the job. A
+ * failed job is run again. A job is skipped until its entry in the journal expires, 60 days after its completion
+ * (`completedExpiry`). A skipped job is not verified again, and its entry is not kept longer.
  *
  * An interruption, or a failure of the stream of jobs, keeps the Assemblies of the running jobs for the next run.
  *

@@ -26,8 +26,8 @@ export interface File<R = never, Source extends UploadSource = UploadSource> {
 }
 
 /**
- * A file that was uploaded. `fieldname` is `file` by default. `url` is the URL of its upload, if this process uploaded
- * it.
+ * A file that was uploaded. `fieldname` is `file` by default. `url` is the URL of the upload of this file, if this
+ * process uploaded it.
  *
  * @since 0.1.0
  * @category models
@@ -39,8 +39,8 @@ export interface Delivered {
 }
 
 /**
- * Observes the files of one job. `sources` replace the sources of the job. `check` compares the Status of the completed
- * Assembly with what was read.
+ * Proves that the service has the files of one job. The job uploads `sources` instead of its own sources, so that their
+ * bytes are observed. `check` compares the Status of the completed Assembly with the bytes that were read.
  *
  * @since 0.1.0
  * @category models
@@ -62,7 +62,7 @@ export interface Proof<Source> {
 export type Verify = <Source extends UploadSource>(sources: ReadonlyArray<Source>) => Effect.Effect<Proof<Source>>
 
 /**
- * - `params`: the params of the request that creates the Assembly. The job adds the number of files.
+ * - `params`: the params of the request that creates the Assembly. The job adds the number of files to these params.
  * - `concurrency`: the number of concurrent uploads, 4 by default, or `"unbounded"`.
  * - `upload`: the options of each upload, see `Upload.Options`.
  * - `onFailure`: what happens to the Assembly if a file fails permanently. `cancel` cancels the Assembly and stops the
@@ -71,9 +71,9 @@ export type Verify = <Source extends UploadSource>(sources: ReadonlyArray<Source
  *   canceled.
  * - `progressInterval`: the minimum time between two `Progress` events of the job. By default there is no minimum.
  * - `wait`: the options of the wait for the results, or false to return when the last byte is stored.
- * - `verify`: `DeliveryProof.md5` compares the size and the MD5 of each file in the Status with the bytes that were
- *   read. A difference is a `DeliveryMismatch`. By default nothing is compared. `verify` cannot be combined with
- *   `wait: false`.
+ * - `verify`: a check of the Status of the completed Assembly. `DeliveryProof.md5` compares the size and the MD5 of
+ *   each file in the Status with the bytes that were read. If they differ, the job fails with `DeliveryMismatch`. By
+ *   default nothing is compared. `verify` cannot be combined with `wait: false`.
  *
  * @since 0.1.0
  * @category models

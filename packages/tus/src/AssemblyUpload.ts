@@ -60,8 +60,8 @@ export const events = <R = never>(
 > => Events.fromProgram((emit: AssemblyFiles.Emit) => program(options, emit), AssemblyFiles.isTransient)
 
 /**
- * Creates an Assembly, uploads its files, waits until the Assembly has completed, and returns the Status. With `wait:
- * false`, it returns the Status in the response to the creation.
+ * Creates an Assembly, uploads its files, waits until the Assembly has completed, and returns the Status. With
+ * `wait: false`, `run` returns the Status that the service sent when it created the Assembly.
  *
  * **When to use**
  *

@@ -109,8 +109,8 @@ const job = [
 ] as const
 
 /**
- * The errors of `AssemblyUpload`. If the Assembly fails during the uploads, the error is `AssemblyFailed` with the code
- * of the Assembly, not `FilesFailed`.
+ * The errors of `AssemblyUpload`. If the Assembly fails during the uploads, the error is `AssemblyFailed` with the
+ * error code of the Assembly, not `FilesFailed`.
  *
  * @since 0.1.0
  * @category errors

@@ -11,12 +11,13 @@ import { ResumableUploadError } from "./UploadError.ts"
 import * as UploadEvent from "./UploadEvent.ts"
 
 /**
- * An event of a job. `file` is the index in `files` of the options. `sent`, `acknowledged`, `total` and `length` are in
- * bytes. `Progress`, and a `FileEvent` with a transient `UploadEvent`, are transient: only the newest 128 unread
- * transient events are kept.
+ * An event of a job. `file` is the index of a file in `files` of the options. `sent`, `acknowledged`, `total` and
+ * `length` are in bytes. `Progress`, and a `FileEvent` with a transient `UploadEvent`, are transient: only the newest
+ * 128 unread transient events are kept.
  *
  * - `AssemblyCreated`: the Assembly exists and accepts uploads.
- * - `AssemblyResumed`: the run continues the Assembly of an earlier run; `status` shows whether it has ended.
+ * - `AssemblyResumed`: the run continues the Assembly of an earlier run; `status` shows whether this Assembly has
+ *   ended.
  * - `Waiting`: the run waits because of `reason`, at most until `until`, in milliseconds since 1970.
  * - `FileEvent`: an event of the upload of one file, except `Progress`.
  * - `Progress`: the bytes of all files together; `total` is undefined while the size of a file is unknown.
@@ -64,7 +65,7 @@ const File = /* @__PURE__ */ Schema.Struct({ ...publicFile, meta: /* @__PURE__ *
 
 /**
  * A Status without capabilities, which are ids and URLs that grant access. It contains neither the id of the Assembly
- * nor the URLs of the Assembly, its update stream and its uploads. It contains the URLs of the results.
+ * nor the URLs of the Assembly, of its update stream and of its uploads. It contains the URLs of the results.
  *
  * @since 0.1.0
  * @category schemas
@@ -97,7 +98,7 @@ const file = Schema.Int
  *
  * **Details**
  *
- * The JSON encoding is that of `UploadEvent.Public`. An `error` decodes to an instance of its class.
+ * Values have the same JSON form as in `UploadEvent.Public`. An `error` decodes to an instance of its class.
  *
  * @since 0.1.0
  * @category schemas

@@ -69,7 +69,8 @@ const summedReplayable = (source: Replayable, sum: Sum): Summed<Replayable> => {
   const { read } = source
 
   /**
-   * Adds the bytes that follow the bytes in `sum`. Bytes that are read again are in `sum` already, so they are skipped.
+   * Adds the bytes that follow the bytes in `sum`. If an upload reads bytes again, `sum` contains them already, so they
+   * are skipped.
    */
   const observer = (start: bigint) => {
     let at = start
@@ -126,7 +127,7 @@ const uploadIdIn = (url: string | null | undefined): string | undefined =>
 
 /**
  * The file in the Status that was made from an upload: the file with the same upload URL, else a file with the same
- * `filename` and `fieldname`. Of several such files, the file with the same MD5 is chosen.
+ * `filename` and `fieldname`. If several files match, the file with the expected MD5 is chosen.
  */
 const fileOf = (
   uploads: ReadonlyArray<Assembly.File>,
@@ -154,7 +155,7 @@ const difference = (file: Assembly.File | undefined, { md5hash, size }: Total) =
 }
 
 /**
- * Compares the files of a Status with the bytes that were read. Fails with the first file that differs, or that has no
+ * Compares the files of a Status with the bytes that were read. Fails for the first file that differs, or that has no
  * size or no MD5 in the Status.
  *
  * @example
@@ -188,14 +189,14 @@ export const check = (
  *
  * **When to use**
  *
- * Use it to detect that a file was damaged on its way, on the disk of the service, or in the memory of this program.
+ * Use `md5` to detect that a file was damaged on its way, on the disk of the service, or in the memory of this program.
  *
  * **Details**
  *
- * The MD5 is computed while the bytes are sent. This is fast on Node with `AssemblyNode` or `NodeMd5`, and takes about
- * ten times longer elsewhere. When the Assembly has completed, the MD5 and the size are compared with its Status. A
- * difference is a `DeliveryMismatch`, which names the file and both values. A file without a size or an MD5 in the
- * Status counts as a difference too.
+ * The MD5 is computed while the bytes are sent. This computation is fast on Node with `AssemblyNode` or `NodeMd5`, and
+ * takes about ten times longer elsewhere. When the Assembly has completed, the MD5 and the size are compared with its
+ * Status. If they differ, the job fails with `DeliveryMismatch`, which names the file and both values. A file without a
+ * size or an MD5 in the Status counts as a difference too.
  *
  * **Gotchas**
  *

@@ -18,7 +18,7 @@ export interface Service {
 }
 
 /**
- * Detects no ended holder, so the lease of an ended process stays until it expires.
+ * Never detects that a holder has ended, so the lease of an ended process stays until the lease expires.
  *
  * @since 0.1.0
  * @category constructors
@@ -26,7 +26,7 @@ export interface Service {
 export const unknown: Service = { id: undefined, isGone: () => Effect.succeed(false) }
 
 /**
- * Detects which holders of leases have ended. By default, no ended holder is detected.
+ * Detects which holders of leases have ended. The default never detects that a holder has ended.
  *
  * **When to use**
  *

@@ -19,8 +19,8 @@ import type { Replayable } from "./UploadSource.ts"
 /**
  * The options of a job whose sources can be read again, see `AssemblyJob.Job`, and:
  *
- * - `onFailure`: `keep` by default, so that the next run continues. `cancel` cancels the Assembly if a file fails
- *   permanently, and the next run creates a new Assembly.
+ * - `onFailure`: what happens to the Assembly if a file fails permanently. The default is `keep`, so that the next run
+ *   continues the Assembly. `cancel` cancels the Assembly, and the next run creates a new Assembly.
  * - `restart`: cancels the Assembly in the journal and creates a new one. False by default. If the Assembly cannot be
  *   canceled, the call fails and nothing is created. Set `restart` for one call only, because each call with `restart`
  *   creates a new Assembly.
@@ -73,7 +73,7 @@ export const events = <R = never>(
  * - If the Assembly has completed, the run returns the Status. After the entry of the journal has expired, a run starts
  *   a new job.
  * - If the Assembly failed or was canceled, the run fails with that error, and the following run creates a new
- *   Assembly. The same holds after a `DeliveryMismatch` (`verify`).
+ *   Assembly. After a `DeliveryMismatch` (`verify`), the following run creates a new Assembly too.
  * - If an earlier process ended during the creation of an upload, and no receipt shows whether the upload exists, the
  *   run cancels the Assembly, creates a new one and uploads every file to it. If the Assembly cannot be canceled, the
  *   run fails and creates nothing. An Assembly with an `assemblyId` in `params` cannot be created again, so the run

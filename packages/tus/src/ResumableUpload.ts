@@ -23,8 +23,9 @@ export type { ResumableUploadError }
  *
  * - `restart`: discards the upload in the journal, emits `Restarted`, and starts a new upload. False by default. Use
  *   `restart` after `UploadUntrusted`, or to upload the same bytes to the same Assembly twice. An incomplete upload is
- *   removed from the server; if the status of that response is not 204, 404 or 410, the call fails. A complete upload
- *   stays on the server. Set `restart` for one call only, because each call with `restart` starts a new upload.
+ *   removed from the server; if the response to this removal has a status other than 204, 404 and 410, the call fails.
+ *   A complete upload stays on the server. Set `restart` for one call only, because each call with `restart` starts a
+ *   new upload.
  *
  * @since 0.1.0
  * @category options
@@ -120,9 +121,10 @@ const resumption = (key: string, source: Replayable, options: ResumeOptions, emi
  * **Details**
  *
  * The journal does not decide where bytes are sent. If the context has an `AssemblyClient`, its origins are permitted.
- * Otherwise, the origin of the Assembly is permitted, because the URL of the Assembly is part of the key. If the
- * Assembly is in a cell of the public service, all its cells are permitted. Before anything is sent, any other origin
- * fails with `InvalidTarget` or `UnsafeLocation`, and an entry that does not match its key fails with `JournalTorn`.
+ * Otherwise, the origin of the Assembly is permitted: the URL of the Assembly is part of the key, so an edited entry
+ * cannot change this origin. If the Assembly is in a cell of the public service, all cells of the public service are
+ * permitted. A URL with any other origin fails with `InvalidTarget` or `UnsafeLocation`, and an entry that does not
+ * match its key fails with `JournalTorn`, before anything is sent.
  *
  * **Gotchas**
  *

@@ -11,7 +11,8 @@ import * as TusError from "./TusError.ts"
 
 /**
  * - `acknowledged`: the number of stored bytes in the last report of the server.
- * - `reached`: the highest number of stored bytes that the server has ever reported. Only a higher number is progress.
+ * - `reached`: the highest number of stored bytes that the server has ever reported. Only a report of a higher number
+ *   counts as progress.
  * - `handed`: the highest offset up to which bytes were given to the HTTP client; the server cannot have more bytes.
  *   Absent if an earlier process may have sent bytes.
  * - `length`: the length of the upload, if the server knows it; absent while the length is deferred.
@@ -30,11 +31,12 @@ const progress = {
 /**
  * The state of one transfer. `Schema.toCodecJson` converts it to JSON.
  *
- * - `Sending`: the server is at `acknowledged`. The bytes from there are sent next.
+ * - `Sending`: the server has stored the bytes before the offset `acknowledged`. The bytes from this offset are sent
+ *   next.
  * - `Asking`: the offset of the server is unknown and is requested next. `told` is the last reported offset, if a
  *   second response must confirm it. `only` is set after the server accepted a request, but did not report that it
  *   stored all sent bytes. `only` contains the valid offsets; if the server reports any other offset, the stored bytes
- *   are wrong. `counted` is the offset in the response to that request, if the response contained an offset.
+ *   are wrong. `counted` is the offset in the response to the accepted request, if this response contained an offset.
  * - `Done`: all bytes are stored.
  *
  * @since 0.1.0
@@ -56,7 +58,8 @@ export const Transfer = Schema.TaggedUnion({
  */
 export type Transfer = typeof Transfer.Type
 /**
- * The state in which the server is at `acknowledged`, and the bytes from there are sent next.
+ * The state in which the server has stored the bytes before the offset `acknowledged`, and the bytes from this offset
+ * are sent next.
  *
  * @since 0.1.0
  * @category models
@@ -71,7 +74,7 @@ export type Sending = Extract<Transfer, { _tag: "Sending" }>
 export type Asking = Extract<Transfer, { _tag: "Asking" }>
 
 /**
- * The key of the next request. The key is the same when the request is replayed.
+ * A key that identifies the next request. If the same request is replayed, its key is the same.
  *
  * @since 0.1.0
  * @category transitions
@@ -111,7 +114,7 @@ const beginning = (length: bigint | undefined, handed: bigint | undefined): Omit
 /**
  * The state after this process created the upload and sent its first `sent` bytes with the creation. If the server
  * reported no offset or an unexpected offset, the offset is requested. A server that responded must have stored all
- * these bytes or none.
+ * `sent` bytes or none.
  *
  * @since 0.1.0
  * @category transitions
@@ -155,8 +158,8 @@ const moveTo = (state: Sending | Asking, offset: bigint, length: bigint | undefi
 }
 
 /**
- * The state after a PATCH was sent. The HTTP client got the bytes up to `handed`. `declared` is the length in the
- * PATCH, if the PATCH contained a length.
+ * The state after a PATCH was sent. The HTTP client got the bytes before the offset `handed`. `declared` is the length
+ * in the PATCH, if the PATCH contained a length.
  *
  * @since 0.1.0
  * @category transitions
@@ -171,9 +174,9 @@ export const handedOver = (
 })
 
 /**
- * The state after the server accepted a PATCH of bytes up to `sent`, but reported another offset (`counted`) or none.
- * The offset is requested once more. If that offset is not `sent` either, a component between the client and the server
- * dropped, repeated or changed bytes.
+ * The state after the server accepted a PATCH whose bytes end at the offset `sent`, but reported another offset
+ * (`counted`) or none. The offset is requested once more. If the second offset is not `sent` either, a component
+ * between the client and the server dropped, repeated or changed bytes.
  *
  * @since 0.1.0
  * @category transitions
@@ -186,8 +189,8 @@ export const miscounted = (state: Sending, sent: bigint, counted?: bigint): Aski
 })
 
 /**
- * A response that contradicts what was sent, and may be wrong. `state` is the next state, in which the offset is
- * requested again. `error` describes the contradiction.
+ * A response that contradicts what was sent. The response may be wrong. `state` is the next state, in which the offset
+ * is requested again. `error` describes the contradiction.
  *
  * @since 0.1.0
  * @category models
@@ -199,8 +202,8 @@ export interface Doubt<E> {
 }
 
 /**
- * The state after a response to a PATCH. The request contained the bytes up to `end`, and the HTTP client got the bytes
- * up to `handed`. The reported offset must be exactly `end`.
+ * The state after a response to a PATCH. The bytes in the PATCH end at the offset `end`, and the HTTP client got the
+ * bytes before the offset `handed`. The reported offset must be exactly `end`.
  *
  * @since 0.1.0
  * @category transitions
@@ -292,11 +295,12 @@ export const untrusted = (
  * A reported length that differs from the known length, or that was never declared, fails with `UploadMismatch`. An
  * offset beyond the end also fails with `UploadMismatch`, and an offset beyond all bytes that the HTTP client got fails
  * with `UploadUntrusted`. Both errors occur only after the server has reported the same offset twice, because one
- * response may be wrong. Two valid offsets must also be reported twice, because a wrong offset would lose bytes: the
- * offset at the end, which completes the upload, and any offset of a one-shot source. Any other valid offset is
- * accepted at once, because the server refuses a PATCH at a wrong offset and the source still has the bytes.
+ * response may be wrong. Two kinds of valid offset must also be reported twice, because the upload would lose bytes if
+ * the report were wrong: the offset at the end, which completes the upload, and any offset in the upload of a one-shot
+ * source. Any other valid offset is accepted at once, because the server refuses a PATCH at a wrong offset and the
+ * source still has the bytes.
  *
- * If `state.only` is set, only its offsets are accepted.
+ * If `state.only` is set, only the offsets in `state.only` are accepted.
  *
  * @since 0.1.0
  * @category transitions

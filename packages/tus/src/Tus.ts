@@ -29,8 +29,9 @@ export type { AnswerError } from "./TusError.ts"
  *
  * **Gotchas**
  *
- * A request with a body has no time limit here, because the time depends on the size of the body and on the network.
- * `Upload` monitors the sent bytes instead. A program that calls these functions with a body must set its own limit.
+ * The limit does not apply to a request with a body, because the time of such a request depends on the size of the body
+ * and on the network. `Upload` monitors the sent bytes instead. A program that calls these functions with a body must
+ * set its own limit.
  *
  * @example Effect.provideService(Tus.offset(url), Tus.RequestTimeout, Duration.seconds(5))
  *
@@ -63,8 +64,8 @@ const isStream = <E>(body: Body<E> | undefined): boolean =>
   body !== undefined && !(body instanceof Uint8Array) && "length" in body
 
 /**
- * The metadata of an upload: a text for each key, or null for a key without a value. `assembly_url` is added from the
- * target.
+ * The metadata of an upload: a text for each key, or null for a key without a value. Each creation also sends the
+ * `assembly_url` of the target.
  *
  * @since 0.1.0
  * @category models
@@ -74,7 +75,8 @@ export type Metadata = Readonly<Record<string, string | null>>
 /**
  * The three kinds of creation (spec.md, "Create a tus upload"), which exclude each other.
  *
- * - `Fixed`: an upload of the given length. `body` contains its first bytes, which are sent with the request.
+ * - `Fixed`: an upload of the given length. `body` contains the first bytes of the upload, which are sent with the
+ *   request.
  * - `Deferred`: an upload whose length a later `append` sends.
  * - `Final`: concatenates the parts in the given order. It has no body.
  *

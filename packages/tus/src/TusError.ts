@@ -26,7 +26,7 @@ export const RequestName = Schema.Literals(["create", "offset", "append", "termi
  */
 export type RequestName = typeof RequestName.Type
 
-/** The failed request and its host. */
+/** The failed request, and the host of the server. */
 const subject = {
   request: RequestName,
   host: Schema.String
@@ -69,8 +69,8 @@ export class UploadGone extends Schema.TaggedError<UploadGone>()("UploadGone", a
 export class UploadRefused extends Schema.TaggedError<UploadRefused>()("UploadRefused", answer) {}
 
 /**
- * 409: the server is at another offset. `Upload` requests that offset and continues from there. `Upload` fails with
- * this error when the retry policy gives up.
+ * 409: the request had another offset than the upload on the server. `Upload` requests the offset of the server and
+ * continues from there. `Upload` fails with this error when the retry policy gives up.
  *
  * @since 0.1.0
  * @category errors
@@ -101,8 +101,8 @@ export class TooLarge extends Schema.TaggedError<TooLarge>()("TooLarge", {
 export class UploadLocked extends Schema.TaggedError<UploadLocked>()("UploadLocked", answer) {}
 
 /**
- * 460: the received bytes differ from the sent bytes. `Upload` sends them again, and fails with this error when the
- * retry policy gives up. tus 1.0.0 (checksum) defines this status; the specification does not.
+ * 460: the received bytes differ from the sent bytes. `Upload` sends the bytes again, and fails with this error when
+ * the retry policy gives up. tus 1.0.0 (checksum) defines this status; the specification does not.
  *
  * @since 0.1.0
  * @category errors
@@ -163,9 +163,9 @@ const lost = { cause: Schema.optionalKey(Cause.of<AnswerError | Stalled | ApiErr
  *
  * **Details**
  *
- * Look at the Status of the Assembly. If it does not list the file, run the upload again. A `ResumableUpload` reads the
- * receipts again; after `UploadJournal.forget` it starts a new upload. If you are not sure whether the upload exists,
- * start a new Assembly.
+ * Look at the Status of the Assembly. If the Status does not list the file, run the upload again. A `ResumableUpload`
+ * reads the receipts again; after `UploadJournal.forget` it starts a new upload. If you are not sure whether the upload
+ * exists, start a new Assembly.
  *
  * @since 0.1.0
  * @category errors
@@ -221,7 +221,7 @@ export class ExtensionMissing extends Schema.TaggedError<ExtensionMissing>()("Ex
 }
 
 /**
- * The stored bytes may be wrong, for example because the server counts another number of bytes than were sent. Nothing
+ * The stored bytes may be wrong, for example because the server reports another number of bytes than were sent. Nothing
  * more is sent to this upload.
  *
  * `mayBeWhole` is true if the server may treat the stored bytes as a complete file. The Assembly may then use this file
@@ -257,7 +257,10 @@ export class UploadMismatch extends Schema.TaggedError<UploadMismatch>()("Upload
   expected: Schema.String,
   found: Schema.String
 }) {
-  /** The difference, as in `message`, but without the advice at the end. */
+  /**
+   * What differs: the field, its expected value and its found value. This text is `message` without the advice at its
+   * end.
+   */
   get problem() {
     const where = this.host === undefined ? this.field : `${this.field} at ${this.host}`
     return `${where}: expected ${this.expected}, found ${this.found}`

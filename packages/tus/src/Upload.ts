@@ -82,7 +82,7 @@ export interface Options {
 
 type Sending = Effect.Effect<void, UploadError, HttpClient.HttpClient | Scope.Scope>
 
-/** Adds to the work of a session what follows a failure or an interruption of this work. */
+/** Returns the work of a session with a clean-up that runs after this work fails or is interrupted. */
 type AtEnd = (work: Sending, session: Session.Session<never>) => Sending
 
 const program = (
@@ -170,9 +170,9 @@ const resumption = (
  *
  * **When to use**
  *
- * Use it if your program stores the upload URL itself, instead of an `UploadJournal`. Encode the `url` of `Created`
- * with `UploadTarget.urlAtRest`, and store the text as a secret. Decode it in the next run; decoding checks the URL
- * again.
+ * Use `resume` if your program stores the upload URL itself, instead of an `UploadJournal`. Encode the `url` of
+ * `Created` with `UploadTarget.urlAtRest`, and store the text as a secret. Decode the text in the next run; decoding
+ * checks the URL again.
  *
  * **Details**
  *
@@ -215,8 +215,8 @@ export const resumeEvents = (
  * The options of {@link sink}: those of {@link Options} without `parallel` and `progressInterval`, and:
  *
  * - `size`: the number of bytes of the stream, if known. A stream with another number of bytes fails with `SourceFailed`.
- * - `onFailure`: what happens to an incomplete upload. `terminate` (default) removes it from the server. `keep` leaves it
- *   there until it expires; its URL is in the receipts of the Assembly.
+ * - `onFailure`: what happens to an incomplete upload. `terminate` (default) removes this upload from the server.
+ *   `keep` leaves this upload on the server until it expires; the URL of the upload is in the receipts of the Assembly.
  *
  * @since 0.1.0
  * @category options
@@ -231,8 +231,8 @@ export interface SinkOptions extends Omit<Options, "parallel" | "progressInterva
  *
  * **When to use**
  *
- * Use it at the end of a pipeline: for the body of a request, the rows of a database, or an archive that is still being
- * written.
+ * Use `sink` at the end of a pipeline: for the body of a request, the rows of a database, or an archive that is still
+ * being written.
  *
  * **Details**
  *
@@ -242,9 +242,10 @@ export interface SinkOptions extends Omit<Options, "parallel" | "progressInterva
  * - If the stream fails, dies or is interrupted, the upload ends at once, without a retry. `Stream.run` then fails with
  *   the error of the stream.
  * - If the upload fails, or the program is interrupted, the stream is not read any further.
- * - In all these cases the incomplete upload is terminated, because its bytes are gone with the stream. The error waits
- *   at most five seconds for this request, and an interruption at most one second. If the request fails, the upload stays
- *   until it expires. So does an empty upload if the interruption comes while the server still creates it.
+ * - In all these cases a request terminates the incomplete upload, because no later run can read the bytes of the
+ *   stream again. The sink waits for this request before it fails (at most five seconds) or ends after an interruption
+ *   (at most one second). If the request fails, the upload stays on the server until it expires. An interruption while
+ *   the server still creates the upload can leave an empty upload there until it expires.
  * - The stream runs with the services of the caller, not within the span and the scope of the upload.
  *
  * **Gotchas**

@@ -24,7 +24,7 @@ export interface Service {
 }
 
 /**
- * The limit of the uploads in the context. There is none by default.
+ * The bandwidth limit in the context, which applies to the uploads in this context. By default there is no limit.
  *
  * @since 0.1.0
  * @category references
@@ -33,7 +33,9 @@ export const UploadBandwidth = Context.Reference<Service | undefined>("@assembly
   defaultValue: () => undefined
 })
 
-/** A portion is the number of bytes that may be sent in this time, in milliseconds. */
+/**
+ * A time in milliseconds. A portion is the number of bytes that may be sent in this time, but at most `largest` bytes.
+ */
 const interval = 100
 
 /** The maximum size of a portion in bytes. */
@@ -41,17 +43,20 @@ const largest = 64 * 1024
 
 const make = (bytesPerSecond: number): Service => {
   const portion = Math.max(1, Math.min(largest, Math.floor((bytesPerSecond * interval) / 1000)))
-  // Uploads wait for this semaphore in the order of their arrival. Only the upload that holds it sleeps, and its bytes
-  // count only after its sleep. So an interrupted upload uses no bandwidth.
+  // Uploads wait for this semaphore in the order of their arrival. Only the upload that holds the semaphore sleeps, and
+  // the bytes of this upload count only after the sleep. So an upload that is interrupted while it sleeps uses no
+  // bandwidth.
   const turn = Semaphore.makeUnsafe(1)
-  /** The time in milliseconds at which all passed bytes will have been sent, at `bytesPerSecond`. */
+  /**
+   * The time, in milliseconds, at which all bytes that passed so far will have been sent at the rate `bytesPerSecond`.
+   */
   let free = -Infinity
 
   /** Waits until this number of bytes, at most a portion, may be sent. */
   const pass = (bytes: number) =>
     turn.withPermit(
       Clock.clockWith((clock) => {
-        // The wall clock may be set back during an upload.
+        // This clock is monotonic, because the wall clock may be set back during an upload.
         const now = Number(clock.monotonicTimeNanosUnsafe()) / 1e6
         // Unused time counts only up to `interval`. So a timer that fires late costs no bandwidth, but a long time
         // without bytes to send is not made up for.
@@ -87,11 +92,11 @@ const make = (bytesPerSecond: number): Service => {
 }
 
 /**
- * Limits the total bandwidth of all uploads of the program to which it is provided, to `bytesPerSecond`.
+ * Limits the total bandwidth of all uploads of the program to which the Layer is provided, to `bytesPerSecond`.
  *
  * **Details**
  *
- * - Uploads take turns: each sends up to 64 KiB, or what may be sent in a tenth of a second, and then waits for its next
+ * - Uploads take turns: each sends the bytes of a tenth of a second, but at most 64 KiB, and then waits for its next
  *   turn. So uploads that run at the same time have the same share. An upload in parallel parts has a share for each part.
  * - The wait for a turn is neither a stall nor a part of the time limit of a request.
  * - The limit counts the bytes of the files, including those that are sent again after a failure, but not the headers

@@ -14,7 +14,7 @@ import * as Stream from "effect/Stream"
 import type { UploadUrl } from "./UploadTarget.ts"
 
 /**
- * - `Created`: the server has created the upload. `length` is undefined while it is unknown.
+ * - `Created`: the server has created the upload. `length` is undefined while the length is unknown.
  * - `Resumed`: the server reported its offset; sending continues from there.
  * - `Progress`: `sent` bytes were sent, and the server confirmed that it stored `acknowledged` bytes. If the platform
  *   sends a body as a whole, the number of sent bytes is unknown, and both numbers are the same.
@@ -22,9 +22,9 @@ import type { UploadUrl } from "./UploadTarget.ts"
  * - `Waiting`: nothing is sent before `until`, in milliseconds since 1970, because of `reason`.
  * - `Restarted`: the option `restart` discarded the upload in the journal; a new upload starts.
  * - `PartCompleted`: the bytes of a part, from `start` to `end`, are stored.
- * - `Finishing`: the last byte was sent; the server stores the file or concatenates its parts. With `parallel`, it is
- *   emitted when all parts are stored. Otherwise it is emitted only if the platform reports that the last byte was
- *   sent.
+ * - `Finishing`: the last byte was sent; the server stores the file or concatenates its parts. With `parallel`,
+ *   `Finishing` is emitted when all parts are stored. Otherwise `Finishing` is emitted only if the platform reports
+ *   that the last byte was sent.
  * - `Completed`: all bytes are stored.
  *
  * @since 0.1.0
@@ -67,12 +67,12 @@ const total = Schema.optional(Schema.BigInt)
 
 /**
  * An event without its capability: `Created` and `Completed` have no `url`, because the URL grants write access to the
- * upload. Every {@link UploadEvent} is also a valid value of this schema, so it can be encoded directly.
+ * upload. Every {@link UploadEvent} is also a valid value of this schema, so an event can be encoded directly.
  *
  * **When to use**
  *
- * Use it to send events to a web page, for example as Server-Sent Events, or to store events; see {@link Json}. To
- * store the URL, use `UploadTarget.urlAtRest`.
+ * Use this schema to send events to a web page, for example as Server-Sent Events, or to store events; see
+ * {@link Json}. To store the URL, use `UploadTarget.urlAtRest`.
  *
  * **Details**
  *

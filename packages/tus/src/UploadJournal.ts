@@ -75,8 +75,8 @@ export interface Lease {
 
 /**
  * The leases of a store, as texts. `swap` is a compare-and-set: if the stored text is `expected` (undefined for no
- * text), `swap` replaces it. `swap` returns whether the text was replaced. The comparison and the replacement are
- * atomic if the store permits it.
+ * text), `swap` replaces it with `text`. `swap` returns whether the text was replaced. The comparison and the
+ * replacement are atomic if the store permits it.
  *
  * @since 0.1.0
  * @category models
@@ -90,8 +90,8 @@ export interface Leases {
 
 /**
  * The locks of a platform that releases a lock when its holder ends, such as Web Locks. A store with such locks needs
- * no leases. `lock` holds the lock of a key until its scope ends, or returns undefined if another holder has it. `lost`
- * completes with the reason when the lock is lost, and never otherwise.
+ * no leases. `lock` holds the lock of a key until the scope in its context closes, or returns undefined if another
+ * holder has the lock. `lost` completes with the reason when the lock is lost, and never otherwise.
  *
  * @since 0.1.0
  * @category models
@@ -132,7 +132,7 @@ export interface Entries<A> {
 
 /**
  * The journal: the entries of uploads, and the entries of Assemblies whose files are uploaded as one job. `lease`
- * acquires the lease of an upload or a job, and holds it until its scope ends.
+ * acquires the lease of an upload or a job, and holds this lease until the scope in the context closes.
  *
  * An invalid key fails with `InvalidRequest` before the store is used. A valid key has 1 to 64 characters of a-z and
  * 0-9. `list` skips names in the store that are not valid keys.
@@ -157,8 +157,8 @@ export class UploadJournal extends Context.Service<
  * - `completedExpiry`: how long the entry of a completed job is valid, 60 days by default. After this time the same job
  *   runs again, and uploads its files again. `"Infinity"` keeps these entries until `forget` removes them.
  * - `leaseDuration`: how long a lease stays valid after its last renewal, 10 seconds by default. A running holder
- *   renews its lease after a third of this time. If a store has locks, this is how long another holder waits for a
- *   lock.
+ *   renews its lease after a third of this time. If a store has locks, `leaseDuration` is how long another process
+ *   waits for a lock.
  *
  * @since 0.1.0
  * @category options
@@ -189,7 +189,8 @@ export const make = (
 
   /**
    * Removes a lease that expired long ago. If a process acquires the lease between this check and the removal, that
-   * process loses the lease again. Its first renewal fails, and its upload ends with `LeaseLost`.
+   * process loses the lease again. The first renewal of this lease fails, and the upload of that process ends with
+   * `LeaseLost`.
    */
   const removeExpiredLease = (key: Key) =>
     Effect.gen(function* () {
@@ -260,8 +261,9 @@ const digestOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<string> =>
   )
 
 /**
- * The key of an upload: a digest of its Assembly, the identity and size of its bytes, its names and `file`. `file` is
- * the index of the file in a job, because two files may have the same bytes and name.
+ * The key of an upload: a digest of the Assembly, the identity and size of the bytes, the `filename`, the `fieldname`
+ * and `file`. `file` is the index of the file in a job. Because of this index, two files with the same bytes and names
+ * have different keys.
  *
  * @since 0.1.0
  * @category constructors
@@ -359,9 +361,9 @@ export const layerFileSystem = (
  * **Gotchas**
  *
  * A key-value store has no atomic set-if-absent: if two processes start the same upload at the same moment, both may
- * hold its lease, and each may create an upload. The process that wrote its lease first stops with `LeaseLost` at its
- * next renewal, after a third of `leaseDuration`. Every later change of a lease is atomic if the store's `modify` is
- * atomic. Fibers of one process that share this layer never hold the same lease.
+ * hold its lease, and each may create an upload. The process whose lease was overwritten by the other process stops
+ * with `LeaseLost` at its next renewal, after a third of `leaseDuration`. Every later change of a lease is atomic if
+ * the store's `modify` is atomic. Fibers of one process that share this layer never hold the same lease.
  *
  * @since 0.1.0
  * @category layers

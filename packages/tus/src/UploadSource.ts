@@ -22,11 +22,11 @@ const remedy = {
 } as const
 
 /**
- * The source failed. This is not a network failure, so it is never retried.
+ * The source failed. Unlike a network failure, this failure is never retried.
  *
  * - `Unreadable`: reading failed. Repair the source and run the upload again.
  * - `TooShort`, `TooLong`: the number of bytes differs from `size`. Give the correct size.
- * - `Changed`: the source changed during the upload. Upload it again when no process writes to it.
+ * - `Changed`: the source changed during the upload. Upload the source again when no process writes to it.
  * - `NotReplayable`: the server needs bytes again that a one-shot stream has released. Use a larger `chunkSize`, or a
  *   source that can be read again.
  *
@@ -47,11 +47,12 @@ export class SourceFailed extends Schema.TaggedError<SourceFailed>()("SourceFail
  *
  * - `size`: in bytes.
  * - `bytes(start, end)`: the bytes from `start` (inclusive) to `end` (exclusive).
- * - `identity`: identifies the content, so that a resumed upload can compare it. Undefined if there is no identity.
+ * - `identity`: identifies the content, so that a resumed upload can check that the content is the same. Undefined if
+ *   there is no identity.
  * - `slice(start, end)`: the same bytes as a Blob, for requests that cannot stream. Present only if the platform
  *   supports it.
- * - `read(start, end)`: the same bytes, or only the first of them, without a stream. Present only if this is less work
- *   than a stream. It is called only for small ranges.
+ * - `read(start, end)`: the same bytes, or only the first part of these bytes, in memory instead of a stream. Present
+ *   only if this is less work than a stream. An upload calls `read` only for small ranges.
  *
  * @since 0.1.0
  * @category models
@@ -179,8 +180,8 @@ const isSameFile = (now: FileSystem.File.Info, before: FileSystem.File.Info): bo
   now.dev === before.dev && Option.getOrUndefined(now.ino) === Option.getOrUndefined(before.ino)
 
 /**
- * A file. It is opened when its bytes are needed, and read as they are sent. Its identity is its path, size and
- * modification time. If the file changes or is replaced during the upload, the upload fails.
+ * A file. It is opened when its bytes are needed, and read as they are sent. The identity of the file is its path, size
+ * and modification time. If the file changes or is replaced during the upload, the upload fails.
  *
  * **Gotchas**
  *
@@ -228,7 +229,7 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
         Effect.gen(function* () {
           const file = yield* open
           const check = checkOf(file)
-          // A range of one piece is checked only once, after it was read.
+          // If one piece contains the whole range, the file is checked only once, after the piece was read.
           if (end - start > FilePieces.smallest) yield* check
           const reader = yield* FilePieces.reader(file, pieceSize)
           return Stream.unfold(start, (position) =>
@@ -243,7 +244,8 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
                 return undefined
               }
               const next = position + BigInt(piece.value.length)
-              // Checked before the last bytes are sent, so that a complete upload contains the unchanged file.
+              // The file is checked before the last bytes are sent, so that a complete upload contains the unchanged
+              // file.
               if (next >= end) yield* check
               return [piece.value, next] as const
             })

@@ -1,6 +1,6 @@
 /**
- * The state of an upload as one value, from its plan to its end, and its transitions. All functions are pure. An
- * interpreter performs the next step, and a store keeps the state. An `UploadJournal` stores the state as an entry.
+ * The state of an upload as one value, and the transitions of this state. All functions are pure. An interpreter
+ * performs the next step, and a store keeps the state. An `UploadJournal` stores the state as an entry.
  */
 import type { UploadUntrusted } from "./TusError.ts"
 import * as Transfer from "./Transfer.ts"
@@ -11,8 +11,8 @@ import type { UploadUrl } from "./UploadTarget.ts"
  *
  * - `Planned`: the creation was not sent, or was refused.
  * - `Creating`: the creation may have been sent, with `marker`.
- * - `Created`: the upload is at `url`. `transfer` is the state of its bytes, if this process knows it. Without
- *   `transfer`, the next step requests the offset from the server.
+ * - `Created`: the upload is at `url`. `transfer` is the state of the transfer of its bytes, if this process knows this
+ *   state. Without `transfer`, the next step requests the offset from the server.
  *
  * @since 0.1.0
  * @category models
@@ -189,7 +189,10 @@ export const inParts = (size: bigint, count: number): UploadState => {
   }
 }
 
-/** Keeps an untrusted state. A part may still be running after the bytes of another part became untrusted. */
+/**
+ * Makes a change that keeps an untrusted state, because a part may still be running after the bytes of another part
+ * became untrusted.
+ */
 const unlessUntrusted =
   (change: Change): Change =>
   (state) =>
@@ -207,7 +210,7 @@ export interface Place {
 }
 
 /**
- * The {@link Place} of the only piece of an upload at one URL.
+ * The {@link Place} of an upload without parts: one piece with one URL, which contains the whole source.
  *
  * @since 0.1.0
  * @category transitions

@@ -45,8 +45,9 @@ export interface CreateOptions extends Options {
 }
 
 /**
- * An existing upload: its URL and the marker of its creation. `transfer` is the state of its bytes. A program that
- * stores the upload for a later process omits `transfer`; that process requests the offset from the server.
+ * An existing upload: its URL and the marker of its creation. `transfer` is the state of the transfer of its bytes. A
+ * program that stores the upload for a later process omits `transfer`; the later process then requests the offset from
+ * the server.
  *
  * @since 0.1.0
  * @category models
@@ -54,8 +55,8 @@ export interface CreateOptions extends Options {
 export type Existing = Omit<UploadState.Created, "_tag">
 
 /**
- * The rules that the options of an upload break, each with the path of the field. A program that stores an upload for
- * later checks its options first.
+ * The rules that the options of an upload break, each with the path of the field. A program that stores an upload in
+ * order to send it later should first check the options.
  *
  * @example UploadSteps.issues({ metadata: { filename: "a.txt", fieldname: "file" } })
  *
@@ -66,7 +67,7 @@ export const issues = (options: Options): ReadonlyArray<ApiError.Issue> => Optio
 
 /**
  * Whether the upload may be continued later after this error: the failure was temporary, or it is not known whether the
- * creation arrived. In the second case, {@link recover} is called next.
+ * creation arrived. In the second case, call {@link recover} next.
  *
  * @since 0.1.0
  * @category predicates
@@ -91,13 +92,13 @@ const begin = (
   }).pipe(Effect.scoped)
 
 /**
- * Creates an upload with the caller's marker. A small source is sent with this request. If the response is lost, the
- * upload is searched for in the receipts of the Assembly. If they do not show the upload, the error is
+ * Creates an upload with the caller's marker. A small source is sent with the creation request. If the response is
+ * lost, the upload is searched for in the receipts of the Assembly. If they do not show the upload, the error is
  * `CreationUnknown`.
  *
  * **Gotchas**
  *
- * Store the marker before the call, and call once for each marker: a second call creates a second upload.
+ * Store the marker before the call, and call `create` once for each marker: a second call creates a second upload.
  *
  * @example
  * UploadSteps.create(target, source, { marker, metadata: { filename: "a.txt", fieldname: "file" } })
@@ -128,7 +129,7 @@ export const recover = (
   source: Replayable,
   options: CreateOptions
 ): Effect.Effect<UploadState.Created, Upload.UploadError, HttpClient.HttpClient> =>
-  // This request carries no bytes, so it needs no checksum.
+  // No bytes are sent here, so no checksum is needed.
   begin(target, source, { ...options, checksum: undefined }, { _tag: "Creating", marker: options.marker })
 
 const finishing = (target: UploadTarget, source: Replayable, upload: Existing, options: Options, emit: Events.Emit) =>

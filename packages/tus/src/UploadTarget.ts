@@ -59,8 +59,8 @@ export class InvalidTarget extends Schema.TaggedError<InvalidTarget>()("InvalidT
 
 /**
  * An upload URL from the service or the journal breaks a rule. Nothing was sent to this URL. The error contains only
- * its host, because its path may be a capability. If the host belongs to the service, add its origin to the option
- * `origins`.
+ * the host of the URL, because the path of the URL may be a capability. If the host belongs to the service, add its
+ * origin to the option `origins`.
  *
  * @since 0.1.0
  * @category errors
@@ -91,7 +91,7 @@ const refused = (field: InvalidTarget["field"], rule: string) => new InvalidTarg
  *
  * - `baseUrl`: the URL of the service; by default the origin of `tusUrl`.
  * - `origins`: further permitted origins of upload URLs, or patterns of such origins; see `AssemblyClient.Options`. Set
- *   them from your configuration, never from a response of the service.
+ *   `origins` from your configuration, never from a response of the service.
  *
  * @since 0.1.0
  * @category constructors
@@ -147,7 +147,10 @@ export const fromAssembly = (status: Assembly.Status): Effect.Effect<UploadTarge
     return yield* make({ tusUrl, assemblySslUrl, baseUrl, origins: additional })
   })
 
-/** The part of an absolute URL before its path. The text is checked unchanged, because a URL parser could repair it. */
+/**
+ * The part of an absolute URL before its path. The text is checked unchanged, because a URL parser could repair an
+ * invalid text.
+ */
 const originPart = /^https?:\/\/[^/]*/i
 
 /**

@@ -42,8 +42,8 @@ export interface Service {
  *
  * **When to use**
  *
- * Use it if tests of your own logic should not upload. Call the functions of this module instead of those of `Upload`
- * and `AssemblyUpload`, provide {@link layer} in the program and {@link layerTest} in its tests.
+ * Use `Uploader` if tests of your own logic should not upload. Call the functions of this module instead of those of
+ * `Upload` and `AssemblyUpload`, provide {@link layer} in the program and {@link layerTest} in its tests.
  *
  * @example
  * const publish = (path: string) =>
@@ -189,7 +189,7 @@ export const completed = (
 
 /**
  * The responses of a test layer. A response is a Stream of events: {@link uploaded} and {@link completed} make the
- * usual Streams, and `Stream.fail` fails.
+ * usual Streams, and `Stream.fail` makes a Stream that fails.
  *
  * - `events`: the events of one upload. By default the upload succeeds.
  * - `assemblyEvents`: the events of a job. `sources` are the sources of its files, in the order of the files. By
@@ -215,8 +215,8 @@ export interface Answers {
 }
 
 /**
- * Returns the events of the test and sends nothing. The options are checked and the sources are opened as in
- * {@link layer}, so that an invalid option fails in a test too.
+ * An `Uploader` that emits the events of `answers` and sends nothing. The options are checked and the sources are
+ * opened as in {@link layer}, so that an invalid option fails in a test too.
  *
  * @example
  * publish("cat.jpg").pipe(

@@ -12,14 +12,18 @@ import * as Stream from "effect/Stream"
 import * as UrlSource from "./internal/urlSource.ts"
 import { failedWith, fromStream, type OneShot, SourceFailed, type UploadSource } from "./UploadSource.ts"
 
-/** Why this value is not a stream whose bytes are all still to be read. */
+/**
+ * Describes why a value cannot be a source: it is no `ReadableStream`, or is locked, or bytes were already read from
+ * it. Returns undefined for a valid stream.
+ */
 const problemOf = (readable: ReadableStream<Uint8Array>): string | undefined => {
-  // A caller in JavaScript may return anything.
+  // In a JavaScript program, `evaluate` may return any value.
   if (!Predicate.hasProperty(readable, "getReader")) return "evaluate returned no ReadableStream"
   if (readable.locked) return "the ReadableStream is locked"
   const used = "bytes of the ReadableStream were already read"
   try {
-    // Only `Response` shows whether a stream was read before: it refuses such a stream. It reads nothing by itself.
+    // Only the constructor of `Response` shows whether bytes of a stream were read: it refuses such a stream. The
+    // constructor itself reads no bytes.
     return new Response(readable).bodyUsed ? used : undefined
   } catch {
     return used
@@ -80,12 +84,12 @@ const toUrl = (text: string | URL): Effect.Effect<URL, SourceFailed> => {
 }
 
 /**
- * An HTTP resource, such as a file in an object store. One request reads its first byte, and shows its size and whether
- * it can be read by ranges.
+ * An HTTP resource, such as a file in an object store. The first request reads one byte of the resource. The response
+ * shows the size of the resource, and whether the resource can be read by ranges.
  *
  * - `headers`: sent with every request for the resource.
- * - `isPresigned`: whether the query of the URL is a signature that changes. Then the query is no part of the identity,
- *   so that a later run with another signature continues the upload.
+ * - `isPresigned`: whether the query of the URL is a signature that changes. If true, the query is no part of the
+ *   identity, so that a later run with another signature continues the upload.
  *
  * **Details**
  *

@@ -25,20 +25,22 @@ import { inTime } from "./timeout.ts"
 
 /**
  * The state of a running request: the number of sent bytes, and the time of the last progress. While the next bytes
- * wait because of the bandwidth limit, this time is `Infinity`, so that the wait does not count as a stall.
+ * wait because of the bandwidth limit, the time of the last progress is `Infinity`, so that the wait does not count as
+ * a stall.
  */
 interface Meter {
   count: bigint
   movedAt: number
   allSent: boolean
-  /** The exit of the source, if the source failed, died or was interrupted. */
+  /** Fails with the same cause as the source, if the source failed, died or was interrupted. */
   readonly failed: Deferred.Deferred<never, SourceFailed>
 }
 
 /**
  * A stream that emits exactly `length` bytes, or fails. HTTP clients handle a short body differently: one client hangs,
  * and another ends the request silently. All clients report a failing body as a broken connection. This stream
- * therefore counts the bytes and keeps the failure. If a client reads a body more than once, it gets the same stream.
+ * therefore counts the bytes and keeps the failure. If a client reads a body more than once, each read starts the
+ * stream again.
  */
 const metered = (
   source: Stream.Stream<Uint8Array, SourceFailed>,
@@ -77,7 +79,7 @@ const metered = (
 
 /**
  * Fails after too much time without progress. After the last byte the server may take longer, because it stores the
- * file. A second request would make the server store the file twice.
+ * file. A limit that is too short would cause a second request, and the server would store the file twice.
  */
 const watch = (
   request: TusError.RequestName,
@@ -153,7 +155,8 @@ export const append = (options: {
         return watch("append", hostOf(url), meter, policy, clock)
       })
     ).pipe(
-      // A failing source breaks the request, and the HTTP client would report a broken connection.
+      // A failing source breaks the request. Without this race, the HTTP client would report a broken connection
+      // instead.
       Effect.raceFirst(Deferred.await(meter.failed)),
       Effect.catch((error) =>
         Effect.flatMap(Deferred.isDone(meter.failed), (failed) =>

@@ -68,8 +68,8 @@ const toOutcome = (filename: string, exit: FileExit | undefined): FileOutcome =>
 }
 
 /**
- * Whether the other files may continue after this error. They must stop if the server may treat wrong bytes as a
- * complete file and start processing it.
+ * Whether the other files may continue after this error. The other files must stop if the server may treat wrong bytes
+ * as a complete file and start processing it.
  */
 const isBearable = (error: ResumableUploadError): boolean => error._tag !== "UploadUntrusted" || !error.mayBeWhole
 
@@ -155,7 +155,10 @@ const uploadAll = <Source extends UploadSource, R>(
 /** The maximum wait for the Status of an Assembly whose files failed. */
 const patience = "30 seconds"
 
-/** Cancels the Assembly, and returns whether it is canceled. The Assembly may already have ended in another way. */
+/**
+ * Cancels the Assembly, and returns whether it is canceled. Returns false if the Assembly has ended in another way, or
+ * if the cancellation fails.
+ */
 export const cancel = (assemblyId: Assembly.AssemblyId): Effect.Effect<boolean, never, AssemblyClient> =>
   Assemblies.cancel(assemblyId).pipe(
     Effect.map((status) => Assembly.state(status) === "Canceled"),

@@ -1,5 +1,5 @@
 /**
- * Validates the options of a whole job before its Assembly is created.
+ * Validates the options of a whole job before the Assembly of the job is created.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
@@ -15,8 +15,8 @@ const under = (path: ReadonlyArray<string | number>, issues: Issues): Issues =>
   issues.map((issue) => ({ message: issue.message, path: [...path, ...issue.path] }))
 
 /**
- * `fieldname` and `filename` are separate options of a file, but are sent as part of its metadata. Their issues name
- * the options.
+ * `fieldname` and `filename` are separate options of a file, but are sent as part of its metadata. The issues of these
+ * two options name the option, not a metadata key.
  */
 const fileIssues = ({ fieldname = "file", filename, metadata }: File<unknown>, index: number): Issues =>
   Options.issues({ metadata: { ...metadata, filename, fieldname } }).map(({ message, path }) => {
@@ -36,7 +36,7 @@ const optionIssues = ({ concurrency, files, progressInterval, upload, verify, wa
   ...(wait === undefined || wait === false ? [] : under(["wait"], Assemblies.awaitOptionIssues(wait)))
 ]
 
-/** The sources of a job. The options are checked first, and then the sources. */
+/** The sources of a job. The options are checked before the sources are opened. */
 export const prepare = <R, Source extends UploadSource>(
   job: Job<File<R, Source>>,
   { isReplayed }: { readonly isReplayed: boolean }

@@ -32,7 +32,7 @@ export const names = Object.keys(algorithms)
 /** Whether a name is a supported algorithm. A JavaScript program may pass any value. */
 export const isAlgorithm = (name: string): name is Algorithm => Object.hasOwn(algorithms, name)
 
-/** Whether the server supports this algorithm. The request is retried after a temporary failure. */
+/** Whether the server supports this algorithm. The request to the server is retried after a temporary failure. */
 export const isOffered = (
   target: UploadTarget,
   algorithm: Algorithm,

@@ -143,8 +143,8 @@ const retry = <E>(session: Session.Session<E>, pauseAfter: Policy.Retry, { error
   })
 
 /**
- * Requests the state until the final upload is complete, for at most `finishTimeout`. If its length differs from the
- * length of its parts, its bytes are wrong.
+ * Requests the state until the final upload is complete, for at most `finishTimeout`. If the length of the final upload
+ * differs from the length of its parts, the bytes of the final upload are wrong.
  */
 const prove = <E>(
   session: Session.Session<E>,

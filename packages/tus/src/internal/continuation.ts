@@ -18,7 +18,7 @@ import * as Telemetry from "./telemetry.ts"
 /**
  * The upload to continue.
  *
- * - `name`: the public module that was called. The span has its name.
+ * - `name`: the public module that was called. The span of the upload has the name of this module.
  * - `isReplayed`: whether a later run reads the source again.
  */
 export interface Continuation {
@@ -29,7 +29,9 @@ export interface Continuation {
   readonly isReplayed: boolean
 }
 
-/** Sends the bytes that the server does not have. Without `transfer`, it first requests the offset from the server. */
+/**
+ * Sends the bytes that the server does not have. Without `transfer`, `send` first requests the offset from the server.
+ */
 export const send = (
   { isReplayed, name, source, target, upload }: Continuation,
   options: Session.Options & { readonly progressInterval?: Duration.Input | undefined },

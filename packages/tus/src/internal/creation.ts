@@ -44,9 +44,9 @@ export interface Created {
   readonly finished: boolean
 }
 
-/** A random unique value. It is used to find the upload again if the response with its URL is lost. */
+/** A random unique value. If the response with the URL of an upload is lost, this value is used to find the upload. */
 export const newMarker: Effect.Effect<string> = WebCrypto.use((crypto) =>
-  // Not `SecureRandom`, which would add all kinds of UUIDs and ULIDs to a bundle.
+  // `SecureRandom` is not used, because it would add the code for UUIDs and ULIDs to a bundle.
   Effect.sync(() => Hex.encode(crypto.getRandomValues(new Uint8Array(16))))
 )
 
@@ -160,8 +160,8 @@ export const create = (options: {
       Effect.map(({ offset, url }): Created => ({
         url,
         answered: true,
-        // After a creation without a body, the server has stored nothing. If it reports an offset above 0, the offset
-        // is requested again.
+        // After a creation without a body, the server has stored nothing. If the server reports an offset above 0, the
+        // offset is requested again.
         offset: hasBody || offset === 0n ? offset : undefined,
         finished: false
       })),

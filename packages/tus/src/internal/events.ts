@@ -14,7 +14,7 @@ interface Tagged {
   readonly _tag: string
 }
 
-/** Emits an event. It never waits for the reader. */
+/** Emits an event, and never waits for the reader of the events. */
 export type Emit<Event extends Tagged = UploadEvent> = (event: Event) => void
 
 const transient: ReadonlySet<string> = new Set([

@@ -173,8 +173,8 @@ export const exchange = <A>(options: {
     const gate = yield* Transport.gate()
     const bandwidth = yield* UploadBandwidth
     yield* Telemetry.server(options.http.url)
-    // This wait is not part of the time limit. A streamed body does not wait here: its portions wait while they are
-    // sent, see `append.ts`.
+    // The wait for the bandwidth limit is not part of the time limit. A streamed body does not wait before the request:
+    // its portions wait while they are sent, see `append.ts`.
     if (bandwidth !== undefined && options.streaming !== true) {
       yield* bandwidth.whole(Number(options.http.headers["content-length"] ?? 0))
     }

@@ -18,12 +18,12 @@ const largest = 1024 * kibi
 /** The minimum size of a piece in bytes, however many readers there are. */
 const least = 16 * kibi
 
-/** If the HTTP client requests the next piece in less than this time (in milliseconds), that piece is larger. */
+/** If the HTTP client requests the next piece in less than this time (in milliseconds), the next piece is larger. */
 const fast = 100
 
 /**
  * The maximum number of bytes that all readers of files hold together. Pieces of 1 MiB reach the speed of a raw socket
- * and pieces of 64 KiB do not. But a thousand concurrent uploads would need too much memory with 1 MiB each.
+ * and pieces of 64 KiB do not. But a thousand concurrent uploads with pieces of 1 MiB would need too much memory.
  */
 class ReadBudget {
   #readers = 0
@@ -55,7 +55,7 @@ const ReadBudgetRef = Context.Reference<ReadBudget>("@assembly-effect/tus/ReadBu
 /** The number of pieces that one reader and its HTTP client hold: two are being sent while the next one is read. */
 const held = 3
 
-/** The largest piece for a share, of which several are held at once. */
+/** The maximum size of a piece for a share, so that all pieces that are held at once fit into the share. */
 const most = (share: number): number => Math.max(least, Math.min(largest, Math.floor(share / held)))
 
 /**
@@ -107,7 +107,7 @@ export class Memory {
 
 /**
  * The memory of one upload, passed from request to request. The memory of a request is used again only if the server
- * has acknowledged all its bytes, because otherwise the HTTP client may still use its pieces.
+ * has acknowledged all its bytes, because otherwise the HTTP client may still use the pieces of this request.
  */
 export class Pool {
   #kept: ReadonlyArray<ArrayBuffer> = []

@@ -24,7 +24,7 @@ const longest = Duration.toMillis("1 minute")
 type HoldError = JournalFailed | UploadLeased | InvalidRequest
 
 /**
- * Acquires the lease of an upload. If another process holds the lease, waits until it would expire, because an ended
+ * Acquires the lease of an upload. If another process holds the lease, waits until that lease expires, because an ended
  * process does not renew its lease.
  */
 export const hold = (

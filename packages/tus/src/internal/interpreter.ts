@@ -36,7 +36,7 @@ export interface Work<E> {
   readonly concurrency: number
 }
 
-/** The only piece of an upload at one URL. */
+/** The job of an upload without parts: one piece with one URL, which contains the whole source. */
 const wholeOf = <E>({ session, source }: Work<E>): Effect.Effect<Piece.Job<E>, SourceFailed, Scope.Scope> =>
   Effect.map(toOutgoing(source, session), (outgoing) => ({
     session,

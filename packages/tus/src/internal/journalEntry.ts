@@ -10,14 +10,14 @@ import * as UploadTarget from "../UploadTarget.ts"
 
 const common = {
   target: UploadTarget.AtRest,
-  /** Used to find an upload whose creation got no response. */
+  /** The marker is used to find an upload whose creation got no response. */
   marker: Schema.String,
-  /** The metadata of the creation. A later run must keep it. */
+  /** The metadata of the creation. A later run must keep this metadata. */
   metadata: Schema.Record(Schema.String, Schema.NullOr(Schema.String)),
   /** The length in bytes. */
   size: Schema.BigInt,
   identity: Schema.NullOr(Schema.String),
-  /** The index among the files of a job, because two files may have the same bytes and name. */
+  /** The index among the files of a job, which distinguishes two files with the same bytes and names. */
   file: Schema.optionalKey(Schema.Int),
   /** Milliseconds since 1970. */
   writtenAt: Schema.Finite

@@ -35,8 +35,8 @@ const leasePrefix = "lease-"
 
 /**
  * Texts in a KeyValueStore. A KeyValueStore has no atomic set-if-absent, so two processes may both create the first
- * lease of a key. Then the process that wrote first fails when it renews its lease. A later change uses `modify`, and
- * is atomic if `modify` is atomic. Changes of this process run one after another.
+ * lease of a key. Then the process whose lease was overwritten fails when it renews its lease. A later change uses
+ * `modify`, and is atomic if `modify` is atomic. Changes of this process run one after another.
  */
 export const fromKeyValueStore = (store: KeyValueStore.KeyValueStore): Store => {
   const failed = (action: JournalFailed["action"]) => (error: KeyValueStore.KeyValueStoreError) =>

@@ -30,7 +30,10 @@ interface Restartable {
   readonly restart?: boolean | undefined
 }
 
-/** The identity of the bytes of a source: its own identity, or their SHA-256 if it has none. */
+/**
+ * The identity of the bytes of a source: the identity of the source, or the SHA-256 of the bytes if the source has no
+ * identity.
+ */
 export const identify = (source: UploadSource.Replayable): Effect.Effect<string, UploadSource.SourceFailed> =>
   Effect.flatMap(source.identity, (identity) =>
     identity === undefined
@@ -68,8 +71,8 @@ const verifySource = ({ about }: Known, { identity, source }: Held): Effect.Effe
 }
 
 /**
- * Checks an entry, because another program may have written it. Its key must match its Assembly and its bytes, and its
- * URLs must belong to the deployment.
+ * Checks an entry, because another program may have written it. The key of the entry must match the Assembly and the
+ * identity of the bytes, and the URLs of the entry must belong to the deployment.
  */
 const verify = (
   entry: UploadJournal.Entry,
@@ -107,7 +110,7 @@ const sessionOf = (
 
 type RunOptions = Session.Options & Restartable
 
-/** `file` is the index among the files of a job, because two files may have the same bytes and name. */
+/** `file` is the index among the files of a job, which distinguishes two files with the same bytes and names. */
 interface StartOptions extends RunOptions {
   readonly file?: number | undefined
 }
@@ -146,7 +149,10 @@ const goOn = (held: Held, known: Known, options: RunOptions, emit: Emit) =>
     yield* Interpreter.run({ session, source: held.source, concurrency: options.parallel ?? 1 })
   })
 
-/** Starts an upload. If the journal has an upload of the same bytes for the same Assembly, continues it. */
+/**
+ * Continues the upload of the same bytes for the same Assembly, if the journal has this upload. Otherwise starts a new
+ * upload.
+ */
 export const start = (
   target: UploadTarget.UploadTarget,
   source: UploadSource.Replayable,

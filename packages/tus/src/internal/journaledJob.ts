@@ -42,8 +42,8 @@ const record = (
   })
 
 /**
- * Records that the Assembly has completed. The job has completed even if this fails; the next run then requests the
- * Assembly again.
+ * Records that the Assembly has completed. If the record cannot be written, the job has still completed, and the next
+ * run requests the Status of the Assembly again.
  */
 const recordCompletion = (held: Held, assemblyId: Assembly.AssemblyId) =>
   Effect.ignore(record(held, "Completed", assemblyId))
@@ -57,7 +57,7 @@ type CreationError = Effect.Error<ReturnType<typeof Assemblies.create>>
 
 const isConflict = (error: CreationError): boolean => "status" in error && error.status === 409
 
-/** Whether the error shows that this request created no Assembly. */
+/** Whether the error shows that the creation request created no Assembly. */
 const isRefused = (error: CreationError): boolean =>
   error._tag === "InvalidRequest" || ("status" in error && (Transport.isRefusal(error.status) || isConflict(error)))
 
@@ -83,8 +83,8 @@ const create = <R>(
   })
 
 /**
- * The Status of the Assembly in the journal. If the creation request never reached the service, the Assembly is created
- * now.
+ * Requests the Status of the Assembly that the journal names. If the creation request never reached the service, the
+ * Assembly is created now.
  */
 const reopen = <R>(
   held: Held,
@@ -149,8 +149,8 @@ const uploadOne: AssemblyFiles.UploadOne<Replayable, HttpClient.HttpClient | Upl
   )
 
 /**
- * Whether files failed, and each of them because nothing shows whether its upload was created. Every later run would
- * fail with the same error.
+ * Whether files failed, each of them because nothing shows whether the upload of this file was created. Every later run
+ * would fail with the same error.
  */
 const isUndecided = (error: ResumableAssemblyUploadError): boolean =>
   error._tag === "FilesFailed" &&
@@ -185,9 +185,9 @@ const attempt = <R>(
   })
 
 /**
- * Runs the job. If an earlier run left the creation of an upload undecided, its Assembly is canceled, and the job starts
- * again in a new Assembly. An undecided upload cannot be created again in the same Assembly, because the Assembly could
- * then get the file twice.
+ * Runs the job. If an earlier run left the creation of an upload undecided, this run cancels the Assembly, and starts
+ * the job again in a new Assembly. An undecided upload cannot be created again in the same Assembly, because the
+ * Assembly could then get the file twice.
  */
 const job = <R>(held: Held, options: Options<R>, sources: ReadonlyArray<Replayable>, emit: AssemblyFiles.Emit) =>
   Effect.gen(function* () {
@@ -197,14 +197,14 @@ const job = <R>(held: Held, options: Options<R>, sources: ReadonlyArray<Replayab
 
     const anew = Effect.gen(function* () {
       const ended = yield* giveUp(found.assemblyId)
-      // The Assembly may have completed before its cancellation, because the upload arrived after all.
+      // The Assembly may have completed before its cancellation, if the undecided upload arrived at the service.
       const isDone = options.restart !== true && Option.exists(ended, ({ ok }) => ok === "ASSEMBLY_COMPLETED")
       if (isDone) return yield* run(found)
       yield* forget(held)
       yield* run(undefined)
     })
     if (options.restart === true) return yield* anew
-    // An Assembly with the id of the caller cannot be created again.
+    // An Assembly with an id that the caller chose cannot be created again.
     yield* options.params.assemblyId === undefined ? Effect.catchIf(run(found), isUndecided, () => anew) : run(found)
   }).pipe(Effect.tapError((error) => (isFinal(error) ? Effect.ignore(forget(held)) : Effect.void)))
 

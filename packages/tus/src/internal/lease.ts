@@ -78,7 +78,7 @@ const makeOwn = (leases: Leases, key: Key, holder: LeaseHolder.Service) =>
           })
         ),
       extend: (newEnd: number) => Effect.suspend(() => replace(ours, newEnd)),
-      /** Lets the lease expire now. */
+      /** Changes the lease so that it expires now. */
       release: Effect.suspend(() =>
         ours.length === 0 ? Effect.succeed(false) : Effect.flatMap(Clock.currentTimeMillis, (now) => replace(ours, now))
       )
@@ -120,7 +120,7 @@ export const make = (
       const lose = (problem: string) =>
         Effect.flatMap(Deferred.fail(loss, new LeaseLost({ key, problem })), () => Deferred.await(loss))
 
-      /** How long before the expiry a holder stops, in milliseconds. */
+      /** How long before the expiry of its lease a holder stops, in milliseconds. */
       const margin = millis / 10
       const left = Effect.map(Clock.currentTimeMillis, (time) => own.until() - margin - time)
 

@@ -21,7 +21,7 @@ const issue = (path: string, message: string): ApiError.Issue => ({ path: [path]
 
 const encodeMetadata = SchemaParser.encodeUnknownResult(TusUpload.Metadata, { errors: "all" })
 
-/** The metadata keys that an upload sets itself, with the reason. */
+/** The metadata keys that an option may not set, because an upload sets them itself, each with the reason. */
 const reserved = {
   assembly_url: "the target sets its value",
   [Receipts.markerKey]: "its value identifies an upload after a lost response"

@@ -23,10 +23,10 @@ export interface Body {
 }
 
 /**
- * `from` returns the body that starts at an offset. `size` is undefined if the size of the source is unknown at first;
- * it stays undefined when the end of the source is reached. A source that is not `replayable` releases the bytes before
- * the last requested offset. `slices` is set only if the platform cannot stream. `most` limits the number of bytes in
- * the body, in addition to all other limits.
+ * `from` returns the body that starts at an offset. `size` is undefined if the size of the source is unknown when the
+ * upload starts; `size` stays undefined when the end of the source is reached. A source that is not `replayable`
+ * releases the bytes before the last requested offset. `slices` is set only if the platform cannot stream. `most`
+ * limits the number of bytes in the body, in addition to all other limits.
  */
 export interface Outgoing {
   readonly size: bigint | undefined
@@ -141,7 +141,7 @@ export const oneShot = (
               problem: `the server needs the bytes from ${offset}, but the bytes before ${window.start} were released`
             })
           }
-          // Two steps, so that the acknowledged bytes are not held while the next bytes are read.
+          // The window changes in two steps, so that the acknowledged bytes are not held while the next bytes are read.
           window = Window.release(window, offset)
           window = yield* advance(window)
           const full = slices?.next(BigInt(window.size)) ?? BigInt(Math.min(window.size, windowSize))

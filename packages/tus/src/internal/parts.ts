@@ -39,12 +39,12 @@ const emitOf = (parts: ReadonlyArray<UploadState.Part>, total: bigint, emit: Emi
 
 /**
  * Fails if the server's list of extensions does not contain concatenation. A server without such a list may still
- * support it.
+ * support concatenation.
  */
 const checkOffered = <E>({ policy, target }: Session.Session<E>) =>
   inTime({ request: "discover", url: target.tusUrl }, policy.stallTimeout, Tus.discover(target)).pipe(
     Effect.map(({ extensions }) => extensions),
-    // A failed request is ignored, because the final upload is checked in any case.
+    // If the request for the extensions fails, the failure is ignored, because the final upload is checked in any case.
     Effect.orElseSucceed((): ReadonlyArray<string> => []),
     Effect.flatMap((offered) =>
       offered.length === 0 || offered.includes("concatenation")
@@ -60,7 +60,10 @@ const checkOffered = <E>({ policy, target }: Session.Session<E>) =>
     )
   )
 
-/** Fails if two parts have the same URL. They would overwrite each other, and the total length would not show it. */
+/**
+ * Fails if two parts have the same URL. Such parts would overwrite each other, and the total length would not show
+ * this.
+ */
 const checkDistinct = ({ tusUrl }: UploadTarget, urls: ReadonlyArray<UploadUrl>) =>
   new Set(urls.map((url) => Redacted.value(url))).size === urls.length
     ? Effect.void
@@ -110,7 +113,7 @@ const store = <E>(
     const begun = yield* Effect.forEach(results, Effect.fromResult)
     const urls = begun.map(({ created }) => created.url)
     yield* checkDistinct(session.target, urls)
-    // Checked before a byte is sent, because parts whose URLs are too long can never be concatenated.
+    // The URLs are checked before a byte is sent, because parts whose URLs are too long can never be concatenated.
     yield* Concat.check(urls)
     yield* Effect.forEach(
       begun,
@@ -118,8 +121,8 @@ const store = <E>(
         Effect.map(Piece.send(job, created), () => emit(UploadEvent.PartCompleted({ part, start, end }))),
       { concurrency, discard: true }
     )
-    // Emitted while the state still says that no final creation was sent, so that an interruption at this event is
-    // safe.
+    // `Finishing` is emitted while the state still says that no final creation was sent, so that an interruption at
+    // this event is safe.
     emit(UploadEvent.Finishing({ total: source.size }))
     yield* Effect.yieldNow
     return urls

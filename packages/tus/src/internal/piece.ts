@@ -102,7 +102,7 @@ const recover = <E>(job: Job<E>, marker: string) =>
       _tag: "Created",
       marker,
       url,
-      // The receipt of a part does not show that it is complete, so the offset is requested from the server.
+      // The receipt of a part does not show that the part is complete, so the offset is requested from the server.
       ...(finished && size !== undefined && !isPart ? { transfer: { _tag: "Done", length: size } } : undefined)
     }
     yield* keep(job, created)
@@ -111,8 +111,8 @@ const recover = <E>(job: Job<E>, marker: string) =>
 
 /**
  * Creates the upload of a piece. If the creation may have been sent, the upload is searched for in the receipts by its
- * marker instead. If the receipts do not show the upload, the error is `CreationUnknown`. This applies to a part as
- * well. Without a final upload, a part is no input of the Assembly, but only the service knows whether the part has
+ * marker instead. If the receipts do not show the upload, the error is `CreationUnknown`. This rule also applies to a
+ * part. Without a final upload, a part is no input of the Assembly, but only the service knows whether the part has
  * other effects.
  */
 export const begin = <E>(

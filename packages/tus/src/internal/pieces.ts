@@ -27,8 +27,9 @@ export const cutLarge = <E, R>(stream: Stream.Stream<Uint8Array, E, R>): Stream.
 export const inPieces = (bytes: Uint8Array): Stream.Stream<Uint8Array> => cutLarge(Stream.succeed(bytes))
 
 /**
- * Emits byte arrays as pieces of a suitable size: joins small arrays and cuts large arrays. Each array is dropped when it
- * is emitted, because an HTTP client may keep a request after its response. So the stream can be read only once.
+ * Emits byte arrays as pieces of a suitable size: joins small arrays and cuts large arrays. Each array is dropped when
+ * it is emitted, so that an HTTP client that keeps a request after its response does not keep the arrays. So the stream
+ * can be read only once.
  */
 export const inRegularPieces = (parts: Array<Uint8Array>): Stream.Stream<Uint8Array> =>
   cutLarge(

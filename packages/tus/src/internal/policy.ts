@@ -39,8 +39,8 @@ const healing: ReadonlySet<string> = new Set([
 ] satisfies ReadonlyArray<RequestError["_tag"]>)
 
 /**
- * Whether a request for the offset and a continuation from there may help. They do not help if the network, the runtime
- * or the HTTP client would stop the next request as well.
+ * Whether a request for the offset and a continuation from there may help. Neither helps if the network, the runtime or
+ * the HTTP client would stop the next request as well.
  */
 export const canHeal = (error: { readonly _tag: string; readonly permanent?: boolean }): boolean =>
   healing.has(error._tag) && error.permanent !== true

@@ -19,7 +19,7 @@ import { RequestTimeout } from "./timeout.ts"
 /** The metadata key with the unique value of each creation. */
 export const markerKey = "upload_marker"
 
-/** The upload as its creation described it. `size` is undefined if it was unknown. */
+/** The upload as its creation described it. `size` is undefined if the size was unknown. */
 export interface Sent {
   readonly metadata: Readonly<Record<string, string | null>>
   readonly size: bigint | undefined
@@ -93,9 +93,9 @@ const urlOf = (target: UploadTarget.UploadTarget, { upload_url }: Assembly.TusRe
   typeof upload_url === "string" ? Result.getOrUndefined(UploadTarget.resolve(target, upload_url)) : undefined
 
 /**
- * Reads the receipt of one upload. Returns `None` if its names differ from the sent names, because then the receipt
- * belongs to another upload. `finished` is true only if the sizes in the receipt agree with each other and with the
- * sent size. If they contradict each other, the offset can still be requested from the URL.
+ * Reads the receipt of one upload. Returns `None` if the names in the receipt differ from the sent names, because then
+ * the receipt belongs to another upload. `finished` is true only if the sizes in the receipt agree with each other and
+ * with the sent size. If the sizes contradict each other, the offset can still be requested from the URL.
  */
 const read = (target: UploadTarget.UploadTarget, receipt: Assembly.TusReceipt, sent: Sent): Option.Option<Receipt> => {
   const { fieldname, filename } = sent.metadata
@@ -113,7 +113,7 @@ const read = (target: UploadTarget.UploadTarget, receipt: Assembly.TusReceipt, s
   })
 }
 
-/** The only matching receipt. If two receipts match, neither is used. */
+/** Returns the only receipt that matches. If two receipts match, neither is used. */
 const find = (target: UploadTarget.UploadTarget, sent: Sent, matches: (receipt: Assembly.TusReceipt) => boolean) =>
   Effect.map(status(target), (found) =>
     Option.flatMap(found, ({ tus_uploads }) => {

@@ -64,7 +64,9 @@ const concurrency = 8
 
 type RemoveError = Tus.AnswerError | TusError.Stalled | ApiError.TransportFailure
 
-/** Removes the orphans of an upload. Succeeds for an orphan that is already gone. Fails with any other error. */
+/**
+ * Removes the orphans of an upload. Succeeds for an orphan that is already gone. Fails if an orphan cannot be removed.
+ */
 export const remove = (
   subject: Subject,
   state: UploadState.UploadState
@@ -96,7 +98,7 @@ const tryToRemove = <E>(session: Session.Session<E>): Effect.Effect<void, never,
 /** The maximum time that a failure and an interruption wait for the removal. */
 const farewell = { failure: "5 seconds", interruption: "1 second" } as const
 
-/** If the work of a session fails or is interrupted, its orphans are removed. */
+/** If the work of a session fails or is interrupted, the orphans of its upload are removed. */
 export const unlessDone = <A, E, R, S>(
   work: Effect.Effect<A, E, R>,
   session: Session.Session<S>

@@ -204,7 +204,8 @@ const retry = (job: Shared, { error, state }: Failed): Effect.Effect<Transfer.Tr
     const pause = yield* job.pauseAfter(failures, error)
     if (Option.isNone(pause)) return yield* Effect.fail(Transfer.abandoned(state, error, job.outgoing.size))
     job.emit(UploadEvent.Retrying({ attempt: failures, delay: pause.value, reason: error.message }))
-    // Called before the pause, so that the kept state is current if the upload is interrupted during the pause.
+    // `moved` is called before the pause, so that the kept state is current if the upload is interrupted during the
+    // pause.
     job.moved(next)
     yield* Effect.sleep(pause.value)
     return next

@@ -32,7 +32,10 @@ export interface Session<E> {
   readonly chunkSize: number | undefined
   readonly streams: boolean
   readonly seal: Checksum.Seal
-  /** Whether the creation may contain bytes of the upload. False with checksums, because a creation has none. */
+  /**
+   * Whether the creation may contain bytes of the upload. False with checksums, because a creation request has no
+   * checksum.
+   */
   readonly sendsAlong: boolean
   readonly policy: Policy
   readonly emit: Emit
@@ -71,9 +74,10 @@ const takesStreams = (): boolean => {
  *
  * **Details**
  *
- * By default, a page or a worker of a browser does not stream, for two reasons. Browsers that support streaming refuse
- * it over HTTP/1.1 and report a broken connection. No browser reports the number of sent bytes. In a page, set
- * `CanStream` to `true` only if all browsers of its users support streaming, and the server supports HTTP/2 or HTTP/3.
+ * By default, a page or a worker of a browser does not stream, for two reasons. Over HTTP/1.1, even browsers that
+ * support streaming refuse a streamed body and report a broken connection. No browser reports the number of sent bytes.
+ * In a page, set `CanStream` to `true` only if all browsers of its users support streaming, and the server supports
+ * HTTP/2 or HTTP/3.
  *
  * @since 0.1.0
  * @category references

@@ -82,7 +82,9 @@ const forecast = (last: Passed, other: Passed | undefined) => {
 /** Two durations whose ratio is below this value count as equal. */
 const alike = 1.25
 
-/** Halves the next size while a slice of this size takes too long and half a slice is significantly faster. */
+/**
+ * Halves the next size while a slice of this size takes too long and a slice of half this size is significantly faster.
+ */
 const shrunk = ({ most, next }: Size, millis: (bytes: number) => number, goal: number): number => {
   const half = Math.floor(next / 2)
   return half >= Math.min(least, most) && millis(next) > goal && millis(half) * alike < millis(next)
@@ -120,7 +122,7 @@ const stalled = ({ most, next, ...seen }: Size): Size => ({
 export const limit = (policy: Policy, isLast: boolean): Duration.Duration =>
   isLast ? Duration.sum(policy.stallTimeout, policy.finishTimeout) : policy.stallTimeout
 
-/** The size of the slices of one upload or of one part. It adapts to the speed of the link. */
+/** The size of the slices of one upload or of one part. The size adapts to the speed of the link. */
 export class SliceSize {
   #size: Size
   constructor(chunkSize: number | undefined) {

@@ -15,7 +15,7 @@ const atOnce = 16
 
 /**
  * Makes a step, which checks some of the listed names. If all listed names are checked, the step first lists the names
- * again, but at most once an hour. A process may perform only one step, so the checks after each listing start at a
+ * again, but at most once an hour. Some processes end after one step, so the checks after each listing start at a
  * random name. A failure to list or to remove is ignored, because a later step tries again.
  */
 export const make = <Name, E, R>(

@@ -41,7 +41,10 @@ const ofOutcome = (outcome: string) => ({
 
 const success = ofOutcome("success")
 
-/** Counts the bytes that the response to a request confirms. Counts none if it confirms more bytes than were sent. */
+/**
+ * Counts the bytes that the response to a request confirms. Counts none if the response confirms more bytes than were
+ * sent.
+ */
 export const stored = (confirmed: bigint | undefined, sent: bigint): Effect.Effect<void> =>
   confirmed === undefined || confirmed <= 0n || confirmed > sent ? Effect.void : Metric.update(bytes, Number(confirmed))
 

@@ -27,7 +27,7 @@ export class StepFailed extends Data.TaggedError("StepFailed")<{
   readonly message: string
 }> {}
 
-/** An oversized file cancels the whole upload, and the Assembly fails with this error (spec.md, "Limits"). */
+/** If a file is larger than `auth.max_size`, the Assembly fails with this error (spec.md, "Limits"). */
 export const maxSizeExceeded = new StepFailed({
   error: "MAX_SIZE_EXCEEDED",
   message: "A file is larger than auth.max_size allows."

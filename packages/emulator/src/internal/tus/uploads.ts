@@ -141,7 +141,7 @@ const make = Effect.gen(function* () {
     return yield* Option.isSome(assembly) ? ifWaiting(assembly.value) : TusRefusal.assemblyNotFound
   })
 
-  /** An oversized file cancels the whole upload, and the Assembly fails (spec.md, "Limits"). */
+  /** If a file is larger than the `max_size` of the Assembly, the Assembly fails (spec.md, "Limits"). */
   const checkSize = Effect.fnUntraced(function* (assembly: AssemblyStore.Row, size: bigint | undefined) {
     if (assembly.max_size === null || size === undefined || size <= BigInt(assembly.max_size)) return
     yield* execution.fail(assembly.id, maxSizeExceeded)
