@@ -107,14 +107,15 @@ export class Emulator extends Context.Service<
  * - `credentials`: the first Auth Key. By default it is the first key of the first Workspace in `workspaces`, else the
  *   oldest active key of that Workspace in `data`, else a random key.
  * - `workspaces`: the Workspaces, isolated from each other. By default there is one Workspace, `emulator`. Workspaces
- *   that are stored in `data` stay. If `data` contains an Auth Key with the same `key`, its secret and its scopes are
- *   replaced. If a request has deleted an Auth Key of this option, the next start creates the Auth Key again.
+ *   that are stored in `data` stay. If an Auth Key in `data` has the same `key` as an Auth Key of this option, the
+ *   stored secret and the stored scopes are replaced. If a request has deleted an Auth Key of this option, the next
+ *   start creates the Auth Key again.
  * - `templates`: Templates of the first Workspace. A stored Template with the same id is replaced.
  * - `seed`: makes ids reproducible: emulators with the same seed and new data generate the same ids in the same order.
  *   A later start with the same `data` generates other ids. Auth Keys and secrets do not depend on `seed`; set them
  *   with `credentials`.
  * - `notificationPause`: the pause after the first failed attempt of a notification, 1 second by default. The pause
- *   doubles with each attempt. There are 8 attempts.
+ *   doubles with each attempt. A notification has at most 8 attempts.
  * - `allowPrivateNotifications`: allows any host in a `notify_url`. By default the host must be public, or loopback if
  *   the params are signed, so that a notification cannot reach a private network.
  * - `uploadLifetime`: unfinished uploads and partial uploads expire after this time (status 410). 24 hours by default.
@@ -155,9 +156,9 @@ const emulator = (options: Options) =>
   )
 
 /**
- * Provides the database and the file store. Both are in the folder `data`. Without this option, the database is in
- * memory and the files are in a temporary folder. Only the owner of the folder has access, because the folder contains
- * secrets and uploads.
+ * Provides the database and the file store. Both are in the folder `data`. Without the option `data`, the database is
+ * in memory and the files are in a temporary folder. Only the owner of the folder has access, because the folder
+ * contains secrets and uploads.
  */
 const storage = ({ data }: Options) =>
   Layer.unwrap(

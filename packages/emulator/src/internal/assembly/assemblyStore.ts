@@ -101,15 +101,15 @@ export interface Outcome extends Made {
   readonly usage: Readonly<Record<string, RobotUsage>>
 }
 
-/** The Assemblies of every Workspace and the changes of their states. */
+/** Stores the Assemblies of every Workspace and changes their states. */
 export class AssemblyStore extends Context.Service<
   AssemblyStore,
   {
     /** Returns false if an Assembly with this id exists. */
     readonly insert: (assembly: New) => Effect.Effect<boolean, StorageFailed>
     /**
-     * Inserts an Assembly. An Assembly of the same Workspace that has this id and has ended gets the id `oldId`.
-     * Returns false if another Assembly keeps the id.
+     * Inserts an Assembly. If an ended Assembly of the same Workspace has the id of the new one, the ended Assembly
+     * gets the id `oldId`. Returns false if another Assembly keeps the id.
      */
     readonly replace: (assembly: New, oldId: string) => Effect.Effect<boolean, StorageFailed>
     readonly find: (id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>

@@ -70,8 +70,8 @@ export const random = Effect.all({ key: Ids.hex, secret: Effect.map(Ids.hex, (te
 )
 
 /**
- * The maximum age of the recorded last use, in milliseconds. Therefore an Auth Key causes at most one write a minute,
- * instead of one write for each request.
+ * The recorded last use of an Auth Key may be this many milliseconds too old. Therefore an Auth Key causes at most one
+ * write a minute, instead of one write for each request.
  */
 const precision = 60_000
 
@@ -114,7 +114,7 @@ const make = Effect.gen(function* () {
         if (last_used_at !== null && now - last_used_at < precision) return
         yield* Statement.run(sql`UPDATE auth_keys SET last_used_at = ${now} WHERE id = ${id}`)
       },
-      // A request that only reads succeeds even if the disk is full.
+      // The failure is ignored, so that a request that only reads succeeds even if the disk is full.
       Effect.catchTag("StorageFailed", () => Effect.void)
     )
   })

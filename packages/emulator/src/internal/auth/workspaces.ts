@@ -66,7 +66,7 @@ const asked = Effect.fnUntraced(function* ({ credentials, templates = [], worksp
   const [first = byDefault, ...others] = workspaces
   const given = credentials === undefined ? first.keys : [credentials, ...first.keys]
   const key = yield* firstKey({ ...first, keys: given })
-  // `credentials` may have the same key as an Auth Key of the Workspace.
+  // If an Auth Key of the Workspace has the same key as `credentials`, `credentials` replaces it.
   const rest = given.filter((other) => other.key !== key.key)
   const whole = { ...first, keys: [key, ...rest], templates: [...templates, ...(first.templates ?? [])] }
   return { key, slug: first.slug, all: [whole, ...others] }

@@ -11,7 +11,7 @@ import * as Refusal from "../http/refusal.ts"
 import * as ByteRange from "./byteRange.ts"
 import * as FileStore from "./fileStore.ts"
 
-/** A stored version of an asset. `blob` is the id of the blob that contains its bytes. */
+/** A stored version of an asset. `blob` is the id of the blob that contains the bytes of the version. */
 const Row = Schema.Struct({
   blob: Schema.String,
   filename: Schema.String,

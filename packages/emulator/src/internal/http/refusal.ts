@@ -13,7 +13,7 @@ export class Refusal extends Data.TaggedError("Refusal")<{
   readonly message: string
 }> {}
 
-/** A refusal with the status that the specification gives its code. */
+/** A refusal with the status that the specification defines for its code. */
 export const named = (code: ServiceError.NamedCode, message: string): Refusal =>
   new Refusal({ code, status: ServiceError.statusOf[code], message })
 
