@@ -65,7 +65,7 @@ const expiryIssues = (expiry: Duration.Input | undefined): ReadonlyArray<ApiErro
     : [{ path: ["expiry"], message: "Expected 3 seconds to 5 minutes" }]
 }
 
-/** Checks the options before anything connects. */
+/** Checks the options before this process connects to the database. */
 const check = Effect.fnUntraced(function* (operation: string, options: Options) {
   const issues = [
     ...Settings.issues({
@@ -80,8 +80,8 @@ const check = Effect.fnUntraced(function* (operation: string, options: Options) 
 })
 
 /**
- * The address that identifies this runner in the database. Each start has a new one, so that the other runners do not
- * mistake a restarted runner for the one that died. Nothing connects to this address.
+ * The address that identifies this runner in the database. Each start makes a new address, so that the other runners do
+ * not mistake a restarted runner for the runner that died. Nothing connects to this address.
  */
 const name = Effect.flatMap(SecureRandom.SecureRandom, ({ uuidV4 }) => uuidV4()).pipe(
   Effect.map((id) => RunnerAddress.make(id, 0)),
@@ -89,9 +89,9 @@ const name = Effect.flatMap(SecureRandom.SecureRandom, ({ uuidV4 }) => uuidV4())
 )
 
 /**
- * How many shards the jobs are divided into. Each row contains the number of its shard, so this number must never
- * change. When a runner joins or leaves, each shard that moves takes one statement. More shards would take longer on a
- * busy database.
+ * How many shards the jobs are divided into. Each row contains the number of its shard, so the number of shards must
+ * never change. When a runner joins or leaves, each shard that moves takes one statement. More shards would take longer
+ * on a busy database.
  */
 const shards = 64
 
@@ -177,7 +177,7 @@ export const runner = (options: Options): Host =>
 
 /**
  * Starts, reads and cancels jobs, and runs none: for a web server or a command beside the runners. A job that is
- * started without any runner is stored, and waits for the first one.
+ * started without any runner is stored, and waits for the first runner.
  *
  * @since 0.1.0
  * @category layers

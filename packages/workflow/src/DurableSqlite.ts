@@ -48,8 +48,8 @@ const database = (path: string) =>
   ).pipe(Layer.provide(Reactivity.layer))
 
 /**
- * One runner. It holds all shards without a lock for each, because the whole database is locked. Messages of this
- * process arrive at once; the engine polls the database only for durable clocks.
+ * One runner. The runner holds all shards without a lock for each shard, because the whole database is locked. Messages
+ * of this process arrive at once; the engine polls the database only for durable clocks.
  */
 const engine = ClusterWorkflowEngine.layer.pipe(
   Layer.provideMerge(Sharding.layer),

@@ -57,7 +57,7 @@ export const presigned =
     })
 
 /**
- * Registers the object stores of the application. Each runner must have the same names.
+ * Registers the object stores of the application. All runners must register stores with the same names.
  *
  * @example
  * ObjectStores.layer({ videos: ObjectStores.presigned((key) => signedAddressOf("videos", key)) })

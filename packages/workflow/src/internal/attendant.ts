@@ -27,7 +27,7 @@ const maxShard = 1024
 const maxKeys = 500
 
 /**
- * - `window`: how many queued jobs are given to the engine. The other jobs stay in the table.
+ * - `window`: the maximum number of queued jobs that the engine has at the same time. The other jobs stay in the table.
  * - `cancel`: carries out a cancellation.
  */
 export interface Options {
@@ -114,7 +114,7 @@ export const makeRunning = Effect.fnUntraced(function* ({ cancel, store, window 
     const attempts = yield* store.inShards("Canceling", shards, window)
     for (const attempt of attempts) {
       const execution = yield* executionOf(attempt)
-      // The service may be slow. The queue does not wait for it.
+      // The service may be slow, so the queue does not wait for the cancellation.
       yield* FiberMap.run(canceling, execution, cancel(attempt, execution), { onlyIfMissing: true })
     }
   })
@@ -147,7 +147,7 @@ export const makeRunning = Effect.fnUntraced(function* ({ cancel, store, window 
   }
 })
 
-/** The shard of an execution. The row contains it, so that the runner of the shard finds the job. */
+/** The shard of an execution. The row of a job contains its shard, so that the runner of the shard finds the job. */
 export const shardOf = (execution: string) =>
   Effect.map(
     Sharding,

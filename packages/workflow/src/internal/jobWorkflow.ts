@@ -47,7 +47,10 @@ export interface Work<R> {
   readonly pollInterval: Duration.Duration
 }
 
-/** The first pause between two looks at an Assembly. A look reads its Status. Each further pause is twice as long. */
+/**
+ * The first pause between two looks at an Assembly. A look reads the Status of the Assembly. Each further pause is
+ * twice as long.
+ */
 const firstPause = Duration.seconds(5)
 
 const Wake = Schema.Literals(["Notified", "Time"])

@@ -18,8 +18,8 @@ const atOnce = 100
 const entityTypes = [`Workflow/${JobWorkflow._tag}`, "Workflow/-/DurableClock"].map(EntityType.make)
 
 /**
- * Removes the jobs that ended longer than `retention` ago. The row is removed last, so an interrupted removal is
- * repeated.
+ * Removes the jobs that ended longer than `retention` ago. The row of the job is removed last, so an interrupted
+ * removal is repeated.
  */
 const sweep = Effect.fnUntraced(function* (store: Store, retention: Duration.Duration) {
   const storage = yield* MessageStorage

@@ -24,7 +24,7 @@ import * as Transfer from "./transfer.ts"
  *
  * - `jobs`: limits the jobs that send bytes.
  * - `patience`: how long temporary failures of one activity are retried.
- * - `begun`, `ended`: called when an attempt has begun or ended here.
+ * - `begun`, `ended`: called when an attempt has begun or ended in this process.
  */
 export interface Runner {
   readonly sending: Transfer.Sending
@@ -51,7 +51,7 @@ export type Activities = ReturnType<typeof make>
 
 export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
   const { derive, store } = sending
-  /** The attempts whose activities run in this process. Completing the Deferred stops the activity. */
+  /** The attempts whose activities run in this process. Completing the Deferred of an attempt stops its activity. */
   const running = new Map<string, Deferred.Deferred<void>>()
 
   const end = (
@@ -65,8 +65,8 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
 
   /**
    * Cancels the Assembly, and returns whether it had already completed. Fails if the service does not answer, or
-   * answers that the Assembly still runs. An Assembly that does not exist needs no cancellation. But the request is
-   * repeated a few times, because the service may still receive the request that creates the Assembly.
+   * answers that the Assembly still runs. An Assembly that does not exist needs no cancellation. But the cancellation
+   * is repeated a few times, because the service may still receive the request that creates the Assembly.
    */
   const cancelAssembly = (assemblyId: Assembly.AssemblyId) =>
     Assemblies.cancel(assemblyId).pipe(
