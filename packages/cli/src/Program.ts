@@ -16,7 +16,10 @@ import * as DotEnv from "./DotEnv.ts"
 import * as HelpText from "./HelpText.ts"
 import * as Output from "./Output.ts"
 
-/** Loaded after a failure, because it needs the errors of all packages. */
+/**
+ * Loads the modules that describe errors. They are loaded only after a failure, because they need the errors of all
+ * packages.
+ */
 const loadErrors = Effect.promise(async () => {
   const [ErrorLine, NextStep] = await Promise.all([import("./ErrorLine.ts"), import("./NextStep.ts")])
   return { ErrorLine, NextStep }

@@ -64,7 +64,7 @@ const toStopped =
 
 /**
  * Runs a program with its arguments, with more variables in its environment, and with the input and output of this
- * process. Fails with its exit code, if this code is not 0.
+ * process. Fails with the exit code of the program, if this code is not 0.
  *
  * @since 0.1.0
  * @category running

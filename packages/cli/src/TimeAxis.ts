@@ -93,7 +93,7 @@ export const make = ({ from, granularity, maxBars, to }: Options): TimeAxis => {
 }
 
 /**
- * The sums of the values in each bar. Values outside of the axis are left out.
+ * The sum of the values in each bar. Values outside of the axis are left out.
  *
  * @since 0.1.0
  * @category getters

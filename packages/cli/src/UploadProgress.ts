@@ -40,7 +40,7 @@ export const advance = (
   }
 }
 
-/** The note that an event leaves on the screen for good. Most events leave none. */
+/** The note that an event leaves on the screen for good. Most events leave no note. */
 const note = (event: UploadEvent.UploadEvent, progress: ProgressBar.Progress): string | undefined => {
   switch (event._tag) {
     case "Retrying":
@@ -58,8 +58,8 @@ const note = (event: UploadEvent.UploadEvent, progress: ProgressBar.Progress): s
 const redrawInterval = "100 millis"
 
 /**
- * The width of the progress line. A full line wraps in some terminals, and the terminal appends `^C` when a user
- * presses Ctrl-C.
+ * The width of the progress line. Three cells stay free, because a full line wraps in some terminals, and because the
+ * terminal appends `^C` when a user presses Ctrl-C.
  */
 const drawingWidth = (columns: number): number => (columns === 0 ? 80 : columns) - 3
 

@@ -85,7 +85,10 @@ export class Emulator extends Context.Service<
     readonly baseUrl: string
     /** The URL at which the server listens, without a trailing slash, e.g. `http://127.0.0.1:43210`. */
     readonly localUrl: string
-    /** The certificate of the emulator in PEM, which clients have to trust. Undefined without the option `tls`. */
+    /**
+     * The certificate of the emulator in PEM. Clients have to trust this certificate. Undefined without the option
+     * `tls`.
+     */
     readonly certificate: string | undefined
     readonly credentials: { readonly key: string; readonly secret: Redacted.Redacted }
     /** The slug of the first Workspace. */
@@ -98,7 +101,7 @@ export class Emulator extends Context.Service<
  *
  * - `port`: the port to listen on. The default 0 selects a free port.
  * - `tls`: serves HTTP/2 and HTTP/1.1 over TLS, like the service. `self-signed` creates a certificate for the loopback
- *   names, which clients have to trust. `{ cert, key }` is your own certificate and its private key, in PEM.
+ *   names. Clients have to trust this certificate. `{ cert, key }` is your own certificate and its private key, in PEM.
  * - `publicUrl`: the origin of a proxy in front of the emulator, e.g. `https://assembly.localhost`. URLs in responses
  *   start with this origin.
  * - `allowedHosts`: host names at which the emulator answers, besides loopback and the host of `publicUrl`. Requests to
@@ -172,7 +175,7 @@ const storage = ({ data }: Options) =>
       yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
       const database = path.join(folder, "emulator.sqlite")
       if (data !== undefined) {
-        // SQLite creates the journal of the database with the same permissions.
+        // SQLite creates the journal with the permissions of this file.
         yield* Effect.scoped(fs.open(database, { flag: "a", mode: 0o600 }))
         yield* fs.chmod(database, 0o600)
       }

@@ -37,7 +37,7 @@ const loadService = async () => {
 /** The root command with all commands, for the completion scripts of shells. */
 const complete: Effect.Effect<Command.Command.Any> = Effect.suspend(() => assembly(["--completions"]))
 
-/** The root command: `assembly <command>`. It contains what the arguments need. */
+/** The root command: `assembly <command>`. Only the modules of the commands that the arguments need are loaded. */
 export const assembly = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
   const upload = yield* lazily(args, "upload", "Upload files, and wait for the results", async () => {
     const module = await import("./upload.ts")

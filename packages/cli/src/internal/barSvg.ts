@@ -159,7 +159,7 @@ ${bars.join("\n")}
 </g>`
 }
 
-/** A picture of the charts, one below the other. `inner` is put in front of them. */
+/** A picture of the charts, one below the other. `inner` is put in front of the charts. */
 export const picture = (
   charts: ReadonlyArray<Chart>,
   axis: TimeAxis.TimeAxis,

@@ -1,6 +1,6 @@
 /**
  * Runs before Effect is loaded: prints the version, refuses a Node that is too old, and reports output that cannot be
- * written. It imports only modules that every Node has, so that an old Node can load it.
+ * written. This module imports only modules that every Node has, so that an old Node can load it.
  */
 import * as FileSystem from "node:fs"
 import * as Module from "node:module"
