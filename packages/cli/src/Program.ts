@@ -1,5 +1,6 @@
 /**
- * The command line as one Effect. It parses the arguments, runs the command and reports each failure in one line.
+ * The command line as one Effect. This Effect parses the arguments, runs the command and reports each failure in one
+ * line.
  */
 import * as Cause from "effect/Cause"
 import * as CliOutput from "effect/cli/CliOutput"

@@ -164,7 +164,7 @@ export const isFinishing = (progress: Progress): boolean =>
   progress.total !== undefined && progress.sent >= progress.total && !isComplete(progress)
 
 /**
- * The share of sent bytes in whole percent. It is 100 only when all bytes are stored.
+ * The share of sent bytes in whole percent. The share is 100 only when all bytes are stored.
  *
  * @since 0.1.0
  * @category getters

@@ -27,7 +27,7 @@ export class NotRun extends Schema.TaggedError<NotRun>()("NotRun", {
 }
 
 /**
- * The program has failed. It has reported its failure itself, so nothing is printed.
+ * The program has failed. The program has reported its failure itself, so this process prints nothing.
  *
  * @since 0.1.0
  * @category errors

@@ -41,7 +41,7 @@ export type JobError = AssemblyUploadError | ResumableAssemblyUploadError
 const pace = { interval: "2 seconds", maxInterval: "10 seconds" } as const
 
 /**
- * Adds the progress of the Assembly to the events of its job, from the end of the uploads.
+ * Adds the progress of the Assembly to the events of its job, from the end of the uploads on.
  *
  * @since 0.1.0
  * @category running

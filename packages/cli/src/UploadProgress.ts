@@ -164,8 +164,8 @@ const animate = <Event, E, R>(events: Stream.Stream<Event, E, R>, shown: View<Ev
 const unknownStep = 64n * 1024n * 1024n
 
 /**
- * The number of lines that should have been printed for the progress so far. It is 0 when all bytes are sent, because
- * the end of the upload prints its own line.
+ * The number of lines that should have been printed for the progress so far. The number is 0 when all bytes are sent,
+ * because the end of the upload prints its own line.
  */
 const milestone = (progress: ProgressBar.Progress): number => {
   const share = ProgressBar.percent(progress)
@@ -173,7 +173,7 @@ const milestone = (progress: ProgressBar.Progress): number => {
   return progress.sent === progress.total ? 0 : Math.floor(share / 10)
 }
 
-/** The latest progress, the number of lines that were printed for it, and the work after the upload. */
+/** The latest progress, the number of lines that were printed for this progress, and the work after the upload. */
 interface Told {
   readonly progress: ProgressBar.Progress
   readonly told: number

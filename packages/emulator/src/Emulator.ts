@@ -107,8 +107,8 @@ export class Emulator extends Context.Service<
  * - `allowedHosts`: host names at which the emulator answers, besides loopback and the host of `publicUrl`. Requests to
  *   other hosts are refused with status 421, which stops pages that use DNS rebinding.
  * - `data`: the folder that stores all data. By default, all data is lost when the scope closes.
- * - `credentials`: the first Auth Key. By default it is the first key of the first Workspace in `workspaces`, else the
- *   oldest active key of that Workspace in `data`, else a random key.
+ * - `credentials`: the first Auth Key. By default, the first Auth Key is the first key of the first Workspace in
+ *   `workspaces`, else the oldest active key of that Workspace in `data`, else a random key.
  * - `workspaces`: the Workspaces, isolated from each other. By default there is one Workspace, `emulator`. Workspaces
  *   that are stored in `data` stay. If an Auth Key in `data` has the same `key` as an Auth Key of this option, the
  *   stored secret and the stored scopes are replaced. If a request has deleted an Auth Key of this option, the next
@@ -302,7 +302,8 @@ const parts = (options: Options) =>
  *
  * **Gotchas**
  *
- * The emulator needs a real clock. Under a `TestClock`, it refuses the signatures of clients that use another clock.
+ * The emulator needs a real clock. Under a `TestClock`, the emulator refuses the signatures of clients that use another
+ * clock.
  *
  * @example
  * Layer.unwrap(

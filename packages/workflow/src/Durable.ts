@@ -1,6 +1,7 @@
 /**
  * Uploads that survive crashes of processes and machines. A job is stored before anything is sent, and a runner
- * continues it after any crash: `DurableSqlite` runs jobs in one process, `DurablePostgres` on any number of machines.
+ * continues the job after any crash: `DurableSqlite` runs jobs in one process, `DurablePostgres` on any number of
+ * machines.
  *
  * @since 0.1.0
  */
@@ -39,8 +40,8 @@ export type UploadOptions = Omit<UploadSteps.Options, "metadata">
  * The options of a runner.
  *
  * - `secrets`: the secrets of the deployment, each of at least 32 bytes. The ids of Assemblies and the markers of
- *   uploads are derived from them. The first secret is used for new attempts; the others are used to continue attempts
- *   that began with them. All runners must have the same secrets.
+ *   uploads are derived from these secrets. The first secret is used for new attempts; the others are used to continue
+ *   attempts that began with them. All runners must have the same secrets.
  * - `uploads`: the number of files that this runner uploads at the same time, 8 by default.
  * - `patience`: how long a runner retries a job after temporary failures, such as a service that does not answer, 1
  *   hour by default. A runner that takes over the job starts with the full time.
@@ -211,8 +212,8 @@ export const retry = (
 > => Effect.flatMap(Durable, (durable) => durable.retry(key))
 
 /**
- * The jobs in the database, in the order of their keys, optionally only those in one state. The stream reads pages, so
- * the memory use does not depend on the number of jobs.
+ * The jobs in the database, in the order of their keys, optionally only the jobs in one state. The stream reads pages,
+ * so the memory use does not depend on the number of jobs.
  *
  * @example Durable.list({ state: "Failed" }).pipe(Stream.runForEach((job) => Durable.retry(job.key)))
  *

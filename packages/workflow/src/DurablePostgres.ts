@@ -37,7 +37,7 @@ import * as Derive from "./internal/derive.ts"
  * runners have the same `expiry`.
  *
  * - `database`: how to connect, usually `{ url: Redacted.make("postgres://…") }`. A runner holds one connection for its
- *   locks, so `maxConnections` is at least 2; it is 10 by default.
+ *   locks, so `maxConnections` is at least 2. The default is 10.
  * - `expiry`: when other runners take over the jobs of a runner that does not answer, 12 seconds by default, from 3
  *   seconds to 5 minutes. A runner that cannot reach Postgres for a third of this time stops its uploads, and continues
  *   them when Postgres answers.
@@ -130,7 +130,8 @@ const cluster = (options: Options, address: Option.Option<RunnerAddress.RunnerAd
     Layer.provideMerge(Sharding.layer),
     Layer.provide(Runners.layerNoop),
     Layer.provideMerge(SqlMessageStorage.layer.pipe(Layer.provide(Digest.layerWebCrypto))),
-    // The locks show which runners are alive. A runner that has lost its database could still answer a ping.
+    // The locks show which runners are alive. A ping would not show this, because a runner that has lost its database
+    // could still answer.
     Layer.provide([Layer.orDie(SqlRunnerStorage.layer), RunnerHealth.layerNoop]),
     Layer.provide(config(options, address)),
     Layer.provideMerge(database(options))
@@ -144,7 +145,7 @@ type Host = Layer.Layer<
 
 /**
  * Runs durable jobs in this process, together with all other runners of the database. Runners may join and leave at any
- * time. When a runner leaves or dies, the others continue its jobs at the bytes that the service has stored.
+ * time. When a runner leaves or dies, the other runners continue its jobs at the bytes that the service has stored.
  *
  * **Details**
  *

@@ -26,7 +26,7 @@ import * as SecretFile from "./internal/secretFile.ts"
 
 /**
  * The options of a runner. Without `secrets`, the runner reads the secret from the file `<path>.secret`, which only its
- * owner can read. The first start creates this file. Keep it with the database.
+ * owner can read. The first start creates this file. Keep this file with the database.
  *
  * @since 0.1.0
  * @category options

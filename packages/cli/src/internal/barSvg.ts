@@ -119,7 +119,7 @@ const draw = (chart: Chart, axis: TimeAxis.TimeAxis, width: number, y: number): 
   const ticks = TimeAxis.ticks(axis, Math.ceil((charWidth * 9) / bar)).flatMap(({ index, label }) => {
     const at = round(left + index * bar)
     const mark = `<line class="axis" x1="${at}" y1="${bottom}" x2="${at}" y2="${bottom + 5}"/>`
-    // A tick near the end has no label, because the label of the end is there.
+    // A tick near the end has no label, because the label of the end needs the space.
     return at + charWidth * 10 > width - right
       ? [mark]
       : [`${mark}<text class="soft" x="${at}" y="${bottom + 20}">${label}</text>`]

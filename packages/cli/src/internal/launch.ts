@@ -50,7 +50,7 @@ const keepCompiled = (env: NodeJS.ProcessEnv): void => {
   if (folder) Module.enableCompileCache(Path.join(folder, "assembly", "compiled"))
 }
 
-/** Runs the command line. `load` loads the part that needs Effect and runs it. */
+/** Runs the command line. `load` loads the part that needs Effect, and runs this part. */
 export const launch = async (load: () => Promise<(version: string) => void>): Promise<void> => {
   reportLost()
   const { engines, version } = readPackage()

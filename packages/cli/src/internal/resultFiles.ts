@@ -50,7 +50,7 @@ const safeName = (name: string): string =>
     .replace(/^\.+/, "_")
     .trim() || "file"
 
-/** A file, the folder below the destination that it belongs to, and its name there. */
+/** A file, the folder below the destination that it belongs to, and its name in this folder. */
 export interface Placed extends ResultFile {
   readonly folder: string
   readonly name: string

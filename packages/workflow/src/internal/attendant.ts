@@ -1,7 +1,7 @@
 /**
  * The attendant connects the table of jobs with the workflow engine: it starts queued jobs, carries out cancellations
- * and wakes the callers of `Durable.await`. It reads the table at an interval, and at once after a change by this
- * process.
+ * and wakes the callers of `Durable.await`. The attendant reads the table at an interval, and at once after a change by
+ * this process.
  */
 import { Sharding } from "effect/cluster/Sharding"
 import * as ShardId from "effect/cluster/ShardId"

@@ -48,7 +48,8 @@ const derivation = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
  *
  * - `newest`: the fingerprint of the secret for new attempts.
  * - `marker`: the marker of creation number `creation` of a file. The first creation has number 1.
- * - `lookup`: the value by which the database finds an Assembly. Its id is a capability, so the id is not stored.
+ * - `lookup`: the value by which the database finds an Assembly. The id of the Assembly is a capability, so the id is
+ *   not stored.
  * - `lookups`: the lookups of an Assembly, one for each secret.
  */
 export interface Derive {

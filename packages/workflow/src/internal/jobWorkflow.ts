@@ -57,7 +57,7 @@ const Wake = Schema.Literals(["Notified", "Time"])
 
 /**
  * Waits for a notification or for the next look. Only the first notification ends a wait: `Notified` stays completed,
- * so awaiting it again would return at once.
+ * so awaiting `Notified` again would return at once.
  */
 const wait = (look: number, pause: Duration.Duration, mayBeNotified: boolean) => {
   const time = DurableClock.sleep({ name: `look/v1/${look}`, duration: pause, inMemoryThreshold: 0 }).pipe(

@@ -1,4 +1,4 @@
-/** Removes jobs that ended a while ago, and what the engine has stored of them. */
+/** Removes jobs that ended a while ago, and what the engine has stored of these jobs. */
 import * as EntityAddress from "effect/cluster/EntityAddress"
 import * as EntityId from "effect/cluster/EntityId"
 import * as EntityType from "effect/cluster/EntityType"

@@ -1,8 +1,8 @@
 /**
  * Creates the Assembly of an attempt and sends its files.
  *
- * Before a runner creates an Assembly or an upload, it announces the creation in the database. So a later runner knows
- * what may exist, and asks the service instead of creating it again.
+ * Before a runner creates an Assembly or an upload, the runner announces the creation in the database. So a later
+ * runner knows what may exist, and asks the service for it instead of creating the same thing again.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"

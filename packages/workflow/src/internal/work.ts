@@ -64,9 +64,9 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
     row.begins === 0 ? Effect.succeedNone : Effect.option(derive.assemblyId(Transfer.secretOf(row), execution))
 
   /**
-   * Cancels the Assembly, and returns whether it had already completed. Fails if the service does not answer, or
-   * answers that the Assembly still runs. An Assembly that does not exist needs no cancellation. But the cancellation
-   * is repeated a few times, because the service may still receive the request that creates the Assembly.
+   * Cancels the Assembly, and returns whether the Assembly had already completed. Fails if the service does not answer,
+   * or answers that the Assembly still runs. An Assembly that does not exist needs no cancellation. But the
+   * cancellation is repeated a few times, because the service may still receive the request that creates the Assembly.
    */
   const cancelAssembly = (assemblyId: Assembly.AssemblyId) =>
     Assemblies.cancel(assemblyId).pipe(
@@ -117,7 +117,7 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
     const row = yield* current(attempt)
     if (Option.isNone(row)) return "Ended" as const
     const assemblyId = yield* assemblyOf(row.value, execution)
-    // No runner continues this Assembly, so without a cancellation it would wait for its files.
+    // No runner continues this Assembly, so without a cancellation the Assembly would wait for its files.
     if (Option.isSome(assemblyId)) yield* Effect.ignore(cancelAssembly(assemblyId.value))
     return yield* end(attempt, "Failed", Failure.of(cause, Option.getOrUndefined(assemblyId)))
   })

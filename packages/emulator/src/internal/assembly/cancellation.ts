@@ -11,7 +11,8 @@ export class Cancellation extends Context.Service<
   Cancellation,
   {
     /**
-     * Cancels a busy Assembly, and stops the requests that upload to it. An Assembly that has ended stays unchanged.
+     * Cancels a busy Assembly, and stops the requests that upload to this Assembly. An Assembly that has ended stays
+     * unchanged.
      */
     readonly cancel: (assemblyId: string) => Effect.Effect<void, StorageFailed>
   }

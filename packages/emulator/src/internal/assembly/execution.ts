@@ -58,10 +58,13 @@ const meter = ({ resultBytes, resultText, results }: Limits.Values) => {
   let text = 0
   const tooMuch = (message: string) => Effect.fail(new StepFailed({ error: "ASSEMBLY_MEMORY_LIMIT_EXCEEDED", message }))
   return {
-    /** Fails if the limit does not allow `more` files. A robot never makes more files than it gets. */
+    /**
+     * Fails if the limit does not allow `more` files. This check is enough, because a robot never makes more files than
+     * it gets.
+     */
     hasRoom: (more: number): Effect.Effect<void, StepFailed> =>
       files + more > results ? Effect.fail(tooManyFiles) : Effect.void,
-    /** Counts the files that a Step has made. Returns their JSON. */
+    /** Counts the files that a Step has made. Returns these files as JSON. */
     count: (made: ReadonlyArray<StepFile>): Effect.Effect<string, StepFailed> => {
       const texts: Array<string> = []
       for (const { file } of made) {

@@ -138,5 +138,8 @@ const routes = Effect.gen(function* () {
   ])
 })
 
-/** The routes under `/auth_keys`. Their details are beyond the specification, which only names the operations. */
+/**
+ * The routes under `/auth_keys`. The details of these routes are beyond the specification, which only names the
+ * operations.
+ */
 export const layer = HttpRouter.addAll(routes)

@@ -52,8 +52,8 @@ export class AuthKeys extends Context.Service<
     /** The Workspace of an active or inactive Auth Key. */
     readonly ownerOf: (key: string) => Effect.Effect<Option.Option<string>, StorageFailed>
     /**
-     * Inserts an Auth Key. If an Auth Key with the same `key` exists, its secret, its Workspace, its scopes and its
-     * `is_active` are replaced. Its other settings stay.
+     * Inserts an Auth Key. If an Auth Key with the same `key` exists, the secret, the Workspace, the scopes and the
+     * `is_active` of this Auth Key are replaced. The other settings of this Auth Key stay.
      */
     readonly put: (authKey: Given) => Effect.Effect<void, StorageFailed>
     /** Records that a request has used an Auth Key. */

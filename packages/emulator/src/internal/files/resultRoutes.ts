@@ -74,7 +74,7 @@ const routes = Effect.gen(function* () {
 
 /**
  * `GET /results/:versionId/:filename`: the bytes of a result of `/transloadit/store`, with ranges. The request needs no
- * credentials, because the id of the version is secret. The service has no such path, because it stores results
- * elsewhere.
+ * credentials, because the id of the version is secret. The service has no such path, because the service stores
+ * results elsewhere.
  */
 export const layer = HttpRouter.addAll(routes)

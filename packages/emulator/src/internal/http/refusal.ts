@@ -57,8 +57,8 @@ export const tooLargeHeaders = server(431, "The headers are too large.")
 const defect = server(500, "The emulator failed; see its log.")
 
 /**
- * The response if the disk fails. It does not contain the path of the file. The specification does not define this
- * response.
+ * The response if the disk fails. The response does not contain the path of the file. The specification does not define
+ * this response.
  */
 const cannotStore = (failed: StorageFailed) => server(507, `The emulator cannot store: ${failed.problem}.`)
 

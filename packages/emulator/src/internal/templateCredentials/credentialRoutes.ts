@@ -213,5 +213,8 @@ const routes = Effect.gen(function* () {
   ])
 })
 
-/** The routes under `/template_credentials`. Their details are beyond the specification, which names the operations. */
+/**
+ * The routes under `/template_credentials`. The details of these routes are beyond the specification, which only names
+ * the operations.
+ */
 export const layer = HttpRouter.addAll(routes)

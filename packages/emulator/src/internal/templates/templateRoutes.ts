@@ -150,5 +150,8 @@ const routes = Effect.gen(function* () {
   ])
 })
 
-/** The routes under `/templates`. Their details are beyond the specification, which only names the operations. */
+/**
+ * The routes under `/templates`. The details of these routes are beyond the specification, which only names the
+ * operations.
+ */
 export const layer = HttpRouter.addAll(routes)

@@ -33,7 +33,7 @@ const make = Effect.sync(() => {
 
   /**
    * Finds or creates the lock and enters its queue. Both actions are one synchronous step, because the last request
-   * that leaves removes the lock, and it could leave between the two actions.
+   * that leaves removes the lock, and this request could leave between the two actions.
    */
   const enter = (id: string) =>
     Effect.sync(() => {

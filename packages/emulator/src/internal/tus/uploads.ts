@@ -24,7 +24,7 @@ import * as Expiry from "./expiry.ts"
 import * as TusRefusal from "./tusRefusal.ts"
 import * as UploadLocks from "./uploadLocks.ts"
 
-/** An upload. `offset` is the number of its stored bytes. */
+/** An upload. `offset` is the number of stored bytes of the upload. */
 export interface Upload {
   readonly row: UploadStore.Row
   readonly offset: bigint
