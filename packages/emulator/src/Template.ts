@@ -6,7 +6,10 @@
 import * as Content from "@assembly-effect/schema/Template"
 import * as Schema from "effect/Schema"
 
-/** Statistics use these two names as filters (spec.md, "Retrieve Assembly statistics"). */
+/**
+ * Statistics use these two names as filters (spec.md, "Retrieve Assembly statistics"), so no Template may have such an
+ * id.
+ */
 const reserved = new Set(["all", "no_template"])
 
 /**

@@ -60,7 +60,7 @@ interface Settings {
   readonly isJson: boolean
 }
 
-/** The events of the job. Only files that can be read again can be continued by a later command. */
+/** The events of the job. A later command can continue only the uploads of files that can be read again. */
 const eventsOf = (files: ReadonlyArray<UploadPlan.Planned>, { concurrency, isJson, isRestarted, params }: Settings) => {
   const options = {
     params,

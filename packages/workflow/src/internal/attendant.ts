@@ -20,7 +20,10 @@ import * as Store from "./store.ts"
 /** How often the table is read for changes of other processes. */
 const interval = "500 millis"
 
-/** The largest number of a shard that is tried, because `Sharding` does not tell how many shards exist. */
+/**
+ * The shards of this process are found by trying all numbers up to this one, because `Sharding` does not tell how many
+ * shards exist.
+ */
 const maxShard = 1024
 
 /** How many keys are read with one statement. */

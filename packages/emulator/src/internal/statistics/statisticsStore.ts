@@ -96,7 +96,7 @@ const ratio = (amount: number, of: number): number => (of === 0 ? 0 : amount / o
 /** The speed in megabits per second. The speed is 0 if the duration is 0. */
 const speed = (bytes: number, millis: number): number => ratio(bytes * 8, millis * 1000)
 
-/** Always 0, because the emulator has no queue. */
+/** The time in the queue, which is always 0, because the emulator has no queue. */
 const queueDuration = 0
 
 const toBucket = (row: Row): AssemblyStatistics.StatsBucket => ({
