@@ -70,7 +70,7 @@ export const duration = (input: Duration.Input): string => {
 }
 
 /**
- * A time in UTC, to the second. The text does not name the zone, because the heading of the table names the zone.
+ * A time in UTC, to the second. The text does not name the zone, because the heading of the table names it.
  *
  * @example date(DateTime.makeUnsafe("2026-01-01T10:00:00Z")) // "2026-01-01 10:00:00"
  *

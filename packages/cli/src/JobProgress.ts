@@ -93,7 +93,7 @@ export const view = (names: ReadonlyArray<string>): UploadProgress.View<UploadJo
         case "FileEvent":
           return fileNote(event, names, told)
         case "FileFailed":
-          // The error of the command says why the file failed.
+          // The error of the command says why.
           return names.length === 1 ? undefined : `${names[event.file] ?? ""}: failed`
         default:
           return undefined
