@@ -152,8 +152,8 @@ const draw = (
 
 /**
  * Renders time series as charts with the same time axis. The y axis of each chart shows its largest value. The x axis
- * has ticks at calendar times, and ends now. Points that share a bar are added up, so the values must be counts or
- * sizes, not averages. A series without values is one line.
+ * has ticks at calendar times, and its right end is labelled `now`. Points that share a bar are added up, so the values
+ * must be counts or sizes, not averages. A series without values is one line.
  *
  * @example
  * Chart.render([{ title: "Failed", points, format: Format.count, colour: "red" }], { from, to, granularity: 3_600_000 })

@@ -1,5 +1,5 @@
 /**
- * Formats numbers, sizes and moments for people. Pure; always English and UTC.
+ * Formats numbers, sizes and moments for people. All functions are pure, and use English and UTC.
  */
 import * as ByteSize from "effect/ByteSize"
 import * as DateTime from "effect/DateTime"

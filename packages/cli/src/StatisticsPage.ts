@@ -1,5 +1,5 @@
 /**
- * Assembly statistics as CSV, as a picture (SVG) and as a page (HTML). Pure.
+ * Assembly statistics as CSV, as a picture (SVG) and as a page (HTML). All functions are pure.
  */
 import type * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
 import * as DateTime from "effect/DateTime"

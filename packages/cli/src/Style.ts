@@ -7,8 +7,8 @@ import * as Effect from "effect/Effect"
 import { styleText } from "node:util"
 
 /**
- * Functions that mark a text with a colour or a weight. Without colours they return the text unchanged. The functions
- * are applied after measuring and cutting, so they never change a layout.
+ * Functions that mark a text with a colour or a weight. Without colours the functions return the text unchanged. The
+ * functions are applied after measuring and cutting, so they never change a layout.
  *
  * @since 0.1.0
  * @category models

@@ -1,5 +1,5 @@
 /**
- * The time axis of a report: bars of one calendar step. Pure; always UTC.
+ * The time axis of a report: bars of one calendar step. All functions are pure, and use UTC.
  */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"

@@ -138,7 +138,7 @@ const expand = Effect.fnUntraced(function* (typed: string, isRecursive: boolean)
 
 const decodeName = SchemaParser.decodeUnknownResult(DamAsset.Filename)
 
-/** The problem of a name at the service, if any: the first rule of filenames that one of its parts breaks. */
+/** The problem of a name at the service, if any: the first rule of filenames that a part of the name breaks. */
 const problemOf = (name: string): string | undefined => {
   if (/\p{Cc}/u.test(name)) return "the service refuses a name with control characters; rename the file"
   const broken = name

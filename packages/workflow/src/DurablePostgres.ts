@@ -38,9 +38,9 @@ import * as Derive from "./internal/derive.ts"
  *
  * - `database`: how to connect, usually `{ url: Redacted.make("postgres://…") }`. A runner holds one connection for its
  *   locks, so `maxConnections` is at least 2. The default is 10.
- * - `expiry`: when other runners take over the jobs of a runner that does not answer, 12 seconds by default, from 3
- *   seconds to 5 minutes. A runner that cannot reach Postgres for a third of this time stops its uploads, and continues
- *   them when Postgres answers.
+ * - `expiry`: if a runner does not answer for this time, other runners take over its jobs. The time is 12 seconds by
+ *   default, at least 3 seconds and at most 5 minutes. A runner that cannot reach Postgres for a third of this time
+ *   stops its uploads, and continues them when Postgres answers.
  * - `poll`: how often a runner reads the messages and replies of the engine, half a second by default.
  * - `termination`: how long a runner may take to stop a job that another runner has taken over, 1 second by default.
  *

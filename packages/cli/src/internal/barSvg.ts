@@ -1,5 +1,5 @@
 /**
- * Stacked bars as SVG, with a time axis and an axis of values. Pure.
+ * Stacked bars as SVG, with a time axis and an axis of values. All functions are pure.
  */
 import * as DateTime from "effect/DateTime"
 import * as Printable from "@assembly-effect/schema/Printable"
@@ -71,7 +71,7 @@ const stepOf = (max: number, base: number): number => {
   return Math.max(1, factor * power * unit)
 }
 
-/** The time between two dates of a tooltip, to the minute. */
+/** The date and the time in a tooltip, to the minute. */
 const minute = (time: number): string => {
   const [date = "", rest = ""] = DateTime.formatIso(DateTime.makeUnsafe(time)).split("T")
   return `${date} ${rest.slice(0, 5)}`

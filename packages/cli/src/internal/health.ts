@@ -1,5 +1,5 @@
 /**
- * The findings of `assembly doctor`, and how they are shown. Pure.
+ * The findings of `assembly doctor`, and how they are shown. All functions are pure.
  */
 import * as Printable from "@assembly-effect/schema/Printable"
 import * as Schema from "effect/Schema"
@@ -30,7 +30,7 @@ const colours = { good: "green", note: "yellow", bad: "red" } as const
 /** The number of cells of the mark and of the subject, with the gaps after them. */
 const indentation = 16
 
-/** Renders each finding with its advice. Long texts are wrapped below each other. */
+/** Renders each finding with its advice. Long texts are wrapped, and their lines start in the same column. */
 export const render = (
   findings: ReadonlyArray<Finding>,
   {

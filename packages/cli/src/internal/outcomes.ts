@@ -1,5 +1,5 @@
 /**
- * How the Assemblies in a bucket of statistics have ended. Pure.
+ * How the Assemblies in a bucket of statistics have ended. All functions are pure.
  */
 import type * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
 import * as DateTime from "effect/DateTime"

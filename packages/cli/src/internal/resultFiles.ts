@@ -1,5 +1,5 @@
 /**
- * The result files of an Assembly: their table, and names under which they can be saved. Pure.
+ * The result files of an Assembly: their table, and names under which they can be saved. All functions are pure.
  */
 import * as Results from "@assembly-effect/api/Results"
 import type * as Assembly from "@assembly-effect/schema/Assembly"

@@ -77,7 +77,7 @@ export const metadataOf = ({ fieldname = "file", filename, metadata }: DurableJo
 const refuse = (issues: ReadonlyArray<ApiError.Issue>): Effect.Effect<void, ApiError.InvalidRequest> =>
   issues.length === 0 ? Effect.void : Effect.fail(new ApiError.InvalidRequest({ operation, issues }))
 
-/** Checks a job, and encodes it as it is stored. */
+/** Checks a job, and encodes the job in its stored form. */
 export const encode = Effect.fnUntraced(function* (job: DurableJob.Job, upload: UploadOptions) {
   yield* refuse(secretsIn({ params: job.params, files: job.files }))
   yield* Effect.mapError(

@@ -60,7 +60,7 @@ const readTemplate = (workspace: string, template: Template.Template): Effect.Ef
 
 /**
  * Adds `credentials` and `templates` to the first Workspace. If the options contain no Auth Key of the first Workspace,
- * `key` is the oldest active Auth Key of this Workspace, or else a new Auth Key.
+ * the result `key` is the oldest active Auth Key of this Workspace, or else a new Auth Key.
  */
 const asked = Effect.fnUntraced(function* ({ credentials, templates = [], workspaces = [] }: Options) {
   const [first = byDefault, ...others] = workspaces

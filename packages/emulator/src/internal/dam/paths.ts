@@ -15,5 +15,5 @@ export const isLongestTooLong = ({ bytes, code_points }: { readonly bytes: numbe
 export const join = (folder: DamStatements.FolderRow | undefined, name: string): string =>
   folder === undefined ? name : `${folder.path}/${name}`
 
-/** Removes the slash at the start of a path, which is optional. */
+/** Removes the optional slash at the start of a path. */
 export const withoutSlash = (path: string): string => path.replace(/^\//, "")

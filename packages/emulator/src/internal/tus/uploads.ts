@@ -272,7 +272,7 @@ const make = Effect.gen(function* () {
   /**
    * Terminates an upload. The bytes of a finished upload stay, because the Assembly uses them. The bytes of an
    * unfinished upload are removed after the termination is stored. If the termination cannot be stored, for example
-   * because the disk is full, the bytes are removed first, and the termination is stored then.
+   * because the disk is full, the bytes are removed first, and then the termination is stored.
    */
   const end = ({ finished_at, id }: UploadStore.Row) =>
     finished_at === null
