@@ -68,7 +68,7 @@ export class CannotReadCertificate extends Schema.TaggedError<CannotReadCertific
   }
 }
 
-/** Loaded on demand, because the other commands need no server and no database. */
+/** The emulator is loaded on demand, because the other commands need no server and no database. */
 const load = Effect.promise(() => import("@assembly-effect/emulator/Emulator"))
 
 /** Reads a list of Templates from a JSON file. */

@@ -20,7 +20,7 @@ export const JobWorkflow = Workflow.make("DurableJob/v1", {
 /** The execution of an attempt. */
 export const executionOf = (attempt: Attempt): Effect.Effect<string> => JobWorkflow.executionId(attempt)
 
-/** Completed by a verified notification about the Assembly. */
+/** A verified notification about the Assembly completes this Deferred. */
 const Notified = DurableDeferred.make("notified/v1")
 
 /** Ends the wait of an execution for a notification. */

@@ -100,7 +100,7 @@ export interface Attempt {
 
 const ended = ["Completed", "Failed", "Canceled"] as const satisfies ReadonlyArray<State>
 
-/** Whether the attempt has ended, so that its state does not change any more. */
+/** Whether the attempt has ended. The state of an ended attempt does not change any more. */
 export const hasEnded = ({ state }: { readonly state: State }): boolean => ended.some((end) => end === state)
 
 export const make = Effect.gen(function* () {

@@ -65,7 +65,7 @@ export const isNotFound = (error: { readonly _tag: string; readonly status?: num
   error._tag === "ServiceFailure" && error.status === 404
 
 /**
- * The Assembly of an attempt. `isNew`: whether this runner has just created the Assembly, so that the Assembly has no
+ * The Assembly of an attempt. `isNew`: whether this runner has just created the Assembly. A new Assembly has no
  * uploads.
  */
 interface Begun {

@@ -46,7 +46,7 @@ const make = Effect.fnUntraced(function* (port: number, limits: Limits.Values) {
   return http
 })
 
-/** An HTTP server on loopback only, because reading an Assembly needs no credentials. */
+/** An HTTP server on loopback only, because whoever reaches the server can read an Assembly without credentials. */
 export const layer = (
   port: number,
   limits: Limits.Values

@@ -46,7 +46,7 @@ const moments = Statement.all(Moment)
  */
 const slice = 1000
 
-/** The statements of a history. Exported because a test checks the query plans. */
+/** The statements of a history. This function is exported, because a test checks the query plans. */
 export const statements = (sql: SqlClient.SqlClient, { region, workspace }: Omit<Filter, "since">) => {
   const selected = sql`workspace = ${workspace} AND ${region === "all" ? sql.literal("true") : sql`region = ${region}`}`
   // LIMIT is a literal, because SQLite would plan the statement again each time a LIMIT parameter is bound. The states
