@@ -98,7 +98,7 @@ const make = (paint: (format: keyof Style) => (text: string) => string): Style =
 })
 
 /**
- * No colours, for files, pipes, tests and `NO_COLOR`.
+ * The style without colours, for files, pipes, tests and `NO_COLOR`.
  *
  * @since 0.1.0
  * @category constructors

@@ -9,7 +9,7 @@ const isNeeded = (name: string, args: ReadonlyArray<string>): boolean =>
 
 /**
  * Loads the module of a command only if the arguments need the command, so that the other commands and the help start
- * fast. The help shows a command that was not loaded with its name and description.
+ * fast. For a command that was not loaded, the help shows the name and the description.
  */
 const lazily = <const Name extends string, Input, Context, E, R>(
   args: ReadonlyArray<string>,

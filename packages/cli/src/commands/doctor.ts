@@ -114,7 +114,7 @@ const accessOf = <A, E extends { readonly _tag: string }, R>(
     }
   })
 
-/** One request for each scope that permits reading. No request changes anything. */
+/** One request for each scope that permits reading. None of these requests changes anything. */
 const readings: Readonly<Record<string, Effect.Effect<Access, never, AssemblyClient>>> = {
   "assemblies:read": accessOf(
     Effect.flatMap(DateTime.now, (now) =>

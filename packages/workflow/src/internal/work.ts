@@ -99,7 +99,7 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
 
   /**
    * What follows for an attempt that may not send bytes: it was canceled, has ended, or is `Processing`. An attempt is
-   * `Processing` here if a runner died after it had recorded this state, and before the engine stored the result.
+   * already `Processing` if a runner died after it had recorded this state, and before the engine stored the result.
    */
   const superseded = (attempt: Store.Attempt, execution: string) =>
     Effect.flatMap(

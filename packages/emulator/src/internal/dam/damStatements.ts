@@ -105,7 +105,10 @@ export const make = (sql: SqlClient.SqlClient) => {
       allAssets(sql`
         ${current} AND assets.workspace = ${workspace} AND position > ${after} AND position <= ${until}
         ORDER BY position LIMIT ${sql.literal(String(limit))}`),
-    /** The position of the newest asset, which may be deleted. 0 if the Workspace never had an asset. */
+    /**
+     * The position of the newest asset, even if this asset was deleted. The position is 0 if the Workspace never had an
+     * asset.
+     */
     lastPosition: (workspace: string) =>
       Effect.map(
         firstPosition(sql`SELECT last AS position FROM dam_positions WHERE workspace = ${workspace}`),

@@ -2,7 +2,7 @@ import type * as DamStatements from "./damStatements.ts"
 
 const utf8 = new TextEncoder()
 
-/** The limits of spec.md, "Limits". They apply to the normalised path with its separators. */
+/** The limits of spec.md, "Limits". These limits apply to the normalised path with its separators. */
 const most = { codePoints: 512, bytes: 1024 }
 
 export const isTooLong = (path: string): boolean =>

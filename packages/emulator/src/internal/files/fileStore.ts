@@ -19,7 +19,7 @@ export type Digest = ContentHash.Digest
 /** The checksum that a client sends. `algorithm` is a name for `createHash` of Node. */
 export interface Checksum {
   readonly algorithm: string
-  /** In hexadecimal digits. */
+  /** The checksum in hexadecimal digits. */
   readonly digest: string
 }
 
