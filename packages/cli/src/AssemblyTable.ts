@@ -29,8 +29,8 @@ interface Shown {
 }
 
 /**
- * The columns. The most important ones name the Assembly, its state, its time and its error. `Error` is only shown if
- * an Assembly has an error.
+ * The columns. The most important columns name the Assembly, its state, its time and its error. `Error` is only shown
+ * if an Assembly has an error.
  */
 const columns = ({ hasErrors, now, stateOf }: Shown): ReadonlyArray<Table.Column<AssemblyList.Entry>> => [
   { title: "Assembly", rank: 1, value: ({ id }) => id, keep: true },
@@ -96,7 +96,10 @@ export const render = (entries: ReadonlyArray<AssemblyList.Entry>, options: Opti
 
 const common = { id: "0".repeat(32), created: "2026-01-01T00:00:00Z" }
 
-/** Entries whose cells have the usual widths, so that the entries of later pages fit. */
+/**
+ * Entries whose cells have the usual widths. The columns fit these entries too, because later pages may have such
+ * entries.
+ */
 const usual: ReadonlyArray<AssemblyList.Entry> = [
   { ...common, ok: "REQUEST_ABORTED", bytes_received: 1000 * 1024 * 1024, execution_duration: 59 * 60 + 59 },
   { ...common, error: "0".repeat(20) }

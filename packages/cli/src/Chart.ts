@@ -106,12 +106,12 @@ const cell = (eighths: number, row: number): string => blocks[Math.min(full, Mat
 const toEighths = (value: number, max: number, height: number): number =>
   value === 0 ? 0 : Math.max(1, Math.round((value / max) * height * full))
 
-/** The cells of the longest label of a tick, and of the gap after it. */
+/** The number of cells of the longest label of a tick and of the gap after this label. */
 const tickCells = 7
 
 const now = "now"
 
-/** The x axis with its ticks, and the labels below it. A label has its first character below its tick. */
+/** The x axis with its ticks, and the labels below it. The first character of a label is below its tick. */
 const footer = ({ axis, barCells, plotCells }: Frame): readonly [line: string, labels: string] => {
   const cells = axis.bars * barCells
   const line = Array.from("─".repeat(cells))
@@ -152,8 +152,8 @@ const draw = (
 
 /**
  * Renders time series as charts with the same time axis. The y axis of each chart shows its largest value. The x axis
- * has ticks at calendar times, and ends now. Points that share a bar are added up, so the values must be counts or
- * sizes, not averages. A series without values is one line.
+ * has ticks at calendar times, and its right end is labelled `now`. Points that share a bar are added up, so the values
+ * must be counts or sizes, not averages. A series without values is one line.
  *
  * @example
  * Chart.render([{ title: "Failed", points, format: Format.count, colour: "red" }], { from, to, granularity: 3_600_000 })

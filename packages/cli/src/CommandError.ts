@@ -40,7 +40,8 @@ export class NotConfirmed extends Schema.TaggedError<NotConfirmed>()("NotConfirm
 }
 
 /**
- * One of several things could not be deleted. The message names it, because the error of the service does not.
+ * One of several things could not be deleted. The message names this thing, because the error of the service does not
+ * name it.
  *
  * @since 0.1.0
  * @category errors
@@ -55,8 +56,8 @@ export class NotDeleted extends Schema.TaggedError<NotDeleted>()("NotDeleted", {
 }
 
 /**
- * The service stored files under other paths than their names, so that one may have replaced another file. `names` are
- * the expected paths of these files.
+ * The service stored files under other paths than their names, so a stored file may have replaced another file. `names`
+ * are the expected paths of these files.
  *
  * @since 0.1.0
  * @category errors

@@ -18,7 +18,10 @@ const configuration = ({ cause }: Config.ConfigError): string => {
   return `set the environment ${names.length === 1 ? "variable" : "variables"} ${names.join(", ")}`
 }
 
-/** An upload error whose `message` is only the text of the server. The request, the host and the status are added. */
+/**
+ * An upload error whose `message` is only the text of the server. The request, the host and the status are added to the
+ * text.
+ */
 const isAnswer = Schema.is(
   Schema.Struct({ request: Schema.String, host: Schema.String, message: Schema.String, status: Schema.Int })
 )
@@ -30,7 +33,7 @@ const isOfOperation = Schema.is(Schema.Struct({ operation: Schema.NonEmptyString
 const isOfTokens = Schema.is(Schema.Union([AuthError.TokenUnavailable, AuthError.UnexpectedTokenResponse]))
 const isFilesFailed = Schema.is(AssemblyUploadError.FilesFailed)
 
-/** The variable of each option of the client. */
+/** The environment variable for each option of the client. */
 const variables: Readonly<Record<string, string>> = {
   baseUrl: "ASSEMBLY_BASE_URL",
   key: "ASSEMBLY_AUTH_KEY",
@@ -57,7 +60,7 @@ const advised = (message: string): string =>
 /** At most this number of files is named, so that the line stays readable. */
 const mostFiles = 3
 
-/** What happened to the Assembly of the files. If it was kept, the command itself prints how to continue. */
+/** What happened to the Assembly of the files. If the Assembly was kept, the command itself prints how to continue. */
 const fates = {
   canceled: ". The Assembly was canceled",
   "not canceled": ". The Assembly could not be canceled, and still waits for files",
@@ -74,7 +77,8 @@ const failedFiles = ({ assembly, files }: AssemblyUploadError.FilesFailed, host:
 
 const text = (error: unknown, host: string | undefined): string => {
   if (error instanceof Config.ConfigError) return configuration(error)
-  // `Argument.withSchema` and `Flag.withSchema` put these words before the message of a Schema, which is clear alone.
+  // `Argument.withSchema` and `Flag.withSchema` put these words before the message of a Schema, which is clear without
+  // these words.
   if (isInvalidValue(error)) return error.message.replace("Expected: Schema validation failed: Expected", "Expected")
   if (isInvalidCredentials(error)) return invalid(error.issues)
   if (isInvalidRequest(error)) {
@@ -90,7 +94,7 @@ const text = (error: unknown, host: string | undefined): string => {
   }
   if (error instanceof Error && error.message !== "") return advised(error.message)
   if (error instanceof Error) return error.name
-  // Formatted, because `String(error)` would be `[object Object]`.
+  // The error is formatted, because `String(error)` would be `[object Object]`.
   return typeof error === "string" ? error : Formatter.format(error)
 }
 

@@ -1,5 +1,5 @@
 /**
- * Formats numbers, sizes and moments for people. Pure; always English and UTC.
+ * Formats numbers, sizes and moments for people. All functions are pure, and use English and UTC.
  */
 import * as ByteSize from "effect/ByteSize"
 import * as DateTime from "effect/DateTime"
@@ -86,7 +86,8 @@ const ages: ReadonlyArray<readonly [unit: string, seconds: number]> = [
 ]
 
 /**
- * How long ago a moment was, in its largest unit. A moment in the future is `0s`, because clocks differ.
+ * How long ago a moment was, in its largest unit. A moment in the future is `0s`, because the clock of the service may
+ * be ahead of this clock.
  *
  * @example age("90 minutes") // "1h", age("45 seconds") // "45s"
  *

@@ -12,7 +12,7 @@ import * as Style from "./Style.ts"
 type Row = readonly [term: string, explanation: string]
 
 /**
- * The environment variables that a command reads, for its help. By default the variables of the service.
+ * The environment variables that a command reads, for its help. By default, these are the variables of the service.
  *
  * @since 0.1.0
  * @category references

@@ -33,8 +33,8 @@ export const lines = <T extends string>(texts: ReadonlyArray<T & Unrendered<T>>)
 export const report = (rendered: ReadonlyArray<Style.Line>): Effect.Effect<void> => Console.log(rendered.join("\n"))
 
 /**
- * Breaks the lines of a text between words if the standard error is a terminal, because a terminal breaks them
- * anywhere.
+ * Breaks the lines of a text between words if the standard error is a terminal, because the terminal itself would break
+ * the lines within words.
  */
 const inTerminal = (text: string): string => {
   const { columns, isTTY } = process.stderr
@@ -134,7 +134,7 @@ export const jsonLines = <S extends Schema.ConstraintCodec<unknown, unknown>>(sc
 }
 
 /**
- * Writes a text to the terminal. It may contain colours, and the control sequences that redraw a line. A closed
+ * Writes a text to the terminal. The text may contain colours, and the control sequences that redraw a line. A closed
  * terminal is not a failure.
  *
  * @since 0.1.0

@@ -1,5 +1,6 @@
 /**
- * The command line as one Effect. It parses the arguments, runs the command and reports each failure in one line.
+ * The command line as one Effect. This Effect parses the arguments, runs the command and reports each failure in one
+ * line.
  */
 import * as Cause from "effect/Cause"
 import * as CliOutput from "effect/cli/CliOutput"
@@ -16,7 +17,10 @@ import * as DotEnv from "./DotEnv.ts"
 import * as HelpText from "./HelpText.ts"
 import * as Output from "./Output.ts"
 
-/** Loaded after a failure, because it needs the errors of all packages. */
+/**
+ * Loads the modules that describe errors. They are loaded only after a failure, because they need the errors of all
+ * packages.
+ */
 const loadErrors = Effect.promise(async () => {
   const [ErrorLine, NextStep] = await Promise.all([import("./ErrorLine.ts"), import("./NextStep.ts")])
   return { ErrorLine, NextStep }

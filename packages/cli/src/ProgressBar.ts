@@ -27,7 +27,7 @@ export interface Progress {
   readonly sent: bigint
   readonly acknowledged: bigint
   readonly total: bigint | undefined
-  /** The number of bytes that an earlier run has sent. They do not count as speed. */
+  /** The number of bytes that an earlier run has sent. These bytes do not count as speed. */
   readonly earlier: bigint
   readonly startedAt: number
   readonly now: number
@@ -62,7 +62,8 @@ const measureAgain = (measure: Measure, sent: bigint, now: number): Measure => {
   if (measure.isPaused === true) return sent === measure.sent ? measure : { at: now, sent, rate: measure.rate }
   const elapsed = now - measure.at
   if (elapsed < minMeasureMillis) return measure
-  // After a broken connection the server may have fewer bytes than were sent. The difference is not a negative speed.
+  // After a broken connection the server may have fewer bytes than were sent. Then the measured speed is 0, and not
+  // negative.
   const moved = sent > measure.sent ? Number(sent - measure.sent) : 0
   const rate = (moved * 1000) / elapsed
   const weight = 1 - Math.exp(-elapsed / smoothingMillis)
@@ -133,8 +134,8 @@ export const pauseMeasure = (progress: Progress): Progress => ({
 })
 
 /**
- * The progress while nothing is sent until `until`, because a request failed. Neither speed nor time left is known
- * then.
+ * The progress while nothing is sent until `until`, because a request failed. Until then, neither the speed nor the
+ * remaining time is known.
  *
  * @since 0.1.0
  * @category combinators
@@ -163,7 +164,7 @@ export const isFinishing = (progress: Progress): boolean =>
   progress.total !== undefined && progress.sent >= progress.total && !isComplete(progress)
 
 /**
- * The share of sent bytes in whole percent. It is 100 only when all bytes are stored.
+ * The share of sent bytes in whole percent. The share is 100 only when all bytes are stored.
  *
  * @since 0.1.0
  * @category getters
@@ -316,7 +317,7 @@ export const line = (
 }
 
 /**
- * Renders the same facts as words, for output that cannot be overwritten: a file, a log or a pipe.
+ * Renders the facts of {@link line} as words, for output that cannot be overwritten: a file, a log or a pipe.
  *
  * @example "video.mp4: 50% (60.0 MiB of 120.0 MiB), 81.2 MB/s, 0.7 s left"
  *

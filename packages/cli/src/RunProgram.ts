@@ -27,7 +27,7 @@ export class NotRun extends Schema.TaggedError<NotRun>()("NotRun", {
 }
 
 /**
- * The program has failed. It has reported its failure itself, so nothing is printed.
+ * The program has failed. The program has reported its failure itself, so this process prints nothing.
  *
  * @since 0.1.0
  * @category errors
@@ -64,7 +64,7 @@ const toStopped =
 
 /**
  * Runs a program with its arguments, with more variables in its environment, and with the input and output of this
- * process. Fails with its exit code, if this code is not 0.
+ * process. Fails with the exit code of the program, if this code is not 0.
  *
  * @since 0.1.0
  * @category running

@@ -24,7 +24,7 @@ const variable = (name: string) => Config.option(Config.schema(Schema.NonEmptySt
 
 /**
  * The folder of unfinished uploads: `$XDG_STATE_HOME/assembly/uploads`, else `~/.local/state/assembly/uploads`. On
- * Windows it is below `%LOCALAPPDATA%`. `None` if no environment variable names a home folder.
+ * Windows the folder is below `%LOCALAPPDATA%`. `None` if no environment variable names a home folder.
  *
  * @since 0.1.0
  * @category getters

@@ -1,5 +1,5 @@
 /**
- * Assembly statistics as CSV, as a picture (SVG) and as a page (HTML). Pure.
+ * Assembly statistics as CSV, as a picture (SVG) and as a page (HTML). All functions are pure.
  */
 import type * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
 import * as DateTime from "effect/DateTime"
@@ -153,8 +153,8 @@ const table = (
   ].join("\n")
 
 /**
- * The report as one file without scripts and without links to other files. It contains one picture for wide screens and
- * one for narrow screens, so that the texts have a readable size on both.
+ * The report as one file without scripts and without links to other files. The report contains one picture for wide
+ * screens and one for narrow screens, so that the texts have a readable size on both.
  *
  * @since 0.1.0
  * @category formatting

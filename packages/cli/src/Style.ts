@@ -7,8 +7,8 @@ import * as Effect from "effect/Effect"
 import { styleText } from "node:util"
 
 /**
- * Functions that mark a text with a colour or a weight. Without colours they return the text unchanged. They are
- * applied after measuring and cutting, so they never change a layout.
+ * Functions that mark a text with a colour or a weight. Without colours the functions return the text unchanged. The
+ * functions are applied after measuring and cutting, so they never change a layout.
  *
  * @since 0.1.0
  * @category models
@@ -98,7 +98,7 @@ const make = (paint: (format: keyof Style) => (text: string) => string): Style =
 })
 
 /**
- * No colours, for files, pipes, tests and `NO_COLOR`.
+ * The style without colours, for files, pipes, tests and `NO_COLOR`.
  *
  * @since 0.1.0
  * @category constructors

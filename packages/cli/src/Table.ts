@@ -183,9 +183,9 @@ export const open = <Row>(
  *
  * **Details**
  *
- * If the table does not fit into the terminal, the columns with a short form use it. Then the widest columns are cut to
- * their `least` width, and their texts end in `…`. If this is not enough, the columns with the lowest importance are
- * left out, and a line below the table names them.
+ * If the table does not fit into the terminal, the columns with a short form use this form. Then the widest columns are
+ * cut to their `least` width, and their texts end in `…`. If this is not enough, the columns with the lowest importance
+ * are left out, and a line below the table names them.
  *
  * @example
  * Table.render([{ title: "Name", value: (file) => file.name }, { title: "Type", value: (file) => file.type }], files)

@@ -1,5 +1,5 @@
 /**
- * The time axis of a report: bars of one calendar step. Pure; always UTC.
+ * The time axis of a report: bars of one calendar step. All functions are pure, and use UTC.
  */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -93,7 +93,7 @@ export const make = ({ from, granularity, maxBars, to }: Options): TimeAxis => {
 }
 
 /**
- * The sums of the values in each bar. Values outside of the axis are left out.
+ * The sum of the values in each bar. Values outside of the axis are left out.
  *
  * @since 0.1.0
  * @category getters

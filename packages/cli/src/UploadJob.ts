@@ -41,7 +41,7 @@ export type JobError = AssemblyUploadError | ResumableAssemblyUploadError
 const pace = { interval: "2 seconds", maxInterval: "10 seconds" } as const
 
 /**
- * Adds the progress of the Assembly to the events of its job, from the end of the uploads.
+ * Adds the progress of the Assembly to the events of its job, from the end of the uploads on.
  *
  * @since 0.1.0
  * @category running
@@ -67,7 +67,7 @@ export const withWork = <E, R>(job: Stream.Stream<AssemblyUploadEvent.AssemblyUp
         work,
         { haltStrategy: "left" }
       )
-      // A Status that was read just before the end may arrive just after it.
+      // A Status that was read just before the end may arrive just after the end.
       let isCompleted = false
       return Stream.filter(merged, ({ _tag }) => {
         isCompleted ||= _tag === "Completed"
@@ -109,7 +109,7 @@ export const toRecords = (
     if (event._tag === "Executing") {
       return [{ event: event._tag, assembly_id: event.status.assembly_id ?? null, results: resultsOf(event.status) }]
     }
-    // The event `FileCompleted` reports the same.
+    // The event `FileCompleted` reports the same completion.
     if (event._tag === "FileEvent" && event.event._tag === "Completed") return []
     const { _tag = "", event: inner, ...fields } = (yield* Effect.orDie(encodeEvent(event))) as Schema.JsonObject
     const { _tag: kind = "", ...details } = (inner ?? {}) as Schema.JsonObject

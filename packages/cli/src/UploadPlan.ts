@@ -49,7 +49,8 @@ export class SameName extends Schema.TaggedError<SameName>()("SameName", {
 }
 
 /**
- * The standard input was given without its name or twice, or its name without the standard input. Nothing was sent.
+ * The standard input was given twice or without a name, or a name was given without the standard input. Nothing was
+ * sent.
  *
  * @since 0.1.0
  * @category errors
@@ -64,13 +65,16 @@ export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInp
 /** A file that an argument names. */
 interface Found {
   readonly path: string
-  /** The name at the service with `-r`: the path from the last folder that the arguments name. */
+  /** The name at the service with `-r`, see {@link keptPath}. */
   readonly kept: string
 }
 
 const refuse = (path: string, problem: string) => Effect.fail(new LocalFile.CannotRead({ path, problem }))
 
-/** The path as it was typed. Only the last part of a path that is absolute or starts with `..` is kept. */
+/**
+ * The name at the service with `-r`, for a path that a user has typed, and for the path `inside` below it. If the typed
+ * path is absolute or starts with `..`, the name has only the last part of the typed path.
+ */
 const keptPath = (path: Path.Path, typed: string, inside = ""): string => {
   const normal = path.normalize(typed).replaceAll(path.sep, "/").replace(/\/$/, "")
   const start = path.isAbsolute(typed) || /^\.\.(?:\/|$)/.test(normal) ? path.basename(path.resolve(typed)) : normal
@@ -87,8 +91,8 @@ const inFolder = Effect.fnUntraced(function* (folder: string) {
     const info = yield* Effect.mapError(fs.stat(at), LocalFile.toCannotRead(at))
     if (info.type !== "Directory") found.push({ path: at, kept: keptPath(path, folder, name) })
     else if (Result.isSuccess(yield* Effect.result(fs.readLink(at)))) {
-      // `readDirectory` does not list the files behind a link. If they were skipped silently, the copy would be
-      // incomplete.
+      // `readDirectory` does not list the files behind a link. If this program skipped these files silently, the upload
+      // would be incomplete.
       return yield* refuse(at, "is a link to a folder, which is not followed; remove the link, or upload its target")
     }
   }
@@ -126,7 +130,7 @@ const expand = Effect.fnUntraced(function* (typed: string, isRecursive: boolean)
   const working = path.resolve(".")
   const matches = yield* matching(typed, isRecursive)
   const named = matches.map((match) => (path.isAbsolute(typed) ? match : path.relative(working, match))).toSorted()
-  // A folder that matches contains the matches below it.
+  // A folder that matches already contains the matches below it, so these matches are left out.
   const top = named.filter((one) => !named.some((other) => one.startsWith(other + path.sep)))
   const found = yield* Effect.forEach(top, (match) => expandOne(match, isRecursive))
   return found.length === 0 ? yield* refuse(typed, "no file matches") : found.flat()
@@ -134,7 +138,7 @@ const expand = Effect.fnUntraced(function* (typed: string, isRecursive: boolean)
 
 const decodeName = SchemaParser.decodeUnknownResult(DamAsset.Filename)
 
-/** The problem of a name at the service, if any: the first rule of filenames that one of its parts breaks. */
+/** The problem of a name at the service, if any: the first rule of filenames that a part of the name breaks. */
 const problemOf = (name: string): string | undefined => {
   if (/\p{Cc}/u.test(name)) return "the service refuses a name with control characters; rename the file"
   const broken = name
@@ -197,7 +201,7 @@ export const make = Effect.fnUntraced(function* (options: {
 })
 
 /**
- * The files, if all of them can be read again. Undefined if one is the standard input.
+ * The files, if all of them can be read again. Undefined if one of the files is the standard input.
  *
  * @since 0.1.0
  * @category getters
@@ -210,7 +214,7 @@ export const replayable = (
 }
 
 /**
- * The size of all files in bytes. Undefined if the size of one is unknown.
+ * The size of all files in bytes. Undefined if the size of one file is unknown.
  *
  * @since 0.1.0
  * @category getters

@@ -40,7 +40,7 @@ export const advance = (
   }
 }
 
-/** The note that an event leaves on the screen for good. Most events leave none. */
+/** The note that an event leaves on the screen for good. Most events leave no note. */
 const note = (event: UploadEvent.UploadEvent, progress: ProgressBar.Progress): string | undefined => {
   switch (event._tag) {
     case "Retrying":
@@ -58,8 +58,8 @@ const note = (event: UploadEvent.UploadEvent, progress: ProgressBar.Progress): s
 const redrawInterval = "100 millis"
 
 /**
- * The width of the progress line. A full line wraps in some terminals, and the terminal appends `^C` when a user
- * presses Ctrl-C.
+ * The width of the progress line. Three cells stay free, because a full line wraps in some terminals, and because the
+ * terminal appends `^C` when a user presses Ctrl-C.
  */
 const drawingWidth = (columns: number): number => (columns === 0 ? 80 : columns) - 3
 
@@ -164,8 +164,8 @@ const animate = <Event, E, R>(events: Stream.Stream<Event, E, R>, shown: View<Ev
 const unknownStep = 64n * 1024n * 1024n
 
 /**
- * The number of lines that should have been printed for the progress so far. It is 0 when all bytes are sent, because
- * the end of the upload prints its own line.
+ * The number of lines that should have been printed for the progress so far. The number is 0 when all bytes are sent,
+ * because the end of the upload prints its own line.
  */
 const milestone = (progress: ProgressBar.Progress): number => {
   const share = ProgressBar.percent(progress)
@@ -173,7 +173,7 @@ const milestone = (progress: ProgressBar.Progress): number => {
   return progress.sent === progress.total ? 0 : Math.floor(share / 10)
 }
 
-/** The latest progress, the number of lines that were printed for it, and the work after the upload. */
+/** The latest progress, the number of lines that were printed for this progress, and the work after the upload. */
 interface Told {
   readonly progress: ProgressBar.Progress
   readonly told: number

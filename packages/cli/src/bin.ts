@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import { launch } from "./internal/launch.ts"
 
-// Loaded on demand: an old version of Node gets an error message instead of a syntax error, and `--version` does not
-// load Effect.
+// The program is loaded on demand: an old version of Node gets an error message instead of a syntax error, and
+// `--version` does not load Effect.
 await launch(async () => {
   const { main } = await import("./internal/main.ts")
   return main

@@ -85,7 +85,10 @@ export class Emulator extends Context.Service<
     readonly baseUrl: string
     /** The URL at which the server listens, without a trailing slash, e.g. `http://127.0.0.1:43210`. */
     readonly localUrl: string
-    /** The certificate of the emulator in PEM, which clients have to trust. Undefined without the option `tls`. */
+    /**
+     * The certificate of the emulator in PEM. Clients have to trust this certificate. Undefined without the option
+     * `tls`.
+     */
     readonly certificate: string | undefined
     readonly credentials: { readonly key: string; readonly secret: Redacted.Redacted }
     /** The slug of the first Workspace. */
@@ -98,23 +101,24 @@ export class Emulator extends Context.Service<
  *
  * - `port`: the port to listen on. The default 0 selects a free port.
  * - `tls`: serves HTTP/2 and HTTP/1.1 over TLS, like the service. `self-signed` creates a certificate for the loopback
- *   names, which clients have to trust. `{ cert, key }` is your own certificate and its private key, in PEM.
+ *   names. Clients have to trust this certificate. `{ cert, key }` is your own certificate and its private key, in PEM.
  * - `publicUrl`: the origin of a proxy in front of the emulator, e.g. `https://assembly.localhost`. URLs in responses
  *   start with this origin.
  * - `allowedHosts`: host names at which the emulator answers, besides loopback and the host of `publicUrl`. Requests to
  *   other hosts are refused with status 421, which stops pages that use DNS rebinding.
  * - `data`: the folder that stores all data. By default, all data is lost when the scope closes.
- * - `credentials`: the first Auth Key. By default it is the first key of the first Workspace in `workspaces`, else the
- *   oldest active key of that Workspace in `data`, else a random key.
+ * - `credentials`: the first Auth Key. By default, the first Auth Key is the first key of the first Workspace in
+ *   `workspaces`, else the oldest active key of that Workspace in `data`, else a random key.
  * - `workspaces`: the Workspaces, isolated from each other. By default there is one Workspace, `emulator`. Workspaces
- *   that are stored in `data` stay. If `data` contains an Auth Key with the same `key`, its secret and its scopes are
- *   replaced. If a request has deleted an Auth Key of this option, the next start creates the Auth Key again.
+ *   that are stored in `data` stay. If an Auth Key in `data` has the same `key` as an Auth Key of this option, the
+ *   stored secret and the stored scopes are replaced. If a request has deleted an Auth Key of this option, the next
+ *   start creates the Auth Key again.
  * - `templates`: Templates of the first Workspace. A stored Template with the same id is replaced.
  * - `seed`: makes ids reproducible: emulators with the same seed and new data generate the same ids in the same order.
  *   A later start with the same `data` generates other ids. Auth Keys and secrets do not depend on `seed`; set them
  *   with `credentials`.
  * - `notificationPause`: the pause after the first failed attempt of a notification, 1 second by default. The pause
- *   doubles with each attempt. There are 8 attempts.
+ *   doubles with each attempt. A notification has at most 8 attempts.
  * - `allowPrivateNotifications`: allows any host in a `notify_url`. By default the host must be public, or loopback if
  *   the params are signed, so that a notification cannot reach a private network.
  * - `uploadLifetime`: unfinished uploads and partial uploads expire after this time (status 410). 24 hours by default.
@@ -155,9 +159,9 @@ const emulator = (options: Options) =>
   )
 
 /**
- * Provides the database and the file store. Both are in the folder `data`. Without this option, the database is in
- * memory and the files are in a temporary folder. Only the owner of the folder has access, because the folder contains
- * secrets and uploads.
+ * Provides the database and the file store. Both are in the folder `data`. Without the option `data`, the database is
+ * in memory and the files are in a temporary folder. Only the owner of the folder has access, because the folder
+ * contains secrets and uploads.
  */
 const storage = ({ data }: Options) =>
   Layer.unwrap(
@@ -171,7 +175,7 @@ const storage = ({ data }: Options) =>
       yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
       const database = path.join(folder, "emulator.sqlite")
       if (data !== undefined) {
-        // SQLite creates the journal of the database with the same permissions.
+        // SQLite creates the journal with the permissions of this file.
         yield* Effect.scoped(fs.open(database, { flag: "a", mode: 0o600 }))
         yield* fs.chmod(database, 0o600)
       }
@@ -298,7 +302,8 @@ const parts = (options: Options) =>
  *
  * **Gotchas**
  *
- * The emulator needs a real clock. Under a `TestClock`, it refuses the signatures of clients that use another clock.
+ * The emulator needs a real clock. Under a `TestClock`, the emulator refuses the signatures of clients that use another
+ * clock.
  *
  * @example
  * Layer.unwrap(

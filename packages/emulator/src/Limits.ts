@@ -27,12 +27,13 @@ import type * as Duration from "effect/Duration"
  * - `fileBytes`: the size of one upload. The limit works like `auth.max_size`. By default there is no limit.
  * - `signatures`: the number of used signatures that are remembered until they expire. If there are more, the oldest
  *   signature is forgotten, and could be used again.
- * - `authKeys`: the number of Auth Keys of a Workspace; 409 `AUTH_KEY_NOT_CREATED`. The options of an emulator may give
- *   more Auth Keys.
+ * - `authKeys`: the number of Auth Keys of a Workspace; 409 `AUTH_KEY_NOT_CREATED`. The options of an emulator may
+ *   contain more Auth Keys.
  * - `results`: the number of result files of an Assembly (`MAX_NUMBER_OF_FILES_EXCEEDED`).
  * - `resultBytes`: the size of all result files of an Assembly together (`ASSEMBLY_MEMORY_LIMIT_EXCEEDED`).
  * - `resultText`: the size of the results in the Status, in characters of JSON (`ASSEMBLY_MEMORY_LIMIT_EXCEEDED`).
- * - `notifications`: the number of notifications that are sent at the same time. The others wait in the database.
+ * - `notifications`: the number of notifications that are sent at the same time. The other notifications wait in the
+ *   database.
  *
  * An Assembly that exceeds `results`, `resultBytes` or `resultText` during its execution fails.
  *

@@ -6,12 +6,15 @@
 import * as Content from "@assembly-effect/schema/Template"
 import * as Schema from "effect/Schema"
 
-/** Statistics use these two names as filters (spec.md, "Retrieve Assembly statistics"). */
+/**
+ * Statistics use these two names as filters (spec.md, "Retrieve Assembly statistics"), so no Template may have such an
+ * id.
+ */
 const reserved = new Set(["all", "no_template"])
 
 /**
- * A Template for an emulator. Requests name it by its `id`. The routes of Templates also accept its `name`, which is
- * the `id` by default.
+ * A Template for an emulator. Requests name the Template by its `id`. The routes of Templates also accept the `name` of
+ * the Template, which is the `id` by default.
  *
  * The params of a request are merged into the `content`: objects by key, arrays by index. A value in the request takes
  * precedence, unless it is null. If `allow_steps_override` is false, requests that have `steps` are refused

@@ -1,6 +1,7 @@
 /**
  * Uploads that survive crashes of processes and machines. A job is stored before anything is sent, and a runner
- * continues it after any crash: `DurableSqlite` runs jobs in one process, `DurablePostgres` on any number of machines.
+ * continues the job after any crash: `DurableSqlite` runs jobs in one process, `DurablePostgres` on any number of
+ * machines.
  *
  * @since 0.1.0
  */
@@ -39,15 +40,15 @@ export type UploadOptions = Omit<UploadSteps.Options, "metadata">
  * The options of a runner.
  *
  * - `secrets`: the secrets of the deployment, each of at least 32 bytes. The ids of Assemblies and the markers of
- *   uploads are derived from them. The first secret is used for new attempts; the others are used to continue attempts
- *   that began with them. All runners must have the same secrets.
+ *   uploads are derived from these secrets. The first secret is used for new attempts; the others are used to continue
+ *   attempts that began with them. All runners must have the same secrets.
  * - `uploads`: the number of files that this runner uploads at the same time, 8 by default.
  * - `patience`: how long a runner retries a job after temporary failures, such as a service that does not answer, 1
  *   hour by default. A runner that takes over the job starts with the full time.
  * - `pollInterval`: the longest pause between two requests for the Status of an Assembly that is processed, 1 minute by
  *   default. A verified notification ends the pause, see {@link notified}.
- * - `retention`: how long a job stays in the database after it has ended, 7 days by default. Then its key is free
- *   again.
+ * - `retention`: how long a job stays in the database after it has ended, 7 days by default. Then another job can use
+ *   its key.
  * - `upload`: the options of each upload.
  *
  * @since 0.1.0
@@ -113,13 +114,13 @@ export class Durable extends Context.Service<
 >()("@assembly-effect/workflow/Durable") {}
 
 /**
- * Stores a job, and returns when it is stored. A runner uploads its files and waits for its Assembly. The key
- * identifies the job, so a second call with the same key stores nothing.
+ * Stores a job, and returns when it is stored. A runner uploads the files of the job and waits for the Assembly of the
+ * job. The key identifies the job, so a second call with the same key stores nothing.
  *
  * **Details**
  *
- * The job is checked and its sources are opened before it is stored. Their sizes and identities are stored with the
- * job. If a source has changed when its upload starts or continues, the job fails with `SourceFailed`.
+ * The job is checked and its sources are opened before it is stored. The sizes and identities of the sources are stored
+ * with the job. If a source has changed when its upload starts or continues, the job fails with `SourceFailed`.
  *
  * @example
  * Durable.start({
@@ -185,7 +186,7 @@ export const status = (
 
 /**
  * Cancels a job, and returns when the cancellation is stored. The runner of the job stops its uploads and cancels its
- * Assembly. If no runner is active, the next runner that starts does so. A job that has ended does not change.
+ * Assembly. If no runner is active, the next runner that starts does both. A job that has ended does not change.
  *
  * @since 0.1.0
  * @category running
@@ -196,8 +197,8 @@ export const cancel = (
   Effect.flatMap(Durable, (durable) => durable.cancel(key))
 
 /**
- * Starts the next attempt of a job that failed or was canceled. The attempt has its own Assembly, and accepts sources
- * that have changed.
+ * Starts the next attempt of a job that failed or was canceled. The new attempt has its own Assembly, and accepts
+ * sources that have changed.
  *
  * @since 0.1.0
  * @category running
@@ -211,8 +212,8 @@ export const retry = (
 > => Effect.flatMap(Durable, (durable) => durable.retry(key))
 
 /**
- * The jobs in the database, in the order of their keys, optionally only those in one state. The stream reads pages, so
- * the memory use does not depend on the number of jobs.
+ * The jobs in the database, in the order of their keys, optionally only the jobs in one state. The stream reads pages,
+ * so the memory use does not depend on the number of jobs.
  *
  * @example Durable.list({ state: "Failed" }).pipe(Stream.runForEach((job) => Durable.retry(job.key)))
  *
@@ -225,9 +226,9 @@ export const list = (options?: {
   Stream.unwrap(Effect.map(Durable, (durable) => durable.list(options)))
 
 /**
- * Makes the job of an Assembly read its Status at once. Call it when the service has sent a notification about the
- * Assembly. Any runner may call it. An Assembly of another program is ignored. Only the id is used: the runner reads
- * the Status from the service, so the content of the notification need not be trusted.
+ * Makes the job of an Assembly read the Status of the Assembly at once. Call this function when the service has sent a
+ * notification about the Assembly. Any runner may call this function. An Assembly of another program is ignored. Only
+ * the id is used: the runner reads the Status from the service, so the content of the notification need not be trusted.
  *
  * **Gotchas**
  *
@@ -255,7 +256,7 @@ export type Requirements =
   | FileSystem.FileSystem
 
 /**
- * A host that starts, reads and runs jobs. `DurableSqlite.layer` and `DurablePostgres.runner` are built on it.
+ * A host that starts, reads and runs jobs. `DurableSqlite.layer` and `DurablePostgres.runner` are built on this Layer.
  *
  * @since 0.1.0
  * @category layers

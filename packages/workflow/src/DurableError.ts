@@ -20,7 +20,7 @@ export class JobConflict extends Schema.TaggedError<JobConflict>()("JobConflict"
 }
 
 /**
- * No job with this key is in the database. It was never started, or it ended and was removed.
+ * No job with this key is in the database. The job was never started, or it ended and was removed.
  *
  * @since 0.1.0
  * @category errors

@@ -10,9 +10,9 @@ import type * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Schema from "effect/Schema"
 
 /**
- * A reference to the bytes of a file. A runner resolves it when the upload starts.
+ * A reference to the bytes of a file. A runner resolves the reference when the upload starts.
  *
- * - `Path`: a file. If several machines run jobs, the path must lead to the same file on each of them.
+ * - `Path`: a file. If several machines run jobs, the path must lead to the same file on each machine.
  * - `Object`: the object `key` in an object store of the application, see `ObjectStores`. Only the name of the
  *   store and the key are stored, never a presigned URL.
  *
@@ -69,8 +69,8 @@ export interface File {
  *
  * - `key`: identifies the job, such as the id of a row in a database. Two jobs with the same key are the same job. A
  *   key is stored and shown as it is, so it must not contain a secret.
- * - `params`: the params that create the Assembly. They are stored as they are, so they must not contain a secret. The
- *   package adds the id of the Assembly and the number of files.
+ * - `params`: the params that create the Assembly. The params are stored as they are, so they must not contain a
+ *   secret. The package adds the id of the Assembly and the number of files to the params.
  * - `files`: at least one file.
  *
  * @since 0.1.0

@@ -37,10 +37,10 @@ import * as Derive from "./internal/derive.ts"
  * runners have the same `expiry`.
  *
  * - `database`: how to connect, usually `{ url: Redacted.make("postgres://…") }`. A runner holds one connection for its
- *   locks, so `maxConnections` is at least 2; it is 10 by default.
- * - `expiry`: when other runners take over the jobs of a runner that does not answer, 12 seconds by default, from 3
- *   seconds to 5 minutes. A runner that cannot reach Postgres for a third of this time stops its uploads, and continues
- *   them when Postgres answers.
+ *   locks, so `maxConnections` is at least 2. The default is 10.
+ * - `expiry`: if a runner does not answer for this time, other runners take over its jobs. The time is 12 seconds by
+ *   default, at least 3 seconds and at most 5 minutes. A runner that cannot reach Postgres for a third of this time
+ *   stops its uploads, and continues them when Postgres answers.
  * - `poll`: how often a runner reads the messages and replies of the engine, half a second by default.
  * - `termination`: how long a runner may take to stop a job that another runner has taken over, 1 second by default.
  *
@@ -65,7 +65,7 @@ const expiryIssues = (expiry: Duration.Input | undefined): ReadonlyArray<ApiErro
     : [{ path: ["expiry"], message: "Expected 3 seconds to 5 minutes" }]
 }
 
-/** Checks the options before anything connects. */
+/** Checks the options before this process connects to the database. */
 const check = Effect.fnUntraced(function* (operation: string, options: Options) {
   const issues = [
     ...Settings.issues({
@@ -80,8 +80,8 @@ const check = Effect.fnUntraced(function* (operation: string, options: Options) 
 })
 
 /**
- * The address that identifies this runner in the database. Each start has a new one, so that the other runners do not
- * mistake a restarted runner for the one that died. Nothing connects to this address.
+ * The address that identifies this runner in the database. Each start makes a new address, so that the other runners do
+ * not mistake a restarted runner for the runner that died. Nothing connects to this address.
  */
 const name = Effect.flatMap(SecureRandom.SecureRandom, ({ uuidV4 }) => uuidV4()).pipe(
   Effect.map((id) => RunnerAddress.make(id, 0)),
@@ -89,9 +89,9 @@ const name = Effect.flatMap(SecureRandom.SecureRandom, ({ uuidV4 }) => uuidV4())
 )
 
 /**
- * How many shards the jobs are divided into. Each row contains the number of its shard, so this number must never
- * change. When a runner joins or leaves, each shard that moves takes one statement. More shards would take longer on a
- * busy database.
+ * How many shards the jobs are divided into. Each row contains the number of its shard, so the number of shards must
+ * never change. When a runner joins or leaves, each shard that moves takes one statement. More shards would take longer
+ * on a busy database.
  */
 const shards = 64
 
@@ -130,7 +130,8 @@ const cluster = (options: Options, address: Option.Option<RunnerAddress.RunnerAd
     Layer.provideMerge(Sharding.layer),
     Layer.provide(Runners.layerNoop),
     Layer.provideMerge(SqlMessageStorage.layer.pipe(Layer.provide(Digest.layerWebCrypto))),
-    // The locks show which runners are alive. A runner that has lost its database could still answer a ping.
+    // The locks show which runners are alive. A ping would not show this, because a runner that has lost its database
+    // could still answer.
     Layer.provide([Layer.orDie(SqlRunnerStorage.layer), RunnerHealth.layerNoop]),
     Layer.provide(config(options, address)),
     Layer.provideMerge(database(options))
@@ -144,7 +145,7 @@ type Host = Layer.Layer<
 
 /**
  * Runs durable jobs in this process, together with all other runners of the database. Runners may join and leave at any
- * time. When a runner leaves or dies, the others continue its jobs at the bytes that the service has stored.
+ * time. When a runner leaves or dies, the other runners continue its jobs at the bytes that the service has stored.
  *
  * **Details**
  *
@@ -177,7 +178,7 @@ export const runner = (options: Options): Host =>
 
 /**
  * Starts, reads and cancels jobs, and runs none: for a web server or a command beside the runners. A job that is
- * started without any runner is stored, and waits for the first one.
+ * started without any runner is stored, and waits for the first runner.
  *
  * @since 0.1.0
  * @category layers

@@ -26,7 +26,7 @@ import * as SecretFile from "./internal/secretFile.ts"
 
 /**
  * The options of a runner. Without `secrets`, the runner reads the secret from the file `<path>.secret`, which only its
- * owner can read. The first start creates this file. Keep it with the database.
+ * owner can read. The first start creates this file. Keep this file with the database.
  *
  * @since 0.1.0
  * @category options
@@ -48,8 +48,8 @@ const database = (path: string) =>
   ).pipe(Layer.provide(Reactivity.layer))
 
 /**
- * One runner. It holds all shards without a lock for each, because the whole database is locked. Messages of this
- * process arrive at once; the engine polls the database only for durable clocks.
+ * One runner. The runner holds all shards without a lock for each shard, because the whole database is locked. Messages
+ * of this process arrive at once; the engine polls the database only for durable clocks.
  */
 const engine = ClusterWorkflowEngine.layer.pipe(
   Layer.provideMerge(Sharding.layer),

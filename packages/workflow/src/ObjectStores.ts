@@ -32,8 +32,8 @@ export const ObjectStores: Context.Reference<Readonly<Record<string, Open>>> = C
 )
 
 /**
- * A store whose objects are read at presigned URLs. `presign` makes the URL of an object. It is called each time the
- * object is opened, and the URL is not stored. The server must accept ranges and send a strong `ETag`, which is the
+ * A store whose objects are read at presigned URLs. `presign` makes the URL of an object. `presign` is called each time
+ * the object is opened, and the URL is not stored. The server must accept ranges and send a strong `ETag`, which is the
  * identity of the object.
  *
  * @example
@@ -57,7 +57,7 @@ export const presigned =
     })
 
 /**
- * Registers the object stores of the application. Each runner must have the same names.
+ * Registers the object stores of the application. All runners must register stores with the same names.
  *
  * @example
  * ObjectStores.layer({ videos: ObjectStores.presigned((key) => signedAddressOf("videos", key)) })

@@ -9,7 +9,7 @@ const isNeeded = (name: string, args: ReadonlyArray<string>): boolean =>
 
 /**
  * Loads the module of a command only if the arguments need the command, so that the other commands and the help start
- * fast. The help shows a command that was not loaded with its name and description.
+ * fast. For a command that was not loaded, the help shows the name and the description.
  */
 const lazily = <const Name extends string, Input, Context, E, R>(
   args: ReadonlyArray<string>,
@@ -37,7 +37,7 @@ const loadService = async () => {
 /** The root command with all commands, for the completion scripts of shells. */
 const complete: Effect.Effect<Command.Command.Any> = Effect.suspend(() => assembly(["--completions"]))
 
-/** The root command: `assembly <command>`. It contains what the arguments need. */
+/** The root command: `assembly <command>`. Only the modules of the commands that the arguments need are loaded. */
 export const assembly = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
   const upload = yield* lazily(args, "upload", "Upload files, and wait for the results", async () => {
     const module = await import("./upload.ts")

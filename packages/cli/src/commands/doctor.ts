@@ -37,7 +37,7 @@ export class NotWell extends Schema.TaggedError<NotWell>()("NotWell", { problems
 
 const variables = ["ASSEMBLY_BASE_URL", "ASSEMBLY_AUTH_KEY", "ASSEMBLY_AUTH_SECRET"] as const
 
-/** Whether the variables are set, and from where. */
+/** Whether the variables are set, and whether each comes from the environment or from `.env`. */
 const settings = Effect.gen(function* () {
   const loaded = yield* DotEnv.Loaded
   const missing = yield* Effect.filter(variables, (name) =>
@@ -77,7 +77,7 @@ const address = Effect.fnUntraced(function* (baseUrl: string) {
 /** A larger skew can break other programs, although this client corrects a skew of up to an hour. */
 const tolerable = Duration.seconds(30)
 
-/** Compares the clocks. The date of a response has whole seconds. */
+/** Compares the clocks. The date of a response has whole seconds, so a small difference does not count. */
 const clock = Effect.fnUntraced(function* (baseUrl: string) {
   // Tracing is off, because a span of the HTTP client would contain the URL.
   const request = Effect.withTracerEnabled(HttpClient.get(baseUrl), false)
@@ -114,7 +114,7 @@ const accessOf = <A, E extends { readonly _tag: string }, R>(
     }
   })
 
-/** One request for each scope that permits reading. No request changes anything. */
+/** One request for each scope that permits reading. None of these requests changes anything. */
 const readings: Readonly<Record<string, Effect.Effect<Access, never, AssemblyClient>>> = {
   "assemblies:read": accessOf(
     Effect.flatMap(DateTime.now, (now) =>

@@ -68,7 +68,7 @@ export class CannotReadCertificate extends Schema.TaggedError<CannotReadCertific
   }
 }
 
-/** Loaded on demand, because the other commands need no server and no database. */
+/** The emulator is loaded on demand, because the other commands need no server and no database. */
 const load = Effect.promise(() => import("@assembly-effect/emulator/Emulator"))
 
 /** Reads a list of Templates from a JSON file. */
@@ -159,7 +159,7 @@ export const emulator = Command.make(
       Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 }))),
       Flag.withDefault(0)
     ),
-    // Not `Flag.Directory`, because it reads an empty text as the current folder.
+    // `Flag.Directory` is not used, because it reads an empty text as the current folder.
     data: Flag.String("data").pipe(
       Flag.withMetavar("folder"),
       Flag.withDescription("The folder for Assemblies and files; without it they are deleted at the end"),

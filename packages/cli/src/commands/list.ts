@@ -36,7 +36,7 @@ const rangeFlags = {
   )
 }
 
-/** Prints each page of a stream when it arrives: as JSON, one Assembly a line, or as a table. */
+/** Prints each page of a stream when it arrives: as JSON with one Assembly on each line, or as a table. */
 const printAll = <E, R>(pages: Stream.Stream<AssemblyList.Page, E, R>, json: boolean) =>
   Effect.gen(function* () {
     if (json) return yield* Stream.runForEach(pages, ({ items }) => Output.jsonLines(AssemblyList.Entry)(items))

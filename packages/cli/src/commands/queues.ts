@@ -48,7 +48,7 @@ const bucketColumns: ReadonlyArray<Table.Column<Queue.Bucket>> = [
   { title: "Maximum", align: "right", value: (bucket) => slots(bucket.max_slot_count) }
 ]
 
-/** Whether a job ran in the period. */
+/** Whether a job ran in the period of the bucket. */
 const isUsed = ({ avg_slot_count, max_slot_count, slot_count }: Queue.Bucket): boolean =>
   [avg_slot_count, max_slot_count, slot_count].some((count) => typeof count === "number" && count !== 0)
 

@@ -27,7 +27,8 @@ export class StillRunning extends Schema.TaggedError<StillRunning>()("StillRunni
 }
 
 /**
- * The Assembly has no result that can be downloaded, or none of the given Steps. `found` results exist without a URL.
+ * The Assembly has no result that can be downloaded, or the given Steps have no such result. `found` is the number of
+ * results without a URL.
  */
 export class NoResults extends Schema.TaggedError<NoResults>()("NoResults", {
   assemblyId: Schema.String,

@@ -45,8 +45,8 @@ const findTemplate = (template: string) =>
   )
 
 /**
- * Reads the statistics. If there are none for a Template, the Template is looked up: the service counts by id, but a
- * user may have given the name of the Template, or a name that does not exist.
+ * Reads the statistics. If the statistics of a Template are empty, the Template is looked up: the service counts by id,
+ * but a user may have given the name of the Template, or a name that does not exist.
  */
 const readNamed = Effect.fnUntraced(function* (query: Query) {
   const statistics = yield* read(query)
@@ -56,7 +56,7 @@ const readNamed = Effect.fnUntraced(function* (query: Query) {
   return Option.isSome(id) && id.value !== template ? yield* read({ ...query, template: id.value }) : statistics
 })
 
-/** The regions of the latest Assemblies since a moment. Empty if they cannot be listed. */
+/** The regions of the latest Assemblies since a moment. Empty if the Assemblies cannot be listed. */
 const regionsSince = (from: DateTime.Utc) =>
   Assemblies.list({ fromDate: from, pageSize: 200 }).pipe(
     Effect.map(({ items }) => [...new Set(items.flatMap(({ region }) => region ?? []))].toSorted()),

@@ -18,7 +18,7 @@ const decodeBaseUrl = SchemaParser.decodeUnknownEffect(SecureUrl.SecureUrl)
 const toBaseUrl = (text: string) =>
   Effect.mapError(decodeBaseUrl(text), (issue) => Input.invalidRequest("ASSEMBLY_BASE_URL", issue))
 
-/** The three variables of the environment. The error names each that is missing. */
+/** The three variables of the environment. The error names each variable that is missing. */
 const variables = Variables.read({ baseUrl: Config.NonEmptyString("ASSEMBLY_BASE_URL"), ...Credentials.variables() })
 
 /** `assembly token`: prints a bearer token for another program. */

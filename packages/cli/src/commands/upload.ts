@@ -47,7 +47,7 @@ const maxRetries = 20
 const pause = Duration.seconds(5)
 const maxPauses = 60
 
-/** Whether the same command would continue the job. */
+/** Whether the same command would continue the job after this error. */
 const isContinued = (error: UploadJob.JobError): boolean =>
   !["AssemblyFailed", "AssemblyCanceled", "AssemblyAborted", "InvalidRequest"].includes(error._tag) &&
   (error._tag !== "FilesFailed" || error.assembly === "kept")
@@ -60,7 +60,7 @@ interface Settings {
   readonly isJson: boolean
 }
 
-/** The events of the job. Only files that can be read again can be continued by a later command. */
+/** The events of the job. A later command can continue only the uploads of files that can be read again. */
 const eventsOf = (files: ReadonlyArray<UploadPlan.Planned>, { concurrency, isJson, isRestarted, params }: Settings) => {
   const options = {
     params,
@@ -116,7 +116,8 @@ const run = (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings) =>
         ? Output.error("the Assembly was canceled, because the standard input cannot be read again")
         : Effect.void
     })
-    // A job waits for an unreachable service only if it has an Assembly. Before that, the address may be wrong.
+    // A job waits for an unreachable service only if it has an Assembly. Without an Assembly, the address of the
+    // service may be wrong.
     const isWaitedFor = (error: UploadJob.JobError, pauses: number): boolean =>
       settings.isKept &&
       status !== undefined &&

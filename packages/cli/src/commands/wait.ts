@@ -12,7 +12,9 @@ import * as Moment from "../internal/moment.ts"
 import * as StatusFacts from "../internal/statusFacts.ts"
 import * as Output from "../Output.ts"
 
-/** Not all of several Assemblies have completed. The error of each was printed. */
+/**
+ * At least one of several Assemblies has not completed. The error of each Assembly that has not completed was printed.
+ */
 export class NotAllCompleted extends Schema.TaggedError<NotAllCompleted>()("NotAllCompleted", {
   failed: Schema.Int,
   total: Schema.Int

@@ -1,5 +1,5 @@
 /**
- * The state of an Assembly in words. Pure.
+ * The state of an Assembly in words. All functions are pure.
  */
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import type * as Style from "../Style.ts"

@@ -1,5 +1,5 @@
 /**
- * Stacked bars as SVG, with a time axis and an axis of values. Pure.
+ * Stacked bars as SVG, with a time axis and an axis of values. All functions are pure.
  */
 import * as DateTime from "effect/DateTime"
 import * as Printable from "@assembly-effect/schema/Printable"
@@ -71,7 +71,7 @@ const stepOf = (max: number, base: number): number => {
   return Math.max(1, factor * power * unit)
 }
 
-/** The time between two dates of a tooltip, to the minute. */
+/** The date and the time in a tooltip, to the minute. */
 const minute = (time: number): string => {
   const [date = "", rest = ""] = DateTime.formatIso(DateTime.makeUnsafe(time)).split("T")
   return `${date} ${rest.slice(0, 5)}`
@@ -119,7 +119,7 @@ const draw = (chart: Chart, axis: TimeAxis.TimeAxis, width: number, y: number): 
   const ticks = TimeAxis.ticks(axis, Math.ceil((charWidth * 9) / bar)).flatMap(({ index, label }) => {
     const at = round(left + index * bar)
     const mark = `<line class="axis" x1="${at}" y1="${bottom}" x2="${at}" y2="${bottom + 5}"/>`
-    // A tick near the end has no label, because the label of the end is there.
+    // A tick near the end has no label, because the label of the end needs the space.
     return at + charWidth * 10 > width - right
       ? [mark]
       : [`${mark}<text class="soft" x="${at}" y="${bottom + 20}">${label}</text>`]
@@ -159,7 +159,7 @@ ${bars.join("\n")}
 </g>`
 }
 
-/** A picture of the charts, one below the other. `inner` is put in front of them. */
+/** A picture of the charts, one below the other. `inner` is put in front of the charts. */
 export const picture = (
   charts: ReadonlyArray<Chart>,
   axis: TimeAxis.TimeAxis,

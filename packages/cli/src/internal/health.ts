@@ -1,5 +1,5 @@
 /**
- * The findings of `assembly doctor`, and how they are shown. Pure.
+ * The findings of `assembly doctor`, and how they are shown. All functions are pure.
  */
 import * as Printable from "@assembly-effect/schema/Printable"
 import * as Schema from "effect/Schema"
@@ -7,8 +7,8 @@ import * as Style from "../Style.ts"
 import * as Text from "./text.ts"
 
 /**
- * The result of one check. It is `good` if the thing works, `note` if it is missing but may not be needed, and `bad` if
- * it does not work. `advice` says what to do.
+ * The result of one check. `verdict` is `good` if the checked thing works, `note` if the thing is missing but may not
+ * be needed, and `bad` if the thing does not work. `advice` says what to do.
  */
 export const Finding = Schema.Struct({
   about: Schema.String,
@@ -27,10 +27,10 @@ export const bad = (about: string, text: string, advice: string): Finding => ({ 
 const marks = { good: "✓", note: "–", bad: "✗" } as const
 const colours = { good: "green", note: "yellow", bad: "red" } as const
 
-/** The cells of the mark and of the subject, with the gaps after them. */
+/** The number of cells of the mark and of the subject, with the gaps after them. */
 const indentation = 16
 
-/** Renders each finding with its advice. Long texts are wrapped below each other. */
+/** Renders each finding with its advice. Long texts are wrapped, and their lines start in the same column. */
 export const render = (
   findings: ReadonlyArray<Finding>,
   {

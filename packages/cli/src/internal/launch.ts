@@ -1,6 +1,6 @@
 /**
  * Runs before Effect is loaded: prints the version, refuses a Node that is too old, and reports output that cannot be
- * written. It imports only modules that every Node has, so that an old Node can load it.
+ * written. This module imports only modules that every Node has, so that an old Node can load it.
  */
 import * as FileSystem from "node:fs"
 import * as Module from "node:module"
@@ -50,7 +50,7 @@ const keepCompiled = (env: NodeJS.ProcessEnv): void => {
   if (folder) Module.enableCompileCache(Path.join(folder, "assembly", "compiled"))
 }
 
-/** Runs the command line. `load` loads the part that needs Effect and runs it. */
+/** Runs the command line. `load` loads the part that needs Effect, and runs this part. */
 export const launch = async (load: () => Promise<(version: string) => void>): Promise<void> => {
   reportLost()
   const { engines, version } = readPackage()

@@ -1,5 +1,5 @@
 /**
- * How the Assemblies in a bucket of statistics have ended. Pure.
+ * How the Assemblies in a bucket of statistics have ended. All functions are pure.
  */
 import type * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
 import * as DateTime from "effect/DateTime"
@@ -49,7 +49,7 @@ export const points = (
     })
   )
 
-/** The window of a report: the given times, else the time that the buckets cover. In milliseconds. */
+/** The window of a report: the given times, else the time that the buckets cover. All times are in milliseconds. */
 export const windowOf = (
   statistics: AssemblyStatistics.Statistics,
   given: { readonly from?: DateTime.DateTime | undefined; readonly to?: DateTime.DateTime | undefined }

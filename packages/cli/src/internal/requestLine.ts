@@ -1,5 +1,5 @@
 /**
- * A request of the emulator as a line of its log. Pure.
+ * A request of the emulator as a line of its log. All functions are pure.
  */
 import type * as RequestLog from "@assembly-effect/emulator/RequestLog"
 import * as Printable from "@assembly-effect/schema/Printable"

@@ -1,5 +1,5 @@
 /**
- * The result files of an Assembly: their table, and names under which they can be saved. Pure.
+ * The result files of an Assembly: their table, and names under which they can be saved. All functions are pure.
  */
 import * as Results from "@assembly-effect/api/Results"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
@@ -50,7 +50,7 @@ const safeName = (name: string): string =>
     .replace(/^\.+/, "_")
     .trim() || "file"
 
-/** A file, the folder below the destination that it belongs to, and its name there. */
+/** A file, the folder below the destination that it belongs to, and its name in this folder. */
 export interface Placed extends ResultFile {
   readonly folder: string
   readonly name: string

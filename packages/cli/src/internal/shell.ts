@@ -31,7 +31,7 @@ export const exportLine = (name: string, value: string): string => {
   const text = value.toWellFormed().replaceAll("\0", "")
   if (plain.test(text)) return `export ${name}=${text}`
   if (Printable.escape(text) === text) return `export ${name}=${quote(text)}`
-  // A command substitution removes line breaks at the end, so an underscore is added there and removed afterwards.
+  // A command substitution removes line breaks at the end, so an underscore is added at the end and removed afterwards.
   const octal = Array.from(utf8.encode(text), toOctal).join("")
   return `${name}="$(printf '${octal}_')"; export ${name}="\${${name}%_}"`
 }

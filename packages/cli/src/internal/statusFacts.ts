@@ -1,5 +1,5 @@
 /**
- * Formats the Status of an Assembly for users. Pure.
+ * Formats the Status of an Assembly for users. All functions are pure.
  */
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as DateTime from "effect/DateTime"

@@ -17,7 +17,10 @@ interface Stored {
   readonly file: Assembly.File
 }
 
-/** The results of the Assembly, without `:original`, which contains the uploads. If there are none, the uploads. */
+/**
+ * The results of the Assembly, without `:original`, which contains the uploads. If there are no results, the uploads of
+ * the Assembly.
+ */
 const filesOf = ({ results, uploads }: Assembly.Status): ReadonlyArray<Stored> => {
   const made = Object.entries(results ?? {}).flatMap(([step, files]) =>
     step === ":original" ? [] : files.map((file) => ({ step, file }))

@@ -1,7 +1,7 @@
 /**
  * The attendant connects the table of jobs with the workflow engine: it starts queued jobs, carries out cancellations
- * and wakes the callers of `Durable.await`. It reads the table at an interval, and at once after a change by this
- * process.
+ * and wakes the callers of `Durable.await`. The attendant reads the table at an interval, and at once after a change by
+ * this process.
  */
 import { Sharding } from "effect/cluster/Sharding"
 import * as ShardId from "effect/cluster/ShardId"
@@ -20,14 +20,17 @@ import * as Store from "./store.ts"
 /** How often the table is read for changes of other processes. */
 const interval = "500 millis"
 
-/** The largest number of a shard that is tried, because `Sharding` does not tell how many shards exist. */
+/**
+ * The shards of this process are found by trying all numbers up to this one, because `Sharding` does not tell how many
+ * shards exist.
+ */
 const maxShard = 1024
 
 /** How many keys are read with one statement. */
 const maxKeys = 500
 
 /**
- * - `window`: how many queued jobs are given to the engine. The other jobs stay in the table.
+ * - `window`: the maximum number of queued jobs that the engine has at the same time. The other jobs stay in the table.
  * - `cancel`: carries out a cancellation.
  */
 export interface Options {
@@ -114,7 +117,7 @@ export const makeRunning = Effect.fnUntraced(function* ({ cancel, store, window 
     const attempts = yield* store.inShards("Canceling", shards, window)
     for (const attempt of attempts) {
       const execution = yield* executionOf(attempt)
-      // The service may be slow. The queue does not wait for it.
+      // The service may be slow, so the queue does not wait for the cancellation.
       yield* FiberMap.run(canceling, execution, cancel(attempt, execution), { onlyIfMissing: true })
     }
   })
@@ -147,7 +150,7 @@ export const makeRunning = Effect.fnUntraced(function* ({ cancel, store, window 
   }
 })
 
-/** The shard of an execution. The row contains it, so that the runner of the shard finds the job. */
+/** The shard of an execution. The row of a job contains its shard, so that the runner of the shard finds the job. */
 export const shardOf = (execution: string) =>
   Effect.map(
     Sharding,

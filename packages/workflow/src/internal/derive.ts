@@ -1,6 +1,6 @@
 /**
  * Derives the ids of Assemblies and the markers of uploads from the secret of the deployment and an execution. So a
- * later runner derives the same values, no URL has to be stored, and nobody without the secret can guess them.
+ * later runner derives the same values, no URL has to be stored, and nobody without the secret can guess the values.
  */
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Mac from "effect/crypto/Mac"
@@ -48,8 +48,9 @@ const derivation = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
  *
  * - `newest`: the fingerprint of the secret for new attempts.
  * - `marker`: the marker of creation number `creation` of a file. The first creation has number 1.
- * - `lookup`: the value by which the database finds an Assembly. Its id is a capability, so the id is not stored.
- * - `lookups`: the same value with each secret.
+ * - `lookup`: the value by which the database finds an Assembly. The id of the Assembly is a capability, so the id is
+ *   not stored.
+ * - `lookups`: the lookups of an Assembly, one for each secret.
  */
 export interface Derive {
   readonly newest: string
@@ -64,7 +65,10 @@ export interface Derive {
   readonly lookups: (assemblyId: string) => Effect.Effect<ReadonlyArray<string>>
 }
 
-/** Derives with the first secret, and with the others for attempts that began with them. */
+/**
+ * Derives the values of a new attempt with the first secret, and the values of an older attempt with the secret that
+ * the attempt began with.
+ */
 export const make = Effect.fnUntraced(
   function* (secrets: ReadonlyArray<Redacted.Redacted>) {
     const derivations = yield* Effect.forEach(secrets, derivation)

@@ -56,7 +56,7 @@ interface Parts {
 
 /**
  * Registers the workflow before anything else, because the engine delivers the executions of an earlier process at
- * once. These executions wait until `work` is complete.
+ * once. These executions wait until the Deferred `work` is completed.
  */
 const register = Effect.fnUntraced(function* (options: Durable.Options, work: Deferred.Deferred<Work.Activities>) {
   const engine = yield* WorkflowEngine
@@ -91,7 +91,7 @@ const run = Effect.fnUntraced(function* (
   yield* Effect.forkScoped(Retention.loop(store, Duration.fromInputUnsafe(retention)))
   return {
     queued: attendant.change,
-    // If this process runs the job, it stops at once. Otherwise the attendant cancels the Assembly.
+    // If this process runs the job, the job stops at once. Otherwise the attendant cancels the Assembly.
     canceled: (execution) => Effect.andThen(activities.stop(execution), attendant.changeAll)
   } satisfies Reactions
 })

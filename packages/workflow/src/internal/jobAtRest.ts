@@ -1,4 +1,4 @@
-/** A job as the database stores it. Later versions must be able to decode it, see `DurableJob`. */
+/** A job as the database stores it. Later versions must be able to decode this form, see `DurableJob`. */
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Input from "@assembly-effect/api/unstable/Input"
@@ -33,7 +33,7 @@ export type SourceAtRest = typeof SourceAtRest.Type
 
 export const Sources = Schema.fromJsonString(Schema.Array(SourceAtRest))
 
-/** How often the creation of each file was announced. */
+/** For each file, how often the creation of its upload was announced. */
 export const Creations = Schema.fromJsonString(Schema.Array(Schema.Int))
 
 const Key = Schema.NonEmptyString.check(
@@ -77,7 +77,7 @@ export const metadataOf = ({ fieldname = "file", filename, metadata }: DurableJo
 const refuse = (issues: ReadonlyArray<ApiError.Issue>): Effect.Effect<void, ApiError.InvalidRequest> =>
   issues.length === 0 ? Effect.void : Effect.fail(new ApiError.InvalidRequest({ operation, issues }))
 
-/** Checks a job, and encodes it as it is stored. */
+/** Checks a job, and encodes the job in its stored form. */
 export const encode = Effect.fnUntraced(function* (job: DurableJob.Job, upload: UploadOptions) {
   yield* refuse(secretsIn({ params: job.params, files: job.files }))
   yield* Effect.mapError(

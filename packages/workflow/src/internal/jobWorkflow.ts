@@ -20,7 +20,7 @@ export const JobWorkflow = Workflow.make("DurableJob/v1", {
 /** The execution of an attempt. */
 export const executionOf = (attempt: Attempt): Effect.Effect<string> => JobWorkflow.executionId(attempt)
 
-/** Completed by a verified notification about the Assembly. */
+/** A verified notification about the Assembly completes this Deferred. */
 const Notified = DurableDeferred.make("notified/v1")
 
 /** Ends the wait of an execution for a notification. */
@@ -47,14 +47,17 @@ export interface Work<R> {
   readonly pollInterval: Duration.Duration
 }
 
-/** The first pause between two looks at an Assembly. A look reads its Status. Each further pause is twice as long. */
+/**
+ * The first pause between two looks at an Assembly. A look reads the Status of the Assembly. Each further pause is
+ * twice as long.
+ */
 const firstPause = Duration.seconds(5)
 
 const Wake = Schema.Literals(["Notified", "Time"])
 
 /**
  * Waits for a notification or for the next look. Only the first notification ends a wait: `Notified` stays completed,
- * so awaiting it again would return at once.
+ * so awaiting `Notified` again would return at once.
  */
 const wait = (look: number, pause: Duration.Duration, mayBeNotified: boolean) => {
   const time = DurableClock.sleep({ name: `look/v1/${look}`, duration: pause, inMemoryThreshold: 0 }).pipe(

@@ -1,4 +1,4 @@
-/** Removes jobs that ended a while ago, and what the engine has stored of them. */
+/** Removes jobs that ended a while ago, and what the engine has stored of these jobs. */
 import * as EntityAddress from "effect/cluster/EntityAddress"
 import * as EntityId from "effect/cluster/EntityId"
 import * as EntityType from "effect/cluster/EntityType"
@@ -18,8 +18,8 @@ const atOnce = 100
 const entityTypes = [`Workflow/${JobWorkflow._tag}`, "Workflow/-/DurableClock"].map(EntityType.make)
 
 /**
- * Removes the jobs that ended longer than `retention` ago. The row is removed last, so an interrupted removal is
- * repeated.
+ * Removes the jobs that ended longer than `retention` ago. The row of the job is removed last, so an interrupted
+ * removal is repeated.
  */
 const sweep = Effect.fnUntraced(function* (store: Store, retention: Duration.Duration) {
   const storage = yield* MessageStorage

@@ -39,8 +39,8 @@ const hasBegun = Effect.gen(function* () {
 }).pipe(Effect.mapError(({ reason }) => new StoreFailed({ operation: "open", problem: reason.message })))
 
 /**
- * Reads the secret. If the file is missing, it is created, unless jobs have begun with the secret that was in it. The
- * caller must have locked the database.
+ * Reads the secret. If the file is missing, this function creates the file, unless jobs have begun with the secret of
+ * the missing file. The caller must have locked the database.
  */
 export const read = (
   path: string

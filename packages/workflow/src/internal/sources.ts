@@ -27,7 +27,8 @@ const open = (source: DurableJob.Source): Effect.Effect<Replayable, SourceFailed
       })
 
 /**
- * The size and the digest of the identity. The identity itself is not stored, because it may contain a presigned URL.
+ * The size of a source, and the digest of its identity. The identity itself is not stored, because it may contain a
+ * presigned URL.
  */
 const identify = (source: Replayable, filename: string): Effect.Effect<SourceAtRest, SourceFailed> =>
   Effect.flatMap(source.identity, (identity) =>

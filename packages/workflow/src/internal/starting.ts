@@ -86,7 +86,7 @@ export const make = ({ queued, reading, store, upload }: Options) => {
         shard
       )
       yield* queued
-      // Without a row, another process has retried the same attempt.
+      // If no row was changed, another process has retried the same attempt.
       return Store.toSummary(Option.isSome(next) ? next.value : yield* reading.found(key))
     })
 

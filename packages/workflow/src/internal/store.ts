@@ -1,5 +1,5 @@
 /**
- * The table of jobs. One row is the current attempt of one key.
+ * The table of jobs. Each row is the current attempt of one job.
  *
  * Each UPDATE names the states in which it is allowed, so only one of two processes can make the same change.
  */
@@ -35,9 +35,9 @@ interface Columns {
  * The current attempt of a job.
  *
  * - `job`: see `JobAtRest`.
- * - `begins`: how often a runner has begun the attempt. Above 0, its Assembly may exist.
+ * - `begins`: how often a runner has begun the attempt. Above 0, the Assembly of the attempt may exist.
  * - `secret`: the fingerprint of the secret of the attempt.
- * - `creations`: how often the creation of each file was announced. Above 0, its upload may exist.
+ * - `creations`: for each file, how often the creation of its upload was announced. Above 0, the upload may exist.
  */
 export interface Row extends Summary {
   readonly job: string
@@ -100,7 +100,7 @@ export interface Attempt {
 
 const ended = ["Completed", "Failed", "Canceled"] as const satisfies ReadonlyArray<State>
 
-/** Whether nothing more happens to the attempt. */
+/** Whether the attempt has ended. The state of an ended attempt does not change any more. */
 export const hasEnded = ({ state }: { readonly state: State }): boolean => ended.some((end) => end === state)
 
 export const make = Effect.gen(function* () {
@@ -208,7 +208,7 @@ export const make = Effect.gen(function* () {
       )
     }).pipe(attempting("retry"))
 
-  /** The attempts in a state whose shards are in the list, the oldest first. */
+  /** The attempts in the given state and the given shards, the oldest first. */
   const inShards = (state: "Queued" | "Canceling", shards: ReadonlyArray<number>, limit: number) =>
     shards.length === 0
       ? Effect.succeed([])

@@ -1,8 +1,8 @@
 /**
  * Creates the Assembly of an attempt and sends its files.
  *
- * Before a runner creates an Assembly or an upload, it announces the creation in the database. So a later runner knows
- * what may exist, and asks the service instead of creating it again.
+ * Before a runner creates an Assembly or an upload, the runner announces the creation in the database. So a later
+ * runner knows what may exist, and asks the service for it instead of creating the same thing again.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
@@ -64,7 +64,10 @@ const hasStatus =
 export const isNotFound = (error: { readonly _tag: string; readonly status?: number }): boolean =>
   error._tag === "ServiceFailure" && error.status === 404
 
-/** The Assembly of an attempt. `isNew`: whether this runner has just created it, so it has no uploads. */
+/**
+ * The Assembly of an attempt. `isNew`: whether this runner has just created the Assembly. A new Assembly has no
+ * uploads.
+ */
 interface Begun {
   readonly status: Assembly.Status
   readonly isNew: boolean
@@ -72,7 +75,7 @@ interface Begun {
 
 /**
  * Creates the Assembly. Only this deployment can know the id, so the status 409 means that an earlier request of the
- * same attempt has created it.
+ * same attempt has created the Assembly.
  */
 const create = (
   assemblyId: Assembly.AssemblyId,
@@ -86,22 +89,27 @@ const create = (
 const existing = (assemblyId: Assembly.AssemblyId) =>
   Effect.map(Assemblies.get(assemblyId), (status): Begun => ({ status, isNew: false }))
 
-/** The Assembly of the attempt. If an earlier runner may have created it, the service is asked first. */
+/**
+ * The Assembly of the attempt. If an earlier runner may have created the Assembly, the service is asked for it first.
+ */
 const assemblyOf = (row: Row, assemblyId: Assembly.AssemblyId, job: JobAtRest.JobAtRest) =>
   row.begins > 1
     ? Effect.catchIf(existing(assemblyId), isNotFound, () => create(assemblyId, job))
     : create(assemblyId, job)
 
 /**
- * - `counts`: the number of announced creations of each file. Only one transfer changes it.
- * - `mayExist`: whether an announced upload may exist.
+ * - `counts`: for each file, how often the creation of its upload was announced. Only one transfer changes these
+ *   numbers.
+ * - `mayExist`: whether uploads that were announced may exist.
  */
 interface Announced {
   readonly counts: Array<number>
   readonly mayExist: boolean
 }
 
-/** Announces one more creation of a file, and returns its number. */
+/**
+ * Records in the database that the upload of a file may be created once more, and returns the number of this creation.
+ */
 const announce = ({ store }: Sending, row: Row, { counts }: Announced, file: number) =>
   Effect.gen(function* () {
     const creation = (counts[file] ?? 0) + 1
@@ -130,8 +138,8 @@ const begin = (
     const known = announced.counts[file] ?? 0
     if (known === 0 || !announced.mayExist) return yield* first
     const marker = yield* markerOf(known)
-    // `recover` has read the receipts several times. If the upload appears later, it stays empty: the next creation has
-    // another marker.
+    // `CreationUnknown` means that `recover` has read the receipts several times and found no upload. If the upload
+    // appears later, it stays empty, because the next creation has another marker.
     return yield* Effect.catchTag(
       UploadSteps.recover(target, source, { ...options, marker }),
       "CreationUnknown",

@@ -24,7 +24,7 @@ import * as Transfer from "./transfer.ts"
  *
  * - `jobs`: limits the jobs that send bytes.
  * - `patience`: how long temporary failures of one activity are retried.
- * - `begun`, `ended`: called when an attempt has begun or ended here.
+ * - `begun`, `ended`: called when an attempt has begun or ended in this process.
  */
 export interface Runner {
   readonly sending: Transfer.Sending
@@ -51,7 +51,7 @@ export type Activities = ReturnType<typeof make>
 
 export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
   const { derive, store } = sending
-  /** The attempts whose activities run in this process. Completing the Deferred stops the activity. */
+  /** The attempts whose activities run in this process. Completing the Deferred of an attempt stops its activity. */
   const running = new Map<string, Deferred.Deferred<void>>()
 
   const end = (
@@ -64,9 +64,9 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
     row.begins === 0 ? Effect.succeedNone : Effect.option(derive.assemblyId(Transfer.secretOf(row), execution))
 
   /**
-   * Cancels the Assembly, and returns whether it had already completed. Fails if the service does not answer, or
-   * answers that the Assembly still runs. An Assembly that does not exist needs no cancellation. But the request is
-   * repeated a few times, because the service may still receive the request that creates the Assembly.
+   * Cancels the Assembly, and returns whether the Assembly had already completed. Fails if the service does not answer,
+   * or answers that the Assembly still runs. An Assembly that does not exist needs no cancellation. But the
+   * cancellation is repeated a few times, because the service may still receive the request that creates the Assembly.
    */
   const cancelAssembly = (assemblyId: Assembly.AssemblyId) =>
     Assemblies.cancel(assemblyId).pipe(
@@ -99,7 +99,7 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
 
   /**
    * What follows for an attempt that may not send bytes: it was canceled, has ended, or is `Processing`. An attempt is
-   * `Processing` here if a runner died after it had recorded this state, and before the engine stored the result.
+   * already `Processing` if a runner died after it had recorded this state, and before the engine stored the result.
    */
   const superseded = (attempt: Store.Attempt, execution: string) =>
     Effect.flatMap(
@@ -117,7 +117,7 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
     const row = yield* current(attempt)
     if (Option.isNone(row)) return "Ended" as const
     const assemblyId = yield* assemblyOf(row.value, execution)
-    // No runner continues this Assembly, so without a cancellation it would wait for its files.
+    // No runner continues this Assembly, so without a cancellation the Assembly would wait for its files.
     if (Option.isSome(assemblyId)) yield* Effect.ignore(cancelAssembly(assemblyId.value))
     return yield* end(attempt, "Failed", Failure.of(cause, Option.getOrUndefined(assemblyId)))
   })

@@ -7,7 +7,7 @@ import type * as SqlClient from "effect/sql/SqlClient"
  * another Workspace keeps its id. The caller must run this function inside a transaction.
  *
  * The old Assembly is not deleted, because its replays and its assets need its uploads, and because statistics count
- * the Assembly. Its notifications that were not sent yet are deleted.
+ * the Assembly. Notifications of the old Assembly that were not sent yet are deleted.
  */
 export const rename = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -29,9 +29,9 @@ export const rename = Effect.fnUntraced(function* (
   }
   yield* sql`UPDATE assemblies SET parent_id = ${to} WHERE parent_id = ${id}`.raw
   yield* sql`UPDATE assemblies SET uploads_from = ${to} WHERE uploads_from = ${id}`.raw
-  // `made_by` starts with the id of the Assembly that stored the version. If the old id stayed here, the new Assembly
-  // would store nothing, because its versions would seem to exist. `0` is the character after `/`, so the range
-  // contains every text that starts with the id and `/`.
+  // `made_by` starts with the id of the Assembly that stored the version. The new Assembly gets the old id. If
+  // `made_by` kept the old id, the new Assembly would take the versions of the old Assembly for its own and store
+  // nothing. `0` is the character after `/`, so the condition selects every text that starts with the old id and `/`.
   yield* sql`
     UPDATE versions SET made_by = ${to} || substr(made_by, ${id.length + 1})
     WHERE made_by > ${`${id}/`} AND made_by < ${`${id}0`}`.raw

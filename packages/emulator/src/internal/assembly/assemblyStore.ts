@@ -13,7 +13,10 @@ import * as Statement from "../data/statement.ts"
 import * as Slices from "../http/slices.ts"
 import * as Turns from "../http/turns.ts"
 
-/** The states of an Assembly. Their names are the filters of the Assembly list (spec.md, "States and transitions"). */
+/**
+ * The states of an Assembly. The names of the states are the filters of the Assembly list (spec.md, "States and
+ * transitions").
+ */
 export const State = Schema.Literals(["uploading", "executing", "canceled", "completed", "failed", "request_aborted"])
 export type State = typeof State.Type
 
@@ -30,7 +33,7 @@ export interface New {
   /** The parts of the Status that notifications omit. */
   readonly notificationPayload: ReadonlyArray<CreationOptions.Payload>
   readonly expectedUploads: number
-  /** The Auth Key that created the Assembly. Its secret signs the notification. */
+  /** The Auth Key that created the Assembly. The secret of this Auth Key signs the notification. */
   readonly authKey: string
   /** Whether the Auth Key signed the params, and with them the `notify_url`. */
   readonly isSigned: boolean
@@ -101,15 +104,15 @@ export interface Outcome extends Made {
   readonly usage: Readonly<Record<string, RobotUsage>>
 }
 
-/** The Assemblies of every Workspace and the changes of their states. */
+/** Stores the Assemblies of every Workspace and changes their states. */
 export class AssemblyStore extends Context.Service<
   AssemblyStore,
   {
     /** Returns false if an Assembly with this id exists. */
     readonly insert: (assembly: New) => Effect.Effect<boolean, StorageFailed>
     /**
-     * Inserts an Assembly. An Assembly of the same Workspace that has this id and has ended gets the id `oldId`.
-     * Returns false if another Assembly keeps the id.
+     * Inserts an Assembly. If an ended Assembly of the same Workspace has the id of the new one, the ended Assembly
+     * gets the id `oldId`. Returns false if another Assembly keeps the id.
      */
     readonly replace: (assembly: New, oldId: string) => Effect.Effect<boolean, StorageFailed>
     readonly find: (id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
@@ -122,15 +125,15 @@ export class AssemblyStore extends Context.Service<
     readonly recover: Effect.Effect<ReadonlyArray<Row>, StorageFailed>
     /** Records that the whole body of the request that created the Assembly was received. */
     readonly received: (id: string) => Effect.Effect<void, StorageFailed>
-    /** Starts the execution if every expected upload has arrived. Returns whether this call started it. */
+    /** Starts the execution if every expected upload has arrived. Returns whether this call started the execution. */
     readonly beginExecution: (id: string) => Effect.Effect<boolean, StorageFailed>
     /** Records the files that the execution of an Assembly works on. */
     readonly works: (id: string, uploads: ReadonlyArray<Assembly.File>) => Effect.Effect<void, StorageFailed>
     /** Records the results of the finished Steps of an Assembly, as JSON. */
     readonly progress: (id: string, results: string) => Effect.Effect<void, StorageFailed>
-    /** Ends a busy Assembly. Returns whether this call ended it. */
+    /** Ends a busy Assembly. Returns whether this call ended the Assembly. */
     readonly end: (id: string, outcome: Outcome) => Effect.Effect<boolean, StorageFailed>
-    /** Cancels or aborts a busy Assembly. Returns whether this call ended it. */
+    /** Cancels or aborts a busy Assembly. Returns whether this call ended the Assembly. */
     readonly stop: (id: string, state: "canceled" | "request_aborted") => Effect.Effect<boolean, StorageFailed>
   }
 >()("@assembly-effect/emulator/AssemblyStore") {}

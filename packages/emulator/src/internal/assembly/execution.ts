@@ -27,7 +27,10 @@ export class Execution extends Context.Service<
   {
     /** Fails an Assembly at once if its Steps are invalid. */
     readonly check: (assemblyId: string) => Effect.Effect<void>
-    /** Executes an Assembly if every expected upload has arrived. Waits for the end unless one of its Steps is slow. */
+    /**
+     * Executes an Assembly if every expected upload has arrived. Waits for the end of the Assembly unless one of its
+     * Steps is slow.
+     */
     readonly advance: (assemblyId: string) => Effect.Effect<void>
     /** Cancels a busy Assembly and stops its execution. */
     readonly stop: (assemblyId: string, state: "canceled") => Effect.Effect<void, StorageFailed>
@@ -55,10 +58,13 @@ const meter = ({ resultBytes, resultText, results }: Limits.Values) => {
   let text = 0
   const tooMuch = (message: string) => Effect.fail(new StepFailed({ error: "ASSEMBLY_MEMORY_LIMIT_EXCEEDED", message }))
   return {
-    /** Fails if the limit does not allow `more` files. A robot never makes more files than it gets. */
+    /**
+     * Fails if the limit does not allow `more` files. This check is enough, because a robot never makes more files than
+     * it gets.
+     */
     hasRoom: (more: number): Effect.Effect<void, StepFailed> =>
       files + more > results ? Effect.fail(tooManyFiles) : Effect.void,
-    /** Counts the files that a Step has made. Returns their JSON. */
+    /** Counts the files that a Step has made. Returns these files as JSON. */
     count: (made: ReadonlyArray<StepFile>): Effect.Effect<string, StepFailed> => {
       const texts: Array<string> = []
       for (const { file } of made) {
@@ -116,7 +122,8 @@ const make = Effect.gen(function* () {
     const told: Array<string> = []
     for (const [index, { name, robot, step, uses }] of plan.entries()) {
       const inputs = uses.length === 0 ? [uploaded] : uses.map((used) => results.get(used) ?? [])
-      // The limit is checked before the Step runs, because a Step that names another Step twice gets its files twice.
+      // The limit is checked before the Step runs. A Step that names another Step twice gets the files of that Step
+      // twice, so a few Steps can multiply the files.
       yield* hasRoom(inputs.reduce((total, files) => total + files.length, 0))
       const files = inputs.flat()
       const made = yield* robot.run({ assembly, name, step, files })
@@ -187,7 +194,8 @@ const make = Effect.gen(function* () {
       began ? StorageFailure.retryUntilStored(startById(id)) : Effect.void
     )
 
-  // The state is stored first. If the execution ends before its fiber is removed, that end has no effect.
+  // The state is stored before the fiber of the execution is removed. If the execution ends in between, that end has no
+  // effect.
   const stop = (id: string, state: "canceled" | "request_aborted") =>
     Effect.andThen(assemblyEnd.stop(id, state), FiberMap.remove(running, id))
 

@@ -154,8 +154,8 @@ const make = Effect.gen(function* () {
   })
 
   /**
-   * Refuses a change after which no active Auth Key of the Workspace has the scope `auth_keys:write`. The transaction
-   * undoes the change.
+   * Refuses a change after which no active Auth Key of the Workspace has the scope `auth_keys:write`. The refusal makes
+   * the transaction undo the change.
    */
   const checkManaged = Effect.fnUntraced(function* (workspace: string, refused: Refused) {
     const { count } = yield* counted(sql`

@@ -18,7 +18,7 @@ const isUsableKey = (text: string): boolean => /^[^:\s\p{Cc}\p{Cs}]{1,255}$/u.te
 
 const maxDescription = 1000
 
-/** The rules of the emulator for the settings of an Auth Key. The service does not document its rules. */
+/** The rules of the emulator for the settings of an Auth Key. The service does not document such rules. */
 const issuesOf = ({
   authKey,
   description = "",
@@ -138,5 +138,8 @@ const routes = Effect.gen(function* () {
   ])
 })
 
-/** The routes under `/auth_keys`. Their details are beyond the specification, which only names the operations. */
+/**
+ * The routes under `/auth_keys`. The details of these routes are beyond the specification, which only names the
+ * operations.
+ */
 export const layer = HttpRouter.addAll(routes)

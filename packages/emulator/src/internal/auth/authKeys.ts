@@ -52,8 +52,8 @@ export class AuthKeys extends Context.Service<
     /** The Workspace of an active or inactive Auth Key. */
     readonly ownerOf: (key: string) => Effect.Effect<Option.Option<string>, StorageFailed>
     /**
-     * Inserts an Auth Key. If an Auth Key with the same `key` exists, its secret, its Workspace, its scopes and its
-     * `is_active` are replaced. Its other settings stay.
+     * Inserts an Auth Key. If an Auth Key with the same `key` exists, the secret, the Workspace, the scopes and the
+     * `is_active` of this Auth Key are replaced. The other settings of this Auth Key stay.
      */
     readonly put: (authKey: Given) => Effect.Effect<void, StorageFailed>
     /** Records that a request has used an Auth Key. */
@@ -70,8 +70,8 @@ export const random = Effect.all({ key: Ids.hex, secret: Effect.map(Ids.hex, (te
 )
 
 /**
- * The maximum age of the recorded last use, in milliseconds. Therefore an Auth Key causes at most one write a minute,
- * instead of one write for each request.
+ * The recorded last use of an Auth Key may be this many milliseconds too old. Therefore an Auth Key causes at most one
+ * write a minute, instead of one write for each request.
  */
 const precision = 60_000
 
@@ -114,7 +114,7 @@ const make = Effect.gen(function* () {
         if (last_used_at !== null && now - last_used_at < precision) return
         yield* Statement.run(sql`UPDATE auth_keys SET last_used_at = ${now} WHERE id = ${id}`)
       },
-      // A request that only reads succeeds even if the disk is full.
+      // The failure is ignored, so that a request that only reads succeeds even if the disk is full.
       Effect.catchTag("StorageFailed", () => Effect.void)
     )
   })

@@ -18,7 +18,7 @@ import * as Ids from "../data/ids.ts"
 import { Refusal } from "../http/refusal.ts"
 import { shared } from "./scopes.ts"
 
-/** An Auth Key and the granted scopes. */
+/** An Auth Key and the scopes that are granted to a token. */
 export interface Granted {
   readonly authKey: AuthKeys.AuthKey
   readonly scopes: ReadonlyArray<Auth.Scope>

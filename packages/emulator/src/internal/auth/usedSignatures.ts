@@ -20,7 +20,7 @@ export class UsedSignatures extends Context.Service<
   }
 >()("@assembly-effect/emulator/UsedSignatures") {}
 
-/** Forgets expired signatures. Exported because a test checks the query plan. */
+/** Forgets expired signatures. This function is exported, because a test checks the query plan. */
 export const forget = (sql: SqlClient.SqlClient, now: number) =>
   sql`DELETE FROM used_signatures WHERE expires_at <= ${now}`
 

@@ -60,13 +60,13 @@ const readTemplate = (workspace: string, template: Template.Template): Effect.Ef
 
 /**
  * Adds `credentials` and `templates` to the first Workspace. If the options contain no Auth Key of the first Workspace,
- * `key` is the oldest active Auth Key of this Workspace, or else a new Auth Key.
+ * the result `key` is the oldest active Auth Key of this Workspace, or else a new Auth Key.
  */
 const asked = Effect.fnUntraced(function* ({ credentials, templates = [], workspaces = [] }: Options) {
   const [first = byDefault, ...others] = workspaces
   const given = credentials === undefined ? first.keys : [credentials, ...first.keys]
   const key = yield* firstKey({ ...first, keys: given })
-  // `credentials` may have the same key as an Auth Key of the Workspace.
+  // If an Auth Key of the Workspace has the same key as `credentials`, `credentials` replaces it.
   const rest = given.filter((other) => other.key !== key.key)
   const whole = { ...first, keys: [key, ...rest], templates: [...templates, ...(first.templates ?? [])] }
   return { key, slug: first.slug, all: [whole, ...others] }

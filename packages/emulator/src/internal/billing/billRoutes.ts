@@ -29,5 +29,5 @@ const routes = Effect.gen(function* () {
   ])
 })
 
-/** The route `/bill/:month`. Its details are beyond the specification, which only names the operation. */
+/** The route `/bill/:month`. The details of this route are beyond the specification, which only names the operation. */
 export const layer = HttpRouter.addAll(routes)

@@ -23,12 +23,14 @@ export class BillStore extends Context.Service<
 
 /**
  * The price list of the emulator: one US dollar for 10^9 bytes that Assemblies received or made, the same for each
- * robot. This is one microdollar for 1000 bytes, rounded up for the whole month. The emulator never asks for money.
+ * robot. This price is one microdollar for 1000 bytes, and the price of a whole month is rounded up. The emulator never
+ * asks for money.
  */
 const bytesPerMicrodollar = 1000
 
 /**
- * The price of a number of bytes in dollars. It has at most six decimals, because it is a whole number of microdollars.
+ * The price of a number of bytes in dollars. The price has at most six decimals, because it is a whole number of
+ * microdollars.
  */
 const priceOf = (bytes: number): number => Math.ceil(bytes / bytesPerMicrodollar) / 1_000_000
 

@@ -35,7 +35,7 @@ export const make = (key: string, listed: Listed, { after, until }: Walk): strin
   return Buffer.concat([content, tagOf(key, listed, content)]).toString("base64url")
 }
 
-/** Reads a cursor. Returns undefined if {@link make} did not make it for this list. */
+/** Reads a cursor. Returns undefined if {@link make} did not make the cursor for this list. */
 export const read = (key: string, listed: Listed, cursor: string): Walk | undefined => {
   const bytes = Buffer.from(cursor, "base64url")
   if (bytes.length !== positions + tag || bytes.toString("base64url") !== cursor) return undefined

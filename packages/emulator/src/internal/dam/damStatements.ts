@@ -105,7 +105,10 @@ export const make = (sql: SqlClient.SqlClient) => {
       allAssets(sql`
         ${current} AND assets.workspace = ${workspace} AND position > ${after} AND position <= ${until}
         ORDER BY position LIMIT ${sql.literal(String(limit))}`),
-    /** The position of the newest asset, which may be deleted. 0 if the Workspace never had an asset. */
+    /**
+     * The position of the newest asset, even if this asset was deleted. The position is 0 if the Workspace never had an
+     * asset.
+     */
     lastPosition: (workspace: string) =>
       Effect.map(
         firstPosition(sql`SELECT last AS position FROM dam_positions WHERE workspace = ${workspace}`),
@@ -142,9 +145,10 @@ export const make = (sql: SqlClient.SqlClient) => {
         (rows) => new Set(rows.map(({ name }) => name))
       ),
     /**
-     * The lengths of the longest paths in a folder, including its own path. `CROSS JOIN` makes SQLite search the
-     * content of each folder; otherwise SQLite would read the whole Workspace for each folder. The plus sign removes
-     * the type of the column, because the expression in the index has no type.
+     * The lengths of the longest paths in a folder, including the path of the folder. `CROSS JOIN` makes SQLite search
+     * the content of each folder; otherwise SQLite would read the whole Workspace for each folder. The plus sign
+     * removes the type of the column: SQLite uses the index only if both sides of the comparison have the same type,
+     * and the expression in the index has no type.
      */
     longestPath: (workspace: string, folderId: string) =>
       longest(sql`

@@ -24,9 +24,9 @@ import * as Storing from "./storing.ts"
 /**
  * Stores the assets and folders of all Workspaces.
  *
- * Each change is one transaction. Therefore a change is atomic, and concurrent changes run one after the
- * other. The row of a deleted asset stays, because the work that stored the asset may be repeated after a crash. The
- * bytes of an asset belong to the upload of its Assembly and stay with the upload.
+ * Each change is one transaction. Therefore a change is atomic, and concurrent changes run one after the other. The row
+ * of a deleted asset stays, because the work that stored the asset may be repeated after a crash, and must find the row
+ * then. The bytes of an asset belong to the upload of its Assembly and stay with the upload.
  */
 export class DamStore extends Context.Service<
   DamStore,

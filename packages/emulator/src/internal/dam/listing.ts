@@ -35,7 +35,7 @@ const normalise = (prefix: string): string => Paths.withoutSlash(prefix.normaliz
  * start. Therefore the walk ends even if the client stores a new asset for each asset that it reads.
  *
  * The cost of a whole walk is linear in the number of assets of the Workspace. A page starts at the first match that
- * the previous page did not return, so that no asset without a match is read for two pages.
+ * the previous page did not return, so the page does not read the assets before this match again.
  */
 export const list = Effect.fnUntraced(function* (
   sql: DamStatements.Statements,

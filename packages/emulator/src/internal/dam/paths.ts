@@ -2,7 +2,7 @@ import type * as DamStatements from "./damStatements.ts"
 
 const utf8 = new TextEncoder()
 
-/** The limits of spec.md, "Limits". They apply to the normalised path with its separators. */
+/** The limits of spec.md, "Limits". These limits apply to the normalised path with its separators. */
 const most = { codePoints: 512, bytes: 1024 }
 
 export const isTooLong = (path: string): boolean =>
@@ -15,5 +15,5 @@ export const isLongestTooLong = ({ bytes, code_points }: { readonly bytes: numbe
 export const join = (folder: DamStatements.FolderRow | undefined, name: string): string =>
   folder === undefined ? name : `${folder.path}/${name}`
 
-/** Removes the slash at the start of a path, which is optional. */
+/** Removes the optional slash at the start of a path. */
 export const withoutSlash = (path: string): string => path.replace(/^\//, "")

@@ -12,7 +12,7 @@ export interface New {
   readonly folders: ReadonlyArray<string>
   readonly filename: string
   readonly blob: string
-  /** The id of the work that stores the file. If an asset version with this id exists, nothing is stored. */
+  /** The id of the work that stores the file. If this work has already stored a version, nothing is stored. */
   readonly madeBy: string
   readonly mime: string | null
   readonly digest: FileStore.Digest

@@ -36,7 +36,7 @@ export const billMigration: ReadonlyArray<string> = [
      ON CONFLICT DO UPDATE SET steps = steps + excluded.steps, input_bytes = input_bytes + excluded.input_bytes,
        output_bytes = output_bytes + excluded.output_bytes;
    END`,
-  // For the history of the job slots, which are in use from `uploaded_at` to `ended_at`.
+  // Indexes for the history of the job slots, which are in use from `uploaded_at` to `ended_at`.
   "CREATE INDEX assemblies_by_execution ON assemblies (workspace, uploaded_at, region)",
   "CREATE INDEX assemblies_by_end ON assemblies (workspace, ended_at, region, uploaded_at)",
   "CREATE INDEX assemblies_executing ON assemblies (workspace, region) WHERE state = 'executing'"

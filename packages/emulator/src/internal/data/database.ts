@@ -22,8 +22,8 @@ export const offsetOf = (page: number, pageSize: number): bigint => {
 
 /**
  * Opens the database exclusively. The lock is released when the connection closes or the process ends. Committed data
- * survives the end of the process. A power failure may lose committed data, because otherwise every response would have
- * to wait for the disk.
+ * survives the end of the process. A commit does not wait for the disk, because otherwise every response would have to
+ * wait too. Therefore a power failure may lose committed data.
  */
 const client = (path: string): Layer.Layer<SqlClient.SqlClient, DataInUse | StorageFailed> =>
   Layer.effect(

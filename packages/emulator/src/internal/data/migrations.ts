@@ -131,7 +131,8 @@ const fourth = [
 
 const fifth = [
   // The number of times that an emulator with a seed has started with this database. The count makes the ids of each
-  // start different. Older emulators used the number of rows for this, so the initial count is the number of rows.
+  // start different. Older emulators used the number of rows in these tables instead, so the initial count is this
+  // number.
   "CREATE TABLE starts (count INTEGER NOT NULL) STRICT",
   `INSERT INTO starts
    SELECT (SELECT count(*) FROM assemblies) + (SELECT count(*) FROM uploads) + (SELECT count(*) FROM versions)
@@ -146,7 +147,7 @@ const sixth = [
 
 const seventh = [
   "CREATE INDEX used_signatures_by_expiry ON used_signatures (expires_at)",
-  // For the query that finds when a Template was last used.
+  // An index for the query that finds when a Template was last used.
   "CREATE INDEX assemblies_by_template ON assemblies (workspace, template_id, created_at)"
 ]
 
@@ -228,7 +229,7 @@ const eleventh = [
      modified_at INTEGER NOT NULL
    ) STRICT`,
   "CREATE UNIQUE INDEX template_credentials_by_name ON template_credentials (workspace, name)",
-  // For the replacement of an Assembly, which changes the id of the Assembly in the rows of its replays.
+  // An index for the replacement of an Assembly, which changes the id of the Assembly in the rows of its replays.
   "CREATE INDEX assemblies_by_parent ON assemblies (parent_id) WHERE parent_id IS NOT NULL",
   "CREATE INDEX assemblies_by_uploads ON assemblies (uploads_from) WHERE uploads_from IS NOT NULL"
 ]
@@ -262,8 +263,8 @@ const thirteenth = [
 
 const fifteenth = [
   // The last position that an asset of each Workspace got. The position of a deleted asset is never used again. A walk
-  // through the list ends at the last position at its start. If a new asset got an old position, the walk would return
-  // the new asset.
+  // through the list ends at the position that was the last one when the walk started. If a new asset got an old
+  // position, the walk would return the new asset.
   `CREATE TABLE dam_positions (
      workspace TEXT PRIMARY KEY,
      last INTEGER NOT NULL

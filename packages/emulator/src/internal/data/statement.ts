@@ -8,7 +8,8 @@ import * as StorageFailure from "./storageFailure.ts"
 
 /**
  * Runs work on the database. If the disk failed, the error is `StorageFailed`; any other SQL error is a defect.
- * Statements have no trace spans, because the tracer belongs to the application that embeds the emulator.
+ * Statements have no trace spans, because these spans would be among the spans of the application that embeds the
+ * emulator.
  */
 export const stored = <A, E, R>(
   work: Effect.Effect<A, E, R>

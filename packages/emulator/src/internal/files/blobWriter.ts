@@ -78,8 +78,8 @@ const writeGathered = <E>(
     const hasRoom = limit(room)
     const places = Semaphore.makeUnsafe(capacity)
     /**
-     * The number of permits that a chunk takes. A chunk that is larger than the buffer takes all permits, so it waits
-     * until the buffer is empty.
+     * The number of permits that a chunk takes: one for each byte. A chunk that is larger than the buffer takes all
+     * permits, so it waits until the buffer is empty.
      */
     const placesFor = (chunk: Uint8Array): number => Math.min(chunk.length, capacity)
     let written = 0

@@ -11,8 +11,8 @@ interface Validators {
 }
 
 /**
- * Whether the condition of a range is true. `If-Range` has a strong ETag or a date, and both must match exactly (RFC
- * 9110, 13.1.5).
+ * Whether the condition of a range request is true. `If-Range` contains a strong ETag or a date, which must match
+ * exactly (RFC 9110, 13.1.5).
  */
 const isStillThat = (condition: string | undefined, { etag, lastModified }: Validators): boolean =>
   condition === undefined || condition === etag || condition === lastModified

@@ -58,7 +58,7 @@ interface Waiting {
   readonly digests: Deferred.Deferred<HashProtocol.Digests, StorageFailed>
 }
 
-/** Starts the worker thread, and gives its answers to the callers that wait for them. */
+/** Starts the worker thread, and gives the answers of the thread to the callers that wait for digests. */
 const makeThread = Effect.fnUntraced(function* (end: Effect.Effect<void>) {
   const platform = yield* Worker.WorkerPlatform
   const worker = yield* platform.spawn<HashProtocol.Answer, HashProtocol.Question>(0)

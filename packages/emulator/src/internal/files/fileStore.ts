@@ -19,7 +19,7 @@ export type Digest = ContentHash.Digest
 /** The checksum that a client sends. `algorithm` is a name for `createHash` of Node. */
 export interface Checksum {
   readonly algorithm: string
-  /** In hexadecimal digits. */
+  /** The checksum in hexadecimal digits. */
   readonly digest: string
 }
 
@@ -41,7 +41,7 @@ export interface ByteRange {
 
 /**
  * Stores the bytes of uploads and assets. Each blob is an append-only file. The offset of an upload is the length of
- * its file, and is recorded nowhere else. Therefore no other record can differ from the file after a crash.
+ * its file, and is recorded nowhere else. Therefore the offset is correct even after a crash.
  */
 export class FileStore extends Context.Service<
   FileStore,

@@ -18,7 +18,9 @@ export type Question =
     }
   | { readonly _tag: "Forget"; readonly file: string }
 
-/** The digests of a file with `size` bytes. Each digest is in hexadecimal digits, in the order of the algorithms. */
+/**
+ * The digests of a file with `size` bytes. The digests are texts of hexadecimal digits, in the order of the algorithms.
+ */
 export interface Digests {
   readonly size: number
   readonly digests: ReadonlyArray<string>

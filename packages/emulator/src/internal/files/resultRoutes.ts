@@ -11,7 +11,7 @@ import * as Refusal from "../http/refusal.ts"
 import * as ByteRange from "./byteRange.ts"
 import * as FileStore from "./fileStore.ts"
 
-/** A stored version of an asset. `blob` is the id of the blob that contains its bytes. */
+/** A stored version of an asset. `blob` is the id of the blob that contains the bytes of the version. */
 const Row = Schema.Struct({
   blob: Schema.String,
   filename: Schema.String,
@@ -74,7 +74,7 @@ const routes = Effect.gen(function* () {
 
 /**
  * `GET /results/:versionId/:filename`: the bytes of a result of `/transloadit/store`, with ranges. The request needs no
- * credentials, because the id of the version is secret. The service has no such path, because it stores results
- * elsewhere.
+ * credentials, because the id of the version is secret. The service has no such path, because the service stores
+ * results elsewhere.
  */
 export const layer = HttpRouter.addAll(routes)

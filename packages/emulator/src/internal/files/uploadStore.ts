@@ -16,7 +16,8 @@ export const Kind = Schema.Literals(["ordinary", "partial", "final", "form"])
 export type Kind = typeof Kind.Type
 
 /**
- * An upload in the database. The blob with the same id contains its bytes. `length` is null until the length is known.
+ * An upload in the database. The blob with the same id contains the bytes of the upload. `length` is null until the
+ * length is known.
  */
 export const Row = Schema.Struct({
   id: Schema.String,

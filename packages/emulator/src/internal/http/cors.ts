@@ -11,7 +11,7 @@ import * as RouteRefusal from "./routeRefusal.ts"
 /**
  * The routes that a page of any origin may use, as with the service. A page can create, follow and cancel an Assembly,
  * upload to the Assembly, and download its results. These routes use no cookies; a request needs a signature, the id of
- * an Assembly, an upload URL, or the URL of a result. Only programs may use all other routes.
+ * an Assembly, an upload URL, or the URL of a result. Only programs may use the other routes.
  */
 const open: ReadonlyArray<readonly [path: string, methods: ReadonlyArray<string>]> = [
   ["/assemblies", ["POST"]],

@@ -25,7 +25,7 @@ interface Waiting {
   readonly left: number
 }
 
-/** The fault after one more request. The list is empty if the fault is used up. */
+/** Counts one request against a fault. The result is empty if the fault is used up. */
 const after = ({ fault, left }: Waiting): ReadonlyArray<Waiting> => (left > 1 ? [{ fault, left: left - 1 }] : [])
 
 export const layer: Layer.Layer<FaultQueue> = Layer.sync(FaultQueue, () => {

@@ -183,8 +183,8 @@ export const read = (
 }
 
 /**
- * Converts a {@link Problem} to a refusal. `malformed` makes the refusal of a malformed request, because each operation
- * has its own error code.
+ * Converts a {@link Problem} to a refusal. `malformed` makes the refusal of a malformed request, with the error code of
+ * the operation.
  */
 export const refuse =
   (malformed: (problem: string) => Refusal.Refusal) =>

@@ -7,7 +7,7 @@ import type * as Types from "effect/Types"
 import * as Origin from "./origin.ts"
 import * as RouteRefusal from "./routeRefusal.ts"
 
-/** Escapes a host for the error message. A host name has at most 253 characters, so the text is cut off there. */
+/** Escapes a host for the error message. A host name has at most 253 characters, so a longer text is cut off. */
 const shown = (host: string): string => Printable.escape(host.slice(0, 253))
 
 /** 421 Misdirected Request (RFC 9110, 15.5.20). */

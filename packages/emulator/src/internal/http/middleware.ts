@@ -31,8 +31,8 @@ const elsewhere = HttpRouter.add("*", "/*", ({ method }) =>
 )
 
 /**
- * The middleware of every request, the outermost first. CORS comes before the injected faults, so that their responses
- * have CORS headers too.
+ * The middleware of every request, the outermost first. CORS comes before the injected faults, so that the responses of
+ * the faults have CORS headers too.
  */
 export const layer = (listener: RequestLog.Listener | undefined) =>
   Layer.mergeAll(

@@ -11,7 +11,7 @@ import * as IpAddress from "./ipAddress.ts"
 export class Origin extends Context.Service<
   Origin,
   {
-    /** The base of the URLs in responses. It is the public URL if that option is set, else `localUrl`. */
+    /** The base of the URLs in responses: the option `publicUrl` of the emulator if given, else `localUrl`. */
     readonly baseUrl: string
     /** The URL where the server listens. */
     readonly localUrl: string

@@ -13,7 +13,7 @@ export class Refusal extends Data.TaggedError("Refusal")<{
   readonly message: string
 }> {}
 
-/** A refusal with the status that the specification gives its code. */
+/** A refusal with the status that the specification defines for its code. */
 export const named = (code: ServiceError.NamedCode, message: string): Refusal =>
   new Refusal({ code, status: ServiceError.statusOf[code], message })
 
@@ -57,8 +57,8 @@ export const tooLargeHeaders = server(431, "The headers are too large.")
 const defect = server(500, "The emulator failed; see its log.")
 
 /**
- * The response if the disk fails. It does not contain the path of the file. The specification does not define this
- * response.
+ * The response if the disk fails. The response does not contain the path of the file. The specification does not define
+ * this response.
  */
 const cannotStore = (failed: StorageFailed) => server(507, `The emulator cannot store: ${failed.problem}.`)
 

@@ -25,7 +25,7 @@ const plain = (limits: Limits.Values) => {
 const secure = (limits: Limits.Values, { cert, key }: Certificate.Files) => {
   const { shouldUpgradeCallback, ...http1 } = Connections.options(limits)
   const server = createSecureServer({ ...http1, ...Sessions.options(limits), cert, key: Redacted.value(key) })
-  // The option is set after the construction, because the constructor would replace the callback.
+  // `shouldUpgradeCallback` is set after the construction, because the constructor would replace this callback.
   Object.assign(server, { shouldUpgradeCallback })
   Connections.guard(server, limits)
   Sessions.guard(server, limits)
@@ -46,7 +46,7 @@ const make = Effect.fnUntraced(function* (port: number, limits: Limits.Values) {
   return http
 })
 
-/** An HTTP server on loopback only, because reading an Assembly needs no credentials. */
+/** An HTTP server on loopback only, because whoever reaches the server can read an Assembly without credentials. */
 export const layer = (
   port: number,
   limits: Limits.Values

@@ -38,7 +38,7 @@ export const guard = (server: Http2.Http2SecureServer, { headersTime, idleTime }
 
   server.on("session", (session) => {
     let open = 0
-    // A Node timer is used, because no fiber could be the parent of this callback. The timer ends with its connection.
+    // A Node timer is used, because this callback does not run in a fiber. The timer ends with its connection.
     // @effect-diagnostics-next-line globalTimers:off
     const closeAfter = (millis: number) => setTimeout(() => session.destroy(), millis).unref()
     let closing = closeAfter(toMillis(headersTime))

@@ -95,7 +95,7 @@ const make = Effect.fnUntraced(function* (resolve: Resolve) {
       if (Option.isNone(url)) return yield* new NotHttp()
       const { hostname } = url.value
       const address = IpAddress.ofHost(hostname)
-      // An IP address is checked here, because `lookupWithin` checks only host names.
+      // This function checks an IP address, because `lookupWithin` checks only host names.
       if (address !== undefined && !isWithin(reach, address)) return yield* new OutOfReach({ hostname })
       return yield* clients[reach].execute(request).pipe(
         Effect.provideService(HttpClient.TracerDisabledWhen, () => true),

@@ -40,10 +40,13 @@ const regions = Statement.all(Region)
 const counted = Statement.one(Count)
 const moments = Statement.all(Moment)
 
-/** The number of different times that are read in one turn of `Turns`. */
+/**
+ * The maximum number of rows that each statement of a history reads in one turn of `Turns`. Each row counts the slots
+ * that were taken, or released, in one millisecond.
+ */
 const slice = 1000
 
-/** The statements of a history. Exported because a test checks the query plans. */
+/** The statements of a history. This function is exported, because a test checks the query plans. */
 export const statements = (sql: SqlClient.SqlClient, { region, workspace }: Omit<Filter, "since">) => {
   const selected = sql`workspace = ${workspace} AND ${region === "all" ? sql.literal("true") : sql`region = ${region}`}`
   // LIMIT is a literal, because SQLite would plan the statement again each time a LIMIT parameter is bound. The states
@@ -57,8 +60,8 @@ export const statements = (sql: SqlClient.SqlClient, { region, workspace }: Omit
       SELECT region, count(*) AS count FROM assemblies WHERE ${selected} AND ${executing}
       GROUP BY region ORDER BY region`,
     /**
-     * Counts the slots that were in use just before a time. The count is the number of slots in use now, plus the slots
-     * that were released since then, minus the slots that were taken since then.
+     * Counts the slots that were in use just before `time`. The count is the number of slots in use now, plus the slots
+     * that were released since `time`, minus the slots that were taken since `time`.
      */
     before: (time: number) => sql`
       SELECT (SELECT count(*) FROM assemblies WHERE ${selected} AND ${executing})

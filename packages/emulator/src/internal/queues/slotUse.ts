@@ -16,7 +16,7 @@ interface Use {
   readonly most: number
 }
 
-/** The use in one bucket. Only the part of the bucket that is inside the window counts. */
+/** The use of the slots in one bucket. Only the part of the bucket that is inside the window counts. */
 export interface BucketUse extends Use {
   readonly start: number
 }
@@ -45,7 +45,7 @@ export const counter = ({ bucketLength, since, until }: Window, initial: number)
   let time = since
   let inUse = initial
   let most = initial
-  /** The slots of the current bucket, each multiplied by the milliseconds of its use. */
+  /** The sum of the milliseconds for which each slot was in use in the current bucket. */
   let area = 0
   let totalArea = 0
 

@@ -93,10 +93,10 @@ const nothing: Omit<Row, "bucket"> = {
 
 const ratio = (amount: number, of: number): number => (of === 0 ? 0 : amount / of)
 
-/** The speed in megabits per second. It is 0 if the duration is 0. */
+/** The speed in megabits per second. The speed is 0 if the duration is 0. */
 const speed = (bytes: number, millis: number): number => ratio(bytes * 8, millis * 1000)
 
-/** Always 0, because the emulator has no queue. */
+/** The time in the queue, which is always 0, because the emulator has no queue. */
 const queueDuration = 0
 
 const toBucket = (row: Row): AssemblyStatistics.StatsBucket => ({

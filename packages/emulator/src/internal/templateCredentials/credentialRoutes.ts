@@ -47,20 +47,20 @@ const refuse =
     }
   }
 
-/** The maximum length of the JSON of a content, in characters. */
+/** The maximum length of the content of Template Credentials as JSON, in characters. */
 const maxContent = 16_384
 
 const maxName = 255
 
 const isContent = Schema.is(Schema.Record(Schema.String, Schema.Json))
 
-/** The problems of a content by its size and by the rules of its type. */
+/** The issues of the content of Template Credentials: the content is too long, or it breaks rules of its type. */
 const contentProblems = (type: string, content: Schema.JsonObject): Issues =>
   JSON.stringify(content).length > maxContent
     ? [{ path: ["content"], message: `Expected at most ${maxContent} characters of JSON` }]
     : CredentialTypes.problems(type, content)
 
-/** The problems of a name. SQLite would change a text that is not valid Unicode. */
+/** The issues of the name of Template Credentials. SQLite would change a text that is not valid Unicode. */
 const nameProblems = (name: string): Issues =>
   name.length <= maxName && name.isWellFormed()
     ? []
@@ -69,8 +69,8 @@ const nameProblems = (name: string): Issues =>
 type Asked = Pick<CredentialStore.Settings, "name" | "type"> & { readonly content: TemplateCredential.Content }
 
 /**
- * Checks the name and the content of a request. `merge` adds the stored values that a change keeps. No message contains
- * a value of the content.
+ * Checks the name and the content of a request. `merge` adds to the content the stored values that a change keeps. No
+ * message contains a value of the content.
  */
 const checked = (
   code: string,
@@ -87,7 +87,7 @@ const checked = (
 }
 
 /**
- * Checks a change. Without a content in the request, the stored content stays. If the request changes the type, its
+ * Checks a change. Without a content in the request, the stored content stays. If the request changes the type, the new
  * content gets no values of the stored content.
  */
 const checkedChange = (before: CredentialStore.Row, request: TemplateCredential.UpdateRequest) => {
@@ -213,5 +213,8 @@ const routes = Effect.gen(function* () {
   ])
 })
 
-/** The routes under `/template_credentials`. Their details are beyond the specification, which names the operations. */
+/**
+ * The routes under `/template_credentials`. The details of these routes are beyond the specification, which only names
+ * the operations.
+ */
 export const layer = HttpRouter.addAll(routes)

@@ -2,7 +2,7 @@ import type * as ApiError from "@assembly-effect/api/ApiError"
 import type * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
 import type * as Schema from "effect/Schema"
 
-/** A field that is required in a new content and in a changed content. */
+/** A field that is required when Template Credentials are created and when their content is changed. */
 const required = { requiredOnCreate: true, requiredOnUpdate: true }
 
 /** A secret field. If a change omits the field, the stored value stays. */
@@ -15,7 +15,8 @@ const bucket = { bucket: required, bucket_region: optional, host: optional, key:
 
 /**
  * The types of credentials and their fields. The names of the types, and most names of fields, are those of the
- * official client. The official client does not define which fields are required, so the emulator chooses them.
+ * official client. The official client does not define which fields are required, so the emulator chooses the required
+ * fields.
  */
 export const types: Readonly<Record<string, TemplateCredential.Type>> = {
   ai: {
@@ -64,7 +65,7 @@ const problemOf = (value: Schema.Json | undefined, isRequired: boolean): string 
 }
 
 /**
- * The problems of a content, by the rules of its type. An issue never contains a value, because the value may be a
+ * The issues of a content that breaks rules of its type. An issue never contains a value, because the value may be a
  * secret. Fields that the type does not have are permitted.
  */
 export const problems = (type: string, content: Schema.JsonObject): ReadonlyArray<ApiError.Issue> => {
@@ -79,7 +80,7 @@ export const problems = (type: string, content: Schema.JsonObject): ReadonlyArra
 
 /**
  * The content after a change. A field that is required on creation, but not on a change, keeps its stored value if the
- * change omits it. The result must have all fields that are required on creation.
+ * change omits the field. The result must have all fields that are required on creation.
  */
 export const changed = (type: string, stored: Schema.JsonObject, next: Schema.JsonObject): Schema.JsonObject => {
   const { fields = {} } = typeOf(type) ?? {}

@@ -21,7 +21,10 @@ type Issues = Parameters<typeof Refusal.explain>[0]
 const invalid = (issues: Issues) =>
   new Refusal.Refusal({ code: "TEMPLATE_VALIDATION_ERROR", status: 400, message: Refusal.explain(issues) })
 
-/** An id or name that breaks a rule gets the same response as an unknown one. `others` refuses any other issue. */
+/**
+ * An id or name that breaks a rule gets the same response as an unknown one. `others` makes the refusal for any other
+ * issue.
+ */
 const invalidOfOne =
   (others: (issues: Issues) => Refusal.Refusal) =>
   (issues: Issues): Refusal.Refusal =>
@@ -147,5 +150,8 @@ const routes = Effect.gen(function* () {
   ])
 })
 
-/** The routes under `/templates`. Their details are beyond the specification, which only names the operations. */
+/**
+ * The routes under `/templates`. The details of these routes are beyond the specification, which only names the
+ * operations.
+ */
 export const layer = HttpRouter.addAll(routes)

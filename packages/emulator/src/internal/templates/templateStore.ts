@@ -113,7 +113,7 @@ const listed = (sql: SqlClient.SqlClient, workspace: string, { from, keywords, t
     WHERE instr(lower(concat_ws(char(10), templates.id, name, content)), lower(keyword.value)) = 0
   )`
 
-/** The query for one page of a list. Exported because a test checks the query plan. */
+/** The query for one page of a list. This function is exported, because a test checks the query plan. */
 export const page = (sql: SqlClient.SqlClient, workspace: string, listing: Listing) => {
   const { limit, offset, order, sort } = listing
   const direction = sql.literal(order === "asc" ? "ASC" : "DESC")

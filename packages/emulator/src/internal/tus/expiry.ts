@@ -22,7 +22,10 @@ export class Expiry extends Context.Service<
   }
 >()("@assembly-effect/emulator/tus/Expiry") {}
 
-/** The interval between two removals of expired bytes: the lifetime of an upload, within these limits. */
+/**
+ * The interval between two removals of expired bytes: the lifetime of an upload, but at least a second and at most an
+ * hour.
+ */
 const pauseFor = Duration.clamp({ minimum: Duration.seconds(1), maximum: Duration.hours(1) })
 
 const make = Effect.fnUntraced(function* (lifetime: Duration.Duration) {

@@ -32,8 +32,8 @@ const make = Effect.sync(() => {
   const locks = new Map<string, Lock>()
 
   /**
-   * Finds or creates the lock and enters its queue. Both actions are one step, because the last request that leaves
-   * removes the lock.
+   * Finds or creates the lock and enters its queue. Both actions are one synchronous step, because the last request
+   * that leaves removes the lock, and this request could leave between the two actions.
    */
   const enter = (id: string) =>
     Effect.sync(() => {

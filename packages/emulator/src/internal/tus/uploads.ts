@@ -24,7 +24,7 @@ import * as Expiry from "./expiry.ts"
 import * as TusRefusal from "./tusRefusal.ts"
 import * as UploadLocks from "./uploadLocks.ts"
 
-/** An upload. `offset` is the number of its stored bytes. */
+/** An upload. `offset` is the number of stored bytes of the upload. */
 export interface Upload {
   readonly row: UploadStore.Row
   readonly offset: bigint
@@ -46,7 +46,10 @@ export interface Creation extends Described {
   readonly length: bigint | undefined
 }
 
-/** A new upload that concatenates partial uploads. `parts` are their URLs, in the order of the bytes. */
+/**
+ * A new upload that concatenates partial uploads. `parts` are the URLs of the partial uploads, in the order of the
+ * bytes.
+ */
 export interface Final extends Described {
   readonly parts: ReadonlyArray<string>
 }
@@ -268,8 +271,8 @@ const make = Effect.gen(function* () {
 
   /**
    * Terminates an upload. The bytes of a finished upload stay, because the Assembly uses them. The bytes of an
-   * unfinished upload are removed. If the termination cannot be stored, for example because the disk is full, the bytes
-   * are removed first.
+   * unfinished upload are removed after the termination is stored. If the termination cannot be stored, for example
+   * because the disk is full, the bytes are removed first, and then the termination is stored.
    */
   const end = ({ finished_at, id }: UploadStore.Row) =>
     finished_at === null
