@@ -14,7 +14,7 @@ type Values<Variables> = {
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** Whether a variable has no text. A provider of environment variables gives no text for an empty variable. */
+/** Whether an issue means that a variable is unset or empty. Both have no text in a provider of environment variables. */
 const isUnset = (issue: SchemaIssue.Issue): boolean =>
   issue._tag === "Pointer" ? isUnset(issue.issue) : issue._tag === "InvalidType"
 
