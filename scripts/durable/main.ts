@@ -139,7 +139,9 @@ const story = Effect.gen(function* () {
   yield* chapter(`${fileCount} files, and two runners that die`)
   const say = tell(yield* Clock.currentTimeMillis)
   const outcome = Effect.gen(function* () {
-    yield* Durable.startAll(Stream.fromIterable(made.map(({ job }) => job))).pipe(Stream.runDrain)
+    yield* Durable.startAll(Stream.fromIterable(made.map(({ job }) => job))).pipe(
+      Stream.runForEach((one) => (one._tag === "Refused" ? Effect.fail(one.error) : Effect.void))
+    )
     yield* say(`${fileCount} jobs are stored, ${Format.bytes(sizes.reduce((sum, size) => sum + size, 0))}`)
     const two = yield* killAndWatch(cluster, runners, say)
     yield* killAndWatch(cluster, two, say)

@@ -97,7 +97,9 @@ const mixed = (count: number) =>
   Array.from({ length: count }, (_, index) => (index < 30 && index % 10 === 0 ? large : 32 * kibi))
 
 const startAll = (made: ReadonlyArray<Cluster.Made>) =>
-  Durable.startAll(Stream.fromIterable(made.map(({ job }) => job))).pipe(Stream.runDrain)
+  Durable.startAll(Stream.fromIterable(made.map(({ job }) => job))).pipe(
+    Stream.runForEach(({ _tag, job }) => Effect.sync(() => assert.strictEqual(_tag, "Started", job.key)))
+  )
 
 /** Runs a program with the client of a deployment. */
 const on = <A, E, R>(cluster: Deployment, program: Effect.Effect<A, E, R>) => Effect.provide(program, cluster.client)

@@ -20,7 +20,7 @@ const open = (source: DurableJob.Source): Effect.Effect<Replayable, SourceFailed
           ? Effect.fail(
               new SourceFailed({
                 kind: "Unreadable",
-                problem: `no object store has the name ${source.store}; add it with ObjectStores.layer`
+                problem: `no object store has the name ${source.store}, see ObjectStores.layer`
               })
             )
           : store(source.key)
