@@ -1,6 +1,6 @@
 /**
- * The database is a wire format: a runner continues the jobs of an earlier version. `fixtures/v1.sql` has been written by
- * the first version, and is never written again. `DURABLE_FIXTURE=<file>` writes the database of this version.
+ * The database is a wire format: a runner continues the jobs of an earlier version. Each file of `fixtures` was written by
+ * a version, and is never written again. `DURABLE_FIXTURE=<file>` writes the database of this version.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Assembly from "@assembly-effect/schema/Assembly"
