@@ -175,11 +175,10 @@ export const make = ({ begun, ended, held, patience, places, sending }: Runner) 
   /** Records why an attempt is tried again, so that `Durable.status` shows it. */
   const explain = (attempt: Store.Attempt, error: Transfer.TransferError) => {
     if (Transfer.isRefusal(error)) {
+      const { message, reason } = Failure.of(Cause.fail(error), undefined)
       return Effect.andThen(
         keep(attempt, error),
-        Effect.logWarning("A durable job waits until this is mended", known(error)).pipe(
-          Effect.annotateLogs({ key: attempt.key })
-        )
+        Effect.annotateLogs(Effect.logWarning(`A durable job waits: ${reason}: ${message}`), { key: attempt.key })
       )
     }
     return Transfer.isTemporary(error) ? keep(attempt, known(error)) : Effect.void
