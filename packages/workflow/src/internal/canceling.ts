@@ -39,7 +39,7 @@ const cancelAssembly = (assemblyId: Assembly.AssemblyId) =>
 export const tries = {
   while: ({ _tag }: CancelError) => _tag !== "InvalidSecret",
   schedule: Schedule.exponential("200 millis"),
-  times: 6
+  times: 4
 }
 
 /**
