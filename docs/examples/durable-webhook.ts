@@ -27,18 +27,18 @@ export const notifications = Webhooks.layer({
   handle: ({ status }) => Durable.notified(status.assembly_id)
 }).pipe(Layer.provide([Webhook.layer(), HandledNotifications.layerMemory()]))
 
+const keep: DurableJob.Job["params"] = { steps: { ":original": { robot: "/upload/handle" } } }
+
 /** The job of a file. Its absolute path is its key, so the same file is the same job. */
-const jobOf = (publicUrl: string, path: string, steps: DurableJob.Job["params"]["steps"]): DurableJob.Job => ({
+const jobOf = (publicUrl: string, path: string, params: DurableJob.Job["params"]): DurableJob.Job => ({
   key: resolve(path),
-  params: { steps, notifyUrl: `${publicUrl}/notifications` },
+  params: { ...params, notifyUrl: `${publicUrl}/notifications` },
   files: [{ source: DurableJob.path(path), filename: basename(path) }]
 })
 
-const keep = { ":original": { robot: "/upload/handle" } }
-
 /** Uploads a file, waits until its Assembly has ended, and prints how. */
-export const upload = (publicUrl: string, path: string, steps: DurableJob.Job["params"]["steps"] = keep) =>
-  Durable.run(jobOf(publicUrl, path, steps)).pipe(
+export const upload = (publicUrl: string, path: string, params = keep) =>
+  Durable.run(jobOf(publicUrl, path, params)).pipe(
     Effect.matchEffect({
       onFailure: (error) => Console.error(`${path}: ${error.message}`),
       onSuccess: (status) => Console.log(`${path}: ${status.ok}`)

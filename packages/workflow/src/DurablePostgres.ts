@@ -123,18 +123,12 @@ const database = (options: Options): Layer.Layer<SqlClient.SqlClient, DurableErr
       const sql = yield* PgClient.make({ applicationName: "assembly-effect", ...options.database })
       yield* sql`SELECT 1`
       return Layer.succeed(SqlClient.SqlClient, sql)
-    }).pipe(
-      Effect.mapError(StoreError.of("connect")),
-      Effect.provide(Reactivity.layer)
-    )
+    }).pipe(Effect.mapError(StoreError.of("connect")), Effect.provide(Reactivity.layer))
   )
 
 /** The locks of the runners, with the lease that this runner has of them. */
 const runnerStorage = (options: Options) =>
-  Lease.layer(expiryOf(options)).pipe(
-    Layer.provide(Leaving.layer),
-    Layer.provide(Layer.orDie(SqlRunnerStorage.layer))
-  )
+  Lease.layer(expiryOf(options)).pipe(Layer.provide(Leaving.layer), Layer.provide(Layer.orDie(SqlRunnerStorage.layer)))
 
 /** The cluster without a network of its own: messages and replies are read from the database. */
 const cluster = (options: Options, address: Option.Option<RunnerAddress.RunnerAddress>) =>

@@ -61,8 +61,8 @@ layer(live, { excludeTestServices: true })("The example with notifications", (it
       )
       yield* Effect.gen(function* () {
         const { address } = yield* HttpServer.HttpServer
-        assert(address._tag === "TcpAddress")
-        yield* upload(`http://127.0.0.1:${address.port}`, content.path, slow)
+        assert(address._tag === "InetAddressV4")
+        yield* upload(`http://127.0.0.1:${address.port}`, content.path, { steps: slow })
         assert.deepInclude(yield* Durable.status(content.path), { state: "Completed", attempt: 1 })
       }).pipe(Effect.provide(server))
     })

@@ -5,7 +5,7 @@ import * as Faults from "@assembly-effect/emulator/Faults"
 import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import type * as DurableJob from "@assembly-effect/workflow/DurableJob"
-import { assert, describe, it, layer } from "@effect/vitest"
+import { assert, describe, it as test, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -172,7 +172,7 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
 describe("An error of a transfer", () => {
   const subject = { operation: "Assemblies.create" }
 
-  it("of the address is no error of the job", () => {
+  test("of the address is no error of the job", () => {
     const failure = new ApiError.TransportFailure({ ...subject, problem: "unknown host", permanent: true })
     assert.isTrue(Transfer.isRefusal(failure))
     const page = (status: number) =>

@@ -14,7 +14,9 @@ import { folder, job, live, steps, storedIn, withRunner } from "./support.ts"
 /** How many Assemblies exist, of all types or of one. */
 const count = (type?: "uploading" | "executing" | "canceled" | "completed") =>
   Effect.map(
-    Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0), ...(type === undefined ? {} : { type }) })),
+    Stream.runCollect(
+      Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0), ...(type === undefined ? {} : { type }) })
+    ),
     ({ length }) => length
   )
 
@@ -58,28 +60,31 @@ layer(live, { excludeTestServices: true })("The next attempt of a durable job", 
     })
   )
 
-  it.effect("begins when the Assembly of the attempt before has surely ended", () =>
-    Effect.gen(function* () {
-      const { database, file } = yield* folder
-      const content = yield* file("a.bin", 700_000)
-      const faults = yield* Faults.Faults
-      const canceled = yield* count("canceled")
-      yield* Effect.gen(function* () {
-        yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 1000, times: 100 }))
-        yield* faults.inject(Faults.Fault.Refuse({ method: "DELETE", status: 403, times: Infinity }))
-        assert.strictEqual((yield* Effect.flip(Durable.run(job("kept", [content]))))._tag, "JobFailed")
-        assert.strictEqual(yield* count("uploading"), 1)
-        const error = yield* Effect.flip(Durable.retry("kept"))
-        assert(error._tag === "AssemblyMayRun", error.message)
-        assert.deepInclude(error, { key: "kept", attempt: 1 })
-        assert.deepInclude(yield* Durable.status("kept"), { attempt: 1, state: "Failed" })
-        yield* faults.clear
-        yield* Durable.retry("kept")
-        assert.deepStrictEqual(storedIn(yield* Durable.await("kept")), [content.sha256])
-        assert.strictEqual(yield* count("uploading"), 0)
-        assert.strictEqual((yield* count("canceled")) - canceled, 1)
-      }).pipe(withRunner(database, { upload: { maxRetries: 0 }, patience: "1 milli" }))
-    }), { timeout: 60_000 }
+  it.effect(
+    "begins when the Assembly of the attempt before has surely ended",
+    () =>
+      Effect.gen(function* () {
+        const { database, file } = yield* folder
+        const content = yield* file("a.bin", 700_000)
+        const faults = yield* Faults.Faults
+        const canceled = yield* count("canceled")
+        yield* Effect.gen(function* () {
+          yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 1000, times: 100 }))
+          yield* faults.inject(Faults.Fault.Refuse({ method: "DELETE", status: 403, times: Infinity }))
+          assert.strictEqual((yield* Effect.flip(Durable.run(job("kept", [content]))))._tag, "JobFailed")
+          assert.strictEqual(yield* count("uploading"), 1)
+          const error = yield* Effect.flip(Durable.retry("kept"))
+          assert(error._tag === "AssemblyMayRun", error.message)
+          assert.deepInclude(error, { key: "kept", attempt: 1 })
+          assert.deepInclude(yield* Durable.status("kept"), { attempt: 1, state: "Failed" })
+          yield* faults.clear
+          yield* Durable.retry("kept")
+          assert.deepStrictEqual(storedIn(yield* Durable.await("kept")), [content.sha256])
+          assert.strictEqual(yield* count("uploading"), 0)
+          assert.strictEqual((yield* count("canceled")) - canceled, 1)
+        }).pipe(withRunner(database, { upload: { maxRetries: 0 }, patience: "1 milli" }))
+      }),
+    { timeout: 60_000 }
   )
 
   it.effect("is one of two that two callers want", () =>

@@ -8,6 +8,7 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
+import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { DatabaseSync } from "node:sqlite"
 import { gated } from "./gates.ts"
@@ -53,9 +54,9 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
       const valid = job("invalid", [content])
       const secret = Redacted.make("a secret") as unknown as string
       const [first] = valid.files
-      const endless: Record<string, unknown> = {}
+      const endless: Record<string, Schema.Json> = {}
       endless["self"] = endless
-      let deep: Record<string, unknown> = {}
+      let deep: Schema.Json = {}
       for (let level = 0; level < 20_000; level++) deep = { deep }
       const invalid: ReadonlyArray<readonly [DurableJob.Job, string]> = [
         [{ ...valid, key: "" }, "key"],
@@ -158,7 +159,9 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
         )
         for (const unknown of ["never", "a\u001b[2Jb", "a\0b", ""]) {
           for (const ask of [Durable.status, Durable.cancel, Durable.retry, Durable.await]) {
-            const error = yield* Effect.flip(ask(unknown))
+            const error = yield* Effect.flip(
+              Effect.asVoid<unknown, Durable.RetryError | Durable.AwaitError, Durable.Durable>(ask(unknown))
+            )
             assert.strictEqual(error._tag, "JobUnknown")
             assert.notMatch(error.message, /\p{Cc}/u)
           }

@@ -18,7 +18,9 @@ import { gated } from "./gates.ts"
 import { folder, job, live, steps, storedIn, withRunner } from "./support.ts"
 
 /** The tables of the first version, and the second one, in which attempts have a salt. */
-const fixtures = ["v1.sql", "v2.sql"].map((name) => [name, new URL(`fixtures/${name}`, import.meta.url).pathname] as const)
+const fixtures = ["v1.sql", "v2.sql"].map(
+  (name) => [name, new URL(`fixtures/${name}`, import.meta.url).pathname] as const
+)
 const output = process.env["DURABLE_FIXTURE"]
 const options = { secrets: [Redacted.make("the secret of the fixture, 32 bytes and more")] }
 const slow = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 600 } }
@@ -93,26 +95,26 @@ layer(live, { excludeTestServices: true })("A runner of this version", (it) => {
   }
 
   for (const [name, fixture] of fixtures) {
-  it.effect(`continues the jobs of ${name}`, () =>
-    Effect.gen(function* () {
-      const { database } = yield* folder
-      const gate = yield* gated
-      const fs = yield* FileSystem.FileSystem
-      const sql = yield* fs.readFileString(fixture)
-      const stored = new DatabaseSync(database)
-      stored.exec(sql)
-      stored.close()
-      const assemblyId = Assembly.AssemblyId.make(/^-- ([0-9a-f]{32})\n/u.exec(sql)?.[1] ?? "")
-      // The service of the fixture is gone. This Assembly stands for the one that was processed.
-      yield* Assemblies.create({ assemblyId, steps, numExpectedUploadFiles: 0 })
-      yield* gate.open
-      yield* Effect.gen(function* () {
-        assert.strictEqual((yield* Durable.await("processing")).assembly_id, assemblyId)
-        for (const key of ["uploading", "queued"]) {
-          assert.deepStrictEqual(storedIn(yield* Durable.await(key)), [gate.sha256])
-        }
-      }).pipe(withRunner(database, options), Effect.provide(gate.layer))
-    })
-  )
+    it.effect(`continues the jobs of ${name}`, () =>
+      Effect.gen(function* () {
+        const { database } = yield* folder
+        const gate = yield* gated
+        const fs = yield* FileSystem.FileSystem
+        const sql = yield* fs.readFileString(fixture)
+        const stored = new DatabaseSync(database)
+        stored.exec(sql)
+        stored.close()
+        const assemblyId = Assembly.AssemblyId.make(/^-- ([0-9a-f]{32})\n/u.exec(sql)?.[1] ?? "")
+        // The service of the fixture is gone. This Assembly stands for the one that was processed.
+        yield* Assemblies.create({ assemblyId, steps, numExpectedUploadFiles: 0 })
+        yield* gate.open
+        yield* Effect.gen(function* () {
+          assert.strictEqual((yield* Durable.await("processing")).assembly_id, assemblyId)
+          for (const key of ["uploading", "queued"]) {
+            assert.deepStrictEqual(storedIn(yield* Durable.await(key)), [gate.sha256])
+          }
+        }).pipe(withRunner(database, options), Effect.provide(gate.layer))
+      })
+    )
   }
 })

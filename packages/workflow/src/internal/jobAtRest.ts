@@ -3,6 +3,7 @@ import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Json from "@assembly-effect/schema/Json"
 import * as UploadSteps from "@assembly-effect/tus/UploadSteps"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
@@ -50,9 +51,6 @@ export const isKey = SchemaParser.is(Key)
 const encodeJob = SchemaParser.encodeUnknownEffect(JobAtRest, { errors: "all" })
 const decodeJob = SchemaParser.decodeUnknownEffect(Schema.fromJsonString(JobAtRest))
 
-/** How many values may be inside one another. A deeper value would exhaust the stack of JSON. */
-const maxDepth = 100
-
 /** What cannot be stored: `Redacted` values, which would be in plain text, and values without an end. */
 const unstorable = (
   value: unknown,
@@ -64,8 +62,8 @@ const unstorable = (
   }
   if (typeof value !== "object" || value === null) return []
   if (outside.includes(value)) return [{ path, message: "Expected a value that does not contain itself" }]
-  if (outside.length >= maxDepth) {
-    return [{ path: path.slice(0, 3), message: `Expected at most ${maxDepth} values inside one another` }]
+  if (outside.length >= Json.maxDepth) {
+    return [{ path: path.slice(0, 3), message: `Expected at most ${Json.maxDepth} values inside one another` }]
   }
   return Object.entries(value).flatMap(([name, inner]) =>
     unstorable(inner, [...path, Array.isArray(value) ? Number(name) : name], [...outside, value])
@@ -93,11 +91,22 @@ const absolute = (files: ReadonlyArray<DurableJob.File>): ReadonlyArray<DurableJ
     file.source._tag === "Path" ? { ...file, source: DurableJob.path(resolve(file.source.path)) } : file
   )
 
-const refuse = (operation: string, issues: ReadonlyArray<ApiError.Issue>): Effect.Effect<void, ApiError.InvalidRequest> =>
+const refuse = (
+  operation: string,
+  issues: ReadonlyArray<ApiError.Issue>
+): Effect.Effect<void, ApiError.InvalidRequest> =>
   issues.length === 0 ? Effect.void : Effect.fail(new ApiError.InvalidRequest({ operation, issues }))
 
-/** The text of a job as it is stored, in which the paths of files are absolute. */
-const toText = ({ files, params }: typeof JobAtRest.Encoded): string => canonical({ params, files: absolute(files) })
+/** A job as it is stored, and its files. Their paths are absolute. */
+export interface Text {
+  readonly text: string
+  readonly files: ReadonlyArray<DurableJob.File>
+}
+
+const toText = (job: typeof JobAtRest.Encoded): Text => {
+  const files = absolute(job.files)
+  return { text: canonical({ params: job.params, files }), files }
+}
 
 /** Checks a job, and encodes it as `operation` stores it. */
 export const encode = Effect.fnUntraced(function* (operation: string, job: DurableJob.Job, upload: UploadOptions) {
@@ -132,8 +141,10 @@ export const encode = Effect.fnUntraced(function* (operation: string, job: Durab
 /** A stored job. A row that cannot be decoded was written by something else. */
 export const decode = (stored: string): Effect.Effect<JobAtRest> => Effect.orDie(decodeJob(stored))
 
-/** Whether a stored job is the one with this text. Rows of the first version may have relative paths. */
+/** A stored job as this version stores it. Rows of the first version may have relative paths. */
+export const renew = (stored: string): Effect.Effect<Text> =>
+  Effect.map(Effect.orDie(Effect.flatMap(decodeJob(stored), encodeJob)), toText)
+
+/** Whether a stored job is the one with this text. */
 export const isSame = (stored: string, text: string): Effect.Effect<boolean> =>
-  stored === text
-    ? Effect.succeed(true)
-    : Effect.map(Effect.orDie(Effect.flatMap(decodeJob(stored), encodeJob)), (job) => toText(job) === text)
+  stored === text ? Effect.succeed(true) : Effect.map(renew(stored), (renewed) => renewed.text === text)

@@ -20,7 +20,7 @@ export interface Lease {
 }
 
 /** The lease of the runner. A runner that shares its shards with nobody always has them. */
-export const Lease: Context.Reference<Lease> = Context.Reference("@assembly-effect/workflow/Lease", {
+export const Lease: Context.Reference<Lease> = Context.Reference<Lease>("@assembly-effect/workflow/Lease", {
   defaultValue: () => ({ held: () => Effect.void })
 })
 

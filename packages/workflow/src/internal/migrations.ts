@@ -44,7 +44,4 @@ const loader = Migrator.fromRecord({
 export const run: Effect.Effect<void, StoreFailed, SqlClient.SqlClient> = Migrator.make({})({
   loader,
   table: "durable_migrations"
-}).pipe(
-  Effect.asVoid,
-  Effect.mapError(StoreError.of("migrate"))
-)
+}).pipe(Effect.asVoid, Effect.mapError(StoreError.of("migrate")))

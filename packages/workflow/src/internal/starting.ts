@@ -41,11 +41,11 @@ const same = (key: string, job: string, row: Store.Row | undefined): Effect.Effe
 
 export const make = ({ derive, queued, reading, store, upload }: Options) => {
   /** The row of an attempt, with its sources as they are now. */
-  const toRow = Effect.fnUntraced(function* (attempt: Store.Attempt, job: string, files: Job["files"]) {
+  const toRow = Effect.fnUntraced(function* (attempt: Store.Attempt, { files, text }: JobAtRest.Text) {
     const opened = yield* Sources.openAll(files)
     return {
       key: attempt.key,
-      job,
+      job: text,
       sources: opened.map(({ atRest }) => atRest),
       shard: yield* Attendant.shardOf(yield* executionOf(attempt))
     } satisfies Store.NewRow
@@ -53,8 +53,7 @@ export const make = ({ derive, queued, reading, store, upload }: Options) => {
 
   /** A checked job with its open sources, as a new row. */
   const prepare = Effect.fnUntraced(function* (job: Job) {
-    const text = yield* JobAtRest.encode("Durable.start", job, upload)
-    return yield* toRow({ key: job.key, attempt: 1 }, text, job.files)
+    return yield* toRow({ key: job.key, attempt: 1 }, yield* JobAtRest.encode("Durable.start", job, upload))
   })
 
   /** Stores rows with one statement, and returns what the table then has of their keys. */
@@ -97,11 +96,11 @@ export const make = ({ derive, queued, reading, store, upload }: Options) => {
   /** Stores a job. The sources of a stored job are not opened again. */
   const start = (job: Job): Effect.Effect<Summary, Durable.StartError, Services> =>
     Effect.gen(function* () {
-      const text = yield* JobAtRest.encode("Durable.start", job, upload)
+      const encoded = yield* JobAtRest.encode("Durable.start", job, upload)
       const known = yield* store.find(job.key)
-      if (Option.isSome(known)) return yield* same(job.key, text, known.value)
-      const row = yield* toRow({ key: job.key, attempt: 1 }, text, job.files)
-      return yield* same(job.key, text, (yield* insert([row])).get(job.key))
+      if (Option.isSome(known)) return yield* same(job.key, encoded.text, known.value)
+      const row = yield* toRow({ key: job.key, attempt: 1 }, encoded)
+      return yield* same(job.key, row.job, (yield* insert([row])).get(job.key))
     })
 
   /** Fails if the Assembly of an attempt may still run. */
@@ -119,12 +118,12 @@ export const make = ({ derive, queued, reading, store, upload }: Options) => {
     )
   })
 
-  /** The text and the files of the next attempt. */
+  /** The job of the next attempt. */
   const changed = Effect.fnUntraced(function* (row: Store.Row, changes: Changes) {
+    if (changes.params === undefined && changes.files === undefined) return yield* JobAtRest.renew(row.job)
     const job = yield* JobAtRest.decode(row.job)
-    if (changes.params === undefined && changes.files === undefined) return { text: row.job, files: job.files }
     const next = { key: row.key, params: changes.params ?? job.params, files: changes.files ?? job.files }
-    return { text: yield* JobAtRest.encode("Durable.retry", next, upload), files: next.files }
+    return yield* JobAtRest.encode("Durable.retry", next, upload)
   })
 
   /** Queues the next attempt of a job, with its sources as they are now. The Assembly of the last attempt has ended. */
@@ -136,13 +135,12 @@ export const make = ({ derive, queued, reading, store, upload }: Options) => {
       const row = yield* reading.found(key)
       const { attempt, state } = row
       if (state !== "Failed" && state !== "Canceled") return yield* Effect.fail(new NotRetryable({ key, state }))
-      const { files, text } = yield* changed(row, changes)
-      const next = yield* toRow({ key, attempt: attempt + 1 }, text, files)
+      const next = yield* toRow({ key, attempt: attempt + 1 }, yield* changed(row, changes))
       yield* checkEnded(row)
       const stored = yield* store.retry(attempt, next)
       yield* queued
       // Without a row, another process has retried the same attempt, maybe with other changes.
-      return yield* same(key, text, Option.isSome(stored) ? stored.value : yield* reading.found(key))
+      return yield* same(key, next.job, Option.isSome(stored) ? stored.value : yield* reading.found(key))
     })
 
   return { start, startMany, retry }

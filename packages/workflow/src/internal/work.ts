@@ -157,10 +157,7 @@ export const make = ({ begun, ended, held, patience, places, sending }: Runner) 
         })
     )
 
-  const transfer = (
-    attempt: Store.Attempt,
-    now: Transfer.Now
-  ): Effect.Effect<void, Transfer.TransferError, Services> =>
+  const transfer = (attempt: Store.Attempt, now: Transfer.Now): Effect.Effect<void, Transfer.TransferError, Services> =>
     Effect.gen(function* () {
       yield* now.held
       const root = { secret: derive.newest, salt: yield* derive.salt }
