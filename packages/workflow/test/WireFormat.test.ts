@@ -3,6 +3,7 @@
  * a version, and is never written again. `DURABLE_FIXTURE=<file>` writes the database of this version.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import type * as DurableJob from "@assembly-effect/workflow/DurableJob"
@@ -69,6 +70,7 @@ layer(live, { excludeTestServices: true })("A runner of this version", (it) => {
       Effect.gen(function* () {
         const { database } = yield* folder
         const gate = yield* gated
+        const faults = yield* Faults.Faults
         const fs = yield* FileSystem.FileSystem
         const id = yield* Effect.gen(function* () {
           yield* gate.open
@@ -86,8 +88,14 @@ layer(live, { excludeTestServices: true })("A runner of this version", (it) => {
         yield* Effect.gen(function* () {
           yield* Durable.start(job("uploading", [], { files: [second.file("uploading")] }))
           yield* second.reached
+          yield* faults.inject(Faults.Fault.Refuse({ method: "POST", status: 402, times: Infinity }))
+          yield* Durable.start(job("refused", [], { files: [second.file("refused")] }))
+          yield* Effect.repeat(Durable.status("refused"), {
+            until: ({ waiting }) => waiting !== undefined,
+            schedule: Schedule.spaced("20 millis")
+          })
           yield* Durable.start(job("queued", [], { files: [second.file("queued")] }))
-        }).pipe(withRunner(database, { ...options, uploads: 1 }), Effect.provide(second.layer))
+        }).pipe(withRunner(database, { ...options, uploads: 2 }), Effect.provide(second.layer))
         yield* fs.writeFileString(output, `-- ${id}\n${toSql(database)}\n`)
       })
     )
@@ -110,7 +118,11 @@ layer(live, { excludeTestServices: true })("A runner of this version", (it) => {
         yield* gate.open
         yield* Effect.gen(function* () {
           assert.strictEqual((yield* Durable.await("processing")).assembly_id, assemblyId)
-          for (const key of ["uploading", "queued"]) {
+          const keys = yield* Stream.runCollect(Durable.list()).pipe(
+            Effect.map((jobs) => jobs.map(({ key }) => key).filter((key) => key !== "processing"))
+          )
+          assert.includeMembers(keys, ["uploading", "queued"])
+          for (const key of keys) {
             assert.deepStrictEqual(storedIn(yield* Durable.await(key)), [gate.sha256])
           }
         }).pipe(withRunner(database, options), Effect.provide(gate.layer))
