@@ -1,8 +1,13 @@
 /** The files of an embedded runner: who can read them, and what happens if they are damaged. */
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as Durable from "@assembly-effect/workflow/Durable"
+import * as DurableJob from "@assembly-effect/workflow/DurableJob"
+import * as ObjectStores from "@assembly-effect/workflow/ObjectStores"
 import { assert, layer } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import { folder, job, live, withRunner } from "./support.ts"
 
@@ -108,17 +113,31 @@ layer(live, { excludeTestServices: true })("The database of an embedded runner",
     })
   )
 
-  it.effect("is left without a warning", () =>
+  it.effect("is left without a warning, although the last reader of a file is slow to stop", () =>
     Effect.gen(function* () {
       const { database } = yield* folder
       const said: Array<string> = []
       const logger = Logger.make(({ logLevel, message }) => {
         if (logLevel === "Warn" || logLevel === "Error") said.push(String(message))
       })
-      // The engine reads its runners every second, so a few ends meet such a moment.
-      yield* Effect.forEach(Array.from({ length: 5 }), () => Effect.andThen(Effect.void, open(database)), {
-        discard: true
-      }).pipe(Effect.provide(Logger.layer([logger])))
+      const reopened = yield* Deferred.make<void>()
+      let opens = 0
+      const stores = ObjectStores.layer({
+        slow: () =>
+          Effect.gen(function* () {
+            if (++opens > 1) {
+              yield* Deferred.succeed(reopened, undefined)
+              // Longer than the engine waits between two looks at its runners.
+              yield* Effect.sleep("3500 millis")
+            }
+            return { ...UploadSource.fromBytes(new Uint8Array(8)), identity: Effect.succeed("1") }
+          }).pipe(Effect.uninterruptible)
+      })
+      const files = [{ source: DurableJob.object("slow", "a"), filename: "a.bin" }]
+      yield* Effect.andThen(Durable.start(job("slow", [], { files })), Deferred.await(reopened)).pipe(
+        withRunner(database),
+        Effect.provide(Layer.merge(stores, Logger.layer([logger])))
+      )
       assert.deepStrictEqual(said, [])
     })
   )
