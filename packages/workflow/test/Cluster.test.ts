@@ -146,6 +146,43 @@ layer(Server.layer, { excludeTestServices: true })("Runners on several machines"
   )
 
   it.effect(
+    "one that is busy takes over what another left, beside its own uploads",
+    () =>
+      Effect.gen(function* () {
+        const expiry = Duration.seconds(6)
+        const cluster = yield* deployment({ expiry, uploads: 1 })
+        const { front } = cluster
+        // No upload ends before the test lets it.
+        front.speed = 128 * kibi
+        const made = yield* makeFiles(
+          cluster,
+          Array.from({ length: 6 }, () => large)
+        )
+        yield* on(
+          cluster,
+          Effect.gen(function* () {
+            const [victim, other] = yield* Effect.forEach(["A", "B"], cluster.runner, { concurrency: 2 })
+            yield* startAll(made)
+            const sent = 300 * kibi
+            yield* Wait.until("both runners send", () =>
+              ["A", "B"].every((name) => sendingsOf(front, name, sent).length === 1)
+            )
+            const left = sendingsOf(front, victim!.name, sent)
+            const killed = Date.now()
+            yield* victim!.signal("SIGKILL")
+            yield* Wait.until("a takeover", () => takeovers(front, left, killed).length > 0)
+            assert.lengthOf(sendingsOf(front, other!.name), 2, "its own upload, and the other one")
+            front.speed = Infinity
+            yield* checkAll(cluster, made)
+            const waits = takeovers(front, left, killed)
+            measure("a takeover by a busy runner", Math.max(...waits) / 1000, Duration.toSeconds(expiry) + 3, "s")
+          })
+        )
+      }).pipe(Effect.scoped),
+    { timeout: 120_000 }
+  )
+
+  it.effect(
     "one joins during a batch, and one that ends on SIGTERM hands its jobs over at once",
     () =>
       Effect.gen(function* () {
