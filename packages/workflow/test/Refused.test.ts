@@ -92,7 +92,10 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
         const { state, waiting } = yield* untilWaiting("begun")
         assert.strictEqual(state, "Uploading")
         assert.strictEqual(waiting?.reason, "InvalidSecret")
-      }).pipe(withRunner(database, { secrets: [young], patience: "1 milli" }), Effect.provide(gate.layer))
+        // It does not keep the place from jobs of the new secret.
+        yield* Durable.run(job("new", [], { files: [gate.file("new")] }))
+        assert.strictEqual((yield* Durable.status("begun")).state, "Uploading")
+      }).pipe(withRunner(database, { secrets: [young], uploads: 1, patience: "1 milli" }), Effect.provide(gate.layer))
       const status = yield* Durable.await("begun").pipe(
         withRunner(database, { secrets: [young, old] }),
         Effect.provide(gate.layer)

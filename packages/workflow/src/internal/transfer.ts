@@ -202,13 +202,12 @@ type PollError = Effect.Error<ReturnType<typeof Assemblies.awaitCompletion>>
 const ofAccount: ReadonlySet<number> = new Set([401, 402, 407])
 
 /**
- * Whether an error is about the credentials, the account, the address of the service or the secrets of this runner. Every
- * job would fail with it, and somebody has to mend it, so a job waits for as long as that takes.
+ * Whether an error is about the credentials, the account or the address of the service. Every job would fail with it, and
+ * somebody has to mend it, so a job waits for as long as that takes.
  */
 export const isRefusal = (error: TransferError | PollError): boolean => {
   switch (error._tag) {
     case "AuthenticationFailed":
-    case "InvalidSecret":
       return true
     case "TransportFailure":
       return error.permanent
@@ -219,6 +218,9 @@ export const isRefusal = (error: TransferError | PollError): boolean => {
       return false
   }
 }
+
+/** Whether this runner does not know the secret of the attempt. Another runner may know it. */
+export const isUnknownSecret = ({ _tag }: TransferError): boolean => _tag === "InvalidSecret"
 
 /** Statuses with which even a proxy in front of the service refuses this request, and not all requests. */
 const ofRequest: ReadonlySet<number> = new Set([400, 411, 413, 414, 415, 417, 422, 431])

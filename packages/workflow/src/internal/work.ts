@@ -171,7 +171,7 @@ export const make = ({ begun, ended, held, patience, places, sending }: Runner) 
 
   /** Records why an attempt is tried again, so that `Durable.status` shows it. */
   const explain = (attempt: Store.Attempt, error: Transfer.TransferError) => {
-    if (Transfer.isRefusal(error)) {
+    if (Transfer.isRefusal(error) || Transfer.isUnknownSecret(error)) {
       const { message, reason } = Failure.of(Cause.fail(error), undefined)
       return Effect.andThen(
         keep(attempt, error),
@@ -201,6 +201,7 @@ export const make = ({ begun, ended, held, patience, places, sending }: Runner) 
         // A job that pauses leaves its place to others.
         return once(attempt, execution, hurries)
       }).pipe(
+        Effect.retry({ while: Transfer.isUnknownSecret, schedule: pauses }),
         Effect.retry({
           while: Transfer.isTemporary,
           schedule: pauses.pipe(Schedule.upTo({ duration: patience }))
