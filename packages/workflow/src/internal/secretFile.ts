@@ -1,4 +1,5 @@
 /** The secret of an embedded runner, in a file beside its database. */
+import * as Printable from "@assembly-effect/schema/Printable"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
@@ -38,7 +39,7 @@ const refuseIfOpen = Effect.fnUntraced(function* (path: string) {
   const others = yield* FileModes.openTo(path)
   if (others === undefined) return
   return yield* new InvalidSecret({
-    problem: `the mode of the file ${path} is ${others}, so others can read or replace it; if nobody has, run chmod 600 on it`
+    problem: `the mode of the file ${Printable.escape(path)} is ${others}, so others can read or replace it; if nobody has, run chmod 600 on it`
   })
 })
 
@@ -55,7 +56,7 @@ export const read = (
     if (exists) yield* refuseIfOpen(path)
     // The Assemblies of jobs that have begun can be found only with the secret.
     if (!exists && (yield* Store.hasBegun)) {
-      const problem = `the file ${path} is missing, and jobs have begun with its secret; put the file back`
+      const problem = `the file ${Printable.escape(path)} is missing, and jobs have begun with its secret; put the file back`
       return yield* new InvalidSecret({ problem })
     }
     const text = exists ? yield* fs.readFileString(path) : yield* create(path)
