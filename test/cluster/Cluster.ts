@@ -1,18 +1,21 @@
 /**
  * A deployment on one machine: the embedded service behind a front, a database, and runners in processes of their own.
  */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import * as DurableJob from "@assembly-effect/workflow/DurableJob"
 import * as DurablePostgres from "@assembly-effect/workflow/DurablePostgres"
 import type * as Durable from "@assembly-effect/workflow/Durable"
 import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import { fork, type ChildProcess } from "node:child_process"
 import { createHash, randomFillSync } from "node:crypto"
 import { once } from "node:events"
@@ -129,17 +132,20 @@ export const make = Effect.fnUntraced(function* ({ database, expiry, isShown = t
       }
     })
 
-  const options: DurablePostgres.Options = { database: { url: database }, secrets: [secret], expiry }
-  const client: Layer.Layer<Durable.Durable, unknown> = DurablePostgres.client(options).pipe(
-    Layer.provide(
-      AssemblyNode.layer({
-        baseUrl: emulator.baseUrl,
-        key: emulator.credentials.key,
-        secret: emulator.credentials.secret
-      })
-    )
+  const services = AssemblyNode.layer({
+    baseUrl: emulator.baseUrl,
+    key: emulator.credentials.key,
+    secret: emulator.credentials.secret
+  })
+  /** How many Assemblies the service has. The front does not see a creation whose answer was lost. */
+  const assemblies = Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0) }).pipe(
+    Stream.runCount,
+    Effect.provide(services),
+    Effect.orDie
   )
-  return { database, front, runner, file, client, emulator }
+  const options: DurablePostgres.Options = { database: { url: database }, secrets: [secret], expiry }
+  const client: Layer.Layer<Durable.Durable, unknown> = DurablePostgres.client(options).pipe(Layer.provide(services))
+  return { database, front, runner, file, client, emulator, assemblies }
 })
 
 export type Cluster = Effect.Success<ReturnType<typeof make>>
