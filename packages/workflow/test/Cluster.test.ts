@@ -124,8 +124,9 @@ layer(Server.layer, { excludeTestServices: true })("Runners on several machines"
         yield* on(
           cluster,
           Effect.gen(function* () {
-            yield* startAll(made)
             const runners = yield* Effect.forEach(["A", "B", "C"], cluster.runner, { concurrency: 3 })
+            yield* cluster.settled(3)
+            yield* startAll(made)
             const victim = yield* busyOne(front, runners, 300 * kibi)
             const left = sendingsOf(front, victim.name, 300 * kibi)
             const killed = Date.now()
@@ -161,6 +162,7 @@ layer(Server.layer, { excludeTestServices: true })("Runners on several machines"
           cluster,
           Effect.gen(function* () {
             const [victim, other] = yield* Effect.forEach(["A", "B"], cluster.runner, { concurrency: 2 })
+            yield* cluster.settled(2)
             yield* startAll(made)
             const sent = 300 * kibi
             yield* Wait.until("both runners send", () =>
@@ -231,6 +233,7 @@ layer(Server.layer, { excludeTestServices: true })("Runners on several machines"
         front.speed = 512 * kibi
         const made = yield* makeFiles(cluster, [24 * mebi])
         const runners = yield* Effect.forEach(["A", "B"], cluster.runner, { concurrency: 2 })
+        yield* cluster.settled(2)
         yield* on(
           cluster,
           Effect.gen(function* () {
