@@ -14,14 +14,23 @@ const jobOf = (folder: string, night: string, filename: string): DurableJob.Job 
   files: [{ source: DurableJob.path(`${folder}/${filename}`), filename }]
 })
 
-/** Queues the files of a folder, and returns when all of them are stored. The runners upload them. */
+/**
+ * Queues the files of a folder, and returns how many are stored. The runners upload them. A file that was removed
+ * meanwhile does not keep the others.
+ */
 export const queueFolder = (folder: string, night: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const jobs = Stream.map(Stream.fromIterableEffect(fs.readDirectory(folder)), (filename) =>
       jobOf(folder, night, filename)
     )
-    return yield* Stream.runCount(Durable.startAll(jobs))
+    return yield* Durable.startAll(jobs).pipe(
+      Stream.tap((outcome) =>
+        outcome._tag === "Refused" ? Console.error(`${outcome.job.key}: ${outcome.error.message}`) : Effect.void
+      ),
+      Stream.filter(({ _tag }) => _tag === "Started"),
+      Stream.runCount
+    )
   })
 
 const everyNight = Cron.parseUnsafe("0 2 * * *", "UTC")

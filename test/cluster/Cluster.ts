@@ -2,18 +2,24 @@
  * A deployment on one machine: the embedded service behind a proxy (`Front`), a database, and runners in separate
  * processes.
  */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import * as DurableJob from "@assembly-effect/workflow/DurableJob"
 import * as DurablePostgres from "@assembly-effect/workflow/DurablePostgres"
 import type * as Durable from "@assembly-effect/workflow/Durable"
+import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Reactivity from "effect/reactivity/Reactivity"
 import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import { fork, type ChildProcess } from "node:child_process"
 import { createHash, randomFillSync } from "node:crypto"
 import { once } from "node:events"
@@ -130,17 +136,38 @@ export const make = Effect.fnUntraced(function* ({ database, expiry, isShown = t
       }
     })
 
-  const options: DurablePostgres.Options = { database: { url: database }, secrets: [secret], expiry }
-  const client: Layer.Layer<Durable.Durable, unknown> = DurablePostgres.client(options).pipe(
-    Layer.provide(
-      AssemblyNode.layer({
-        baseUrl: emulator.baseUrl,
-        key: emulator.credentials.key,
-        secret: emulator.credentials.secret
-      })
-    )
+  const services = AssemblyNode.layer({
+    baseUrl: emulator.baseUrl,
+    key: emulator.credentials.key,
+    secret: emulator.credentials.secret
+  })
+  /** How many Assemblies the service has. The front does not see a creation whose answer was lost. */
+  const assemblies = Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0) }).pipe(
+    Stream.runCount,
+    Effect.provide(services),
+    Effect.orDie
   )
-  return { database, front, runner, file, client, emulator }
+  /** Waits until so many runners have divided all shards among them, so that nothing moves without a reason. */
+  const settled = (count: number) =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.make({ url: database })
+      const look = sql<{ readonly locks: string }>`
+        SELECT count(*)::text AS locks FROM pg_locks
+        WHERE locktype = 'advisory' AND granted
+          AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        GROUP BY pid`
+      const all = look.pipe(
+        Effect.map((rows) => [rows.length, rows.reduce((sum, { locks }) => sum + Number(locks), 0)])
+      )
+      yield* Effect.repeat(all, {
+        until: ([runners, locks]) => runners === count && locks === 64,
+        schedule: Schedule.spaced("50 millis")
+      })
+    }).pipe(Effect.scoped, Effect.provide(Reactivity.layer), Effect.timeout("1 minute"), Effect.orDie)
+
+  const options: DurablePostgres.Options = { database: { url: database }, secrets: [secret], expiry }
+  const client: Layer.Layer<Durable.Durable, unknown> = DurablePostgres.client(options).pipe(Layer.provide(services))
+  return { database, front, runner, file, client, emulator, assemblies, settled }
 })
 
 export type Cluster = Effect.Success<ReturnType<typeof make>>

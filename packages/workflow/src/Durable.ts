@@ -24,7 +24,7 @@ import type * as SqlClient from "effect/sql/SqlClient"
 import * as Stream from "effect/Stream"
 import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import type * as DurableError from "./DurableError.ts"
-import type { Job, State, Status, Summary } from "./DurableJob.ts"
+import type { Changes, Job, State, Status, Summary } from "./DurableJob.ts"
 import * as Host from "./internal/host.ts"
 
 /**
@@ -40,15 +40,16 @@ export type UploadOptions = Omit<UploadSteps.Options, "metadata">
  * The options of a runner.
  *
  * - `secrets`: the secrets of the deployment, each of at least 32 bytes. The ids of Assemblies and the markers of
- *   uploads are derived from these secrets. The first secret is used for new attempts; the others are used to continue
- *   attempts that began with them. All runners must have the same secrets.
- * - `uploads`: the number of files that this runner uploads at the same time, 8 by default.
- * - `patience`: how long a runner retries a job after temporary failures, such as a service that does not answer, 1
- *   hour by default. A runner that takes over the job starts with the full time.
- * - `pollInterval`: the longest pause between two requests for the Status of an Assembly that is processed, 1 minute by
- *   default. A verified notification ends the pause, see {@link notified}.
- * - `retention`: how long a job stays in the database after it has ended, 7 days by default. Then another job can use
- *   its key.
+ *   uploads are derived from them. The first secret is used for new attempts; the others are used to continue attempts
+ *   that began with them. All runners have the same secrets.
+ * - `uploads`: the number of files that this runner uploads at the same time, 8 by default. For jobs that it takes over
+ *   from another runner, it has as many places again, so that they do not wait for its own uploads.
+ * - `patience`: how long a job is tried again after failures that may pass, such as a service that does not answer, and
+ *   how long its cancellation is, 1 hour by default. Each takeover starts it again. A job whose credentials or whose
+ *   address are refused waits without this limit.
+ * - `pollInterval`: the longest pause between two readings of an Assembly that is processed, 1 minute by default. A
+ *   verified notification ends the pause, see {@link notified}.
+ * - `retention`: how long a job stays in the database after it has ended, 7 days by default. Then its key is free again.
  * - `upload`: the options of each upload.
  *
  * @since 0.1.0
@@ -64,13 +65,38 @@ export interface Options {
 }
 
 /**
- * The errors of {@link start}: an invalid job, a source that cannot be read, or a database that fails. Nothing was
- * stored.
+ * Why one job is not stored: an invalid job, a source that cannot be read, or another job with its key.
  *
  * @since 0.1.0
  * @category errors
  */
-export type StartError = ApiError.InvalidRequest | SourceFailed | DurableError.JobConflict | DurableError.StoreFailed
+export type JobRefused = ApiError.InvalidRequest | SourceFailed | DurableError.JobConflict
+
+/**
+ * The errors of {@link start}: a job that is refused, or a database that fails. Nothing was stored.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export type StartError = JobRefused | DurableError.StoreFailed
+
+/**
+ * What {@link startAll} did with one job. `Started`: the job is stored. `Refused`: it is not, and `error` says why.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type StartOutcome =
+  | { readonly _tag: "Started"; readonly job: Job; readonly summary: Summary }
+  | { readonly _tag: "Refused"; readonly job: Job; readonly error: JobRefused }
+
+/**
+ * The errors of {@link retry}. The job stays as it is.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export type RetryError = StartError | DurableError.JobUnknown | DurableError.NotRetryable | DurableError.AssemblyMayRun
 
 /**
  * The errors of {@link await}: how the job ended, or why its Status cannot be read.
@@ -96,16 +122,13 @@ export class Durable extends Context.Service<
   Durable,
   {
     readonly start: (job: Job) => Effect.Effect<Summary, StartError>
-    readonly startAll: <E, R>(jobs: Stream.Stream<Job, E, R>) => Stream.Stream<Summary, E | StartError, R>
+    readonly startAll: <E, R>(
+      jobs: Stream.Stream<Job, E, R>
+    ) => Stream.Stream<StartOutcome, E | DurableError.StoreFailed, R>
     readonly await: (key: string) => Effect.Effect<Assembly.Status, AwaitError>
     readonly status: (key: string) => Effect.Effect<Status, DurableError.JobUnknown | DurableError.StoreFailed>
     readonly cancel: (key: string) => Effect.Effect<Summary, DurableError.JobUnknown | DurableError.StoreFailed>
-    readonly retry: (
-      key: string
-    ) => Effect.Effect<
-      Summary,
-      DurableError.JobUnknown | DurableError.NotRetryable | DurableError.StoreFailed | SourceFailed
-    >
+    readonly retry: (key: string, changes?: Changes) => Effect.Effect<Summary, RetryError>
     readonly list: (options?: {
       readonly state?: State | undefined
     }) => Stream.Stream<Summary, DurableError.StoreFailed>
@@ -136,15 +159,23 @@ export const start = (job: Job): Effect.Effect<Summary, StartError, Durable> =>
   Effect.flatMap(Durable, (durable) => durable.start(job))
 
 /**
- * Stores every job of a stream, and emits each job when it is stored. The memory use does not depend on the number of
- * jobs, and each runner uploads a bounded number of files at the same time.
+ * Stores every job of a stream, and emits the outcome of each job in the order of the stream. A job that is refused does
+ * not keep the others from being stored. The memory does not depend on the number of jobs, and each runner uploads a
+ * bounded number of files at the same time.
  *
- * @example Durable.startAll(Stream.map(Stream.fromIterable(paths), toJob)).pipe(Stream.runDrain)
+ * @example
+ * Durable.startAll(Stream.map(Stream.fromIterable(paths), toJob)).pipe(
+ *   Stream.runForEach((outcome) =>
+ *     outcome._tag === "Started" ? Effect.void : Console.error(`${outcome.job.key}: ${outcome.error.message}`)
+ *   )
+ * )
  *
  * @since 0.1.0
  * @category running
  */
-export const startAll = <E, R>(jobs: Stream.Stream<Job, E, R>): Stream.Stream<Summary, E | StartError, R | Durable> =>
+export const startAll = <E, R>(
+  jobs: Stream.Stream<Job, E, R>
+): Stream.Stream<StartOutcome, E | DurableError.StoreFailed, R | Durable> =>
   Stream.unwrap(Effect.map(Durable, (durable) => durable.startAll(jobs)))
 
 const await_ = (key: string): Effect.Effect<Assembly.Status, AwaitError, Durable> =>
@@ -173,8 +204,8 @@ export const run = (job: Job): Effect.Effect<Assembly.Status, StartError | Await
   Effect.andThen(start(job), await_(job.key))
 
 /**
- * The state of a job, and the number of its bytes that the service has stored. The service is asked for this number; if
- * it does not answer, the number is 0.
+ * The state of a job, why it waits if something keeps it, and the number of its bytes that the service has stored. The
+ * service is asked for this number; if it does not answer, the number is undefined.
  *
  * @since 0.1.0
  * @category reading
@@ -185,8 +216,10 @@ export const status = (
   Effect.flatMap(Durable, (durable) => durable.status(key))
 
 /**
- * Cancels a job, and returns when the cancellation is stored. The runner of the job stops its uploads and cancels its
- * Assembly. If no runner is active, the next runner that starts does both. A job that has ended does not change.
+ * Cancels a job, and returns when the cancellation is stored. The runner of the job stops its bytes and cancels its
+ * Assembly. If no runner works, the next runner does so. A job that has ended stays as it is. If the service does not
+ * confirm the cancellation, the job is `Canceling`, and `waiting` says why; after the `patience` of the runner it is
+ * `Failed`, and its Assembly may still run.
  *
  * @since 0.1.0
  * @category running
@@ -197,19 +230,21 @@ export const cancel = (
   Effect.flatMap(Durable, (durable) => durable.cancel(key))
 
 /**
- * Starts the next attempt of a job that failed or was canceled. The new attempt has its own Assembly, and accepts
- * sources that have changed.
+ * Starts the next attempt of a job that failed or was canceled, with other params or files if `changes` has them. The
+ * attempt has its own Assembly, and accepts sources that have changed.
+ *
+ * **Details**
+ *
+ * The service first confirms that the Assembly of the last attempt has ended, so one Assembly of a key runs at a time. If
+ * it does not confirm that, the error is `AssemblyMayRun`, and the job stays as it is.
+ *
+ * @example Durable.retry("video-42", { params: { templateId: "the-right-template" } })
  *
  * @since 0.1.0
  * @category running
  */
-export const retry = (
-  key: string
-): Effect.Effect<
-  Summary,
-  DurableError.JobUnknown | DurableError.NotRetryable | DurableError.StoreFailed | SourceFailed,
-  Durable
-> => Effect.flatMap(Durable, (durable) => durable.retry(key))
+export const retry = (key: string, changes?: Changes): Effect.Effect<Summary, RetryError, Durable> =>
+  Effect.flatMap(Durable, (durable) => durable.retry(key, changes))
 
 /**
  * The jobs in the database, in the order of their keys, optionally only the jobs in one state. The stream reads pages,

@@ -3,19 +3,20 @@
  *
  * @since 0.1.0
  */
+import * as Printable from "@assembly-effect/schema/Printable"
 import * as Schema from "effect/Schema"
 import * as DurableJob from "./DurableJob.ts"
 
 /**
- * Another job with this key is in the database: its params or files differ. Use another key, or wait until the job has
- * been removed.
+ * Another job with this key is in the database: its params or files differ. Use another key. If that job has failed or
+ * was canceled, `Durable.retry` accepts other params and files for the same key.
  *
  * @since 0.1.0
  * @category errors
  */
 export class JobConflict extends Schema.TaggedError<JobConflict>()("JobConflict", { key: Schema.String }) {
   override get message() {
-    return `the key ${this.key} belongs to a job with other params or files; use another key`
+    return `the key ${Printable.escape(this.key)} belongs to a job with other params or files; use another key, or give a job that has failed other params or files with Durable.retry`
   }
 }
 
@@ -27,7 +28,7 @@ export class JobConflict extends Schema.TaggedError<JobConflict>()("JobConflict"
  */
 export class JobUnknown extends Schema.TaggedError<JobUnknown>()("JobUnknown", { key: Schema.String }) {
   override get message() {
-    return `no job has the key ${this.key}; start the job`
+    return `no job has the key ${Printable.escape(this.key)}; start the job`
   }
 }
 
@@ -43,7 +44,7 @@ export class JobFailed extends Schema.TaggedError<JobFailed>()("JobFailed", {
   failure: DurableJob.Failure
 }) {
   override get message() {
-    return `the job ${this.key} failed in attempt ${this.attempt}: ${this.failure.reason}: ${this.failure.message}; start the next attempt with Durable.retry`
+    return `the job ${Printable.escape(this.key)} failed in attempt ${this.attempt}: ${this.failure.reason}: ${this.failure.message}; start the next attempt with Durable.retry`
   }
 }
 
@@ -58,7 +59,7 @@ export class JobCanceled extends Schema.TaggedError<JobCanceled>()("JobCanceled"
   attempt: Schema.Int
 }) {
   override get message() {
-    return `the job ${this.key} was canceled in attempt ${this.attempt}; start the next attempt with Durable.retry`
+    return `the job ${Printable.escape(this.key)} was canceled in attempt ${this.attempt}; start the next attempt with Durable.retry`
   }
 }
 
@@ -73,22 +74,42 @@ export class NotRetryable extends Schema.TaggedError<NotRetryable>()("NotRetryab
   state: DurableJob.State
 }) {
   override get message() {
-    return `the job ${this.key} cannot be retried in the state ${this.state}; only a job that is Failed or Canceled has a next attempt`
+    return `the job ${Printable.escape(this.key)} cannot be retried in the state ${this.state}; only a job that is Failed or Canceled has a next attempt`
   }
 }
 
 /**
- * The database of the jobs cannot be read or written.
+ * The next attempt of a job cannot begin, because the Assembly of the attempt before may still run: the service did not
+ * confirm its cancellation. Try again when the service answers.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class AssemblyMayRun extends Schema.TaggedError<AssemblyMayRun>()("AssemblyMayRun", {
+  key: Schema.String,
+  attempt: Schema.Int,
+  failure: DurableJob.Failure
+}) {
+  override get message() {
+    return `the Assembly of attempt ${this.attempt} of the job ${Printable.escape(this.key)} may still run: ${this.failure.reason}: ${this.failure.message}; try again when the service confirms that it has ended`
+  }
+}
+
+/**
+ * The database of the jobs cannot be read or written. `problem` has the messages of the database, and `path` is the file
+ * of an embedded database.
  *
  * @since 0.1.0
  * @category errors
  */
 export class StoreFailed extends Schema.TaggedError<StoreFailed>()("StoreFailed", {
   operation: Schema.String,
-  problem: Schema.String
+  problem: Schema.String,
+  path: Schema.optionalKey(Schema.String)
 }) {
   override get message() {
-    return `the database of the jobs failed (${this.operation}): ${this.problem}`
+    const where = this.path === undefined ? "" : ` ${Printable.escape(this.path)}`
+    return `the database of the jobs${where} failed (${this.operation}): ${this.problem}`
   }
 }
 
@@ -100,7 +121,7 @@ export class StoreFailed extends Schema.TaggedError<StoreFailed>()("StoreFailed"
  */
 export class DatabaseInUse extends Schema.TaggedError<DatabaseInUse>()("DatabaseInUse", { path: Schema.String }) {
   override get message() {
-    return `another process has opened ${this.path}; stop that process, or run jobs on several machines with DurablePostgres`
+    return `another process has opened ${Printable.escape(this.path)}; stop that process, or run jobs on several machines with DurablePostgres`
   }
 }
 

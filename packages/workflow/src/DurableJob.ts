@@ -32,7 +32,7 @@ export const Source = Schema.TaggedUnion({
 export type Source = typeof Source.Type
 
 /**
- * References a file by its path.
+ * References a file by its path. A relative path is made absolute when the job is started.
  *
  * @example DurableJob.path("/mnt/videos/cat.mp4")
  *
@@ -85,12 +85,11 @@ export interface Job {
 /**
  * The state of a job.
  *
- * - `Queued`: no runner has started the job.
- * - `Uploading`: a runner creates the Assembly or sends bytes. The state remains if the runner dies, until another
- *   runner continues the job.
+ * - `Queued`: no runner has started the job. It waits for a runner with a free place.
+ * - `Uploading`: a runner creates the Assembly or sends bytes, or sent bytes when it ended.
  * - `Processing`: all bytes are stored, and the Assembly has not ended.
  * - `Completed`: the Assembly has completed.
- * - `Failed`: the job failed. `Durable.retry` starts its next attempt.
+ * - `Failed`: the job failed, or its cancellation did. `Durable.retry` starts its next attempt.
  * - `Canceling`: the job stops sending bytes, and cancels its Assembly.
  * - `Canceled`: the job was canceled.
  *
@@ -130,12 +129,30 @@ export const Failure = Schema.Struct({ reason: Schema.String, message: Schema.St
 export type Failure = typeof Failure.Type
 
 /**
+ * Why a job that has not ended waits, such as a service that does not answer, or that refuses the credentials. `reason`
+ * and `message` are those of the error, like in {@link Failure}. `at` is when it happened, in milliseconds since 1970.
+ * The runner tries again.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Waiting = Schema.Struct({ ...Failure.fields, at: Schema.Finite })
+/**
+ * The type of {@link Waiting}.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Waiting = typeof Waiting.Type
+
+/**
  * A job as the database describes it.
  *
  * - `attempt`: 1 for the first attempt. Each `Durable.retry` adds 1.
  * - `size`: the size of all files in bytes.
  * - `queuedAt`, `endedAt`: when the attempt was queued, and when it ended, in milliseconds since 1970.
  * - `failure`: why the attempt failed, in the state `Failed`.
+ * - `waiting`: why the attempt waits, in a state in which it has not ended. Undefined if nothing keeps it.
  *
  * @since 0.1.0
  * @category models
@@ -148,14 +165,26 @@ export interface Summary {
   readonly queuedAt: number
   readonly endedAt: number | undefined
   readonly failure: Failure | undefined
+  readonly waiting: Waiting | undefined
 }
 
 /**
- * A job with the number of bytes that the service has stored.
+ * A job with the number of bytes that the service has stored. `stored` is undefined if the service did not answer.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Status extends Summary {
-  readonly stored: bigint
+  readonly stored: bigint | undefined
+}
+
+/**
+ * What the next attempt of a job sends instead of the params or the files of the attempt before.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Changes {
+  readonly params?: Job["params"] | undefined
+  readonly files?: Job["files"] | undefined
 }

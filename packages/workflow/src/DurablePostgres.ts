@@ -29,8 +29,11 @@ import * as Option from "effect/Option"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Durable from "./Durable.ts"
-import * as DurableError from "./DurableError.ts"
+import type * as DurableError from "./DurableError.ts"
 import * as Derive from "./internal/derive.ts"
+import * as Lease from "./internal/lease.ts"
+import * as Leaving from "./internal/leaving.ts"
+import * as StoreError from "./internal/storeError.ts"
 
 /**
  * The options of a runner and of a client. All runners and clients of a deployment have the same `secrets`, and all
@@ -95,8 +98,10 @@ const name = Effect.flatMap(SecureRandom.SecureRandom, ({ uuidV4 }) => uuidV4())
  */
 const shards = 64
 
+const expiryOf = ({ expiry }: Options): Duration.Duration => Duration.fromInputUnsafe(expiry ?? Duration.seconds(12))
+
 const config = (options: Options, address: Option.Option<RunnerAddress.RunnerAddress>) => {
-  const expiry = Duration.fromInputUnsafe(options.expiry ?? Duration.seconds(12))
+  const expiry = expiryOf(options)
   return ShardingConfig.layer({
     runnerAddress: address,
     shardsPerGroup: shards,
@@ -118,22 +123,24 @@ const database = (options: Options): Layer.Layer<SqlClient.SqlClient, DurableErr
       const sql = yield* PgClient.make({ applicationName: "assembly-effect", ...options.database })
       yield* sql`SELECT 1`
       return Layer.succeed(SqlClient.SqlClient, sql)
-    }).pipe(
-      Effect.mapError(({ message }) => new DurableError.StoreFailed({ operation: "connect", problem: message })),
-      Effect.provide(Reactivity.layer)
-    )
+    }).pipe(Effect.mapError(StoreError.of("connect")), Effect.provide(Reactivity.layer))
   )
 
-/** A cluster whose runners do not connect to each other: they read messages and replies from the database. */
+/** The locks of the runners, with the lease that this runner has of them. */
+const runnerStorage = (options: Options) =>
+  Lease.layer(expiryOf(options)).pipe(Layer.provide(Leaving.layer), Layer.provide(Layer.orDie(SqlRunnerStorage.layer)))
+
+/** The cluster without a network of its own: messages and replies are read from the database. */
 const cluster = (options: Options, address: Option.Option<RunnerAddress.RunnerAddress>) =>
   ClusterWorkflowEngine.layer.pipe(
     Layer.provideMerge(Sharding.layer),
     Layer.provide(Runners.layerNoop),
     Layer.provideMerge(SqlMessageStorage.layer.pipe(Layer.provide(Digest.layerWebCrypto))),
-    // The locks show which runners are alive. A ping would not show this, because a runner that has lost its database
-    // could still answer.
-    Layer.provide([Layer.orDie(SqlRunnerStorage.layer), RunnerHealth.layerNoop]),
+    // Who is alive is known from the locks: a runner that answers a ping may still have lost its database.
+    Layer.provide(RunnerHealth.layerNoop),
+    Layer.provideMerge(runnerStorage(options)),
     Layer.provide(config(options, address)),
+    StoreError.preparing,
     Layer.provideMerge(database(options))
   )
 

@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import type * as ApiError from "@assembly-effect/api/ApiError"
+import * as ApiError from "@assembly-effect/api/ApiError"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
 import * as ClusterWorkflowEngine from "effect/cluster/ClusterWorkflowEngine"
@@ -22,7 +22,10 @@ import * as Reactivity from "effect/reactivity/Reactivity"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Durable from "./Durable.ts"
 import * as DurableError from "./DurableError.ts"
+import * as FileModes from "./internal/fileModes.ts"
+import * as Leaving from "./internal/leaving.ts"
 import * as SecretFile from "./internal/secretFile.ts"
+import * as StoreError from "./internal/storeError.ts"
 
 /**
  * The options of a runner. Without `secrets`, the runner reads the secret from the file `<path>.secret`, which only its
@@ -35,16 +38,36 @@ export interface Options extends Omit<Durable.Options, "secrets"> {
   readonly secrets?: Durable.Options["secrets"] | undefined
 }
 
-/** Opens the database, and locks it so that no other process can open it. */
+const operation = "DurableSqlite.layer"
+
+/** SQLite would keep such a database in memory, or in a temporary file. */
+const isNoFile = (path: string): boolean => path === "" || path === ":memory:" || path.startsWith("file:")
+
+const checkPath = (path: string): Effect.Effect<void, ApiError.InvalidRequest> =>
+  isNoFile(path)
+    ? Effect.fail(
+        new ApiError.InvalidRequest({
+          operation,
+          issues: [{ path: ["path"], message: "Expected the path of a file, so that the jobs outlive the process" }]
+        })
+      )
+    : Effect.void
+
+/** The database, which only its owner can read, and no other process can open meanwhile. */
 const database = (path: string) =>
   Layer.effect(
     SqlClient.SqlClient,
-    SqliteClient.make({ path, isExclusive: true }).pipe(
-      Effect.catchReason("SqlError", "LockTimeoutError", () => Effect.fail(new DurableError.DatabaseInUse({ path }))),
-      Effect.catchTag("SqlError", (error) =>
-        Effect.fail(new DurableError.StoreFailed({ operation: "open", problem: error.reason.message }))
+    Effect.gen(function* () {
+      yield* checkPath(path)
+      yield* Effect.mapError(
+        FileModes.closeDatabase(path),
+        ({ message }) => new DurableError.StoreFailed({ operation: "open", problem: message, path })
       )
-    )
+      return yield* SqliteClient.make({ path, isExclusive: true }).pipe(
+        Effect.catchReason("SqlError", "LockTimeoutError", () => Effect.fail(new DurableError.DatabaseInUse({ path }))),
+        Effect.catchTag("SqlError", (error) => Effect.fail(StoreError.of("open")(error)))
+      )
+    })
   ).pipe(Layer.provide(Reactivity.layer))
 
 /**
@@ -55,19 +78,29 @@ const engine = ClusterWorkflowEngine.layer.pipe(
   Layer.provideMerge(Sharding.layer),
   Layer.provide(Runners.layerNoop),
   Layer.provideMerge(SqlMessageStorage.layer),
-  Layer.provide([RunnerStorage.layerMemory, RunnerHealth.layerNoop, Digest.layerWebCrypto]),
+  Layer.provide([
+    Leaving.layer.pipe(Layer.provide(RunnerStorage.layerMemory)),
+    RunnerHealth.layerNoop,
+    Digest.layerWebCrypto
+  ]),
   Layer.provide(
     ShardingConfig.layer({
       entityMessagePollInterval: "1 second",
       entityTerminationTimeout: "2 seconds",
       simulateRemoteSerialization: false
     })
-  )
+  ),
+  StoreError.preparing
 )
 
 /**
  * Runs durable jobs in this process, with the database in the file `path`. The file is locked: a second process fails
  * with `DatabaseInUse`. The Layer also provides `Sharding`, which Effect's `ClusterCron` needs.
+ *
+ * **Details**
+ *
+ * Only the owner of the database can read it: the file gets the mode 600, whatever its mode was. A file with the secret
+ * that others can read is refused with `InvalidSecret`.
  *
  * @example
  * Durable.run(job).pipe(

@@ -9,6 +9,7 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, describe, layer, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Reactivity from "effect/reactivity/Reactivity"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import * as Cluster from "../../../test/cluster/Cluster.ts"
@@ -60,6 +61,7 @@ describe("A runner with Postgres", () => {
       const error = yield* refusal({})
       assert.strictEqual(error._tag, "StoreFailed")
       assert.notInclude(String(error), "hidden-password")
+      assert.include(error.message, "ECONNREFUSED")
     })
   )
 })
@@ -79,6 +81,24 @@ const dump = Effect.gen(function* () {
 })
 
 layer(Layer.empty, { excludeTestServices: true })("A deployment with Postgres", (test) => {
+  test.effect(
+    "whose user may create no tables fails with a typed error that says so",
+    () =>
+      Effect.gen(function* () {
+        const postgres = yield* Server.make
+        const database = yield* postgres.database("closed")
+        const url = new URL(Redacted.value(database))
+        const sql = yield* PgClient.make({ url: database }).pipe(Effect.provide(Reactivity.layer))
+        yield* sql`CREATE ROLE reader LOGIN PASSWORD 'reader'`
+        url.username = "reader"
+        url.password = "reader"
+        const error = yield* refusal({ database: { url: Redacted.make(url.href) } })
+        assert(error._tag === "StoreFailed", error.message)
+        assert.include(error.message, "permission denied for schema public")
+      }).pipe(Effect.scoped),
+    { timeout: 60_000 }
+  )
+
   test.effect(
     "stores no URL, no signature, no secret and no id of an Assembly",
     () =>

@@ -1,16 +1,21 @@
-/** Runs the example of docs/examples, every second instead of every night. */
+/** Runs the examples of docs/examples: the nightly one every second, and the one with notifications. */
 import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableSqlite from "@assembly-effect/workflow/DurableSqlite"
 import { assert, layer } from "@effect/vitest"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Cron from "effect/Cron"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
+import { createServer } from "node:http"
 import { nightly, queueFolder } from "../../../docs/examples/durable-nightly.ts"
-import { folder, live, storedIn } from "./support.ts"
+import { notifications, upload } from "../../../docs/examples/durable-webhook.ts"
+import { folder, live, steps, storedIn } from "./support.ts"
 
 layer(live, { excludeTestServices: true })("The example of a nightly upload", (it) => {
   it.effect("queues every file of a folder once a night", () =>
@@ -38,6 +43,28 @@ layer(live, { excludeTestServices: true })("The example of a nightly upload", (i
         hashes,
         contents.map(({ sha256 }) => sha256)
       )
+    })
+  )
+})
+
+layer(live, { excludeTestServices: true })("The example with notifications", (it) => {
+  it.effect("ends its wait with the notification of the service, long before the next look", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const content = yield* file("a.bin", 1000)
+      // Longer than the looks before the first pause.
+      const slow = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 4 } }
+      const host = DurableSqlite.layer(database, { pollInterval: "1 hour" })
+      const routes = HttpRouter.serve(notifications, { disableListenLog: true, disableLogger: true })
+      const server = routes.pipe(
+        Layer.provideMerge(Layer.merge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }), host))
+      )
+      yield* Effect.gen(function* () {
+        const { address } = yield* HttpServer.HttpServer
+        assert(address._tag === "InetAddressV4")
+        yield* upload(`http://127.0.0.1:${address.port}`, content.path, { steps: slow })
+        assert.deepInclude(yield* Durable.status(content.path), { state: "Completed", attempt: 1 })
+      }).pipe(Effect.provide(server))
     })
   )
 })

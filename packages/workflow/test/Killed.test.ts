@@ -8,6 +8,7 @@ import { assert, layer } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Random from "effect/Random"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { front, runner } from "./processes.ts"
@@ -19,14 +20,18 @@ const many = process.env["RELIABILITY_KILLS"]
 const kills = Number(many ?? 2)
 const size = many === undefined ? 24 * MiB : 200 * MiB
 
-/** The fraction of the file that is sent before each kill. Each fraction is random within its own equal interval. */
-const moments = Array.from({ length: kills }, (_, index) => (index + Math.random()) / kills)
+/** Where each kill comes, as a part of the file: evenly spread, with chance within each part. */
+const draw = Effect.forEach(
+  Array.from({ length: kills }, (_, index) => index),
+  (index) => Effect.map(Random.next, (chance) => (index + chance) / kills)
+)
 
 layer(NodeFileSystem.layer, { excludeTestServices: true })("An embedded runner", (it) => {
   it.effect(
     `that is killed is continued by the next process: ${kills} times`,
     () =>
       Effect.gen(function* () {
+        const moments = yield* draw
         const proxy = yield* front
         const emulator = yield* Layer.build(Emulator.layer({ publicUrl: proxy.origin }))
         const { credentials, localUrl } = yield* Effect.provideContext(Emulator.Emulator, emulator)
@@ -73,7 +78,7 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("An embedded runner",
           }
         }).pipe(withRunner(database), Effect.provide(clients))
         if (many !== undefined) yield* Effect.log(`${kills} kills; sent again at most ${worst} bytes`)
-      }),
+      }).pipe(Random.withSeed("kills")),
     { timeout: 60_000 + kills * 60_000 }
   )
 })

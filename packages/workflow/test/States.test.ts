@@ -8,6 +8,7 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
+import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { DatabaseSync } from "node:sqlite"
 import { gated } from "./gates.ts"
@@ -38,10 +39,9 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
         yield* Durable.run(job("same", [content]))
         const error = yield* Effect.flip(Durable.start(job("same", [content], { params: { steps, fields: { a: 1 } } })))
         assert.strictEqual(error._tag, "JobConflict")
-        const conflict = yield* Effect.flip(
-          Stream.runCollect(Durable.startAll(Stream.make(job("same", [content, content]))))
-        )
-        assert.strictEqual(conflict._tag, "JobConflict")
+        const [conflict] = yield* Stream.runCollect(Durable.startAll(Stream.make(job("same", [content, content]))))
+        assert(conflict?._tag === "Refused")
+        assert.strictEqual(conflict.error._tag, "JobConflict")
       }).pipe(withRunner(database))
       assert.strictEqual((yield* assemblies) - before, 1)
     })
@@ -54,6 +54,10 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
       const valid = job("invalid", [content])
       const secret = Redacted.make("a secret") as unknown as string
       const [first] = valid.files
+      const endless: Record<string, Schema.Json> = {}
+      endless["self"] = endless
+      let deep: Schema.Json = {}
+      for (let level = 0; level < 20_000; level++) deep = { deep }
       const invalid: ReadonlyArray<readonly [DurableJob.Job, string]> = [
         [{ ...valid, key: "" }, "key"],
         [{ ...valid, key: "a\nb" }, "key"],
@@ -61,6 +65,8 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
         [{ ...valid, files: [] }, "files"],
         [{ ...valid, params: { steps: { a: { robot: "/upload/handle", use: "b" } } } }, "params.steps"],
         [{ ...valid, params: { fields: { token: secret } } }, "params.fields.token"],
+        [{ ...valid, params: { fields: endless } }, "params.fields.self"],
+        [{ ...valid, params: { fields: { deep: deep } } }, "params.fields.deep"],
         [{ ...valid, files: [{ ...first!, metadata: { token: secret } }] }, "files.0.metadata.token"],
         [{ ...valid, files: [{ ...first!, metadata: { upload_marker: "x" } }] }, "files.0.metadata.upload_marker"]
       ]
@@ -85,6 +91,40 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
     })
   )
 
+  it.effect("is queued although others of its stream are refused, and each has its outcome", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const content = yield* file("a.bin", 10)
+      const gone = { ...content, path: `${content.path}.gone` }
+      const jobs = [
+        job("good 1", [content]),
+        job("a\nb", [content]),
+        job("missing", [gone]),
+        job("good 2", [content]),
+        job("good 1", [content, content]),
+        job("good 1", [content])
+      ]
+      yield* Effect.gen(function* () {
+        const outcomes = yield* Stream.runCollect(Durable.startAll(Stream.fromIterable(jobs)))
+        assert.deepStrictEqual(
+          outcomes.map((outcome) => [
+            outcome.job.key,
+            outcome._tag === "Started" ? outcome.summary.key : outcome.error._tag
+          ]),
+          [
+            ["good 1", "good 1"],
+            ["a\nb", "InvalidRequest"],
+            ["missing", "SourceFailed"],
+            ["good 2", "good 2"],
+            ["good 1", "JobConflict"],
+            ["good 1", "good 1"]
+          ]
+        )
+        for (const key of ["good 1", "good 2"]) assert.strictEqual((yield* Durable.await(key)).ok, "ASSEMBLY_COMPLETED")
+      }).pipe(withRunner(database))
+    })
+  )
+
   it.effect("tells its state and its stored bytes", () =>
     Effect.gen(function* () {
       const { database } = yield* folder
@@ -95,7 +135,7 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
         yield* gate.reached
         // The half that the source gave arrives a moment later.
         yield* Durable.status("told").pipe(
-          Effect.repeat({ until: ({ stored }) => stored > 0n, schedule: Schedule.spaced("20 millis") })
+          Effect.repeat({ until: ({ stored }) => (stored ?? 0n) > 0n, schedule: Schedule.spaced("20 millis") })
         )
         const told = yield* Durable.status("told")
         assert.deepInclude(told, { state: "Uploading", size: BigInt(gate.size), attempt: 1 })
@@ -117,7 +157,15 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
           all.map(({ key }) => key),
           ["told", "waits"]
         )
-        assert.strictEqual((yield* Effect.flip(Durable.status("never")))._tag, "JobUnknown")
+        for (const unknown of ["never", "a\u001b[2Jb", "a\0b", ""]) {
+          for (const ask of [Durable.status, Durable.cancel, Durable.retry, Durable.await]) {
+            const error = yield* Effect.flip(
+              Effect.asVoid<unknown, Durable.RetryError | Durable.AwaitError, Durable.Durable>(ask(unknown))
+            )
+            assert.strictEqual(error._tag, "JobUnknown")
+            assert.notMatch(error.message, /\p{Cc}/u)
+          }
+        }
       }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer))
     })
   )
@@ -137,7 +185,9 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
         assert.deepInclude(error, { key: "changed", attempt: 1 })
         assert.strictEqual(error.failure.reason, "SourceFailed")
         assert.include(error.failure.message, "changed.bin has changed since the job was queued")
-        // The same key returns the old failure until the job is retried.
+        // One thing to do, and not also what a plain upload would need.
+        assert.match(error.message, /queued; start the next attempt with Durable\.retry$/u)
+        // The same key answers the old failure, until it is retried.
         yield* Durable.start(job("changed", [], { files: [gate.file("changed")] }))
         assert.strictEqual((yield* Effect.flip(Durable.await("changed")))._tag, "JobFailed")
         assert.deepInclude(yield* Durable.retry("changed"), { attempt: 2, state: "Queued" })

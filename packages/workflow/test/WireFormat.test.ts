@@ -1,8 +1,9 @@
 /**
- * The database is a wire format: a runner continues the jobs of an earlier version. The first version has written
- * `fixtures/v1.sql`, which is never changed. With `DURABLE_FIXTURE=<file>`, the test writes a database of this version.
+ * The database is a wire format: a runner continues the jobs of an earlier version. Each file of `fixtures` was written by
+ * a version, and is never written again. `DURABLE_FIXTURE=<file>` writes the database of this version.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import type * as DurableJob from "@assembly-effect/workflow/DurableJob"
@@ -17,7 +18,10 @@ import { DatabaseSync } from "node:sqlite"
 import { gated } from "./gates.ts"
 import { folder, job, live, steps, storedIn, withRunner } from "./support.ts"
 
-const fixture = new URL("fixtures/v1.sql", import.meta.url).pathname
+/** The tables of the first version, and the second one, in which attempts have a salt. */
+const fixtures = ["v1.sql", "v2.sql"].map(
+  (name) => [name, new URL(`fixtures/${name}`, import.meta.url).pathname] as const
+)
 const output = process.env["DURABLE_FIXTURE"]
 const options = { secrets: [Redacted.make("the secret of the fixture, 32 bytes and more")] }
 const slow = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 600 } }
@@ -26,6 +30,18 @@ const until = (key: string, state: DurableJob.State) =>
   Durable.status(key).pipe(
     Effect.repeat({ until: (status) => status.state === state, schedule: Schedule.spaced("20 millis") })
   )
+
+/** Whether a job waits for its clock. The runner has locked the database, so a copy is read. */
+const hasClock = (database: string) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const copy = `${database}.copy`
+    for (const suffix of ["", "-wal"]) yield* fs.copyFile(`${database}${suffix}`, `${copy}${suffix}`)
+    const opened = new DatabaseSync(copy)
+    const clocks = opened.prepare("SELECT 1 FROM cluster_messages WHERE entity_type = 'Workflow/-/DurableClock'").all()
+    opened.close()
+    return clocks.length > 0
+  })
 
 /** A database as statements that create it. */
 const toSql = (path: string): string => {
@@ -54,13 +70,17 @@ layer(live, { excludeTestServices: true })("A runner of this version", (it) => {
       Effect.gen(function* () {
         const { database } = yield* folder
         const gate = yield* gated
+        const faults = yield* Faults.Faults
         const fs = yield* FileSystem.FileSystem
         const id = yield* Effect.gen(function* () {
           yield* gate.open
           yield* Durable.start(job("processing", [], { files: [gate.file("processing")], params: { steps: slow } }))
           yield* until("processing", "Processing")
-          // The first look at the Assembly ends after 2 seconds; then the job waits for its durable clock.
-          yield* Effect.sleep("4 seconds")
+          // The first look ends after 2 seconds; then the job waits for its clock.
+          yield* Effect.repeat(hasClock(database), {
+            until: (has) => has,
+            schedule: Schedule.spaced("100 millis")
+          })
           const [own] = yield* Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0) }))
           return own?.id
         }).pipe(withRunner(database, options), Effect.provide(gate.layer))
@@ -68,33 +88,45 @@ layer(live, { excludeTestServices: true })("A runner of this version", (it) => {
         yield* Effect.gen(function* () {
           yield* Durable.start(job("uploading", [], { files: [second.file("uploading")] }))
           yield* second.reached
+          yield* faults.inject(Faults.Fault.Refuse({ method: "POST", status: 402, times: Infinity }))
+          yield* Durable.start(job("refused", [], { files: [second.file("refused")] }))
+          yield* Effect.repeat(Durable.status("refused"), {
+            until: ({ waiting }) => waiting !== undefined,
+            schedule: Schedule.spaced("20 millis")
+          })
           yield* Durable.start(job("queued", [], { files: [second.file("queued")] }))
-        }).pipe(withRunner(database, { ...options, uploads: 1 }), Effect.provide(second.layer))
+        }).pipe(withRunner(database, { ...options, uploads: 2 }), Effect.provide(second.layer))
         yield* fs.writeFileString(output, `-- ${id}\n${toSql(database)}\n`)
       })
     )
     return
   }
 
-  it.effect("continues the jobs of the first version", () =>
-    Effect.gen(function* () {
-      const { database } = yield* folder
-      const gate = yield* gated
-      const fs = yield* FileSystem.FileSystem
-      const sql = yield* fs.readFileString(fixture)
-      const stored = new DatabaseSync(database)
-      stored.exec(sql)
-      stored.close()
-      const assemblyId = Assembly.AssemblyId.make(/^-- ([0-9a-f]{32})\n/u.exec(sql)?.[1] ?? "")
-      // The emulator of the fixture no longer exists. This Assembly replaces the one that was processed.
-      yield* Assemblies.create({ assemblyId, steps, numExpectedUploadFiles: 0 })
-      yield* gate.open
-      yield* Effect.gen(function* () {
-        assert.strictEqual((yield* Durable.await("processing")).assembly_id, assemblyId)
-        for (const key of ["uploading", "queued"]) {
-          assert.deepStrictEqual(storedIn(yield* Durable.await(key)), [gate.sha256])
-        }
-      }).pipe(withRunner(database, options), Effect.provide(gate.layer))
-    })
-  )
+  for (const [name, fixture] of fixtures) {
+    it.effect(`continues the jobs of ${name}`, () =>
+      Effect.gen(function* () {
+        const { database } = yield* folder
+        const gate = yield* gated
+        const fs = yield* FileSystem.FileSystem
+        const sql = yield* fs.readFileString(fixture)
+        const stored = new DatabaseSync(database)
+        stored.exec(sql)
+        stored.close()
+        const assemblyId = Assembly.AssemblyId.make(/^-- ([0-9a-f]{32})\n/u.exec(sql)?.[1] ?? "")
+        // The service of the fixture is gone. This Assembly stands for the one that was processed.
+        yield* Assemblies.create({ assemblyId, steps, numExpectedUploadFiles: 0 })
+        yield* gate.open
+        yield* Effect.gen(function* () {
+          assert.strictEqual((yield* Durable.await("processing")).assembly_id, assemblyId)
+          const keys = yield* Stream.runCollect(Durable.list()).pipe(
+            Effect.map((jobs) => jobs.map(({ key }) => key).filter((key) => key !== "processing"))
+          )
+          assert.includeMembers(keys, ["uploading", "queued"])
+          for (const key of keys) {
+            assert.deepStrictEqual(storedIn(yield* Durable.await(key)), [gate.sha256])
+          }
+        }).pipe(withRunner(database, options), Effect.provide(gate.layer))
+      })
+    )
+  }
 })

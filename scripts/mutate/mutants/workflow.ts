@@ -25,29 +25,84 @@ export const workflow = [
     [
       {
         name: "a service that fails ends the job",
-        find: `status >= 500 || status === 429`,
-        replace: `status === 429`
+        find: `error.status >= 500 || `,
+        replace: ``
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/transfer.ts`,
+    ["Refused"],
+    [
+      {
+        name: "a refused account ends the jobs",
+        find: `ofAccount.has(error.status)`,
+        replace: `error.status === 0`
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/canceling.ts`,
+    ["States"],
+    [
+      {
+        name: "an Assembly that still runs counts as canceled",
+        find: `    Effect.filterOrFail(Assembly.isOver, () => new StillRuns()),\n`,
+        replace: ``
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/places.ts`,
+    ["Queue", "Lease"],
+    [
+      {
+        name: "every queued job sends at once",
+        find: `return ordinary.jobs.withPermit(own)`,
+        replace: `return own`
+      },
+      {
+        name: "a takeover waits for the uploads of its runner",
+        find: `if (!isTakenOver) return`,
+        replace: `if (true as boolean) return`
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/lease.ts`,
+    ["Lease"],
+    [
+      {
+        name: "a runner that woke up sends what it has lost",
+        find: `return wall - since.wall < expiryMillis && steady - since.steady < expiryNanos`,
+        replace: `return wall >= since.wall || steady >= since.steady`
+      },
+      {
+        name: "a lease is as old as the answer",
+        find: `lease.confirm(asked, answered, at)`,
+        replace: `lease.confirm(asked, answered, now(clock))`
       }
     ]
   ),
   ...changes(
     `${internal}/work.ts`,
-    ["States", "Queue"],
+    ["States"],
     [
       {
-        name: "an Assembly that still runs counts as canceled",
-        find: `      Effect.filterOrFail(Assembly.isOver, () => ({ _tag: "StillRuns" as const })),\n`,
-        replace: ``
-      },
-      {
-        name: "every queued job sends at once",
-        find: `      jobs.withPermit,\n`,
-        replace: ``
-      },
-      {
         name: "an attempt that fails leaves its Assembly behind",
-        find: `if (Option.isSome(assemblyId)) yield* Effect.ignore(cancelAssembly(assemblyId.value))`,
+        find: `    yield* Canceling.cancel(derive, row.value, execution).pipe(Effect.retry(Canceling.tries), Effect.ignore)\n`,
         replace: ``
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/fileModes.ts`,
+    ["Files"],
+    [
+      {
+        name: "a database stays open to others",
+        find: `yield* fs.chmod(file, ownerOnly)`,
+        replace: `yield* Effect.void`
       }
     ]
   ),
@@ -71,6 +126,28 @@ export const workflow = [
         name: "a Redacted value is stored in plain text",
         find: `if (Redacted.isRedacted(value)) {`,
         replace: `if (Redacted.isRedacted(value) && path.length === 0) {`
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/jobAtRest.ts`,
+    ["Retry"],
+    [
+      {
+        name: "a relative path is stored",
+        find: `DurableJob.path(resolve(file.source.path))`,
+        replace: `DurableJob.path(file.source.path)`
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/derive.ts`,
+    ["Retry"],
+    [
+      {
+        name: "a key that is used again gets the old Assembly",
+        find: `salt === undefined ? [] : [salt]`,
+        replace: `salt === undefined ? [] : []`
       }
     ]
   ),
@@ -118,8 +195,19 @@ export const workflow = [
     [
       {
         name: "another job has the same key",
-        find: `row === undefined || row.job !== job`,
-        replace: `row === undefined`
+        find: `row === undefined || !isSame ?`,
+        replace: `row === undefined ?`
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/starting.ts`,
+    ["Retry"],
+    [
+      {
+        name: "the next attempt begins while the last one may run",
+        find: `      yield* checkEnded(row)\n`,
+        replace: ``
       }
     ]
   ),

@@ -3,6 +3,7 @@
  * and wakes the callers of `Durable.await`. The attendant reads the table at an interval, and at once after a change by
  * this process.
  */
+import * as EntityId from "effect/cluster/EntityId"
 import { Sharding } from "effect/cluster/Sharding"
 import * as ShardId from "effect/cluster/ShardId"
 import * as Deferred from "effect/Deferred"
@@ -150,9 +151,9 @@ export const makeRunning = Effect.fnUntraced(function* ({ cancel, store, window 
   }
 })
 
-/** The shard of an execution. The row of a job contains its shard, so that the runner of the shard finds the job. */
-export const shardOf = (execution: string) =>
-  Effect.map(
-    Sharding,
-    (sharding) => sharding.getShardId(execution as Parameters<typeof sharding.getShardId>[0], "default").id
-  )
+/** The shard of an execution, by which the engine assigns it to a runner. */
+export const shardIdOf = (sharding: Sharding["Service"], execution: string): ShardId.ShardId =>
+  sharding.getShardId(EntityId.make(execution), "default")
+
+/** The number of the shard of an execution, so that the runner of the shard finds the job. */
+export const shardOf = (execution: string) => Effect.map(Sharding, (sharding) => shardIdOf(sharding, execution).id)

@@ -44,9 +44,22 @@ const derivation = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
 })
 
 /**
- * The derived values of this deployment. `secret` is the fingerprint of the secret that the attempt began with.
+ * What the values of an attempt are derived from, beside its execution.
+ *
+ * - `secret`: the fingerprint of the secret that the attempt began with.
+ * - `salt`: chosen when the attempt began. A key that is used again after its job was removed has the same executions, so
+ *   without a salt it would get the old Assembly. Attempts of the first version have none.
+ */
+export interface Root {
+  readonly secret: string | undefined
+  readonly salt: string | undefined
+}
+
+/**
+ * The derived values of this deployment.
  *
  * - `newest`: the fingerprint of the secret for new attempts.
+ * - `salt`: a salt for a new attempt.
  * - `marker`: the marker of creation number `creation` of a file. The first creation has number 1.
  * - `lookup`: the value by which the database finds an Assembly. The id of the Assembly is a capability, so the id is
  *   not stored.
@@ -54,9 +67,10 @@ const derivation = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
  */
 export interface Derive {
   readonly newest: string
-  readonly assemblyId: (secret: string, execution: string) => Effect.Effect<Assembly.AssemblyId, InvalidSecret>
+  readonly salt: Effect.Effect<string>
+  readonly assemblyId: (root: Root, execution: string) => Effect.Effect<Assembly.AssemblyId, InvalidSecret>
   readonly marker: (
-    secret: string,
+    root: Root,
     execution: string,
     file: number,
     creation: number
@@ -65,16 +79,16 @@ export interface Derive {
   readonly lookups: (assemblyId: string) => Effect.Effect<ReadonlyArray<string>>
 }
 
-/**
- * Derives the values of a new attempt with the first secret, and the values of an older attempt with the secret that
- * the attempt began with.
- */
+const salted = (salt: string | undefined): ReadonlyArray<string> => (salt === undefined ? [] : [salt])
+
+/** Derives with the first secret, and with the others for attempts that began with them. */
 export const make = Effect.fnUntraced(
   function* (secrets: ReadonlyArray<Redacted.Redacted>) {
     const derivations = yield* Effect.forEach(secrets, derivation)
     const [newest] = derivations
     if (newest === undefined) return yield* new InvalidSecret({ problem: "Expected at least one secret, got none" })
-    const withSecret = (fingerprint: string): Effect.Effect<Derivation, InvalidSecret> => {
+    const { randomBytes } = yield* SecureRandom.SecureRandom
+    const withSecret = (fingerprint: string | undefined): Effect.Effect<Derivation, InvalidSecret> => {
       const found = derivations.find((known) => known.fingerprint === fingerprint)
       return found === undefined
         ? Effect.fail(
@@ -86,15 +100,18 @@ export const make = Effect.fnUntraced(
     }
     return {
       newest: newest.fingerprint,
-      assemblyId: (secret, execution) =>
+      salt: Effect.map(randomBytes(16), Hex.encode),
+      assemblyId: ({ salt, secret }, execution) =>
         Effect.flatMap(withSecret(secret), ({ derive }) =>
-          Effect.map(derive("assembly", execution), (id) => Assembly.AssemblyId.make(id))
+          Effect.map(derive("assembly", execution, ...salted(salt)), (id) => Assembly.AssemblyId.make(id))
         ),
-      marker: (secret, execution, file, creation) =>
-        Effect.flatMap(withSecret(secret), ({ derive }) => derive("marker", execution, file, creation)),
+      marker: ({ salt, secret }, execution, file, creation) =>
+        Effect.flatMap(withSecret(secret), ({ derive }) =>
+          derive("marker", execution, file, creation, ...salted(salt))
+        ),
       lookup: (assemblyId) => newest.derive("lookup", assemblyId),
       lookups: (assemblyId) => Effect.forEach(derivations, ({ derive }) => derive("lookup", assemblyId))
     } satisfies Derive
   },
-  Effect.provide(Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto)))
+  Effect.provide(Mac.layerWebCrypto.pipe(Layer.provideMerge(SecureRandom.layerWebCrypto)))
 )

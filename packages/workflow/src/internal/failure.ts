@@ -1,13 +1,18 @@
 /** What is stored of an error: its tag, and its message without capabilities. */
 import * as Redaction from "@assembly-effect/auth/Redaction"
+import { SourceFailed } from "@assembly-effect/tus/UploadSource"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type { Failure } from "../DurableJob.ts"
 
+/** The message of an error. A `SourceFailed` also says how to continue an upload; a job is continued in another way. */
+const messageOf = (error: Error): string =>
+  error instanceof SourceFailed ? `the upload source failed: ${error.problem}` : error.message
+
 const describe = (error: unknown): Failure =>
   Predicate.hasProperty(error, "_tag") && error instanceof Error
-    ? { reason: String(error._tag), message: error.message }
+    ? { reason: String(error._tag), message: messageOf(error) }
     : { reason: "Defect", message: error instanceof Error ? error.message : "a value that is not an Error" }
 
 /** Describes an error of a job. `assemblyId` is a capability, so it is removed from the message. */

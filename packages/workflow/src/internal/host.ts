@@ -2,18 +2,21 @@
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Settings from "@assembly-effect/api/unstable/Settings"
 import * as UploadSteps from "@assembly-effect/tus/UploadSteps"
+import { Sharding } from "effect/cluster/Sharding"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import type * as Durable from "../Durable.ts"
 import * as Attendant from "./attendant.ts"
 import * as Derive from "./derive.ts"
+import * as JobAtRest from "./jobAtRest.ts"
 import * as JobWorkflow from "./jobWorkflow.ts"
+import * as Lease from "./lease.ts"
 import * as Migrations from "./migrations.ts"
+import * as Places from "./places.ts"
 import * as Reading from "./reading.ts"
 import * as Retention from "./retention.ts"
 import * as Starting from "./starting.ts"
@@ -77,10 +80,13 @@ const run = Effect.fnUntraced(function* (
   work: Deferred.Deferred<Work.Activities>
 ) {
   let refill: Effect.Effect<void> = Effect.void
+  const lease = yield* Lease.Lease
+  const sharding = yield* Sharding
   const activities = Work.make({
-    sending: { store, derive, files: Semaphore.makeUnsafe(uploads), upload },
-    jobs: Semaphore.makeUnsafe(uploads),
+    sending: { store, derive, upload },
+    places: Places.make(uploads),
     patience: Duration.fromInputUnsafe(patience),
+    held: (execution) => lease.held(Attendant.shardIdOf(sharding, execution)),
     begun: Effect.suspend(() => refill),
     ended: waiting.wake
   })
@@ -109,10 +115,10 @@ export const make = Effect.fnUntraced(function* (options: Durable.Options, role:
   yield* Effect.forkScoped(waiting.loop)
 
   const reading = Reading.make({ store, derive, waiting })
-  const starting = Starting.make({ store, reading, upload: options.upload ?? {}, queued: reactions.queued })
+  const starting = Starting.make({ store, derive, reading, upload: options.upload ?? {}, queued: reactions.queued })
 
   const cancel = Effect.fnUntraced(function* (key: string) {
-    const canceled = yield* store.cancel(key)
+    const canceled = JobAtRest.isKey(key) ? yield* store.cancel(key) : Option.none()
     if (Option.isNone(canceled)) return Store.toSummary(yield* reading.found(key))
     yield* reactions.canceled(yield* JobWorkflow.executionOf(canceled.value))
     yield* waiting.wake(key)
@@ -141,7 +147,7 @@ export const make = Effect.fnUntraced(function* (options: Durable.Options, role:
     await: (key) => provided(reading.wait(key)),
     status: (key) => provided(reading.status(key)),
     cancel,
-    retry: (key) => provided(starting.retry(key)),
+    retry: (key, changes) => provided(starting.retry(key, changes)),
     list: reading.list,
     notified: (assemblyId) => provided(notified(assemblyId))
   } satisfies Durable.Durable["Service"]

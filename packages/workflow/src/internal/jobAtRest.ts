@@ -3,6 +3,7 @@ import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Json from "@assembly-effect/schema/Json"
 import * as UploadSteps from "@assembly-effect/tus/UploadSteps"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
@@ -12,6 +13,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import * as DurableJob from "../DurableJob.ts"
 import type { UploadOptions } from "../Durable.ts"
+import { resolve } from "node:path"
 
 const File = Schema.Struct({
   source: DurableJob.Source,
@@ -43,19 +45,28 @@ const Key = Schema.NonEmptyString.check(
 )
 
 const encodeKey = SchemaParser.encodeUnknownEffect(Key)
+
+/** Whether a job may have this key. A database may refuse to look for another one. */
+export const isKey = SchemaParser.is(Key)
 const encodeJob = SchemaParser.encodeUnknownEffect(JobAtRest, { errors: "all" })
 const decodeJob = SchemaParser.decodeUnknownEffect(Schema.fromJsonString(JobAtRest))
 
-const operation = "Durable.start"
-
-/** One issue for each `Redacted` value in a job, because the job is stored in plain text. */
-const secretsIn = (value: unknown, path: ReadonlyArray<string | number> = []): ReadonlyArray<ApiError.Issue> => {
+/** What cannot be stored: `Redacted` values, which would be in plain text, and values without an end. */
+const unstorable = (
+  value: unknown,
+  path: ReadonlyArray<string | number> = [],
+  outside: ReadonlyArray<object> = []
+): ReadonlyArray<ApiError.Issue> => {
   if (Redacted.isRedacted(value)) {
     return [{ path, message: "Expected no Redacted value, because a job is stored in plain text" }]
   }
   if (typeof value !== "object" || value === null) return []
+  if (outside.includes(value)) return [{ path, message: "Expected a value that does not contain itself" }]
+  if (outside.length >= Json.maxDepth) {
+    return [{ path: path.slice(0, 3), message: `Expected at most ${Json.maxDepth} values inside one another` }]
+  }
   return Object.entries(value).flatMap(([name, inner]) =>
-    secretsIn(inner, [...path, Array.isArray(value) ? Number(name) : name])
+    unstorable(inner, [...path, Array.isArray(value) ? Number(name) : name], [...outside, value])
   )
 }
 
@@ -74,12 +85,32 @@ export const metadataOf = ({ fieldname = "file", filename, metadata }: DurableJo
   fieldname
 })
 
-const refuse = (issues: ReadonlyArray<ApiError.Issue>): Effect.Effect<void, ApiError.InvalidRequest> =>
+/** Another process may have another working directory, so a relative path would lead it to another file. */
+const absolute = (files: ReadonlyArray<DurableJob.File>): ReadonlyArray<DurableJob.File> =>
+  files.map((file) =>
+    file.source._tag === "Path" ? { ...file, source: DurableJob.path(resolve(file.source.path)) } : file
+  )
+
+const refuse = (
+  operation: string,
+  issues: ReadonlyArray<ApiError.Issue>
+): Effect.Effect<void, ApiError.InvalidRequest> =>
   issues.length === 0 ? Effect.void : Effect.fail(new ApiError.InvalidRequest({ operation, issues }))
 
-/** Checks a job, and encodes the job in its stored form. */
-export const encode = Effect.fnUntraced(function* (job: DurableJob.Job, upload: UploadOptions) {
-  yield* refuse(secretsIn({ params: job.params, files: job.files }))
+/** A job as it is stored, and its files. Their paths are absolute. */
+export interface Text {
+  readonly text: string
+  readonly files: ReadonlyArray<DurableJob.File>
+}
+
+const toText = (job: typeof JobAtRest.Encoded): Text => {
+  const files = absolute(job.files)
+  return { text: canonical({ params: job.params, files }), files }
+}
+
+/** Checks a job, and encodes it as `operation` stores it. */
+export const encode = Effect.fnUntraced(function* (operation: string, job: DurableJob.Job, upload: UploadOptions) {
+  yield* refuse(operation, unstorable({ params: job.params, files: job.files }))
   yield* Effect.mapError(
     encodeKey(job.key),
     (issue) => new ApiError.InvalidRequest({ operation, issues: Input.fromSchemaIssue(issue, ["key"]) })
@@ -89,12 +120,14 @@ export const encode = Effect.fnUntraced(function* (job: DurableJob.Job, upload: 
   )
   const now = DateTime.makeUnsafe(yield* Clock.currentTimeMillis)
   yield* refuse(
+    operation,
     (Assemblies.Create.check?.(job.params, now) ?? []).map(({ message, path }) => ({
       message,
       path: ["params", ...path]
     }))
   )
   yield* refuse(
+    operation,
     job.files.flatMap((file, index) =>
       UploadSteps.issues({ ...upload, metadata: metadataOf(file) }).map(({ message, path }) => ({
         message,
@@ -102,8 +135,16 @@ export const encode = Effect.fnUntraced(function* (job: DurableJob.Job, upload: 
       }))
     )
   )
-  return canonical(encoded)
+  return toText(encoded)
 })
 
 /** Decodes a stored job. A failure is a defect, because only this package writes the table. */
 export const decode = (stored: string): Effect.Effect<JobAtRest> => Effect.orDie(decodeJob(stored))
+
+/** A stored job as this version stores it. Rows of the first version may have relative paths. */
+export const renew = (stored: string): Effect.Effect<Text> =>
+  Effect.map(Effect.orDie(Effect.flatMap(decodeJob(stored), encodeJob)), toText)
+
+/** Whether a stored job is the one with this text. */
+export const isSame = (stored: string, text: string): Effect.Effect<boolean> =>
+  stored === text ? Effect.succeed(true) : Effect.map(renew(stored), (renewed) => renewed.text === text)

@@ -2,7 +2,8 @@
 import * as Effect from "effect/Effect"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
-import { StoreFailed } from "../DurableError.ts"
+import type { StoreFailed } from "../DurableError.ts"
+import * as StoreError from "./storeError.ts"
 
 const loader = Migrator.fromRecord({
   "0001_durable_jobs": Effect.gen(function* () {
@@ -29,6 +30,13 @@ const loader = Migrator.fromRecord({
     yield* sql`CREATE INDEX durable_jobs_list ON ${table} (state, job_key)`
     yield* sql`CREATE INDEX durable_jobs_lookup ON ${table} (lookup)`
     yield* sql`CREATE INDEX durable_jobs_ended ON ${table} (ended_at)`
+  }),
+  "0002_waiting": Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const table = sql("durable_jobs")
+    yield* sql`ALTER TABLE ${table} ADD COLUMN salt CHAR(32)`
+    yield* sql`ALTER TABLE ${table} ADD COLUMN waiting TEXT`
+    yield* sql`ALTER TABLE ${table} ADD COLUMN canceled_at BIGINT`
   })
 })
 
@@ -36,7 +44,4 @@ const loader = Migrator.fromRecord({
 export const run: Effect.Effect<void, StoreFailed, SqlClient.SqlClient> = Migrator.make({})({
   loader,
   table: "durable_migrations"
-}).pipe(
-  Effect.asVoid,
-  Effect.mapError((error) => new StoreFailed({ operation: "migrate", problem: error.message }))
-)
+}).pipe(Effect.asVoid, Effect.mapError(StoreError.of("migrate")))

@@ -12,8 +12,8 @@ import type { State, Status, Summary } from "../DurableJob.ts"
 import type * as Attendant from "./attendant.ts"
 import type { Derive } from "./derive.ts"
 import { executionOf } from "./jobWorkflow.ts"
+import * as JobAtRest from "./jobAtRest.ts"
 import * as Store from "./store.ts"
-import * as Transfer from "./transfer.ts"
 
 /** The time limit of the request for the number of stored bytes. */
 const patience = "10 seconds"
@@ -30,14 +30,14 @@ interface Options {
 export const make = ({ derive, store, waiting }: Options) => {
   const found = (key: string): Effect.Effect<Store.Row, JobUnknown | StoreFailed> =>
     Effect.flatMap(
-      store.find(key),
+      JobAtRest.isKey(key) ? store.find(key) : Effect.succeedNone,
       Option.match({ onNone: () => Effect.fail(new JobUnknown({ key })), onSome: Effect.succeed })
     )
 
   const statusOf = (row: Store.Row) =>
     Effect.gen(function* () {
       const execution = yield* executionOf(row)
-      return yield* Assemblies.get(yield* derive.assemblyId(Transfer.secretOf(row), execution))
+      return yield* Assemblies.get(yield* derive.assemblyId(row, execution))
     })
 
   /** Waits until the attempt has ended, and returns its row. */
@@ -75,7 +75,7 @@ export const make = ({ derive, store, waiting }: Options) => {
       const row = yield* found(key)
       const stored = yield* storedBytes(row).pipe(
         Effect.timeout(patience),
-        Effect.orElseSucceed(() => 0n)
+        Effect.orElseSucceed(() => undefined)
       )
       return { ...Store.toSummary(row), stored }
     })

@@ -1,11 +1,14 @@
 /** The secret of an embedded runner, in a file beside its database. */
+import * as Printable from "@assembly-effect/schema/Printable"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as FileSystem from "effect/FileSystem"
 import * as Redacted from "effect/Redacted"
-import * as SqlClient from "effect/sql/SqlClient"
-import { InvalidSecret, StoreFailed } from "../DurableError.ts"
+import type * as SqlClient from "effect/sql/SqlClient"
+import { InvalidSecret, type StoreFailed } from "../DurableError.ts"
+import * as FileModes from "./fileModes.ts"
+import * as Store from "./store.ts"
 
 const label = { label: "secret of the deployment" }
 
@@ -31,16 +34,18 @@ const create = Effect.fnUntraced(function* (path: string) {
   return secret
 })
 
-/** Whether the database has jobs that have begun. Their Assemblies can be found only with the secret. */
-const hasBegun = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const tables = yield* sql`SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'durable_jobs'`
-  return tables.length > 0 && (yield* sql`SELECT 1 FROM durable_jobs WHERE secret IS NOT NULL LIMIT 1`).length > 0
-}).pipe(Effect.mapError(({ reason }) => new StoreFailed({ operation: "open", problem: reason.message })))
+/** Refuses a secret that others may have read. It may be known, so its mode is not just repaired. */
+const refuseIfOpen = Effect.fnUntraced(function* (path: string) {
+  const others = yield* FileModes.openTo(path)
+  if (others === undefined) return
+  return yield* new InvalidSecret({
+    problem: `the mode of the file ${Printable.escape(path)} is ${others}, so others can read or replace it; if nobody has, run chmod 600 on it`
+  })
+})
 
 /**
- * Reads the secret. If the file is missing, this function creates the file, unless jobs have begun with the secret of
- * the missing file. The caller must have locked the database.
+ * Reads the secret. A file that others can read is refused. If the file is missing, it is created, unless jobs have begun with the secret that was in it. The
+ * caller has locked the database of the secret.
  */
 export const read = (
   path: string
@@ -48,8 +53,10 @@ export const read = (
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const exists = yield* fs.exists(path)
-    if (!exists && (yield* hasBegun)) {
-      const problem = `the file ${path} is missing, and jobs have begun with its secret; put the file back`
+    if (exists) yield* refuseIfOpen(path)
+    // The Assemblies of jobs that have begun can be found only with the secret.
+    if (!exists && (yield* Store.hasBegun)) {
+      const problem = `the file ${Printable.escape(path)} is missing, and jobs have begun with its secret; put the file back`
       return yield* new InvalidSecret({ problem })
     }
     const text = exists ? yield* fs.readFileString(path) : yield* create(path)

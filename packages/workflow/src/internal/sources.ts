@@ -1,4 +1,5 @@
 /** Opens the sources of a job, and compares them with what they were when the attempt was queued. */
+import * as Printable from "@assembly-effect/schema/Printable"
 import { fromPath, type Replayable, SourceFailed } from "@assembly-effect/tus/UploadSource"
 import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
@@ -20,7 +21,7 @@ const open = (source: DurableJob.Source): Effect.Effect<Replayable, SourceFailed
           ? Effect.fail(
               new SourceFailed({
                 kind: "Unreadable",
-                problem: `no object store has the name ${source.store}; add it with ObjectStores.layer`
+                problem: `no object store has the name ${Printable.escape(source.store)}, see ObjectStores.layer`
               })
             )
           : store(source.key)
@@ -36,7 +37,7 @@ const identify = (source: Replayable, filename: string): Effect.Effect<SourceAtR
       ? Effect.fail(
           new SourceFailed({
             kind: "Unreadable",
-            problem: `${filename} has no identity, so a change would not be noticed`
+            problem: `${Printable.escape(filename)} has no identity, so a change would not be noticed`
           })
         )
       : Digest.Digest.use((digest) => digest.digest(Digest.sha256, utf8.encode(identity))).pipe(
@@ -98,7 +99,7 @@ export const reopen = Effect.fnUntraced(function* (files: ReadonlyArray<File>, b
     if (was === undefined || was.size !== atRest.size || was.identity !== atRest.identity) {
       return yield* new SourceFailed({
         kind: "Changed",
-        problem: `${files[index]?.filename ?? ""} has changed since the job was queued`
+        problem: `${Printable.escape(files[index]?.filename ?? "")} has changed since the job was queued`
       })
     }
   }

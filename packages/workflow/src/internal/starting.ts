@@ -1,93 +1,146 @@
 /** Stores jobs: checks them, opens their sources, and queues those that the table does not have. */
-import type * as ApiError from "@assembly-effect/api/ApiError"
-import type { SourceFailed } from "@assembly-effect/tus/UploadSource"
-import type * as Arr from "effect/Array"
+import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import * as Arr from "effect/Array"
+import * as Cause from "effect/Cause"
 import type { Sharding } from "effect/cluster/Sharding"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
-import { JobConflict, type JobUnknown, NotRetryable, type StoreFailed } from "../DurableError.ts"
-import type { Job, Summary } from "../DurableJob.ts"
+import type * as Durable from "../Durable.ts"
+import { AssemblyMayRun, JobConflict, NotRetryable, type StoreFailed } from "../DurableError.ts"
+import type { Changes, Job, Summary } from "../DurableJob.ts"
 import * as Attendant from "./attendant.ts"
-import type { UploadOptions } from "../Durable.ts"
+import * as Canceling from "./canceling.ts"
+import type { Derive } from "./derive.ts"
+import * as Failure from "./failure.ts"
 import * as JobAtRest from "./jobAtRest.ts"
 import { executionOf } from "./jobWorkflow.ts"
 import type * as Reading from "./reading.ts"
 import * as Sources from "./sources.ts"
 import * as Store from "./store.ts"
 
-type StartError = ApiError.InvalidRequest | SourceFailed | JobConflict | StoreFailed
 type Services = Sharding | FileSystem.FileSystem
 
 /** `queued`: called after jobs were queued. */
 interface Options {
   readonly store: Store.Store
+  readonly derive: Derive
   readonly reading: Reading.Reading
-  readonly upload: UploadOptions
+  readonly upload: Durable.UploadOptions
   readonly queued: Effect.Effect<void>
 }
 
-/** Fails if the stored job with this key differs from the given job. */
-const same = (key: string, job: string, row: Store.Row | undefined): Effect.Effect<Summary, JobConflict> =>
-  row === undefined || row.job !== job ? Effect.fail(new JobConflict({ key })) : Effect.succeed(Store.toSummary(row))
+/** How long a retry waits until the service confirms that the Assembly of the attempt before has ended. */
+const patience = "30 seconds"
 
-export const make = ({ queued, reading, store, upload }: Options) => {
-  /** Checks a job, opens its sources, and makes its row. */
-  const prepare = Effect.fnUntraced(function* (job: Job) {
-    const text = yield* JobAtRest.encode(job, upload)
-    const opened = yield* Sources.openAll(job.files)
-    const execution = yield* executionOf({ key: job.key, attempt: 1 })
+/** The same key is the same job, so the stored job must be this one. */
+const same = (key: string, job: string, row: Store.Row | undefined): Effect.Effect<Summary, JobConflict> =>
+  Effect.flatMap(row === undefined ? Effect.succeed(false) : JobAtRest.isSame(row.job, job), (isSame) =>
+    row === undefined || !isSame ? Effect.fail(new JobConflict({ key })) : Effect.succeed(Store.toSummary(row))
+  )
+
+export const make = ({ derive, queued, reading, store, upload }: Options) => {
+  /** The row of an attempt, with its sources as they are now. */
+  const toRow = Effect.fnUntraced(function* (attempt: Store.Attempt, { files, text }: JobAtRest.Text) {
+    const opened = yield* Sources.openAll(files)
     return {
-      key: job.key,
+      key: attempt.key,
       job: text,
       sources: opened.map(({ atRest }) => atRest),
-      shard: yield* Attendant.shardOf(execution)
+      shard: yield* Attendant.shardOf(yield* executionOf(attempt))
     } satisfies Store.NewRow
   })
 
-  /** Stores jobs with one statement. */
+  /** A checked job with its open sources, as a new row. */
+  const prepare = Effect.fnUntraced(function* (job: Job) {
+    return yield* toRow({ key: job.key, attempt: 1 }, yield* JobAtRest.encode("Durable.start", job, upload))
+  })
+
+  /** Stores rows with one statement, and returns what the table then has of their keys. */
+  const insert = Effect.fnUntraced(function* (rows: ReadonlyArray<Store.NewRow>) {
+    if (!Arr.isReadonlyArrayNonEmpty(rows)) return new Map<string, Store.Row>()
+    const stored = new Map((yield* store.insert(rows)).map((row) => [row.key, row]))
+    yield* queued
+    const known = rows.filter(({ key }) => !stored.has(key)).map(({ key }) => key)
+    for (const row of yield* store.findAll(known)) stored.set(row.key, row)
+    return stored
+  })
+
+  const refused = (job: Job) => (error: Durable.JobRefused) => ({ _tag: "Refused" as const, job, error })
+
+  /** Stores the jobs that can be stored, with one statement. Each job has its own outcome. */
   const startMany = (
-    jobs: Arr.NonEmptyReadonlyArray<Job>
-  ): Effect.Effect<ReadonlyArray<Summary>, StartError, Services> =>
+    jobs: ReadonlyArray<Job>
+  ): Effect.Effect<ReadonlyArray<Durable.StartOutcome>, StoreFailed, Services> =>
     Effect.gen(function* () {
-      const rows = yield* Effect.forEach(jobs, prepare, { concurrency: 4 })
-      const stored = new Map((yield* store.insert(rows)).map((row) => [row.key, row]))
-      yield* queued
-      const known = rows.filter(({ key }) => !stored.has(key)).map(({ key }) => key)
-      for (const row of yield* store.findAll(known)) stored.set(row.key, row)
-      return yield* Effect.forEach(rows, ({ job, key }) => same(key, job, stored.get(key)))
+      const prepared = yield* Effect.forEach(
+        jobs,
+        (job) =>
+          Effect.match(prepare(job), {
+            onFailure: refused(job),
+            onSuccess: (row) => ({ _tag: "Prepared" as const, job, row })
+          }),
+        { concurrency: 4 }
+      )
+      const stored = yield* insert(prepared.flatMap((one) => (one._tag === "Prepared" ? [one.row] : [])))
+      return yield* Effect.forEach(prepared, (one): Effect.Effect<Durable.StartOutcome> => {
+        if (one._tag === "Refused") return Effect.succeed(one)
+        const { job, row } = one
+        return Effect.match(same(job.key, row.job, stored.get(job.key)), {
+          onFailure: refused(job),
+          onSuccess: (summary) => ({ _tag: "Started", job, summary })
+        })
+      })
     })
 
-  /** Stores a job. If the job is already stored, its sources are not opened again. */
-  const start = (job: Job): Effect.Effect<Summary, StartError, Services> =>
+  /** Stores a job. The sources of a stored job are not opened again. */
+  const start = (job: Job): Effect.Effect<Summary, Durable.StartError, Services> =>
     Effect.gen(function* () {
-      const text = yield* JobAtRest.encode(job, upload)
+      const encoded = yield* JobAtRest.encode("Durable.start", job, upload)
       const known = yield* store.find(job.key)
-      if (Option.isSome(known)) return yield* same(job.key, text, known.value)
-      const [summary] = yield* startMany([job])
-      return summary ?? (yield* Effect.fail(new JobConflict({ key: job.key })))
+      if (Option.isSome(known)) return yield* same(job.key, encoded.text, known.value)
+      const row = yield* toRow({ key: job.key, attempt: 1 }, encoded)
+      return yield* same(job.key, row.job, (yield* insert([row])).get(job.key))
     })
 
-  /** Queues the next attempt of a job, with its sources as they are now. */
+  /** Fails if the Assembly of an attempt may still run. */
+  const checkEnded = Effect.fnUntraced(function* (row: Store.Row) {
+    const { attempt, key } = row
+    const execution = yield* executionOf(row)
+    const assemblyId = yield* Effect.option(derive.assemblyId(row, execution))
+    yield* Canceling.cancel(derive, row, execution).pipe(
+      Effect.retry(Canceling.tries),
+      Effect.timeout(patience),
+      Effect.mapError((error) => {
+        const failure = Failure.of(Cause.fail(error), Option.getOrUndefined(assemblyId))
+        return new AssemblyMayRun({ key, attempt, failure })
+      })
+    )
+  })
+
+  /** The job of the next attempt. */
+  const changed = Effect.fnUntraced(function* (row: Store.Row, changes: Changes) {
+    if (changes.params === undefined && changes.files === undefined) return yield* JobAtRest.renew(row.job)
+    const job = yield* JobAtRest.decode(row.job)
+    const next = { key: row.key, params: changes.params ?? job.params, files: changes.files ?? job.files }
+    return yield* JobAtRest.encode("Durable.retry", next, upload)
+  })
+
+  /** Queues the next attempt of a job, with its sources as they are now. The Assembly of the last attempt has ended. */
   const retry = (
-    key: string
-  ): Effect.Effect<Summary, JobUnknown | NotRetryable | StoreFailed | SourceFailed, Services> =>
+    key: string,
+    changes: Changes = {}
+  ): Effect.Effect<Summary, Durable.RetryError, Services | AssemblyClient> =>
     Effect.gen(function* () {
       const row = yield* reading.found(key)
-      const { state } = row
+      const { attempt, state } = row
       if (state !== "Failed" && state !== "Canceled") return yield* Effect.fail(new NotRetryable({ key, state }))
-      const { files } = yield* JobAtRest.decode(row.job)
-      const opened = yield* Sources.openAll(files)
-      const execution = yield* executionOf({ key, attempt: row.attempt + 1 })
-      const shard = yield* Attendant.shardOf(execution)
-      const next = yield* store.retry(
-        row,
-        opened.map(({ atRest }) => atRest),
-        shard
-      )
+      const next = yield* toRow({ key, attempt: attempt + 1 }, yield* changed(row, changes))
+      yield* checkEnded(row)
+      const stored = yield* store.retry(attempt, next)
       yield* queued
-      // If no row was changed, another process has retried the same attempt.
-      return Store.toSummary(Option.isSome(next) ? next.value : yield* reading.found(key))
+      // Without a row, another process has retried the same attempt, maybe with other changes.
+      return yield* same(key, next.job, Option.isSome(stored) ? stored.value : yield* reading.found(key))
     })
 
   return { start, startMany, retry }

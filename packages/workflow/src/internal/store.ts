@@ -10,10 +10,12 @@ import * as Option from "effect/Option"
 import * as SchemaParser from "effect/SchemaParser"
 import * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
-import { StoreFailed } from "../DurableError.ts"
-import { Failure, type State, type Summary } from "../DurableJob.ts"
+import type { StoreFailed } from "../DurableError.ts"
+import { Failure, type State, type Summary, Waiting } from "../DurableJob.ts"
 import * as Schema from "effect/Schema"
+import type { Root } from "./derive.ts"
 import * as JobAtRest from "./jobAtRest.ts"
+import * as StoreError from "./storeError.ts"
 
 /** Columns as the databases return them: Postgres returns large integers as text. */
 interface Columns {
@@ -25,29 +27,32 @@ interface Columns {
   readonly size: string
   readonly begins: number | string
   readonly secret: string | null
+  readonly salt: string | null
   readonly creations: string | null
   readonly queued_at: number | string
   readonly ended_at: number | string | null
   readonly failure: string | null
+  readonly waiting: string | null
+  readonly canceled_at: number | string | null
 }
 
 /**
  * The current attempt of a job.
  *
  * - `job`: see `JobAtRest`.
- * - `begins`: how often a runner has begun the attempt. Above 0, the Assembly of the attempt may exist.
- * - `secret`: the fingerprint of the secret of the attempt.
- * - `creations`: for each file, how often the creation of its upload was announced. Above 0, the upload may exist.
+ * - `begins`: how often a runner has begun the attempt. Above 0, its Assembly may exist.
+ * - `creations`: how often the creation of each file was announced. Above 0, its upload may exist.
+ * - `canceledAt`: when the cancellation of an attempt that had begun was stored, or first failed.
  */
-export interface Row extends Summary {
+export interface Row extends Summary, Root {
   readonly job: string
   readonly sources: ReadonlyArray<JobAtRest.SourceAtRest>
   readonly begins: number
-  readonly secret: string | undefined
   readonly creations: ReadonlyArray<number>
+  readonly canceledAt: number | undefined
 }
 
-/** A job that waits for its first attempt. */
+/** An attempt that is not in the table yet. */
 export interface NewRow {
   readonly key: string
   readonly job: string
@@ -62,6 +67,9 @@ const encodeCreations = SchemaParser.encodeSync(JobAtRest.Creations)
 const decodeCreations = SchemaParser.decodeUnknownSync(JobAtRest.Creations)
 const encodeFailure = SchemaParser.encodeSync(FailureText)
 const decodeFailure = SchemaParser.decodeUnknownSync(FailureText)
+const WaitingText = Schema.fromJsonString(Waiting)
+const encodeWaiting = SchemaParser.encodeSync(WaitingText)
+const decodeWaiting = SchemaParser.decodeUnknownSync(WaitingText)
 
 const toRow = (columns: Columns): Row => ({
   key: columns.job_key,
@@ -71,22 +79,26 @@ const toRow = (columns: Columns): Row => ({
   queuedAt: Number(columns.queued_at),
   endedAt: columns.ended_at === null ? undefined : Number(columns.ended_at),
   failure: columns.failure === null ? undefined : decodeFailure(columns.failure),
+  waiting: columns.waiting === null ? undefined : decodeWaiting(columns.waiting),
   job: columns.job,
   sources: decodeSources(columns.sources),
   begins: Number(columns.begins),
   secret: columns.secret ?? undefined,
-  creations: columns.creations === null ? [] : decodeCreations(columns.creations)
+  salt: columns.salt ?? undefined,
+  creations: columns.creations === null ? [] : decodeCreations(columns.creations),
+  canceledAt: columns.canceled_at === null ? undefined : Number(columns.canceled_at)
 })
 
-/** The fields of a row that a program may read. */
-export const toSummary = ({ attempt, endedAt, failure, key, queuedAt, size, state }: Row): Summary => ({
+/** What a program may know of a row. */
+export const toSummary = ({ attempt, endedAt, failure, key, queuedAt, size, state, waiting }: Row): Summary => ({
   key,
   attempt,
   state,
   size,
   queuedAt,
   endedAt,
-  failure
+  failure,
+  waiting
 })
 
 const totalSize = (sources: ReadonlyArray<JobAtRest.SourceAtRest>): string =>
@@ -103,14 +115,24 @@ const ended = ["Completed", "Failed", "Canceled"] as const satisfies ReadonlyArr
 /** Whether the attempt has ended. The state of an ended attempt does not change any more. */
 export const hasEnded = ({ state }: { readonly state: State }): boolean => ended.some((end) => end === state)
 
+const tableName = "durable_jobs"
+
+/** Whether the embedded database has jobs that have begun. Asked before the tables exist. */
+export const hasBegun = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const tables = yield* sql`SELECT name FROM sqlite_master WHERE type = 'table' AND name = ${tableName}`
+  if (tables.length === 0) return false
+  return (yield* sql`SELECT 1 FROM ${sql(tableName)} WHERE secret IS NOT NULL LIMIT 1`).length > 0
+}).pipe(Effect.mapError(StoreError.of("open")))
+
 export const make = Effect.gen(function* () {
   const sql = (yield* SqlClient.SqlClient).withoutTransforms()
-  const table = sql("durable_jobs")
+  const table = sql(tableName)
 
   const attempting =
     (operation: string) =>
     <A, R>(access: Effect.Effect<A, SqlError.SqlError, R>): Effect.Effect<A, StoreFailed, R> =>
-      Effect.mapError(access, ({ reason }) => new StoreFailed({ operation, problem: reason._tag }))
+      Effect.mapError(access, StoreError.of(operation))
 
   const one = (rows: ReadonlyArray<Columns>): Option.Option<Row> =>
     rows[0] === undefined ? Option.none() : Option.some(toRow(rows[0]))
@@ -139,11 +161,19 @@ export const make = Effect.gen(function* () {
       return inserted.map(toRow)
     }).pipe(attempting("insert"))
 
-  /** Records that the Assembly may be created from now on. None if the attempt has ended or is being canceled. */
-  const begin = ({ attempt, key }: Attempt, secret: string, lookup: string) =>
+  /**
+   * Announces that the Assembly may now be created. None if the attempt has ended or is being canceled. What the ids are
+   * derived from is chosen once: an attempt of the first version that has begun keeps its ids without a salt.
+   */
+  const begin = (
+    { attempt, key }: Attempt,
+    { salt, secret }: { readonly [Name in keyof Root]: string },
+    lookup: string
+  ) =>
     sql<Columns>`
       UPDATE ${table}
       SET state = 'Uploading', begins = begins + 1,
+        salt = CASE WHEN begins = 0 THEN ${salt} ELSE salt END,
         secret = COALESCE(secret, ${secret}), lookup = COALESCE(lookup, ${lookup})
       WHERE job_key = ${key} AND attempt = ${attempt} AND state IN ('Queued', 'Uploading')
       RETURNING *`.pipe(Effect.map(one), attempting("begin"))
@@ -158,24 +188,40 @@ export const make = Effect.gen(function* () {
       attempting("announce")
     )
 
+  /** Records why an attempt waits, or that nothing keeps it any more. */
+  const wait = ({ attempt, key }: Attempt, failure: Failure | undefined) =>
+    Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      const waiting = failure === undefined ? null : encodeWaiting({ ...failure, at: now })
+      yield* sql`
+        UPDATE ${table}
+        SET waiting = ${waiting},
+          canceled_at = CASE state WHEN 'Canceling' THEN COALESCE(canceled_at, ${now}) ELSE canceled_at END
+        WHERE job_key = ${key} AND attempt = ${attempt} AND state IN ('Uploading', 'Processing', 'Canceling')`
+    }).pipe(attempting("wait"))
+
   /** Records that all bytes are stored. */
   const stored = ({ attempt, key }: Attempt) =>
     sql`
-      UPDATE ${table} SET state = 'Processing'
+      UPDATE ${table} SET state = 'Processing', waiting = NULL
       WHERE job_key = ${key} AND attempt = ${attempt} AND state = 'Uploading'
       RETURNING attempt`.pipe(
       Effect.map(({ length }) => length > 0),
       attempting("stored")
     )
 
-  /** Records how the attempt ended. */
-  const end = ({ attempt, key }: Attempt, state: (typeof ended)[number], failure?: Failure) =>
+  /** Records how the attempt ended, if it is in one of the states `from`. */
+  const end = (
+    { attempt, key }: Attempt,
+    state: (typeof ended)[number],
+    from: Arr.NonEmptyReadonlyArray<State>,
+    failure?: Failure
+  ) =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
-      const from = state === "Failed" ? ["Uploading", "Processing"] : ["Uploading", "Processing", "Canceling"]
       yield* sql`
         UPDATE ${table}
-        SET state = ${state}, ended_at = ${now}, failure = ${failure === undefined ? null : encodeFailure(failure)}
+        SET state = ${state}, waiting = NULL, ended_at = ${now}, failure = ${failure === undefined ? null : encodeFailure(failure)}
         WHERE job_key = ${key} AND attempt = ${attempt} AND ${sql.in("state", from)}`
     }).pipe(attempting("end"))
 
@@ -187,23 +233,24 @@ export const make = Effect.gen(function* () {
         yield* sql<Columns>`
           UPDATE ${table}
           SET state = CASE state WHEN 'Queued' THEN 'Canceled' ELSE 'Canceling' END,
-            ended_at = CASE state WHEN 'Queued' THEN ${now} ELSE NULL END
+            ended_at = CASE state WHEN 'Queued' THEN ${now} ELSE NULL END,
+            canceled_at = ${now}, waiting = NULL
           WHERE job_key = ${key} AND state IN ('Queued', 'Uploading', 'Processing')
           RETURNING *`
       )
     }).pipe(attempting("cancel"))
 
-  /** Queues the next attempt. None if this attempt is not the current one, or neither failed nor was canceled. */
-  const retry = ({ attempt, key }: Attempt, sources: ReadonlyArray<JobAtRest.SourceAtRest>, shard: number) =>
+  /** Queues the next attempt of a job. None if `before` is not the attempt that failed. */
+  const retry = (before: number, { job, key, shard, sources }: NewRow) =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       return one(
         yield* sql<Columns>`
           UPDATE ${table}
-          SET attempt = attempt + 1, state = 'Queued', sources = ${encodeSources(sources)},
-            size = ${totalSize(sources)}, shard = ${shard}, begins = 0, secret = NULL, lookup = NULL,
-            creations = NULL, queued_at = ${now}, ended_at = NULL, failure = NULL
-          WHERE job_key = ${key} AND attempt = ${attempt} AND state IN ('Failed', 'Canceled')
+          SET attempt = attempt + 1, state = 'Queued', job = ${job}, sources = ${encodeSources(sources)},
+            size = ${totalSize(sources)}, shard = ${shard}, begins = 0, secret = NULL, salt = NULL, lookup = NULL,
+            creations = NULL, queued_at = ${now}, ended_at = NULL, failure = NULL, waiting = NULL, canceled_at = NULL
+          WHERE job_key = ${key} AND attempt = ${before} AND state IN ('Failed', 'Canceled')
           RETURNING *`
       )
     }).pipe(attempting("retry"))
@@ -266,6 +313,7 @@ export const make = Effect.gen(function* () {
     insert,
     begin,
     announce,
+    wait,
     stored,
     end,
     cancel,

@@ -14,25 +14,39 @@ import * as UploadSteps from "@assembly-effect/tus/UploadSteps"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
-import type * as HttpClient from "effect/http/HttpClient"
+import * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import type * as Semaphore from "effect/Semaphore"
+import * as Stream from "effect/Stream"
 import type * as DurableError from "../DurableError.ts"
+import { isNotFound } from "./canceling.ts"
 import type { Derive } from "./derive.ts"
 import type { UploadOptions } from "../Durable.ts"
 import * as JobAtRest from "./jobAtRest.ts"
 import * as Sources from "./sources.ts"
 import type { Row, Store } from "./store.ts"
 
-/** What the transfers of one runner share. `files` limits the files that are sent at the same time. */
+/** What the transfers of one runner share. */
 export interface Sending {
   readonly store: Store
   readonly derive: Derive
-  readonly files: Semaphore.Semaphore
   readonly upload: UploadOptions
 }
 
-/** The attempt was canceled, or another runner has ended it. */
+/**
+ * One transfer.
+ *
+ * - `execution`: the execution of the attempt, from which the ids are derived.
+ * - `files`: limits the files that are sent at the same time.
+ * - `held`: waits until this runner surely has the attempt. It is asked before each request and each piece of a file.
+ */
+export interface Now {
+  readonly execution: string
+  readonly files: Semaphore.Semaphore
+  readonly held: Effect.Effect<void>
+}
+
+/** The attempt was canceled, or belongs to the past: another runner ended it. */
 export class Superseded {
   readonly _tag = "Superseded"
 }
@@ -52,22 +66,12 @@ export type TransferError =
 /** How many files of one job are sent at the same time. */
 const filesAtOnce = 4
 
-/** The fingerprint of the secret of an attempt that has begun. */
-export const secretOf = ({ secret }: Row): string => secret ?? ""
-
 const hasStatus =
   (status: number) =>
   (error: { readonly _tag: string; readonly status?: number }): boolean =>
     error.status === status
 
-/** Whether the service answered that the Assembly does not exist. */
-export const isNotFound = (error: { readonly _tag: string; readonly status?: number }): boolean =>
-  error._tag === "ServiceFailure" && error.status === 404
-
-/**
- * The Assembly of an attempt. `isNew`: whether this runner has just created the Assembly. A new Assembly has no
- * uploads.
- */
+/** The Assembly of an attempt. `isNew`: whether it was created just now, so that it has no uploads. */
 interface Begun {
   readonly status: Assembly.Status
   readonly isNew: boolean
@@ -129,7 +133,7 @@ const begin = (
   source: Replayable,
   options: UploadSteps.Options
 ) => {
-  const markerOf = (creation: number) => sending.derive.marker(secretOf(row), execution, file, creation)
+  const markerOf = (creation: number) => sending.derive.marker(row, execution, file, creation)
   const first = Effect.gen(function* () {
     const marker = yield* markerOf(yield* announce(sending, row, announced, file))
     return yield* UploadSteps.create(target, source, { ...options, marker })
@@ -148,21 +152,32 @@ const begin = (
   })
 }
 
-/**
- * Runs an attempt that has begun, until all bytes are stored.
- *
- * @param execution the execution of the attempt, from which the ids are derived
- */
+/** A source whose bytes are given only while this runner has the attempt. */
+const guarded = (source: Replayable, held: Effect.Effect<void>): Replayable => ({
+  ...source,
+  bytes: (start, end) => Stream.tap(source.bytes(start, end), () => held)
+})
+
+/** Sends each request only while this runner has the attempt. */
+const guardedClient = (held: Effect.Effect<void>) =>
+  Effect.updateService(
+    HttpClient.HttpClient,
+    HttpClient.mapRequestEffect((request) => Effect.as(held, request))
+  )
+
+/** Runs the attempt until all bytes are stored. The row has begun. */
 export const run = (
   sending: Sending,
   row: Row,
-  execution: string
+  { execution, files, held }: Now
 ): Effect.Effect<void, TransferError, AssemblyClient | HttpClient.HttpClient | FileSystem.FileSystem> =>
   Effect.gen(function* () {
     const job = yield* JobAtRest.decode(row.job)
     const sources = yield* Sources.reopen(job.files, row.sources)
-    const assemblyId = yield* sending.derive.assemblyId(secretOf(row), execution)
+    const assemblyId = yield* sending.derive.assemblyId(row, execution)
+    yield* held
     const { isNew, status } = yield* assemblyOf(row, assemblyId, job)
+    if (row.waiting !== undefined) yield* sending.store.wait(row, undefined)
     const outcome = Assemblies.outcome(status)
     if (Option.isSome(outcome)) {
       yield* Effect.fromResult(outcome.value)
@@ -177,32 +192,69 @@ export const run = (
       job.files,
       (file, index) =>
         Effect.gen(function* () {
-          const source = sources[index]
-          if (source === undefined) return
+          const opened = sources[index]
+          if (opened === undefined) return
+          const source = guarded(opened, held)
           const options = { ...sending.upload, metadata: JobAtRest.metadataOf(file) }
           const upload = yield* begin(sending, row, execution, announced, index, target, source, options)
           yield* UploadSteps.finish(target, source, upload, options)
-        }).pipe(Effect.mapError(Sources.mayReturn(file)), sending.files.withPermit),
+        }).pipe(Effect.mapError(Sources.mayReturn(file)), files.withPermit),
       { concurrency: filesAtOnce, discard: true }
     )
-  })
+  }).pipe(guardedClient(held))
+
+type PollError = Effect.Error<ReturnType<typeof Assemblies.awaitCompletion>>
+
+/** Unauthorized, Payment Required, and Proxy Authentication Required. */
+const ofAccount: ReadonlySet<number> = new Set([401, 402, 407])
+
+/**
+ * Whether an error is about the credentials, the account or the address of the service. Every job would fail with it, and
+ * somebody has to mend it, so a job waits for as long as that takes.
+ */
+export const isRefusal = (error: TransferError | PollError): boolean => {
+  switch (error._tag) {
+    case "AuthenticationFailed":
+      return true
+    case "TransportFailure":
+      return error.permanent
+    case "ServiceFailure":
+    case "UnexpectedResponse":
+      return ofAccount.has(error.status)
+    default:
+      return false
+  }
+}
+
+/** Whether this runner does not know the secret of the attempt. Another runner may know it. */
+export const isUnknownSecret = ({ _tag }: TransferError): boolean => _tag === "InvalidSecret"
+
+/** Statuses with which even a proxy in front of the service refuses this request, and not all requests. */
+const ofRequest: ReadonlySet<number> = new Set([400, 411, 413, 414, 415, 417, 422, 431])
+
+/** Whether a response says that the service fails or is not there, and not that the request is wrong. */
+const isPassing = (error: ApiError.ServiceFailure | ApiError.UnexpectedResponse): boolean =>
+  error._tag === "UnexpectedResponse"
+    ? !ofRequest.has(error.status)
+    : error.status >= 500 || error.status === 429 || error.status === 403
 
 /** Whether the same transfer may succeed later. */
 export const isTemporary = (error: TransferError): boolean => {
   switch (error._tag) {
     case "Superseded":
-    case "InvalidSecret":
-    case "InvalidTarget":
     case "SourceFailed":
     case "InvalidRequest":
     case "AssemblyFailed":
     case "AssemblyCanceled":
     case "AssemblyAborted":
     case "AuthenticationFailed":
+    case "InvalidSecret":
       return false
     case "SourceAway":
     case "StoreFailed":
     case "TimedOut":
+    // The service names another host for its uploads, or this program does not know the host.
+    case "InvalidTarget":
       return true
     case "ServiceFailure":
     case "UnexpectedResponse":
@@ -212,6 +264,17 @@ export const isTemporary = (error: TransferError): boolean => {
   }
 }
 
-/** Whether a response says that the service fails, and not that the request is wrong. */
-export const isPassing = ({ status }: Pick<ApiError.ServiceFailure | ApiError.UnexpectedResponse, "status">): boolean =>
-  status >= 500 || status === 429
+/** Whether an error of a look at an Assembly says nothing about the Assembly. */
+export const isAboutService = (error: PollError): boolean => {
+  switch (error._tag) {
+    case "TransportFailure":
+    case "RateLimited":
+    case "TimedOut":
+      return true
+    case "ServiceFailure":
+    case "UnexpectedResponse":
+      return isPassing(error) || isRefusal(error)
+    default:
+      return false
+  }
+}

@@ -1,20 +1,23 @@
 /** What a runner does for an attempt: the activities of its workflow, and its cancellation. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
-import * as Assembly from "@assembly-effect/schema/Assembly"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
-import type * as Semaphore from "effect/Semaphore"
 import type { StoreFailed } from "../DurableError.ts"
+import * as Canceling from "./canceling.ts"
 import * as JobAtRest from "./jobAtRest.ts"
 import type { Progress } from "./jobWorkflow.ts"
 import * as Failure from "./failure.ts"
+import type { Places } from "./places.ts"
 import * as Sources from "./sources.ts"
 import * as Store from "./store.ts"
 import * as Transfer from "./transfer.ts"
@@ -22,14 +25,16 @@ import * as Transfer from "./transfer.ts"
 /**
  * The work of one runner.
  *
- * - `jobs`: limits the jobs that send bytes.
+ * - `places`: limits the jobs that send bytes.
  * - `patience`: how long temporary failures of one activity are retried.
- * - `begun`, `ended`: called when an attempt has begun or ended in this process.
+ * - `held`: waits until this runner surely has the shard of an execution.
+ * - `begun`, `ended`: called when an attempt has begun or ended here.
  */
 export interface Runner {
   readonly sending: Transfer.Sending
-  readonly jobs: Semaphore.Semaphore
+  readonly places: Places
   readonly patience: Duration.Duration
+  readonly held: (execution: string) => Effect.Effect<void>
   readonly begun: Effect.Effect<void>
   readonly ended: (key: string) => Effect.Effect<void>
 }
@@ -46,10 +51,16 @@ const persistently = <A, R>(access: Effect.Effect<A, StoreFailed, R>): Effect.Ef
 /** Pauses between tries: 1 second, then twice as long, up to 1 minute. */
 const pauses = Schedule.min([Schedule.exponential("1 second"), Schedule.spaced("1 minute")])
 
+/** The time limit of the question whether the service answers. */
+const answerTime = "10 seconds"
+
 /** What the workflow and the attendant of the queue run. */
 export type Activities = ReturnType<typeof make>
 
-export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
+/** The error that the program knows. */
+const known = <E>(error: E | Sources.SourceAway) => (error instanceof Sources.SourceAway ? error.error : error)
+
+export const make = ({ begun, ended, held, patience, places, sending }: Runner) => {
   const { derive, store } = sending
   /** The attempts whose activities run in this process. Completing the Deferred of an attempt stops its activity. */
   const running = new Map<string, Deferred.Deferred<void>>()
@@ -59,35 +70,29 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
     ...how: Parameters<Store.Store["end"]> extends [unknown, ...infer Rest] ? Rest : never
   ) => persistently(store.end(attempt, ...how)).pipe(Effect.andThen(ended(attempt.key)), Effect.as("Ended" as const))
 
-  /** The id of the Assembly, if the attempt has begun with a secret that this runner knows. */
-  const assemblyOf = (row: Store.Row, execution: string) =>
-    row.begins === 0 ? Effect.succeedNone : Effect.option(derive.assemblyId(Transfer.secretOf(row), execution))
+  /** Records why an attempt waits. The attempt goes on without this record. */
+  const keep = (attempt: Store.Attempt, error: unknown) =>
+    Effect.ignore(store.wait(attempt, Failure.of(Cause.fail(error), undefined)))
 
   /**
-   * Cancels the Assembly, and returns whether the Assembly had already completed. Fails if the service does not answer,
-   * or answers that the Assembly still runs. An Assembly that does not exist needs no cancellation. But the
-   * cancellation is repeated a few times, because the service may still receive the request that creates the Assembly.
-   */
-  const cancelAssembly = (assemblyId: Assembly.AssemblyId) =>
-    Assemblies.cancel(assemblyId).pipe(
-      Effect.filterOrFail(Assembly.isOver, () => ({ _tag: "StillRuns" as const })),
-      Effect.map((status) => Assembly.state(status) === "Completed"),
-      Effect.retry({ while: Transfer.isNotFound, schedule: Schedule.exponential("200 millis"), times: 2 }),
-      Effect.catchIf(Transfer.isNotFound, () => Effect.succeed(false)),
-      Effect.retry({ schedule: Schedule.exponential("200 millis"), times: 6 })
-    )
-
-  /**
-   * Cancels the Assembly of an attempt, if it exists, and records the end. If the Assembly had already completed, the
-   * attempt is `Completed`. If the service does not answer, the state stays `Canceling`, and the attendant tries again.
+   * Cancels what exists of an attempt. An Assembly that had completed before stays completed. If the service does not
+   * confirm the cancellation, the state stays `Canceling`, and the attendant of the queue tries again, until the patience
+   * of the runner ends.
    */
   const finalize = Effect.fnUntraced(function* (row: Store.Row, execution: string) {
-    const assemblyId = yield* assemblyOf(row, execution)
-    const isCompleted = Option.isNone(assemblyId)
-      ? Option.some(false)
-      : yield* Effect.option(cancelAssembly(assemblyId.value))
-    if (Option.isNone(isCompleted)) return "Ended" as const
-    return yield* end(row, isCompleted.value ? "Completed" : "Canceled")
+    const canceled = yield* Canceling.cancel(derive, row, execution).pipe(
+      Effect.tapError((error) => keep(row, error)),
+      Effect.retry(Canceling.tries),
+      Effect.result
+    )
+    if (Result.isSuccess(canceled)) {
+      return yield* end(row, canceled.success ? "Completed" : "Canceled", ["Uploading", "Processing", "Canceling"])
+    }
+    const since = row.canceledAt ?? Infinity
+    if ((yield* Clock.currentTimeMillis) - since < Duration.toMillis(patience)) return "Ended" as const
+    const { message, reason } = Failure.of(Cause.fail(canceled.failure), undefined)
+    const said = `the Assembly could not be canceled, and may still run: ${message}`
+    return yield* end(row, "Failed", ["Canceling"], { reason, message: said })
   })
 
   /** The row of an attempt, if this attempt is the current one and has not ended. */
@@ -114,12 +119,19 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
     )
 
   const fail = Effect.fnUntraced(function* (attempt: Store.Attempt, execution: string, cause: Cause.Cause<unknown>) {
+    // Another runner may have the attempt, and then it has not failed.
+    yield* held(execution)
     const row = yield* current(attempt)
     if (Option.isNone(row)) return "Ended" as const
-    const assemblyId = yield* assemblyOf(row.value, execution)
-    // No runner continues this Assembly, so without a cancellation the Assembly would wait for its files.
-    if (Option.isSome(assemblyId)) yield* Effect.ignore(cancelAssembly(assemblyId.value))
-    return yield* end(attempt, "Failed", Failure.of(cause, Option.getOrUndefined(assemblyId)))
+    // Nothing continues this Assembly, so it would wait for its files. The next attempt makes sure that it has ended.
+    yield* Canceling.cancel(derive, row.value, execution).pipe(Effect.retry(Canceling.tries), Effect.ignore)
+    const assemblyId = yield* Effect.option(derive.assemblyId(row.value, execution))
+    return yield* end(
+      attempt,
+      "Failed",
+      ["Uploading", "Processing"],
+      Failure.of(cause, Option.getOrUndefined(assemblyId))
+    )
   })
 
   /** Runs `work` until it ends or the attempt is stopped. */
@@ -145,26 +157,61 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
         })
     )
 
-  const transfer = (attempt: Store.Attempt, execution: string): Effect.Effect<void, Transfer.TransferError, Services> =>
+  const transfer = (attempt: Store.Attempt, now: Transfer.Now): Effect.Effect<void, Transfer.TransferError, Services> =>
     Effect.gen(function* () {
-      const secret = derive.newest
-      const assemblyId = yield* derive.assemblyId(secret, execution)
-      const row = yield* store.begin(attempt, secret, yield* derive.lookup(assemblyId))
+      yield* now.held
+      const root = { secret: derive.newest, salt: yield* derive.salt }
+      const assemblyId = yield* derive.assemblyId(root, now.execution)
+      const row = yield* store.begin(attempt, root, yield* derive.lookup(assemblyId))
       if (Option.isNone(row)) return yield* Effect.fail(new Transfer.Superseded())
       yield* begun
-      yield* Transfer.run(sending, row.value, execution)
+      yield* Transfer.run(sending, row.value, now)
       if (!(yield* store.stored(attempt))) return yield* Effect.fail(new Transfer.Superseded())
     })
 
+  /** Records why an attempt is tried again, so that `Durable.status` shows it. */
+  const explain = (attempt: Store.Attempt, error: Transfer.TransferError) => {
+    if (Transfer.isRefusal(error) || Transfer.isUnknownSecret(error)) {
+      const { message, reason } = Failure.of(Cause.fail(error), undefined)
+      return Effect.andThen(
+        keep(attempt, error),
+        Effect.annotateLogs(Effect.logWarning(`A durable job waits: ${reason}: ${message}`), { key: attempt.key })
+      )
+    }
+    return Transfer.isTemporary(error) ? keep(attempt, known(error)) : Effect.void
+  }
+
+  /** Sends an attempt once, and again for as long as the runner itself is refused. */
+  const once = (attempt: Store.Attempt, execution: string, isTakenOver: boolean) =>
+    places(isTakenOver, (files) =>
+      transfer(attempt, { execution, files, held: held(execution) }).pipe(
+        Effect.tapError((error) => explain(attempt, error)),
+        // It keeps its place: another job would be refused as well.
+        Effect.retry({ while: Transfer.isRefusal, schedule: pauses })
+      )
+    )
+
+  const persevere = (attempt: Store.Attempt, execution: string) =>
+    Effect.gen(function* () {
+      const before = yield* current(attempt)
+      let isTakenOver = Option.exists(before, ({ begins }) => begins > 0)
+      yield* Effect.suspend(() => {
+        const hurries = isTakenOver
+        isTakenOver = false
+        // A job that pauses leaves its place to others.
+        return once(attempt, execution, hurries)
+      }).pipe(
+        Effect.retry({ while: Transfer.isUnknownSecret, schedule: pauses }),
+        Effect.retry({
+          while: Transfer.isTemporary,
+          schedule: pauses.pipe(Schedule.upTo({ duration: patience }))
+        })
+      )
+    })
+
   const upload = (attempt: Store.Attempt, execution: string): Effect.Effect<Progress, never, Services> =>
-    transfer(attempt, execution).pipe(
-      // A job that waits for its next try releases its permit to other jobs.
-      jobs.withPermit,
-      Effect.retry({
-        while: Transfer.isTemporary,
-        schedule: pauses.pipe(Schedule.upTo({ duration: patience }))
-      }),
-      Effect.mapError((error) => (error instanceof Sources.SourceAway ? error.error : error)),
+    persevere(attempt, execution).pipe(
+      Effect.mapError(known),
       Effect.as("Waiting" as const),
       Effect.catchCause((cause) => {
         if (Cause.hasInterruptsOnly(cause)) return Failure.interrupted(cause)
@@ -185,21 +232,33 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
   const expecting = (row: Store.Row): Effect.Effect<Progress> =>
     Effect.map(JobAtRest.decode(row.job), ({ params }) => (params.notifyUrl === undefined ? "Waiting" : "Expecting"))
 
+  /**
+   * Records whether the service answers, after a look that did not find the end of the Assembly. A look has a time limit
+   * of its own, so it does not tell a service that is slow from an Assembly that is.
+   */
+  const reachable = (row: Store.Row, assemblyId: Assembly.AssemblyId) =>
+    Assemblies.get(assemblyId).pipe(
+      Effect.timeout(answerTime),
+      Effect.matchEffect({
+        onFailure: (error) => keep(row, error),
+        onSuccess: () => (row.waiting === undefined ? Effect.void : Effect.ignore(store.wait(row, undefined)))
+      })
+    )
+
   const outcome = (attempt: Store.Attempt, execution: string): Effect.Effect<Progress, never, Services> =>
     Effect.gen(function* () {
       const row = yield* current(attempt)
       if (Option.isNone(row)) return "Ended" as const
       if (row.value.state === "Canceling") return yield* finalize(row.value, execution)
-      const assemblyId = yield* derive.assemblyId(Transfer.secretOf(row.value), execution)
-      return yield* look(assemblyId).pipe(
-        Effect.andThen(end(attempt, "Completed")),
-        Effect.catchIf(
-          (error) =>
-            error._tag === "TimedOut" ||
-            error._tag === "TransportFailure" ||
-            error._tag === "RateLimited" ||
-            ("status" in error && Transfer.isPassing(error)),
-          () => expecting(row.value)
+      const assemblyId = yield* Effect.result(derive.assemblyId(row.value, execution))
+      if (Result.isFailure(assemblyId)) {
+        yield* keep(row.value, assemblyId.failure)
+        return "Waiting" as const
+      }
+      return yield* look(assemblyId.success).pipe(
+        Effect.andThen(end(attempt, "Completed", ["Uploading", "Processing", "Canceling"])),
+        Effect.catchIf(Transfer.isAboutService, () =>
+          Effect.andThen(reachable(row.value, assemblyId.success), expecting(row.value))
         )
       )
     }).pipe(

@@ -1,0 +1,37 @@
+/** The storage of runners as a runner sees it that is the last to end. */
+import type { Runner } from "effect/cluster/Runner"
+import { RunnerStorage } from "effect/cluster/RunnerStorage"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+/**
+ * A runner that ends removes itself from the storage, and may read the storage once more before it has ended. If it is the
+ * last one, the engine would warn that there are no runners, so it still sees itself. It takes no shards any more.
+ */
+export const layer: Layer.Layer<RunnerStorage, never, RunnerStorage> = Layer.effect(
+  RunnerStorage,
+  Effect.map(RunnerStorage, (storage) => {
+    let own: Runner | undefined
+    let hasLeft = false
+    return RunnerStorage.of({
+      ...storage,
+      register: (runner, healthy) =>
+        Effect.tap(
+          storage.register(runner, healthy),
+          Effect.sync(() => {
+            own = runner
+          })
+        ),
+      unregister: (address) =>
+        Effect.andThen(
+          Effect.sync(() => {
+            hasLeft = true
+          }),
+          storage.unregister(address)
+        ),
+      getRunners: Effect.map(storage.getRunners, (runners) =>
+        runners.length === 0 && hasLeft && own !== undefined ? [[own, true] as const] : runners
+      )
+    })
+  })
+)

@@ -1,0 +1,46 @@
+/** What a program is told of an error of the database: what happened, and to which file. */
+import * as Redaction from "@assembly-effect/auth/Redaction"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import { StoreFailed } from "../DurableError.ts"
+
+/** An error and its causes, the outermost first. A cause that comes again ends the list. */
+const chain = (error: unknown): ReadonlyArray<Error> => {
+  const found = new Set<Error>()
+  for (let at = error; at instanceof Error && !found.has(at); at = at.cause) found.add(at)
+  return [...found]
+}
+
+/** The messages of an error and of its causes, without those that say the same, and without secrets. */
+const problemOf = (errors: ReadonlyArray<Error>): string => {
+  const messages = errors.map(({ message, name }) => (message === "" ? name : message))
+  const text = [...new Set(messages)].join(": ")
+  return Redaction.text(text === "" ? "a value that is not an Error" : text, { max: 400 })
+}
+
+/** Describes an error of the database. SQLite names the file in the innermost error. */
+export const of =
+  (operation: string) =>
+  (error: unknown): StoreFailed => {
+    const errors = chain(error)
+    const path = errors.flatMap((one) =>
+      Predicate.hasProperty(one, "path") && typeof one.path === "string" ? [one.path] : []
+    )[0]
+    return new StoreFailed({ operation, problem: problemOf(errors), ...(path === undefined ? {} : { path }) })
+  }
+
+const ofDatabase: ReadonlySet<unknown> = new Set(["SqlError", "MigrationError", "PersistenceError"])
+
+/** Fails with the error of the database with which the engine died while it prepared its tables. */
+export const preparing = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, E | StoreFailed, R> =>
+  Layer.catchCause(layer, (cause) => {
+    const defect = Result.getOrUndefined(Cause.findDefect(cause))
+    const isOfDatabase = Predicate.hasProperty(defect, "_tag") && ofDatabase.has(defect._tag)
+    const failure: Effect.Effect<never, E | StoreFailed> = isOfDatabase
+      ? Effect.fail(of("prepare")(defect))
+      : Effect.failCause(cause)
+    return Layer.effectContext(failure)
+  })

@@ -1,0 +1,144 @@
+/** The files of an embedded runner: who can read them, and what happens if they are damaged. */
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as Durable from "@assembly-effect/workflow/Durable"
+import * as DurableJob from "@assembly-effect/workflow/DurableJob"
+import * as ObjectStores from "@assembly-effect/workflow/ObjectStores"
+import { assert, layer } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import { folder, job, live, withRunner } from "./support.ts"
+
+const modeOf = (path: string) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const { mode } = yield* fs.stat(path)
+    return (mode & 0o777).toString(8)
+  })
+
+const open = (database: string) => withRunner(database)(Effect.asVoid(Durable.Durable))
+
+layer(live, { excludeTestServices: true })("The database of an embedded runner", (it) => {
+  it.effect("can be read by its owner only, from its beginning", () =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      const modes = yield* withRunner(database)(
+        Effect.all([modeOf(database), modeOf(`${database}-wal`), modeOf(`${database}.secret`)])
+      )
+      assert.deepStrictEqual(modes, ["600", "600", "600"])
+    })
+  )
+
+  it.effect("is closed to others if an earlier version left it open", () =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      const fs = yield* FileSystem.FileSystem
+      yield* open(database)
+      yield* fs.chmod(database, 0o644)
+      yield* open(database)
+      assert.strictEqual(yield* modeOf(database), "600")
+    })
+  )
+
+  for (const mode of [0o644, 0o640, 0o602]) {
+    it.effect(`is refused with a secret of the mode ${mode.toString(8)}`, () =>
+      Effect.gen(function* () {
+        const { database } = yield* folder
+        const fs = yield* FileSystem.FileSystem
+        yield* open(database)
+        yield* fs.chmod(`${database}.secret`, mode)
+        const error = yield* Effect.flip(open(database))
+        assert.strictEqual(error._tag, "InvalidSecret")
+        assert.include(error.message, `${database}.secret is ${mode.toString(8)}`)
+        assert.include(error.message, "chmod 600")
+        yield* fs.chmod(`${database}.secret`, 0o600)
+        yield* open(database)
+      })
+    )
+  }
+
+  for (const path of ["", ":memory:", "file:jobs?mode=memory"]) {
+    it.effect(`is refused at ${JSON.stringify(path)}, which is no file`, () =>
+      Effect.gen(function* () {
+        const error = yield* Effect.flip(open(path))
+        assert(error._tag === "InvalidRequest", error.message)
+        assert.deepStrictEqual(error.issues[0]?.path, ["path"])
+      })
+    )
+  }
+
+  it.effect("that is no database is a typed error with the path and the cause", () =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.writeFileString(database, "this is a text, and no database. ".repeat(100))
+      const error = yield* Effect.flip(open(database))
+      assert(error._tag === "StoreFailed", error.message)
+      assert.strictEqual(error.path, database)
+      assert.include(error.message, "file is not a database")
+      assert.include(error.message, database)
+    })
+  )
+
+  it.effect("that is damaged is a typed error with the path and the cause", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const fs = yield* FileSystem.FileSystem
+      const content = yield* file("a.bin", 100)
+      yield* Durable.run(job("one", [content])).pipe(withRunner(database))
+      const bytes = yield* fs.readFile(database)
+      // The first page, which describes the tables, keeps its header only.
+      for (const from of [100, 4096, 8192, 12_288]) {
+        const damaged = bytes.slice()
+        damaged.fill(0xa5, from, from === 100 ? 4096 : undefined)
+        yield* fs.writeFile(database, damaged)
+        const error = yield* Effect.flip(
+          Effect.andThen(Durable.status("one"), Durable.start(job("two", [content]))).pipe(withRunner(database))
+        )
+        assert(error._tag === "StoreFailed", `${from}: ${error.message}`)
+        assert.strictEqual(error.path, database)
+        assert.include(error.message, "malformed")
+      }
+    })
+  )
+
+  it.effect("in a folder that is missing is a typed error with the path", () =>
+    Effect.gen(function* () {
+      const { path } = yield* folder
+      const error = yield* Effect.flip(open(`${path}/none/jobs.db`))
+      assert(error._tag === "StoreFailed", error.message)
+      assert.strictEqual(error.path, `${path}/none/jobs.db`)
+    })
+  )
+
+  it.effect("is left without a warning, although the last reader of a file is slow to stop", () =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      const said: Array<string> = []
+      const logger = Logger.make(({ logLevel, message }) => {
+        if (logLevel === "Warn" || logLevel === "Error") said.push(String(message))
+      })
+      const reopened = yield* Deferred.make<void>()
+      let opens = 0
+      const stores = ObjectStores.layer({
+        slow: () =>
+          Effect.gen(function* () {
+            if (++opens > 1) {
+              yield* Deferred.succeed(reopened, undefined)
+              // Longer than the engine waits between two looks at its runners.
+              yield* Effect.sleep("3500 millis")
+            }
+            return { ...UploadSource.fromBytes(new Uint8Array(8)), identity: Effect.succeed("1") }
+          }).pipe(Effect.uninterruptible)
+      })
+      const files = [{ source: DurableJob.object("slow", "a"), filename: "a.bin" }]
+      yield* Effect.andThen(Durable.start(job("slow", [], { files })), Deferred.await(reopened)).pipe(
+        withRunner(database),
+        Effect.provide(Layer.merge(stores, Logger.layer([logger])))
+      )
+      assert.deepStrictEqual(said, [])
+    })
+  )
+})
