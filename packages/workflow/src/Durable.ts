@@ -40,8 +40,8 @@ export type UploadOptions = Omit<UploadSteps.Options, "metadata">
  * The options of a runner.
  *
  * - `secrets`: the secrets of the deployment, each of at least 32 bytes. The ids of Assemblies and the markers of
- *   uploads are derived from them. The first secret is used for new attempts; the others are used to continue attempts
- *   that began with them. All runners have the same secrets.
+ *   uploads are derived from these secrets. The first secret is used for new attempts; the others are used to continue
+ *   attempts that began with them. All runners have the same secrets.
  * - `uploads`: the number of files that this runner uploads at the same time, 8 by default. For jobs that it takes over
  *   from another runner, it has as many places again, so that they do not wait for its own uploads.
  * - `patience`: how long a job is tried again after failures that may pass, such as a service that does not answer, and
@@ -49,7 +49,8 @@ export type UploadOptions = Omit<UploadSteps.Options, "metadata">
  *   address are refused waits without this limit.
  * - `pollInterval`: the longest pause between two readings of an Assembly that is processed, 1 minute by default. A
  *   verified notification ends the pause, see {@link notified}.
- * - `retention`: how long a job stays in the database after it has ended, 7 days by default. Then its key is free again.
+ * - `retention`: how long a job stays in the database after it has ended, 7 days by default. Then another job can use
+ *   its key.
  * - `upload`: the options of each upload.
  *
  * @since 0.1.0
@@ -231,7 +232,7 @@ export const cancel = (
 
 /**
  * Starts the next attempt of a job that failed or was canceled, with other params or files if `changes` has them. The
- * attempt has its own Assembly, and accepts sources that have changed.
+ * new attempt has its own Assembly, and accepts sources that have changed.
  *
  * **Details**
  *

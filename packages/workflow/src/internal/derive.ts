@@ -81,7 +81,10 @@ export interface Derive {
 
 const salted = (salt: string | undefined): ReadonlyArray<string> => (salt === undefined ? [] : [salt])
 
-/** Derives with the first secret, and with the others for attempts that began with them. */
+/**
+ * Derives the values of a new attempt with the first secret, and the values of an older attempt with the secret that
+ * the attempt began with.
+ */
 export const make = Effect.fnUntraced(
   function* (secrets: ReadonlyArray<Redacted.Redacted>) {
     const derivations = yield* Effect.forEach(secrets, derivation)

@@ -44,8 +44,8 @@ const refuseIfOpen = Effect.fnUntraced(function* (path: string) {
 })
 
 /**
- * Reads the secret. A file that others can read is refused. If the file is missing, it is created, unless jobs have begun with the secret that was in it. The
- * caller has locked the database of the secret.
+ * Reads the secret. A file that others can read is refused. If the file is missing, this function creates the file,
+ * unless jobs have begun with the secret of the missing file. The caller has locked the database of the secret.
  */
 export const read = (
   path: string

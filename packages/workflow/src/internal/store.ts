@@ -40,8 +40,8 @@ interface Columns {
  * The current attempt of a job.
  *
  * - `job`: see `JobAtRest`.
- * - `begins`: how often a runner has begun the attempt. Above 0, its Assembly may exist.
- * - `creations`: how often the creation of each file was announced. Above 0, its upload may exist.
+ * - `begins`: how often a runner has begun the attempt. Above 0, the Assembly of the attempt may exist.
+ * - `creations`: for each file, how often the creation of its upload was announced. Above 0, the upload may exist.
  * - `canceledAt`: when the cancellation of an attempt that had begun was stored, or first failed.
  */
 export interface Row extends Summary, Root {

@@ -28,7 +28,7 @@ import * as Transfer from "./transfer.ts"
  * - `places`: limits the jobs that send bytes.
  * - `patience`: how long temporary failures of one activity are retried.
  * - `held`: waits until this runner surely has the shard of an execution.
- * - `begun`, `ended`: called when an attempt has begun or ended here.
+ * - `begun`, `ended`: called when an attempt has begun or ended in this process.
  */
 export interface Runner {
   readonly sending: Transfer.Sending
