@@ -1,41 +1,76 @@
 /**
  * Runs the commands of a page in a shell, as a reader does: in an empty folder, with the service of `assembly emulator`.
- * What differs between two runs is replaced by a sample of the same form, so that the page shows the same in every run.
  */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import { spawn, type ChildProcess } from "node:child_process"
+import { spawn } from "node:child_process"
 import { createHash } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Command } from "./console.ts"
+import * as Samples from "./samples.ts"
 import { visible } from "./screen.ts"
 
 const bin = fileURLToPath(new URL("../../src/bin.ts", import.meta.url))
-const terminal = fileURLToPath(new URL("../fixtures/terminal.ts", import.meta.url))
+const asTerminal = fileURLToPath(new URL("../fixtures/asTerminal.ts", import.meta.url))
 
-/** When every session starts. Its minutes and seconds depend on the machine. */
-const start = Date.UTC(2026, 6, 1, 12)
-const day = "2026-07-01"
-
-/** The address of the service in every page. */
-const address = "127.0.0.1:8099"
-
-/** A command that runs until the end of the session, in a terminal of its own. */
-const isService = (command: string) => /^assembly emulator(?!.* -- )/.test(command)
-
-/** The service of a page that does not start one itself. */
-const service: Command = { text: "assembly emulator --key my-key --secret my-secret", isInterrupted: false }
-
-/** The `n`-th id of a session, in the form of the id that it stands for. */
-const sampleOf = (id: string, n: number): string => {
-  const digest = createHash("sha256").update(`id ${n}`).digest()
-  return id.length === 32 ? digest.toString("hex", 0, 16) : `${digest.toString("base64url", 0, 16).slice(0, 21)}A`
+/** Where the commands of a session run. */
+interface Place {
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
 }
 
-/** Ids: of Assemblies and Templates in hexadecimal, of assets in base64url. */
-const ids = /(?<![\w-])(?:[0-9a-f]{32}|(?=[\w-]*[A-Z])(?=[\w-]*[a-z])[\w-]{21}[AQgw])(?![\w-])/g
+/** An empty folder, and `assembly` in the path of the shell. */
+const makePlace = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const cwd = yield* fs.makeTempDirectoryScoped()
+  const home = yield* fs.makeTempDirectoryScoped()
+  const program = [process.execPath, "--import", asTerminal, bin].map((word) => `'${word}'`).join(" ")
+  yield* fs.writeFileString(`${home}/assembly`, `#!/bin/sh\nexec ${program} "$@"\n`, { mode: 0o755 })
+  const env: Record<string, string> = {
+    PATH: `${home}:${process.env["PATH"] ?? ""}`,
+    NO_COLOR: "1",
+    XDG_CACHE_HOME: home,
+    XDG_STATE_HOME: home,
+    CLOCK_SHIFT: String(Samples.start - Date.now())
+  }
+  return { cwd, env }
+})
+
+/**
+ * Starts a command in a shell. Returns what it has written when it ends, or as soon as `isReady`. It is stopped with the
+ * scope. An interrupted command gets Ctrl-C after its first line.
+ */
+const start = ({ isInterrupted, text }: Command, { cwd, env }: Place, isReady = (_: string): boolean => false) =>
+  Effect.gen(function* () {
+    // A group of its own gets the signals, as from a terminal.
+    const options = { cwd, env, detached: true, stdio: ["ignore", "pipe", "inherit"] } as const
+    const child = spawn("sh", ["-c", `exec 2>&1\n${text}`], options)
+    const ended = new Promise<void>((resolve) => child.once("close", () => resolve()))
+    const signal = (name: NodeJS.Signals) => {
+      if (child.exitCode === null && child.signalCode === null) process.kill(-(child.pid ?? 0), name)
+    }
+    yield* Effect.addFinalizer(() =>
+      Effect.promise(() => {
+        signal("SIGTERM")
+        return ended
+      })
+    )
+    return yield* Effect.callback<string>((resume) => {
+      let written = ""
+      let isRunning = isInterrupted
+      child.stdout.on("data", (bytes: Buffer) => {
+        written += String(bytes)
+        if (isReady(written)) resume(Effect.succeed(written))
+        if (isRunning && visible(written).length > 1) {
+          isRunning = false
+          signal("SIGINT")
+        }
+      })
+      void ended.then(() => resume(Effect.succeed(written)))
+    })
+  })
 
 /** The MD5s of the files in a folder, which have the form of an id. */
 const md5sIn = (folder: string): ReadonlySet<string> =>
@@ -49,111 +84,41 @@ const md5sIn = (folder: string): ReadonlySet<string> =>
       )
   )
 
-/** Keeps the width of a cell in a table. */
-const inPlaceOf = (sample: string) => (found: string) =>
-  found.startsWith("  ") ? sample.padStart(found.length) : found.replace(/\S.*/, sample)
-
-/** What depends on the machine and the moment, and what a page shows in its place. */
-const samples: ReadonlyArray<readonly [pattern: RegExp, sample: (found: string) => string]> = [
-  [/127\.0\.0\.1:\d{4,5}/g, () => address],
-  [new RegExp(`(?<=${day}[ T])12:\\d\\d`, "g"), () => "12:00"],
-  [/\b12:\d\d:\d\d(?:\.\d+)?/g, () => "12:00:00"],
-  [/ *\b(?:\d+ min )?\d+(?:\.\d)? s\b/g, inPlaceOf("0.1 s")],
-  [/ *\b\d+(?:\.\d)? [kMG]?B\/s/g, inPlaceOf("5.0 MB/s")],
-  // The length of a bar depends on the texts beside it.
-  [/█+(?= +100%)/g, () => "█".repeat(20)]
-]
-
 /** The progress of an upload that was interrupted. A terminal shows `^C` there. */
 const unfinished = /^.*[█▓░].*$/gm
 
-const exited = (child: ChildProcess) => new Promise<void>((resolve) => child.once("exit", () => resolve()))
+/** The lines that a reader sees at the end. */
+const read = (written: string): string => {
+  const lines = visible(written).map((line) => line.trimEnd())
+  return `${lines.join("\n").replace(/\n+$/, "")}\n`.replace(/^\n$/, "")
+}
 
-/** Runs commands one after the other. Returns their outputs. */
+/** A command that runs until the end of the session, in a terminal of its own. */
+const isService = ({ text }: Command): boolean => text.startsWith("assembly emulator") && !text.includes(" -- ")
+
+/** The service of a page that starts none. */
+const service: Command = { text: "assembly emulator --key my-key --secret my-secret", isInterrupted: false }
+
+/** Runs commands one after the other. Returns their outputs, with samples for what differs between two runs. */
 export const run = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
-  const fs = yield* FileSystem.FileSystem
-  const folder = yield* fs.makeTempDirectoryScoped()
-  const programs = yield* fs.makeTempDirectoryScoped()
-  const quoted = [process.execPath, "--import", terminal, bin].map((word) => `'${word}'`).join(" ")
-  yield* fs.writeFileString(`${programs}/assembly`, `#!/bin/sh\nexec ${quoted} "$@"\n`, { mode: 0o755 })
-  const { PATH = "" } = process.env
-  const env: Record<string, string> = {
-    PATH: `${programs}:${PATH}`,
-    NO_COLOR: "1",
-    XDG_CACHE_HOME: programs,
-    XDG_STATE_HOME: programs,
-    CLOCK_SHIFT: String(start - Date.now())
-  }
-
-  const shown = new Map<string, string>()
-  let origin = address
-
-  const toReal = (command: string): string => {
-    const real = Array.from(shown).reduce((text, [id, sample]) => text.replaceAll(sample, id), command)
-    return real.replaceAll(address, origin).replaceAll(/--port \d+/g, "--port 0")
-  }
-
-  const toShown = (output: string): string => {
-    const md5s = md5sIn(folder)
-    const known = output.replace(ids, (id) => {
-      if (md5s.has(id)) return id
-      const sample = shown.get(id) ?? sampleOf(id, shown.size + 1)
-      shown.set(id, sample)
-      return sample
-    })
-    return samples.reduce((text, [pattern, sample]) => text.replace(pattern, sample), known)
-  }
-
-  /** The text on the terminal when the command has ended, or when `until` accepts it. */
-  const output = ({ isInterrupted, text }: Command, until: (output: string) => boolean) =>
-    Effect.callback<string>((resume) => {
-      const child = spawn("sh", ["-c", `exec 2>&1\n${toReal(text)}`], {
-        cwd: folder,
-        env,
-        // A group of its own, which gets the signal as from a terminal.
-        detached: true,
-        stdio: ["ignore", "pipe", "inherit"]
-      })
-      const signal = (name: NodeJS.Signals) => process.kill(-(child.pid ?? 0), name)
-      let written = ""
-      let isSignaled = false
-      child.stdout.on("data", (bytes: Buffer) => {
-        written += String(bytes)
-        if (until(written)) resume(Effect.succeed(written))
-        if (isInterrupted && !isSignaled && visible(written).length > 1) {
-          isSignaled = true
-          signal("SIGINT")
-        }
-      })
-      child.once("close", () => resume(Effect.succeed(written)))
-      stops.push(() => {
-        if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve()
-        const ended = exited(child)
-        signal("SIGTERM")
-        return ended
-      })
-    })
-
-  const stops: Array<() => Promise<void>> = []
-  yield* Effect.addFinalizer(() => Effect.promise(() => Promise.all(stops.map((stop) => stop()))))
-
-  /** The lines that a reader sees at the end. */
-  const read = (written: string, isInterrupted: boolean): string => {
-    const lines = visible(written).map((line) => line.trimEnd())
-    const text = toShown(lines.join("\n").replace(/\n+$/, ""))
-    return `${isInterrupted ? text.replace(unfinished, "^C") : text}\n`.replace(/^\n$/, "")
-  }
-
+  const { cwd, env } = yield* makePlace
+  const { toReal, toShown } = Samples.make()
+  let address = Samples.address
+  const serve = Effect.fnUntraced(function* ({ isInterrupted, text }: Command) {
+    const command = { isInterrupted, text: text.replace(/--port \d+/, "--port 0") }
+    const written = yield* start(command, { cwd, env }, (output) => output.includes("Running"))
+    address = /127\.0\.0\.1:\d+/.exec(written)?.[0] ?? address
+    return written
+  })
   const perform = Effect.fnUntraced(function* (command: Command) {
-    if (!isService(command.text)) return read(yield* output(command, () => false), command.isInterrupted)
-    const started = yield* output(command, (written) => written.includes("Running"))
-    origin = /127\.0\.0\.1:\d+/.exec(started)?.[0] ?? address
-    return read(started, false)
+    if (isService(command)) return toShown(read(yield* serve(command)), new Set())
+    const text = toReal(command.text).replaceAll(Samples.address, address)
+    const shown = toShown(read(yield* start({ ...command, text }, { cwd, env })), md5sIn(cwd))
+    return command.isInterrupted ? shown.replace(unfinished, "^C") : shown
   })
 
-  if (!commands.some(({ text }) => isService(text))) {
-    const exported = (yield* perform(service)).matchAll(/^export (\w+)=(.*)$/gm)
-    for (const [, name = "", value = ""] of exported) env[name] = value.replace(address, origin)
+  if (!commands.some(isService)) {
+    for (const [, name = "", value = ""] of (yield* serve(service)).matchAll(/^export (\w+)=(.*)$/gm)) env[name] = value
   }
   return yield* Effect.forEach(commands, perform)
 })
