@@ -7,7 +7,7 @@
  *     ```
  *
  * A command is a line after `$ `, continued by lines after `> `. The lines up to the next command are its output. The
- * line `^C` says that the command is interrupted there.
+ * line `^C` says that the command is interrupted, when its progress has reached 10 %.
  */
 
 export interface Command {

@@ -10,8 +10,11 @@ export const start = Date.UTC(2026, 6, 1, 12)
 /** The address of the service in every page. */
 export const address = "127.0.0.1:8099"
 
-/** Ids of Assemblies and Templates in hexadecimal, and ids of assets in base64url. */
-const ids = /(?<![\w-])(?:[0-9a-f]{32}|(?=[\w-]*[A-Z])(?=[\w-]*[a-z])[\w-]{21}[AQgw])(?![\w-])/g
+/** The folder in which every session runs. */
+export const folder = "/home/me/files"
+
+/** Ids of Assemblies and Templates in hexadecimal, and ids of assets in base64url. A longer text may be cut (…). */
+const ids = /(?<![\w-])(?:[0-9a-f]{32}|(?=[\w-]*[A-Z])(?=[\w-]*[a-z])[\w-]{21}[AQgw])(?![\w…-])/g
 
 /** The sample of the `n`-th id. */
 const sampleOf = (id: string, n: number): string => {
@@ -28,10 +31,16 @@ const samples: ReadonlyArray<readonly [pattern: RegExp, sample: (found: string) 
   [/127\.0\.0\.1:\d{4,5}/g, () => address],
   [/(?<=2026-07-01[ T])12:\d\d/g, () => "12:00"],
   [/\b12:\d\d:\d\d(?:\.\d+)?/g, () => "12:00:00"],
+  // The only duration that is aligned left.
+  [/(?<=^Duration {2,}).* s$/gm, () => "0.1 s"],
   [/ *\b(?:\d+ min )?\d+(?:\.\d)? s\b/g, inPlaceOf("0.1 s")],
+  // An age in a table.
+  [/(?<= {2})\d{1,2}[sm](?: +|$)/gm, (found) => (found.endsWith(" ") ? "9s".padEnd(found.length) : "9s")],
   [/ *\b\d+(?:\.\d)? [kMG]?B\/s/g, inPlaceOf("5.0 MB/s")],
   // The length of a bar depends on the texts beside it.
-  [/█+(?= +100%)/g, () => "█".repeat(20)]
+  [/█+(?= +100%)/g, () => "█".repeat(20)],
+  // The work after an upload is shown only if it lasts.
+  [/(?<= 100% .*\n)(?:Processing, .*)?\n/g, () => ""]
 ]
 
 export interface Samples {

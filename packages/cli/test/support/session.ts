@@ -24,12 +24,14 @@ interface Place {
 /** An empty folder, and `assembly` in the path of the shell. */
 const makePlace = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
-  const cwd = yield* fs.makeTempDirectoryScoped()
+  // A program prints its folder without links.
+  const cwd = yield* Effect.flatMap(fs.makeTempDirectoryScoped(), fs.realPath)
   const home = yield* fs.makeTempDirectoryScoped()
   const program = [process.execPath, "--import", asTerminal, bin].map((word) => `'${word}'`).join(" ")
-  yield* fs.writeFileString(`${home}/assembly`, `#!/bin/sh\nexec ${program} "$@"\n`, { mode: 0o755 })
+  yield* fs.makeDirectory(`${home}/bin`)
+  yield* fs.writeFileString(`${home}/bin/assembly`, `#!/bin/sh\nexec ${program} "$@"\n`, { mode: 0o755 })
   const env: Record<string, string> = {
-    PATH: `${home}:${process.env["PATH"] ?? ""}`,
+    PATH: `${home}/bin:${process.env["PATH"] ?? ""}`,
     NO_COLOR: "1",
     XDG_CACHE_HOME: home,
     XDG_STATE_HOME: home,
@@ -40,7 +42,7 @@ const makePlace = Effect.gen(function* () {
 
 /**
  * Starts a command in a shell. Returns what it has written when it ends, or as soon as `isReady`. It is stopped with the
- * scope. An interrupted command gets Ctrl-C after its first line.
+ * scope. An interrupted command gets Ctrl-C when its progress has reached 10 %.
  */
 const start = ({ isInterrupted, text }: Command, { cwd, env }: Place, isReady = (_: string): boolean => false) =>
   Effect.gen(function* () {
@@ -63,7 +65,7 @@ const start = ({ isInterrupted, text }: Command, { cwd, env }: Place, isReady = 
       child.stdout.on("data", (bytes: Buffer) => {
         written += String(bytes)
         if (isReady(written)) resume(Effect.succeed(written))
-        if (isRunning && visible(written).length > 1) {
+        if (isRunning && /\b[1-9]\d%/.test(written)) {
           isRunning = false
           signal("SIGINT")
         }
@@ -84,8 +86,11 @@ const md5sIn = (folder: string): ReadonlySet<string> =>
       )
   )
 
-/** The progress of an upload that was interrupted. A terminal shows `^C` there. */
-const unfinished = /^.*[█▓░].*$/gm
+/** The output of an interrupted command: `^C` after its first line, in place of the progress. */
+const interrupted = (output: string): string => {
+  const [first = "", ...others] = output.split("\n")
+  return [first, "^C", ...others.filter((line) => !/[█▓░]/.test(line))].join("\n")
+}
 
 /** The lines that a reader sees at the end. */
 const read = (written: string): string => {
@@ -113,8 +118,9 @@ export const run = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>
   const perform = Effect.fnUntraced(function* (command: Command) {
     if (isService(command)) return toShown(read(yield* serve(command)), new Set())
     const text = toReal(command.text).replaceAll(Samples.address, address)
-    const shown = toShown(read(yield* start({ ...command, text }, { cwd, env })), md5sIn(cwd))
-    return command.isInterrupted ? shown.replace(unfinished, "^C") : shown
+    const written = yield* start({ ...command, text }, { cwd, env })
+    const shown = toShown(read(written.replaceAll(cwd, Samples.folder)), md5sIn(cwd))
+    return command.isInterrupted ? interrupted(shown) : shown
   })
 
   if (!commands.some(isService)) {
