@@ -43,7 +43,7 @@ interface Service {
 /** Runs a command that does not end, until it prints that it runs. */
 const start = (command: string, cwd: string, env: Readonly<Record<string, string | undefined>>): Promise<Service> => {
   // A group of its own, because npx does not pass on signals.
-  const child = spawn("sh", ["-c", command], { cwd, env, detached: true, stdio: ["ignore", "pipe", "inherit"] })
+  const child = spawn("sh", ["-c", command], { cwd, env, detached: true, stdio: ["ignore", "pipe", "ignore"] })
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()))
   const stop = async () => {
     if (child.exitCode === null && child.signalCode === null) process.kill(-(child.pid ?? 0), "SIGTERM")
