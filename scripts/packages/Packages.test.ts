@@ -182,7 +182,8 @@ describe("the guide for beginners", () => {
       undo.push(() => rmSync(home, { recursive: true, force: true }))
       symlinkSync(folder, join(home, "assembly-effect"))
       // npm keeps its settings and its downloads in the home folder of the user.
-      const { npm_config_cache = join(homedir(), ".npm"), npm_config_userconfig = join(homedir(), ".npmrc") } = process.env
+      const { npm_config_cache = join(homedir(), ".npm"), npm_config_userconfig = join(homedir(), ".npmrc") } =
+        process.env
       const npm = { npm_config_cache, npm_config_userconfig, npm_config_audit: "false" }
       // Node 22 warns that it strips types.
       walk = await Guide.walk(page, {

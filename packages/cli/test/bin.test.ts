@@ -34,7 +34,9 @@ const modulesOf = (...args: ReadonlyArray<string>) =>
   })
 
 it("prints its version", async () => {
-  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string }
+  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
+    version: string
+  }
   expect(await assembly("--version")).toMatchObject({ code: 0, stdout: `assembly v${version}\n`, stderr: "" })
 })
 

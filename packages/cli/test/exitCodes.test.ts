@@ -188,7 +188,9 @@ it("says in one line that Node is too old, and loads nothing that an old Node la
 })
 
 it("shows the version without Effect", async () => {
-  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string }
+  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
+    version: string
+  }
   const node = preload(`
     import { registerHooks } from "node:module"
     registerHooks({ load: (url, context, next) => { process.stderr.write(url + "\\n"); return next(url, context) } })

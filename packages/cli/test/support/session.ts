@@ -44,11 +44,15 @@ const makePlace = Effect.gen(function* () {
  * Starts a command in a shell. Returns what it has written when it ends, or as soon as `isReady`. It is stopped with the
  * scope. An interrupted command gets Ctrl-C when its progress has reached 10 %.
  */
-const start = ({ isInterrupted, text }: Command, { cwd, env }: Place, isReady = (_: string): boolean => false) =>
+const start = ({ isInterrupted, text: script }: Command, { cwd, env }: Place, isReady?: (output: string) => boolean) =>
   Effect.gen(function* () {
     // A group of its own gets the signals, as from a terminal.
-    const options = { cwd, env, detached: true, stdio: ["ignore", "pipe", "inherit"] } as const
-    const child = spawn("sh", ["-c", `exec 2>&1\n${text}`], options)
+    const child = spawn("sh", ["-c", `exec 2>&1\n${script}`], {
+      cwd,
+      env,
+      detached: true,
+      stdio: ["ignore", "pipe", "inherit"]
+    })
     const ended = new Promise<void>((resolve) => child.once("close", () => resolve()))
     const signal = (name: NodeJS.Signals) => {
       if (child.exitCode === null && child.signalCode === null) process.kill(-(child.pid ?? 0), name)
@@ -62,9 +66,9 @@ const start = ({ isInterrupted, text }: Command, { cwd, env }: Place, isReady = 
     return yield* Effect.callback<string>((resume) => {
       let written = ""
       let isRunning = isInterrupted
-      child.stdout.on("data", (bytes: Buffer) => {
-        written += String(bytes)
-        if (isReady(written)) resume(Effect.succeed(written))
+      child.stdout.setEncoding("utf8").on("data", (text: string) => {
+        written += text
+        if (isReady?.(written) === true) resume(Effect.succeed(written))
         if (isRunning && /\b[1-9]\d%/.test(written)) {
           isRunning = false
           signal("SIGINT")
