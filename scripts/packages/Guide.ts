@@ -8,7 +8,7 @@ import { join } from "node:path"
 import * as Command from "./Command.ts"
 
 /** What the guide shows as the output of a command, and what the command has printed. */
-export interface Printed {
+interface Printed {
   readonly command: string
   readonly shown: string
   readonly printed: string
