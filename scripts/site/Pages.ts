@@ -13,6 +13,13 @@ const groups = {
     "docs/guides/command-line.md",
     "docs/guides/uploads.md",
     "docs/guides/surviving-restarts.md",
+    "docs/guides/lists-and-statistics.md",
+    "docs/guides/authentication.md",
+    "docs/guides/errors.md",
+    "docs/guides/retries.md",
+    "docs/guides/testing.md",
+    "docs/guides/production.md",
+    "docs/guides/troubleshooting.md",
     "docs/guides/*.md"
   ],
   Documentation: ["docs/uploads.md", "docs/operations.md", "docs/results.md", "docs/testing.md", "docs/*.md"],
