@@ -32,7 +32,7 @@ const samples: ReadonlyArray<readonly [pattern: RegExp, sample: (found: string) 
   [/(?<=2026-07-01[ T])12:\d\d/g, () => "12:00"],
   [/\b12:\d\d:\d\d(?:\.\d+)?/g, () => "12:00:00"],
   // The only duration that is aligned left.
-  [/(?<=^Duration {2,}).* s$/gm, () => "0.1 s"],
+  [/(?<=^Duration +)\S.* s$/gm, () => "0.1 s"],
   [/ *\b(?:\d+ min )?\d+(?:\.\d)? s\b/g, inPlaceOf("0.1 s")],
   // An age in a table.
   [/(?<= {2})\d{1,2}[sm](?: +|$)/gm, (found) => (found.endsWith(" ") ? "9s".padEnd(found.length) : "9s")],

@@ -40,9 +40,15 @@ const makePlace = Effect.gen(function* () {
   return { cwd, env }
 })
 
+interface Run {
+  readonly written: string
+  /** Undefined while the command runs; null if a signal has ended it. */
+  readonly exitCode: number | null | undefined
+}
+
 /**
- * Starts a command in a shell. Returns what it has written when it ends, or as soon as `isReady`. It is stopped with the
- * scope. An interrupted command gets Ctrl-C when its progress has reached 10 %.
+ * Starts a command in a shell. Returns when it ends, or as soon as `isReady`. It is stopped with the scope. An
+ * interrupted command gets Ctrl-C when its progress has reached 10 %.
  */
 const start = ({ isInterrupted, text: script }: Command, { cwd, env }: Place, isReady?: (output: string) => boolean) =>
   Effect.gen(function* () {
@@ -53,7 +59,7 @@ const start = ({ isInterrupted, text: script }: Command, { cwd, env }: Place, is
       detached: true,
       stdio: ["ignore", "pipe", "inherit"]
     })
-    const ended = new Promise<void>((resolve) => child.once("close", () => resolve()))
+    const ended = new Promise<number | null>((resolve) => child.once("close", resolve))
     const signal = (name: NodeJS.Signals) => {
       if (child.exitCode === null && child.signalCode === null) process.kill(-(child.pid ?? 0), name)
     }
@@ -63,18 +69,18 @@ const start = ({ isInterrupted, text: script }: Command, { cwd, env }: Place, is
         return ended
       })
     )
-    return yield* Effect.callback<string>((resume) => {
+    return yield* Effect.callback<Run>((resume) => {
       let written = ""
       let isRunning = isInterrupted
       child.stdout.setEncoding("utf8").on("data", (text: string) => {
         written += text
-        if (isReady?.(written) === true) resume(Effect.succeed(written))
+        if (isReady?.(written) === true) resume(Effect.succeed({ written, exitCode: undefined }))
         if (isRunning && /\b[1-9]\d%/.test(written)) {
           isRunning = false
           signal("SIGINT")
         }
       })
-      void ended.then(() => resume(Effect.succeed(written)))
+      void ended.then((exitCode) => resume(Effect.succeed({ written, exitCode })))
     })
   })
 
@@ -92,8 +98,9 @@ const md5sIn = (folder: string): ReadonlySet<string> =>
 
 /** The output of an interrupted command: `^C` after its first line, in place of the progress. */
 const interrupted = (output: string): string => {
-  const [first = "", ...others] = output.split("\n")
-  return [first, "^C", ...others.filter((line) => !/[█▓░]/.test(line))].join("\n")
+  const [first = "", ...others] = output.split("\n").slice(0, -1)
+  const lines = [first, "^C", ...others.filter((line) => !/[█▓░]/.test(line))]
+  return `${lines.join("\n")}\n`
 }
 
 /** The lines that a reader sees at the end. */
@@ -108,6 +115,15 @@ const isService = ({ text }: Command): boolean => text.startsWith("assembly emul
 /** The service of a page that starts none. */
 const service: Command = { text: "assembly emulator --key my-key --secret my-secret", isInterrupted: false }
 
+/**
+ * A page is no place for an unexpected failure, also not with `vitest -u`. A command that should fail is followed by
+ * `; echo "exit code $?"`.
+ */
+const checkEnd = ({ isInterrupted, text }: Command, { exitCode, written }: Run) =>
+  exitCode === 0 || (isInterrupted && exitCode !== 1)
+    ? Effect.void
+    : Effect.die(new Error(`${text}: exit code ${exitCode}\n${written}`))
+
 /** Runs commands one after the other. Returns their outputs, with samples for what differs between two runs. */
 export const run = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
   const { cwd, env } = yield* makePlace
@@ -115,15 +131,17 @@ export const run = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>
   let address = Samples.address
   const serve = Effect.fnUntraced(function* ({ isInterrupted, text }: Command) {
     const command = { isInterrupted, text: text.replace(/--port \d+/, "--port 0") }
-    const written = yield* start(command, { cwd, env }, (output) => output.includes("Running"))
-    address = /127\.0\.0\.1:\d+/.exec(written)?.[0] ?? address
-    return written
+    const started = yield* start(command, { cwd, env }, (output) => output.includes("Running"))
+    if (started.exitCode !== undefined) return yield* Effect.die(new Error(`${text} has ended\n${started.written}`))
+    address = /127\.0\.0\.1:\d+/.exec(started.written)?.[0] ?? address
+    return started.written
   })
   const perform = Effect.fnUntraced(function* (command: Command) {
     if (isService(command)) return toShown(read(yield* serve(command)), new Set())
     const text = toReal(command.text).replaceAll(Samples.address, address)
-    const written = yield* start({ ...command, text }, { cwd, env })
-    const shown = toShown(read(written.replaceAll(cwd, Samples.folder)), md5sIn(cwd))
+    const ended = yield* start({ ...command, text }, { cwd, env })
+    yield* checkEnd(command, ended)
+    const shown = toShown(read(ended.written.replaceAll(cwd, Samples.folder)), md5sIn(cwd))
     return command.isInterrupted ? interrupted(shown) : shown
   })
 
