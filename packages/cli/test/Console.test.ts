@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import { globSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import * as Console from "./support/console.ts"
+import * as Samples from "./support/samples.ts"
 import * as Session from "./support/session.ts"
 
 const root = fileURLToPath(new URL("../../../", import.meta.url))
@@ -28,6 +29,19 @@ it("finds the commands and the outputs of a page", () => {
     Console.withOutputs(page, ["1\n2\n", "", "3\n"]),
     "```console\n$ a\n1\n2\n$ d <<END\n> e\n> END\n```\n\n```sh\n$ f\n```\n\n```console\n$ g\n3\n```\n"
   )
+})
+
+it("shows the same for two runs, and an id as it was shown before", () => {
+  const outputOf = (id: string, took: string, speed: string) =>
+    `Assembly ${id}\na.jpg  ████  100%  2 B / 2 B${speed.padStart(13)}  in ${took}\n${id}  ${took.padStart(9)}  3\n`
+  const first = Samples.make()
+  const shown = first.toShown(outputOf("5a".repeat(16), "0.3 s", "12.3 KiB/s"), new Set())
+  assert.strictEqual(Samples.make().toShown(outputOf("6b".repeat(16), "1 min 5 s", "999 B/s"), new Set()), shown)
+  const [, sample = ""] = /^Assembly (\w+)/.exec(shown) ?? []
+  assert.strictEqual(first.toReal(`assembly get ${sample}`), `assembly get ${"5a".repeat(16)}`)
+
+  const kept = `${"7c".repeat(16)}  2 files, 3.0 MiB, ${"8d".repeat(32)}\n`
+  assert.strictEqual(first.toShown(kept, new Set(["7c".repeat(16)])), kept)
 })
 
 it.live.each(pages)(

@@ -10,8 +10,8 @@ export const start = Date.UTC(2026, 6, 1, 12)
 /** The address of the service in every page. */
 export const address = "127.0.0.1:8099"
 
-/** The folder in which every session runs. */
-export const folder = "/home/me/files"
+/** The folder in which every session runs. Its real folder has a path of the same length, because lines are wrapped. */
+export const folder = "/home/me/my-first-upload"
 
 /** Ids of Assemblies and Templates in hexadecimal, and ids of assets in base64url. A longer text may be cut (…). */
 const ids = /(?<![\w-])(?:[0-9a-f]{32}|(?=[\w-]*[A-Z])(?=[\w-]*[a-z])[\w-]{21}[AQgw])(?![\w…-])/g
@@ -31,12 +31,13 @@ const samples: ReadonlyArray<readonly [pattern: RegExp, sample: (found: string) 
   [/127\.0\.0\.1:\d{4,5}/g, () => address],
   [/(?<=2026-07-01[ T])12:\d\d/g, () => "12:00"],
   [/\b12:\d\d:\d\d(?:\.\d+)?/g, () => "12:00:00"],
+  [/(?<=answers as the service does, in ).*/g, () => "12 ms"],
   // The only duration that is aligned left.
   [/(?<=^Duration +)\S.* s$/gm, () => "0.1 s"],
   [/ *\b(?:\d+ min )?\d+(?:\.\d)? s\b/g, inPlaceOf("0.1 s")],
   // An age in a table.
   [/(?<= {2})\d{1,2}[sm](?: +|$)/gm, (found) => (found.endsWith(" ") ? "9s".padEnd(found.length) : "9s")],
-  [/ *\b\d+(?:\.\d)? [kMG]?B\/s/g, inPlaceOf("5.0 MB/s")],
+  [/ *\b\d+(?:\.\d)? (?:[kMG]?B|[KMG]iB)\/s/g, inPlaceOf("5.0 MiB/s")],
   // The length of a bar depends on the texts beside it.
   [/█+(?= +100%)/g, () => "█".repeat(20)],
   // The work after an upload is shown only if it lasts.

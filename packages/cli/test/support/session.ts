@@ -21,11 +21,20 @@ interface Place {
   readonly env: Readonly<Record<string, string>>
 }
 
+/** An empty folder whose path is as long as the sample. */
+const makeFolder = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  // A program prints its folder without links.
+  const directory = yield* fs.realPath("/tmp")
+  const random = 6
+  const prefix = "assembly-docs-".slice(0, Samples.folder.length - `${directory}/`.length - random)
+  return yield* fs.makeTempDirectoryScoped({ directory, prefix })
+})
+
 /** An empty folder, and `assembly` in the path of the shell. */
 const makePlace = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
-  // A program prints its folder without links.
-  const cwd = yield* Effect.flatMap(fs.makeTempDirectoryScoped(), fs.realPath)
+  const cwd = yield* makeFolder
   const home = yield* fs.makeTempDirectoryScoped()
   const program = [process.execPath, "--import", asTerminal, bin].map((word) => `'${word}'`).join(" ")
   yield* fs.makeDirectory(`${home}/bin`)
