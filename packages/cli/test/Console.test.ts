@@ -32,11 +32,12 @@ it("finds the commands and the outputs of a page", () => {
 })
 
 it("shows the same for two runs, and an id as it was shown before", () => {
-  const outputOf = (id: string, took: string, speed: string) =>
-    `Assembly ${id}\na.jpg  ████  100%  2 B / 2 B${speed.padStart(13)}  in ${took}\n${id}  ${took.padStart(9)}  3\n`
+  const outputOf = (id: string, took: string, speed: string, work: string) =>
+    `Assembly ${id}\na.jpg  ████  100%  2 B / 2 B${speed.padStart(13)}  in ${took}\n${work}${id}  ${took.padStart(9)}  3\n`
   const first = Samples.make()
-  const shown = first.toShown(outputOf("5a".repeat(16), "0.3 s", "12.3 KiB/s"), new Set())
-  assert.strictEqual(Samples.make().toShown(outputOf("6b".repeat(16), "1 min 5 s", "999 B/s"), new Set()), shown)
+  const shown = first.toShown(outputOf("5a".repeat(16), "0.3 s", "12.3 KiB/s", "\n"), new Set())
+  const other = outputOf("6b".repeat(16), "1 min 5 s", "999 B/s", "Processing, 1 min 4 s, 2 results\n\n")
+  assert.strictEqual(Samples.make().toShown(other, new Set()), shown)
   const [, sample = ""] = /^Assembly (\w+)/.exec(shown) ?? []
   assert.strictEqual(first.toReal(`assembly get ${sample}`), `assembly get ${"5a".repeat(16)}`)
 

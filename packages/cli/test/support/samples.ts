@@ -41,7 +41,7 @@ const samples: ReadonlyArray<readonly [pattern: RegExp, sample: (found: string) 
   // The length of a bar depends on the texts beside it.
   [/█+(?= +100%)/g, () => "█".repeat(20)],
   // The work after an upload is shown only if it lasts.
-  [/(?<= 100% .*\n)(?:Processing, .*)?\n/g, () => ""]
+  [/(?<= 100% .*\n)(?:Processing, .*\n)?\n*/g, () => ""]
 ]
 
 export interface Samples {
