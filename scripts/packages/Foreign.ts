@@ -33,16 +33,19 @@ export interface Project {
   readonly remove: () => void
 }
 
+/** The environment in which npm and programs use a version of Node. Settings of this workspace must not affect it. */
+export const environment = (runtime: Runtime): Readonly<Record<string, string | undefined>> => ({
+  // npm uses the first Node in PATH.
+  PATH: [dirname(nodes[runtime]), process.env["PATH"]].join(delimiter),
+  NODE_PATH: undefined,
+  NODE_OPTIONS: undefined
+})
+
 /** Creates a project, and installs the tarballs and the other packages that an application needs. */
 export const make = async (runtime: Runtime, tarballs: ReadonlyArray<Tarball>): Promise<Project> => {
   const folder = mkdtempSync(join(tmpdir(), "foreign-project-"))
   const nodePath = nodes[runtime]
-  // npm uses the first Node in PATH. Settings of this workspace must not affect it.
-  const env = {
-    PATH: [dirname(nodePath), process.env["PATH"]].join(delimiter),
-    NODE_PATH: undefined,
-    NODE_OPTIONS: undefined
-  }
+  const env = environment(runtime)
   const write = (path: string, text: string) => {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), text)

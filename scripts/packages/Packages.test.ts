@@ -1,13 +1,14 @@
 /** Tests the packages as users get them: packed, installed with npm in another folder, compiled and run there. */
 import { checkPackage } from "@arethetypeswrong/core"
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { homedir, tmpdir } from "node:os"
 import { join } from "node:path"
 import { publint } from "publint"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as Pure from "../pure.ts"
 import * as Compiler from "./Compiler.ts"
 import * as Foreign from "./Foreign.ts"
+import * as Guide from "./Guide.ts"
 import * as Readme from "./Readme.ts"
 import { modulesOf, names, root, versionOf } from "./Repository.ts"
 import * as Service from "./Service.ts"
@@ -162,6 +163,48 @@ describe.each(["oldest", "newest"] as const)("on the %s Node", (runtime) => {
       }
       expect(outcomes.map(({ exitCode }) => exitCode)).toEqual(commands.map(() => 0))
       expect(outcomes[1]?.output).toContain("cat.jpg")
+    },
+    minutes
+  )
+})
+
+describe("the guide for beginners", () => {
+  const page = readFileSync(join(root, "docs/guides/getting-started.md"), "utf8")
+  let walk: Guide.Walk
+  afterAll(() => walk?.stop())
+
+  it(
+    "is true word for word in an empty folder",
+    async () => {
+      expect(page).toContain(`\n${Tarballs.command("~/assembly-effect")}\n`)
+      expect(readFileSync(join(root, "README.md"), "utf8")).toContain(`\n${Tarballs.command("~/assembly-effect")}\n`)
+      const home = mkdtempSync(join(tmpdir(), "home-"))
+      undo.push(() => rmSync(home, { recursive: true, force: true }))
+      symlinkSync(folder, join(home, "assembly-effect"))
+      // npm keeps its settings and its downloads in the home folder of the user.
+      const { npm_config_cache = join(homedir(), ".npm"), npm_config_userconfig = join(homedir(), ".npmrc") } =
+        process.env
+      const npm = { npm_config_cache, npm_config_userconfig, npm_config_audit: "false" }
+      // Node 22 warns that it strips types.
+      walk = await Guide.walk(page, {
+        home,
+        env: { ...Foreign.environment("oldest"), ...npm, NODE_NO_WARNINGS: "1" }
+      })
+      expect(walk.outputs.length).toBeGreaterThan(2)
+      for (const { command, printed, shown } of walk.outputs) {
+        expect({ command, printed }).toEqual({ command, printed: shown })
+      }
+    },
+    3 * minutes
+  )
+
+  it(
+    "names the error of a program without a service",
+    async () => {
+      await walk.stop()
+      const { exitCode, output } = await walk.run("node list.ts")
+      expect(exitCode).toBe(1)
+      expect(output).toContain("TransportFailure")
     },
     minutes
   )

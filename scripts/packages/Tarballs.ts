@@ -18,12 +18,18 @@ export interface Tarball {
   readonly text: (file: string) => string
 }
 
+/** The command that packs every package. The README and the guide for beginners show it with a folder of the reader. */
+export const command = (folder: string): string =>
+  `npx -y pnpm@12 --recursive --filter "./packages/*" --workspace-concurrency=1 pack --pack-destination ${folder}`
+
 /** Packs every package into a folder, with the same content as a published package. */
 export const pack = async (folder: string): Promise<ReadonlyArray<Tarball>> => {
-  const args = ["-y", "pnpm@12", "--recursive", "--filter", "./packages/*", "--workspace-concurrency=1", "pack"]
-  await Command.runOrFail("npx", [...args, "--pack-destination", folder], { cwd: root })
+  await Command.runOrFail("sh", ["-c", command(`'${folder}'`)], { cwd: root })
   return names.map((name) => {
-    const path = join(folder, `assembly-effect-${name}-0.1.0.tgz`)
+    const { version } = JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8")) as {
+      readonly version: string
+    }
+    const path = join(folder, `assembly-effect-${name}-${version}.tgz`)
     const bytes = new Uint8Array(readFileSync(path))
     const content = createPackageFromTarballData(bytes)
     const inside = `/node_modules/@assembly-effect/${name}/`

@@ -7,7 +7,21 @@ import { dirname, join, relative } from "node:path"
 
 /** The groups of the site in their order, with the files of each. The guides are in the order of reading. */
 const groups = {
-  Guides: ["docs/guides/getting-started.md", "docs/guides/*.md"],
+  Guides: [
+    "docs/guides/README.md",
+    "docs/guides/getting-started.md",
+    "docs/guides/command-line.md",
+    "docs/guides/uploads.md",
+    "docs/guides/surviving-restarts.md",
+    "docs/guides/lists-and-statistics.md",
+    "docs/guides/authentication.md",
+    "docs/guides/errors.md",
+    "docs/guides/retries.md",
+    "docs/guides/testing.md",
+    "docs/guides/production.md",
+    "docs/guides/troubleshooting.md",
+    "docs/guides/*.md"
+  ],
   Documentation: ["docs/uploads.md", "docs/operations.md", "docs/results.md", "docs/testing.md", "docs/*.md"],
   Packages: ["packages/*/README.md"],
   Project: ["SECURITY.md", "CONTRIBUTING.md"]

@@ -16,6 +16,9 @@ const read = (path: string) => readFileSync(root + path, "utf8")
 const guides = globSync("docs/guides/*.md", { cwd: root }).toSorted()
 const programs = globSync("docs/examples/guides/*.ts", { cwd: root }).toSorted()
 
+/** A test, which packages/api/test/Examples.test.ts runs. */
+const applicationTest = "docs/examples/testing-an-application.ts"
+
 interface Shown {
   readonly guide: string
   readonly program: string
@@ -60,8 +63,8 @@ const tags = globSync("packages/*/src/*.ts", { cwd: root })
 
 layer(NodeServices.layer, { excludeTestServices: true })("guides", (it) => {
   it("show every program, and no other code", () => {
-    assert.isAtLeast(programs.length, 10)
-    const texts = new Set(programs.map(read))
+    assert.isAtLeast(programs.length, 11)
+    const texts = new Set([...programs, applicationTest].map(read))
     assert.deepStrictEqual(
       shown.filter(({ program }) => !texts.has(program)),
       []

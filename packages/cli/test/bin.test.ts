@@ -1,6 +1,6 @@
 import { assert, expect, it } from "@effect/vitest"
 import { execFile, spawn } from "node:child_process"
-import { closeSync, openSync } from "node:fs"
+import { closeSync, openSync, readFileSync } from "node:fs"
 import { text } from "node:stream/consumers"
 import { fileURLToPath } from "node:url"
 
@@ -34,7 +34,10 @@ const modulesOf = (...args: ReadonlyArray<string>) =>
   })
 
 it("prints its version", async () => {
-  expect(await assembly("--version")).toMatchObject({ code: 0, stdout: "assembly v0.1.0\n", stderr: "" })
+  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
+    version: string
+  }
+  expect(await assembly("--version")).toMatchObject({ code: 0, stdout: `assembly v${version}\n`, stderr: "" })
 })
 
 /** Runs the command line with a standard output that cannot be written. */

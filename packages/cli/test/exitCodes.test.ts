@@ -3,6 +3,7 @@
  */
 import { expect, it } from "@effect/vitest"
 import { spawn } from "node:child_process"
+import { readFileSync } from "node:fs"
 import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"
 import { fileURLToPath } from "node:url"
@@ -187,12 +188,15 @@ it("says in one line that Node is too old, and loads nothing that an old Node la
 })
 
 it("shows the version without Effect", async () => {
+  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
+    version: string
+  }
   const node = preload(`
     import { registerHooks } from "node:module"
     registerHooks({ load: (url, context, next) => { process.stderr.write(url + "\\n"); return next(url, context) } })
   `)
   const { code, stderr, stdout } = await assembly(["--version"], {}, { node })
-  expect({ code, stdout }).toEqual({ code: 0, stdout: "assembly v0.1.0\n" })
+  expect({ code, stdout }).toEqual({ code: 0, stdout: `assembly v${version}\n` })
   expect(stderr).toContain("launch.ts")
   expect(stderr).not.toContain("effect/")
 })

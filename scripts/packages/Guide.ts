@@ -1,0 +1,109 @@
+/**
+ * Walks through a guide as a reader does: runs its commands and saves its programs, in the order of the page, in an
+ * empty home folder. Only the port of the service is another one.
+ */
+import { spawn } from "node:child_process"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import * as Command from "./Command.ts"
+
+/** What the guide shows as the output of a command, and what the command has printed. */
+interface Printed {
+  readonly command: string
+  readonly shown: string
+  readonly printed: string
+}
+
+export interface Walk {
+  readonly outputs: ReadonlyArray<Printed>
+  /** Runs a command in the project of the guide, with the variables that the service has printed. */
+  readonly run: (command: string) => Promise<Command.Outcome>
+  readonly stop: () => Promise<void>
+}
+
+interface Block {
+  /** The text of the page before the block. */
+  readonly before: string
+  readonly language: string
+  readonly body: string
+}
+
+const blocksOf = (page: string): ReadonlyArray<Block> =>
+  Array.from(page.matchAll(/(.*?)^```(\w+)\n(.*?)^```$/gms), ([, before = "", language = "", body = ""]) => ({
+    before,
+    language,
+    body
+  }))
+
+interface Service {
+  readonly printed: string
+  readonly stop: () => Promise<void>
+}
+
+/** Runs a command that does not end, until it prints that it runs. */
+const start = (command: string, cwd: string, env: Readonly<Record<string, string | undefined>>): Promise<Service> => {
+  // A group of its own, because npx does not pass on signals.
+  const child = spawn("sh", ["-c", command], { cwd, env, detached: true, stdio: ["ignore", "pipe", "ignore"] })
+  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()))
+  const stop = async () => {
+    if (child.exitCode === null && child.signalCode === null) process.kill(-(child.pid ?? 0), "SIGTERM")
+    await ended
+  }
+  return new Promise((resolve, reject) => {
+    let printed = ""
+    child.stdout.on("data", (text: Buffer) => {
+      printed += text
+      if (printed.includes("Running")) resolve({ printed, stop })
+    })
+    child.once("exit", (code) => reject(new Error(`${command}: exit code ${code}\n${printed}`)))
+  })
+}
+
+/**
+ * Walks through a page whose tarballs are in `<home>/assembly-effect` already, as its commands for the clone would have
+ * put them there.
+ */
+export const walk = async (
+  page: string,
+  { env, home }: { readonly home: string; readonly env: Readonly<Record<string, string | undefined>> }
+): Promise<Walk> => {
+  const all: Record<string, string | undefined> = { ...process.env, ...env, HOME: home }
+  const project = join(home, "first-upload")
+  const outputs: Array<Printed> = []
+  const stops: Array<() => Promise<void>> = []
+  let cwd = home
+  let last = { command: "", printed: "" }
+
+  const perform = async (command: string) => {
+    if (!command.startsWith("npx assembly emulator")) {
+      return Command.runOrFail("sh", ["-ec", command], { cwd, env: all })
+    }
+    const [, port = ""] = /--port (\d+)/.exec(command) ?? []
+    const { printed, stop } = await start(command.replace(`--port ${port}`, "--port 0"), cwd, all)
+    stops.push(stop)
+    for (const [, name = "", value] of printed.matchAll(/^export (\w+)=(.*)$/gm)) all[name] = value
+    return printed.replace(/(?<=127\.0\.0\.1:)\d+/, port)
+  }
+
+  for (const { before, body, language } of blocksOf(page)) {
+    if (language === "ts") {
+      const [, name] = /`(\w+\.ts)`/.exec(before.slice(before.lastIndexOf("Save this program as"))) ?? []
+      if (name === undefined) throw new Error(`the guide does not name the file of a program:\n${body}`)
+      writeFileSync(join(cwd, name), body)
+    } else if (language === "text") {
+      outputs.push({ ...last, shown: body })
+    } else if (!body.includes("pnpm@12")) {
+      mkdirSync(cwd, { recursive: true })
+      last = { command: body, printed: await perform(body) }
+      // The commands of a block leave their shell in the project.
+      if (body.includes("cd ~/first-upload")) cwd = project
+    }
+  }
+  return {
+    outputs,
+    run: (command) => Command.run("sh", ["-c", command], { cwd, env: all }),
+    stop: async () => {
+      for (const stop of stops) await stop()
+    }
+  }
+}
