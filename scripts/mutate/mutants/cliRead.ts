@@ -16,6 +16,11 @@ export const cliRead: ReadonlyArray<Mutant> = [
         replace: `columns`
       },
       {
+        name: "a column that matters is left out",
+        find: `byRank.filter(({ column }) => column.optional !== true)`,
+        replace: `byRank.slice(0, 1)`
+      },
+      {
         name: "nobody says which columns are missing",
         find: `titles.length === 0 ? []`,
         replace: `titles.length >= 0 ? []`
@@ -94,9 +99,15 @@ export const cliRead: ReadonlyArray<Mutant> = [
     "packages/cli/src/internal/resultFiles.ts",
     ["resultFiles"],
     [
-      { name: "a result leaves its folder", find: `.split(/[/\\\\]/).at(-1)`, replace: `.split("|").at(-1)` },
+      {
+        name: "a result leaves the output folder",
+        find: `part.trim() !== "" && part !== "." && part !== ".."`,
+        replace: `part !== ""`
+      },
+      { name: "results of two folders are in one folder", find: `folder: above.join("/")`, replace: `folder: ""` },
+      { name: "a result is a device of Windows", find: `.replace(device, "_$&")`, replace: `` },
       { name: "a result is a hidden file", find: `.replace(/^\\.+/, "_")`, replace: `` },
-      { name: "one result replaces another", find: `taken.has(key(folder, name))`, replace: `taken.has("")` }
+      { name: "one result replaces another", find: `taken.has(keyOf([...above, name]))`, replace: `taken.has("")` }
     ]
   ),
   ...changes(
@@ -114,6 +125,11 @@ export const cliRead: ReadonlyArray<Mutant> = [
         replace: `isThere: false`
       },
       {
+        name: "a mistyped Step is an empty list",
+        find: `steps.filter((step) => !known.includes(step))`,
+        replace: `steps.filter((step) => known.includes(step) && step === "")`
+      },
+      {
         name: "results of a running Assembly are downloaded",
         find: `if (!Assembly.isOver(status))`,
         replace: `if (false)`
@@ -126,8 +142,8 @@ export const cliRead: ReadonlyArray<Mutant> = [
     [
       {
         name: "a foreign .env sends the credentials of the environment to its own address",
-        find: `if ((yield* isSet("ASSEMBLY_AUTH_KEY")) || (yield* isSet("ASSEMBLY_AUTH_SECRET"))) return Layer.empty`,
-        replace: ``
+        find: `if (given.length > 0) {`,
+        replace: `if (given.length > 2) {`
       }
     ]
   ),
