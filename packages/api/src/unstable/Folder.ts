@@ -16,27 +16,31 @@ import type * as PlatformError from "effect/PlatformError"
  * @since 0.1.0
  * @category utilities
  */
-export const make = Effect.fnUntraced(function* (path: string, options: { readonly mode?: number } = {}) {
-  const fs = yield* FileSystem.FileSystem
-  const { dirname } = yield* Path.Path
+export const make = (
+  path: string,
+  options: { readonly mode?: number | undefined } = {}
+): Effect.Effect<void, PlatformError.PlatformError, FileSystem.FileSystem | Path.Path> =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const { dirname } = yield* Path.Path
 
-  const isFolder = (at: string) =>
-    fs.stat(at).pipe(
-      Effect.map(({ type }) => type === "Directory"),
-      Effect.orElseSucceed(() => false)
-    )
-  const makeOne = (at: string) =>
-    fs
-      .makeDirectory(at, options)
-      .pipe(
-        Effect.catch((error) => Effect.flatMap(isFolder(at), (found) => (found ? Effect.void : Effect.fail(error))))
+    const isFolder = (at: string) =>
+      fs.stat(at).pipe(
+        Effect.map(({ type }) => type === "Directory"),
+        Effect.orElseSucceed(() => false)
       )
-  const makeAll = (at: string): Effect.Effect<void, PlatformError.PlatformError> =>
-    makeOne(at).pipe(
-      Effect.catchIf(
-        ({ reason }) => reason._tag === "NotFound" && dirname(at) !== at,
-        () => Effect.andThen(makeAll(dirname(at)), makeOne(at))
+    const makeOne = (at: string) =>
+      fs
+        .makeDirectory(at, options)
+        .pipe(
+          Effect.catch((error) => Effect.flatMap(isFolder(at), (found) => (found ? Effect.void : Effect.fail(error))))
+        )
+    const makeAll = (at: string): Effect.Effect<void, PlatformError.PlatformError> =>
+      makeOne(at).pipe(
+        Effect.catchIf(
+          ({ reason }) => reason._tag === "NotFound" && dirname(at) !== at,
+          () => Effect.andThen(makeAll(dirname(at)), makeOne(at))
+        )
       )
-    )
-  yield* makeAll(path)
-})
+    yield* makeAll(path)
+  })

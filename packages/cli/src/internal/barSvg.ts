@@ -101,7 +101,11 @@ const legendOf = (
 /** The bars of one chart in the square of `width` and {@link height}, moved down by `y`. */
 const draw = (chart: Chart, axis: TimeAxis.TimeAxis, width: number, y: number): string => {
   const plot = width - left - right
-  const bar = plot / axis.bars
+  const startOf = (index: number): number => axis.start + index * axis.step
+  const span = Math.max(1, axis.end - axis.start)
+  // The right end of the plot is the end of the axis, so that the last bar is as narrow as its time is short.
+  const across = (time: number): number => left + Math.min(1, (time - axis.start) / span) * plot
+  const bar = Math.min(plot, (axis.step / span) * plot)
   const sums = Array.from({ length: axis.bars }, (_, index) =>
     chart.parts.reduce((sum, { values }) => sum + (values[index] ?? 0), 0)
   )
@@ -117,7 +121,7 @@ const draw = (chart: Chart, axis: TimeAxis.TimeAxis, width: number, y: number): 
   })
 
   const ticks = TimeAxis.ticks(axis, Math.ceil((charWidth * 9) / bar)).flatMap(({ index, label }) => {
-    const at = round(left + index * bar)
+    const at = round(across(startOf(index)))
     const mark = `<line class="axis" x1="${at}" y1="${bottom}" x2="${at}" y2="${bottom + 5}"/>`
     // The label of the end must not be overwritten.
     return at + charWidth * 10 > width - right
@@ -129,20 +133,22 @@ const draw = (chart: Chart, axis: TimeAxis.TimeAxis, width: number, y: number): 
   const gap = bar > 4 ? Math.min(3, bar * 0.2) : 0
   const bars = sums.flatMap((sum, index) => {
     if (sum === 0) return []
-    const start = axis.start + index * axis.step
+    const [start, until] = [startOf(index), Math.min(axis.end, startOf(index + 1))]
+    const from = across(start) + gap / 2
+    const wide = Math.max(1, across(until) - gap / 2 - from)
     const facts = chart.parts
       .filter(({ values }) => (values[index] ?? 0) > 0)
       .map(({ name, values }) => `${name}: ${chart.format(values[index] ?? 0)}`)
-    const about = `${minute(start)} to ${minute(Math.min(axis.end, start + axis.step))} UTC\n${facts.join("\n")}`
+    const about = `${minute(start)} to ${minute(until)} UTC\n${facts.join("\n")}`
     let below = 0
     const blocks = chart.parts.map(({ tone, values }) => {
       const value = values[index] ?? 0
       if (value === 0) return ""
-      const from = place(below)
+      const lower = place(below)
       below += value
       // Every value except zero is visible.
-      const tall = Math.max(1, from - place(below))
-      return `<rect class="${tone}" x="${round(left + index * bar + gap / 2)}" y="${round(from - tall)}" width="${round(bar - gap)}" height="${round(tall)}"/>`
+      const tall = Math.max(1, lower - place(below))
+      return `<rect class="${tone}" x="${round(from)}" y="${round(lower - tall)}" width="${round(wide)}" height="${round(tall)}"/>`
     })
     return [`<g><title>${about.split("\n").map(escape).join("\n")}</title>${blocks.join("")}</g>`]
   })
