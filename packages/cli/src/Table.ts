@@ -226,7 +226,8 @@ export const render = <Row>(
 ): ReadonlyArray<Style.Line> => {
   const { empty = "none", style = Style.plain, width = Number.POSITIVE_INFINITY } = options
   const table = open(columns, rows, options)
-  if (rows.length === 0) return [...table.head, Style.toLine(style.dim(Text.truncate(empty, width))), ...table.end]
+  if (rows.length === 0)
+    return [...table.head, Style.toLine(style.dim(Text.truncate(Printable.escape(empty), width))), ...table.end]
   const body = table.rows(rows)
   // Only blocks have no heading. The empty line of the last block separates nothing.
   return table.head.length === 0 ? body.slice(0, -1) : [...table.head, ...body, ...table.end]

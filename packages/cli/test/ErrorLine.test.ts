@@ -75,6 +75,15 @@ describe("ErrorLine.fromError", () => {
       'Invalid value for flag --scope: "x". Expected a scope'
     ],
     [
+      new CliError.InvalidValue({
+        option: "templates",
+        value: "a/b",
+        expected: "Failed to check path existence: BadResource: FileSystem.access (/a/b)",
+        kind: "flag"
+      }),
+      'Invalid value for flag --templates: "a/b". Expected: a path that can be read'
+    ],
+    [
       new CliError.UnknownSubcommand({ subcommand: "lst", parent: ["assembly"], suggestions: ["list", "stats"] }),
       'Unknown subcommand "lst" for "assembly"; did you mean list or stats?'
     ],

@@ -79,7 +79,14 @@ describe("the help", () => {
       expect(statistics).toMatch(/--region string +.*\(required\)\n/)
       const keys = yield* help(["keys", "create"], 80)
       expect(keys).toMatch(/--scope string +[^]*?\(required\)\n {2}--description/)
-      for (const path of [["list"], ["templates", "list"], ["results", "list"], ["keys", "update"], ["token"], ["emulator"]]) {
+      for (const path of [
+        ["list"],
+        ["templates", "list"],
+        ["results", "list"],
+        ["keys", "update"],
+        ["token"],
+        ["emulator"]
+      ]) {
         const [, flags = ""] = /\nFLAGS\n([^]*?)\n\n/.exec(yield* help(path, 80)) ?? []
         expect(flags, path.join(" ")).not.toBe("")
         expect(flags, path.join(" ")).not.toContain("(required)")

@@ -45,13 +45,13 @@ describe("Table.render", () => {
       "Size  12 B",
       "",
       "Name",
-      "  ファイル",
-      "  .mp4",
+      "  ファイル.mp",
+      "  4",
       "Size  1,024 B"
     ])
     const identified: ReadonlyArray<Table.Column<string>> = [
       { title: "Asset", value: (row) => row, keep: true },
-      { title: "About", value: () => "a text of five words", keep: true, style: (text, _, style) => style.red(text) }
+      { title: "About", value: () => "a text of five words", keep: true, style: (cell, _, style) => style.red(cell) }
     ]
     const id = "x".repeat(22)
     expect(Table.render(identified, [id], { width: 24 })).toEqual([

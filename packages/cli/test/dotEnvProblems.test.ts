@@ -7,7 +7,7 @@ const secret = "s3cr3t"
 it.each<[string, ReadonlyArray<readonly [line: number, problem: string]>]>([
   ["", []],
   ["# ASSEMBLY_AUTH_KEY\n\nOTHER\nMY_ASSEMBLY_KEY='x\nexport ASSEMBLY_AUTH_KEY = 'a#b' # c", []],
-  ["ASSEMBLY_BASE_URL: https://a.example\nASSEMBLY_AUTH_KEY=\"a\"", []],
+  ['ASSEMBLY_BASE_URL: https://a.example\nASSEMBLY_AUTH_KEY="a"', []],
   [`A=1\nASSEMBLY_AUTH_KEY ${secret}`, [[2, "ASSEMBLY_AUTH_KEY has no value: write ASSEMBLY_AUTH_KEY=value"]]],
   [`ASSEMBLY_AUTH_KEY:${secret}`, [[1, "ASSEMBLY_AUTH_KEY has no value: write ASSEMBLY_AUTH_KEY=value"]]],
   [`A=1\r\nASSEMBLY_AUTH_KEY="${secret}`, [[2, "the quote of ASSEMBLY_AUTH_KEY is not closed"]]],

@@ -356,17 +356,35 @@ describe("output", () => {
       const { runOn } = make()
       const narrow = Screen.make({ columns, animated: false })
       const commands: ReadonlyArray<readonly [args: ReadonlyArray<string>, values: ReadonlyArray<string>]> = [
-        [["templates", "list"], ["5a".repeat(16), "thumbnails"]],
-        [["credentials", "list"], ["c1", "photos", "s3"]],
-        [["credentials", "types"], ["s3", "key*, region"]],
+        [
+          ["templates", "list"],
+          ["5a".repeat(16), "thumbnails"]
+        ],
+        [
+          ["credentials", "list"],
+          ["c1", "photos", "s3"]
+        ],
+        [
+          ["credentials", "types"],
+          ["s3", "key*, region"]
+        ],
         [
           ["keys", "list"],
           ["k1", "ab".repeat(16), "dashboard"]
         ],
-        [["assets", "list"], [assetId, "reports/2026.pdf", "2.0 KiB"]],
-        [["notifications", "list", assemblyId], ["error", "500"]],
+        [
+          ["assets", "list"],
+          [assetId, "reports/2026.pdf", "2.0 KiB"]
+        ],
+        [
+          ["notifications", "list", assemblyId],
+          ["error", "500"]
+        ],
         [["queues"], ["eu-west-1 › /video/encode"]],
-        [["bill", "2026-01"], ["/file/hash", "steps: 2,", "input_bytes: 5"]]
+        [
+          ["bill", "2026-01"],
+          ["/file/hash", "steps: 2,", "input_bytes: 5"]
+        ]
       ]
       for (const [args, values] of commands) {
         const before = (yield* TestConsole.logLines).length

@@ -84,10 +84,7 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
         "ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET, ASSEMBLY_EMULATOR_KEY, ASSEMBLY_EMULATOR_SECRET"
       expect(yield* doctor({})).toEqual({
         code: 0,
-        found: [
-          `good: ${cwd}/.env is read: ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET`,
-          problem
-        ]
+        found: [`good: ${cwd}/.env is read: ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET`, problem]
       })
       expect(yield* doctor(values)).toEqual({
         code: 0,

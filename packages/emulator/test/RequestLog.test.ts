@@ -42,20 +42,21 @@ it.live("tells the listener which Assembly each request of an upload is about", 
   const onRequest = (entry: RequestLog.Entry) => Effect.sync(() => void heard.push(entry))
   return Effect.gen(function* () {
     const created = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
-    const { assembly_id: id, assembly_ssl_url: url = "", tus_url = "" } = created
+    const id = created.assembly_id
+    const [url, tusUrl] = [created.assembly_ssl_url ?? "", created.tus_url ?? ""]
     const base64 = (text: string) => Buffer.from(text).toString("base64")
     const tus = { "tus-resumable": "1.0.0" }
     const upload = yield* Effect.promise(() =>
-      fetch(tus_url, {
+      fetch(tusUrl, {
         method: "POST",
         headers: {
           ...tus,
           "upload-length": "1",
-          "upload-metadata": `assembly_url ${base64(url ?? "")},filename YQ==,fieldname Yg==`
+          "upload-metadata": `assembly_url ${base64(url)},filename YQ==,fieldname Yg==`
         }
       })
     )
-    const at = new URL(upload.headers.get("location") ?? "", tus_url)
+    const at = new URL(upload.headers.get("location") ?? "", tusUrl)
     yield* Effect.promise(() => fetch(at, { method: "HEAD", headers: tus }))
     yield* Effect.promise(() =>
       fetch(at, {
@@ -65,7 +66,7 @@ it.live("tells the listener which Assembly each request of an upload is about", 
       })
     )
     const none = "0".repeat(32)
-    yield* Effect.promise(() => fetch(new URL(`/assemblies/${none}`, tus_url)))
+    yield* Effect.promise(() => fetch(new URL(`/assemblies/${none}`, tusUrl)))
     assert.deepStrictEqual(
       heard.map(({ assemblyId, operation, status }) => [operation, status, assemblyId]),
       [

@@ -55,7 +55,11 @@ const list = Command.make(
   Effect.fnUntraced(function* ({ cursor, json, limit, prefix }) {
     const page = yield* Dam.list({ limit, ...given({ prefix, cursor }) })
     if (json) return yield* Output.json(DamEntries.Page)(page)
-    yield* Output.report(Table.render(columns, page.assets, { ...(yield* Output.layout), empty: "no assets" }))
+    const empty = Option.match(prefix, {
+      onNone: () => "no assets",
+      onSome: (text) => `no assets whose path begins with ${text}`
+    })
+    yield* Output.report(Table.render(columns, page.assets, { ...(yield* Output.layout), empty }))
     if (page.next_cursor !== null) yield* Output.lines(["", `next page: --cursor=${page.next_cursor}`])
   })
 ).pipe(
@@ -142,11 +146,16 @@ const moveMany = Command.make(
   {
     assetIds,
     folder: Flag.String("folder").pipe(
-      Flag.withDescription("The id of the folder to move to, which assembly move --json prints for an asset; required without --root"),
+      Flag.withDescription(
+        "The id of the folder to move to, which assembly move --json prints for an asset; required without --root"
+      ),
       Flag.withSchema(Identifier.FolderId),
       Flag.optional
     ),
-    root: Flag.Boolean("root").pipe(Flag.withDescription("Move out of all folders; required without --folder"), Flag.withDefault(false)),
+    root: Flag.Boolean("root").pipe(
+      Flag.withDescription("Move out of all folders; required without --folder"),
+      Flag.withDefault(false)
+    ),
     json: jsonFlag
   },
   Effect.fnUntraced(function* ({ assetIds: ids, json, ...destination }) {

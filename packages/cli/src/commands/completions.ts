@@ -19,6 +19,7 @@ export const paths: Readonly<Record<string, Readonly<Record<string, PathType>>>>
   "assembly templates update": { "--file": "file" },
   "assembly credentials create": { "--content": "file" },
   "assembly credentials update": { "--content": "file" },
+  "assembly results download": { "--output": "directory" },
   "assembly emulator": { "--data": "directory" }
 }
 
@@ -38,6 +39,19 @@ const withPaths = (command: Completions.CommandDescriptor, above: string = ""): 
   }
 }
 
+const hasValues = ({ type: { _tag } }: Completions.FlagDescriptor): boolean =>
+  _tag === "Boolean" || _tag === "Choice" || _tag === "Path"
+
+/**
+ * Gives each flag with a free text an empty list of values. Without a list, the script for bash completes the arguments
+ * of the command there, such as the files of `upload` behind `--template`.
+ */
+const withoutGuesses = (command: Completions.CommandDescriptor): Completions.CommandDescriptor => ({
+  ...command,
+  flags: command.flags.map((flag) => (hasValues(flag) ? flag : { ...flag, type: { _tag: "Choice", values: [] } })),
+  subcommands: command.subcommands.map(withoutGuesses)
+})
+
 /** `assembly completions`: prints the script that completes the commands and flags of a shell. */
 export const completions = <E, R>(root: Effect.Effect<Command.Command.Any, E, R>) =>
   Command.make(
@@ -48,7 +62,8 @@ export const completions = <E, R>(root: Effect.Effect<Command.Command.Any, E, R>
       )
     },
     Effect.fnUntraced(function* ({ shell }) {
-      const script = Completions.generate("assembly", shell, withPaths(Completions.fromCommand(yield* root)))
+      const known = withPaths(Completions.fromCommand(yield* root))
+      const script = Completions.generate("assembly", shell, shell === "bash" ? withoutGuesses(known) : known)
       yield* Output.lines(script.split("\n"))
     })
   ).pipe(

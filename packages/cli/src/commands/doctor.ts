@@ -65,7 +65,13 @@ const dotEnv = Effect.map(DotEnv.Current, (report) => {
       ? []
       : [Health.note(".env", `${path} is not used: ${ignored}`, "Set all three variables in one place.")]),
     ...(has.size > 0 && loaded.size === 0 && ignored === undefined
-      ? [Health.note(".env", `${path} is not used: the environment has ${[...has].join(", ")}`, "The environment wins.")]
+      ? [
+          Health.note(
+            ".env",
+            `${path} is not used: the environment has ${[...has].join(", ")}`,
+            "The environment wins."
+          )
+        ]
       : []),
     ...problems.map((problem) => Health.note(".env", problem, "Correct the file, or remove the line."))
   ]

@@ -259,7 +259,10 @@ export const emulator = Command.make(
       Effect.catchTags({
         ServeError: ({ cause }) =>
           Effect.fail(
-            new CannotListen({ port: flags.port, problem: cause instanceof Error ? cause.message : "the server failed" })
+            new CannotListen({
+              port: flags.port,
+              problem: cause instanceof Error ? cause.message : "the server failed"
+            })
           ),
         InvalidTemplate: ({ id, problem }) =>
           Effect.fail(

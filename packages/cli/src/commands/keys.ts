@@ -217,9 +217,7 @@ const secret = Command.make(
   "secret",
   {
     id,
-    showSecret: showSecretFlag.pipe(
-      Flag.withDescription("Required: make sure that nobody else sees the output")
-    ),
+    showSecret: showSecretFlag.pipe(Flag.withDescription("Required: make sure that nobody else sees the output")),
     json: jsonFlag
   },
   Effect.fnUntraced(function* ({ id: authKeyId, json }) {

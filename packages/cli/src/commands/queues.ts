@@ -74,7 +74,10 @@ const stats = Command.make(
     yield* Output.report([
       ...Facts.render(facts, layout),
       Style.blank,
-      ...Table.render(bucketColumns, found.stats.filter(isUsed), { ...layout, empty: `no jobs in ${region} in this period` })
+      ...Table.render(bucketColumns, found.stats.filter(isUsed), {
+        ...layout,
+        empty: `no jobs in ${region} in this period`
+      })
     ])
   })
 ).pipe(

@@ -72,8 +72,7 @@ const toCannotUse =
   (error: PlatformError.PlatformError): CannotUseFolder =>
     new CannotUseFolder({
       path,
-      problem:
-        SystemProblem.codeOf(error) === "ENOENT" ? "the folder cannot be created here" : SystemProblem.of(error)
+      problem: SystemProblem.codeOf(error) === "ENOENT" ? "the folder cannot be created here" : SystemProblem.of(error)
     })
 
 const stepsFlag = repeated(
@@ -134,7 +133,9 @@ const download = Command.make(
   "download",
   {
     assemblyId,
-    output: Flag.Directory("output").pipe(
+    // Not `Flag.Directory`, whose errors say nothing about the path.
+    output: Flag.String("output").pipe(
+      Flag.withMetavar("folder"),
       Flag.withAlias("o"),
       Flag.withDescription("The folder for the files; it is created if needed (default: the current folder)"),
       Flag.withDefault(".")
@@ -172,7 +173,9 @@ const download = Command.make(
       })
     )
     const folders = new Set(files.map(({ path }) => paths.dirname(path)))
-    yield* Effect.forEach(folders, (folder) => Effect.mapError(Folder.make(folder), toCannotUse(folder)), { discard: true })
+    yield* Effect.forEach(folders, (folder) => Effect.mapError(Folder.make(folder), toCannotUse(folder)), {
+      discard: true
+    })
     yield* Effect.forEach(
       files,
       Effect.fnUntraced(function* ({ file, isThere, path }) {

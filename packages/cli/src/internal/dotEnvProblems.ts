@@ -31,19 +31,19 @@ const problemOf = (name: string, rest: string): string | undefined => {
 export const of = (text: string, names: ReadonlyArray<string>): ReadonlyArray<Problem> => {
   if (/[\0\uFFFD]/.test(text)) return [{ line: 1, problem: "the file is not UTF-8 text; save it as UTF-8" }]
   const seen = new Map<string, number>()
-  return text.split(/\r\n?|\n/).flatMap((content, index) => {
-    const [, name = "", rest = ""] = ours.exec(content) ?? []
-    if (name === "") return []
-    const line = index + 1
-    if (!names.includes(name)) {
-      return [{ line, problem: `there is no variable ${name}; the variables are ${names.join(", ")}` }]
-    }
+  const problemsOf = (name: string, rest: string, line: number): ReadonlyArray<string | undefined> => {
+    if (!names.includes(name)) return [`there is no variable ${name}; the variables are ${names.join(", ")}`]
     const before = seen.get(name)
     seen.set(name, line)
-    const problem = problemOf(name, rest)
     return [
-      ...(problem === undefined ? [] : [{ line, problem }]),
-      ...(before === undefined ? [] : [{ line, problem: `${name} is set in line ${before} too; this line is used` }])
+      problemOf(name, rest),
+      before === undefined ? undefined : `${name} is set in line ${before} too; this line is used`
     ]
+  }
+  return text.split(/\r\n?|\n/).flatMap((content, index) => {
+    const [, name = "", rest = ""] = ours.exec(content) ?? []
+    const line = index + 1
+    const problems = name === "" ? [] : problemsOf(name, rest, line)
+    return problems.filter((problem) => problem !== undefined).map((problem) => ({ line, problem }))
   })
 }
