@@ -17,6 +17,7 @@ import * as Text from "./internal/text.ts"
  * - `rank`: the importance, 1 is the highest. The `optional` columns of the lowest importance are left out first. By
  *   default the rank is the position in the table, from 1.
  * - `short`: a shorter title and text, used if the whole table does not fit into the terminal.
+ * - `wrap`: a cell that is too wide is broken between words, and is never cut.
  * - `style`: the style of a cell, computed from the row and the text after cutting.
  *
  * @since 0.1.0
@@ -31,6 +32,7 @@ export interface Column<in Row> {
   readonly optional?: boolean | undefined
   readonly rank?: number | undefined
   readonly short?: { readonly title: string; readonly value: (row: Row) => string } | undefined
+  readonly wrap?: boolean | undefined
   readonly style?: ((text: string, row: Row, style: Style.Style) => string) | undefined
 }
 
@@ -67,12 +69,17 @@ interface Drawn<in Row> {
 const draw =
   <Row>(rows: ReadonlyArray<Row>, isShort: boolean) =>
   (column: Column<Row>, index: number): Drawn<Row> => {
-    const { keep = false, least = readableCells, rank = index + 1 } = column
+    const { keep = false, least = readableCells, rank = index + 1, wrap = false } = column
     const { title, value } = (isShort ? column.short : undefined) ?? column
     const cell = (row: Row) => Printable.escape(value(row))
+    const longestWord = (row: Row) =>
+      cell(row)
+        .split(" ")
+        .reduce((most, word) => Math.max(most, Text.width(word)), 0)
+    const word = wrap ? rows.reduce((most, row) => Math.max(most, longestWord(row)), 0) : 0
     const natural = rows.reduce((most, row) => Math.max(most, Text.width(cell(row))), Text.width(title))
     // A title that is cut says nothing.
-    const readable = Math.min(natural, Math.max(least, Text.width(title)))
+    const readable = Math.min(natural, Math.max(least, word, Text.width(title)))
     return { column, rank, title, cell, natural, least: keep ? natural : readable }
   }
 
@@ -135,7 +142,7 @@ export interface Opened<in Row> {
   readonly end: ReadonlyArray<Style.Line>
 }
 
-/** The rows as blocks of names and values, each with an empty line below. */
+/** The rows as blocks of names and values, each with an empty line below. An empty cell has no line. */
 const stack = <Row>(columns: ReadonlyArray<Drawn<Row>>, { style = Style.plain, width }: Options): Opened<Row> => {
   const cells = columns.reduce((most, { title }) => Math.max(most, Text.width(title)), 0)
   return {
@@ -143,11 +150,13 @@ const stack = <Row>(columns: ReadonlyArray<Drawn<Row>>, { style = Style.plain, w
     rows: (rows) =>
       rows.flatMap((row) => [
         ...Stacked.render(
-          columns.map(({ cell, column, title }) => ({
-            name: title,
-            text: cell(row),
-            paint: (line) => column.style?.(line, row, style) ?? line
-          })),
+          columns
+            .map(({ cell, column, title }) => ({
+              name: title,
+              text: cell(row),
+              paint: (line: string) => column.style?.(line, row, style) ?? line
+            }))
+            .filter(({ text }) => text !== ""),
           { style, width, cells, breakWords: true }
         ),
         Style.blank
@@ -176,26 +185,33 @@ export const open = <Row>(
   const widths = shrink(shown, width - gapsOf(shown))
   const total = widths.reduce((sum, cells) => sum + cells, gapsOf(shown))
 
-  const line = (
+  const linesOf = (
     textOf: (drawn: Drawn<Row>) => string,
     paint: (text: string, column: Column<Row>) => string
-  ): Style.Line =>
-    Style.toLine(
-      shown
-        .map((drawn, index) => {
-          const available = widths[index] ?? 0
-          const text = Text.truncate(textOf(drawn), available)
-          return Text.pad(paint(text, drawn.column), available, drawn.column.align ?? "left")
-        })
-        .join(gap)
-        .trimEnd()
+  ): ReadonlyArray<Style.Line> => {
+    const cells = shown.map((drawn, index) => {
+      const available = widths[index] ?? 0
+      const wrapped = drawn.column.wrap === true ? Text.wrap(textOf(drawn), available) : [textOf(drawn)]
+      return wrapped.map((text) => Text.truncate(text, available))
+    })
+    const height = cells.reduce((most, texts) => Math.max(most, texts.length), 1)
+    return Array.from({ length: height }, (_, at) =>
+      Style.toLine(
+        shown
+          .map(({ column }, index) =>
+            Text.pad(paint(cells[index]?.[at] ?? "", column), widths[index] ?? 0, column.align ?? "left")
+          )
+          .join(gap)
+          .trimEnd()
+      )
     )
+  }
 
   return {
-    head: [line(({ title }) => title, style.bold), Style.toLine(style.dim("─".repeat(total)))],
+    head: [...linesOf(({ title }) => title, style.bold), Style.toLine(style.dim("─".repeat(total)))],
     rows: (rows) =>
-      rows.map((row) =>
-        line(
+      rows.flatMap((row) =>
+        linesOf(
           ({ cell }) => cell(row),
           (text, column) => column.style?.(text, row, style) ?? text
         )

@@ -69,6 +69,26 @@ describe("Table.render", () => {
     expect(Table.render(identified, [], { width: 3, empty: "no assets" })).toEqual(["no…"])
   })
 
+  it("breaks a cell between words in a column with wrap", () => {
+    const wrapped: ReadonlyArray<Table.Column<string>> = [
+      { title: "Name", value: () => "s3", keep: true },
+      { title: "Fields", value: (row) => row, wrap: true }
+    ]
+    expect(Table.render(wrapped, ["bucket, key, secret"], { width: 18 })).toEqual([
+      "Name  Fields",
+      "─".repeat(18),
+      "s3    bucket, key,",
+      "      secret"
+    ])
+    expect(Table.render(wrapped, ["bucket, a_word_of_many_cells"], { width: 20 })).toEqual([
+      "Name    s3",
+      "Fields",
+      "  bucket,",
+      "  a_word_of_many_cel",
+      "  ls"
+    ])
+  })
+
   it("leaves out the least important optional columns, and names them below the table", () => {
     const optional = fileColumns.map((column, index) => ({ ...column, rank: 2 - index, optional: index === 0 }))
     expect(Table.render(optional, files, { width: 12 }).slice(0, 5)).toEqual([
@@ -146,7 +166,7 @@ describe("Table.render", () => {
         [
           { title: "First", value: (row) => row[0] },
           { title: "Second", align: "right", value: (row) => row[1], keep: true },
-          { title: "第三", value: (row) => row[2] }
+          { title: "第三", value: (row) => row[2], wrap: true }
         ],
         rows,
         { width }

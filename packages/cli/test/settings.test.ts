@@ -43,7 +43,7 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
       expect(invalid).toEqual({
         code: 2,
         stdout:
-          "✗ settings      ASSEMBLY_BASE_URL: Expected an absolute http or https URL\n                → Correct the variable.\n",
+          "✗ settings      ASSEMBLY_BASE_URL: Expected an absolute http or https URL\n                → Correct the variable; assembly doctor --help shows an example.\n",
         stderr: "assembly: 1 thing does not work\n"
       })
 

@@ -123,13 +123,19 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
       expect(yield* here("results", "download", id, "-o", "afile/x")).toEqual({
         code: 1,
         stdout: "",
-        stderr: `${hint}assembly: afile/x/d1/report.csv: a part of the path is a file, not a folder; --output names another folder\n`
+        stderr: expect.stringMatching(
+          new RegExp(
+            `^${hint}assembly: afile/x/d[12]/report.csv: a part of the path is a file, not a folder; --output `
+          )
+        )
       })
       if (process.platform !== "linux") return
       expect(yield* soon(here("results", "download", id, "-o", "/proc/nope"))).toEqual({
         code: 1,
         stdout: "",
-        stderr: `${hint}assembly: /proc/nope/d1: the folder cannot be created here; --output names another folder\n`
+        stderr: expect.stringMatching(
+          new RegExp(`^${hint}assembly: /proc/nope/d[12]: the folder cannot be created here; --output `)
+        )
       })
     }).pipe(Effect.scoped)
   )

@@ -117,7 +117,7 @@ const typeColumns: ReadonlyArray<Table.Column<TypeRow>> = [
       Object.entries(type.fields)
         .map(([name, { requiredOnCreate }]) => (requiredOnCreate === true ? `${name}*` : name))
         .join(", "),
-    keep: true
+    wrap: true
   }
 ]
 

@@ -26,7 +26,7 @@ export const of = (
 export const hasUrl = ({ file }: ResultFile): boolean => Boolean(file.ssl_url ?? file.url)
 
 export const columns: ReadonlyArray<Table.Column<ResultFile>> = [
-  { title: "Step", rank: 3, value: ({ step }) => step },
+  { title: "Step", rank: 3, value: ({ step }) => step, keep: true },
   { title: "File", rank: 1, value: ({ file }) => Cells.text(file.path ?? file.name), least: 20 },
   {
     title: "Size",
