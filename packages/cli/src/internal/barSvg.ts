@@ -49,14 +49,18 @@ text { font: 13px system-ui, sans-serif; fill: var(--text) }
 const round = (value: number): number => Math.round(value * 100) / 100
 
 /** The height of one chart. */
-const height = 300
+const height = 324
 
-const bottom = height - 46
+/** Below the plot are the labels of the ticks, the name of the axis, and a gap to the next chart. */
+const bottom = height - 66
 const right = 16
 const left = 84
 
 /** The width of one character of the labels, measured generously. */
 const charWidth = 7.2
+
+/** The label of the right end of the axis. */
+const end = "now"
 
 /** The largest value. */
 const topOf = (sums: ReadonlyArray<number>): number => sums.reduce((max, value) => Math.max(max, value), 0)
@@ -86,7 +90,7 @@ const legendOf = (
   let y = 40
   const drawn = parts.map(({ name, tone, values }) => {
     const text = `${name} ${format(values.reduce((sum, value) => sum + value, 0))}`
-    const wide = 16 + charWidth * text.length + 14
+    const wide = 16 + charWidth * text.length + 22
     if (x > 16 && x + wide > width) {
       x = 16
       y += 20
@@ -122,13 +126,13 @@ const draw = (chart: Chart, axis: TimeAxis.TimeAxis, width: number, y: number): 
 
   const ticks = TimeAxis.ticks(axis, Math.ceil((charWidth * 9) / bar)).flatMap(({ index, label }) => {
     const at = round(across(startOf(index)))
-    const mark = `<line class="axis" x1="${at}" y1="${bottom}" x2="${at}" y2="${bottom + 5}"/>`
-    // The label of the end must not be overwritten.
-    return at + charWidth * 10 > width - right
-      ? [mark]
-      : [`${mark}<text class="soft" x="${at}" y="${bottom + 20}">${label}</text>`]
+    // A label that would overwrite the label of the end is left out with its tick.
+    if (at + charWidth * (label.length + end.length + 1) > width - right) return []
+    return [
+      `<line class="axis" x1="${at}" y1="${bottom}" x2="${at}" y2="${bottom + 5}"/><text class="soft" x="${at}" y="${bottom + 20}">${label}</text>`
+    ]
   })
-  const end = `<text class="soft" text-anchor="end" x="${width - right}" y="${bottom + 20}">now</text>`
+  const atEnd = `<text class="soft" text-anchor="end" x="${width - right}" y="${bottom + 20}">${end}</text>`
 
   const gap = bar > 4 ? Math.min(3, bar * 0.2) : 0
   const bars = sums.flatMap((sum, index) => {
@@ -158,7 +162,7 @@ const draw = (chart: Chart, axis: TimeAxis.TimeAxis, width: number, y: number): 
 ${legend.join("\n")}
 ${rows.join("\n")}
 ${ticks.join("\n")}
-${end}
+${atEnd}
 ${bars.join("\n")}
 <text class="soft" text-anchor="middle" x="${round(left + plot / 2)}" y="${bottom + 40}">time (UTC)</text>
 <text class="soft" text-anchor="middle" transform="translate(14 ${round((top + bottom) / 2)}) rotate(-90)">${escape(chart.unit)}</text>
