@@ -80,7 +80,7 @@ describe("AssemblyTable.render", () => {
     ["x".repeat(255), 1, `${"x".repeat(39)}…`],
     ["", 3, "–"],
     [undefined, undefined, "–"]
-  ])("shows the files %s of %s in a pipe as %s", (files, num_input_files, shown) => {
+  ])("bounds the files of an Assembly, also in a pipe (%#)", (files, num_input_files, shown) => {
     const item = { ...entry, ...(files === undefined ? {} : { files }), ...(num_input_files && { num_input_files }) }
     expect(AssemblyTable.render([item])[2]?.split(/ {2,}/).at(-1)).toBe(shown)
   })
