@@ -77,7 +77,7 @@ const text = (error: unknown, host: string | undefined): string => {
   const usage = UsageLine.of(error)
   if (usage !== undefined) return usage
   // The message of a program has only the first digits of the id. A user copies the id for the next command.
-  if (isEnded(error)) return error.message.replace(/^Assembly [0-9a-f]{6}…/, () => `Assembly ${error.assemblyId}`)
+  if (isEnded(error)) return error.message.replace(`${error.assemblyId.slice(0, 6)}…`, () => error.assemblyId)
   if (isInvalidCredentials(error)) return invalid(error.issues)
   if (isInvalidRequest(error)) {
     return error.operation === "AssemblyClient.layer" || error.operation === "AssemblyUpload"

@@ -24,5 +24,6 @@ it.each([
     { ...entry, duration: Duration.millis(millis) },
     DateTime.makeUnsafe("2026-01-01T10:00:00Z")
   )
-  expect(line.split(/ {2,}/)).toEqual(["10:00:00", "GET", "Assemblies.get", "200", time, id])
+  expect(line.split(/ {2,}/)).toEqual(["10:00:00", "Assemblies.get", "200", time, id])
+  expect(line.length).toBe(80)
 })

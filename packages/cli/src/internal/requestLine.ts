@@ -9,8 +9,8 @@ import * as Format from "../Format.ts"
 import * as Style from "../Style.ts"
 import * as Text from "./text.ts"
 
-/** The longest name of an operation, nearly. */
-const operationCells = 24
+/** The name of an operation on an Assembly. With it and with the id, a line has 80 cells. */
+const operationCells = 22
 
 /** The maximum length of a path or a reason, in cells. A client may send a path of any length. */
 const maxCells = 300
@@ -22,8 +22,8 @@ const paintStatus = (status: number, style: Style.Style): string => {
 }
 
 /**
- * Renders the time, the method, the operation, the status, the id of the Assembly and the reason of a refusal. The path
- * is shown only if there is no operation, because the paths of uploads contain ids that grant access. The id of an
+ * Renders the time, the operation, the status, the id of the Assembly and the reason of a refusal. The method and the
+ * path are shown only if there is no operation, because the paths of uploads contain ids that grant access. The id of an
  * Assembly is what a user of this machine copies into the next command.
  */
 export const render = (
@@ -31,10 +31,9 @@ export const render = (
   now: DateTime.DateTime,
   style: Style.Style = Style.plain
 ): Style.Line => {
-  const name = Text.truncate(Printable.escape(operation ?? path), maxCells)
+  const name = Text.truncate(Printable.escape(operation ?? `${method} ${path}`), maxCells)
   const parts = [
     style.dim(Format.date(now).slice(11)),
-    Text.pad(Printable.escape(method), 7, "left"),
     Text.pad(name, operationCells, "left"),
     paintStatus(status, style),
     Text.pad(Format.latency(Duration.toMillis(duration)), 7, "right"),
