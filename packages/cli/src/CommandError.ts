@@ -86,6 +86,6 @@ export class NoSuchPage extends Schema.TaggedError<NoSuchPage>()("NoSuchPage", {
     if (this.count === undefined) return `there is no page ${this.page}; --page names a page from 1`
     if (this.count === 0) return `there is no page ${this.page}, because there are no ${this.what}`
     const last = Math.ceil(this.count / this.pageSize)
-    return `there is no page ${this.page}: the last page is ${last}, with ${this.pageSize} of ${this.count} ${this.what} a page`
+    return `there is no page ${this.page}: the last page of ${this.count} ${this.what} is ${last} (--page-size ${this.pageSize})`
   }
 }

@@ -135,5 +135,5 @@ export const layer: Layer.Layer<never, never, FileSystem.FileSystem | Path.Path>
 export const notes: Effect.Effect<ReadonlyArray<string>> = Effect.map(Current, (report) => {
   if (report === undefined) return []
   const { ignored, path, problems } = report
-  return [...(ignored === undefined ? [] : [`${path} is not used: ${ignored}.`]), ...problems.map((one) => `${one}.`)]
+  return [...(ignored === undefined ? [] : [`${path} is not used: ${ignored}.`]), ...problems]
 })

@@ -79,9 +79,7 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
             .filter(({ about }) => about === ".env")
             .map(({ text, verdict }) => `${verdict}: ${text}`)
         }))
-      const problem =
-        `note: ${cwd}/.env, line 4: there is no variable ASSEMBLY_REGION; the variables are ASSEMBLY_BASE_URL, ` +
-        "ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET, ASSEMBLY_EMULATOR_KEY, ASSEMBLY_EMULATOR_SECRET"
+      const problem = `note: ${cwd}/.env, line 4: there is no variable ASSEMBLY_REGION; assembly --help names the variables`
       expect(yield* doctor({})).toEqual({
         code: 0,
         found: [`good: ${cwd}/.env is read: ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET`, problem]
@@ -118,22 +116,22 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
       expect(yield* ofFile(lost)).toEqual({
         code: 2,
         said: [
-          "<folder>/.env, line 1: ASSEMBLY_BASE_URL has no value: write ASSEMBLY_BASE_URL=value.",
-          "<folder>/.env, line 3: ASSEMBLY_AUTH_SECRET is empty."
+          "<folder>/.env, line 1: ASSEMBLY_BASE_URL has no value: write ASSEMBLY_BASE_URL=value",
+          "<folder>/.env, line 3: ASSEMBLY_AUTH_SECRET is empty"
         ]
       })
       const open = toDotEnv({ ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET: `"${ASSEMBLY_AUTH_SECRET}` })
       const refused = yield* ofFile(open)
       expect(refused).toEqual({
         code: 3,
-        said: ["<folder>/.env, line 3: the quote of ASSEMBLY_AUTH_SECRET is not closed."]
+        said: ["<folder>/.env, line 3: the quote of ASSEMBLY_AUTH_SECRET is not closed"]
       })
       expect(JSON.stringify(refused)).not.toContain(ASSEMBLY_AUTH_SECRET)
 
       const cwd = yield* folderWith({})
       yield* fs.makeDirectory(`${cwd}/.env`)
       const folder = yield* assembly(cwd, {}, "list")
-      expect(folder.stderr.split("\n").slice(2)).toEqual([`${cwd}/.env: is a folder.`, ""])
+      expect(folder.stderr.split("\n").slice(2)).toEqual([`${cwd}/.env: is a folder`, ""])
       // A file that is not needed is no reason for a word.
       const env = { ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET }
       expect(yield* assembly(cwd, env, "list")).toMatchObject({ code: 0, stderr: "" })

@@ -20,7 +20,7 @@ const run = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
 layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: true })("unknown values", (it) => {
   it.effect("a region", () =>
     Effect.gen(function* () {
-      const why = "status 400: There is no such region. Set region to eu-west-1 or all."
+      const why = "status 400: There is no such region: this service has eu-west-1."
       const next = "Set --region to a region such as eu-west-1, or to all."
       expect(yield* run("stats", "--region", "atlantis")).toEqual({
         code: 1,
@@ -45,7 +45,7 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
       const { stdout } = yield* run("list", "--json")
       const { count } = JSON.parse(stdout) as { readonly count: number }
       const behind = { code: 1, stdout: "" }
-      const said = `assembly: there is no page 99: the last page is 1, with 50 of ${count} Assemblies a page\n`
+      const said = `assembly: there is no page 99: the last page of ${count} Assemblies is 1 (--page-size 50)\n`
       expect(yield* run("list", "--page", "99")).toEqual({ ...behind, said })
       expect(yield* run("list", "--page", "99", "--json")).toEqual({ ...behind, said })
       expect(yield* run("list", "--page", "99", "--all")).toMatchObject({ ...behind })

@@ -6,4 +6,4 @@ export const region = "eu-west-1"
  * the region of the emulator and for `all`.
  */
 export const problemOf = (asked: string): string | undefined =>
-  asked === region || asked === "all" ? undefined : `There is no such region. Set region to ${region} or all.`
+  asked === region || asked === "all" ? undefined : `There is no such region: this service has ${region}.`
