@@ -118,6 +118,9 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
       for (const folder of ["d1", "d2"]) {
         expect(yield* fs.readFileString(`${cwd}/out/${folder}/report.csv`)).toBe(folder)
       }
+      const unset = yield* here("results", "download", id, "-o", "")
+      expect(unset).toMatchObject({ code: 2, stdout: "" })
+      expect(unset.stderr).toMatch(/^assembly: Missing value for flag --output\./)
       yield* fs.writeFileString(`${cwd}/afile`, "")
       const hint = "left out, because they have no URL: the results of :original\n"
       expect(yield* here("results", "download", id, "-o", "afile/x")).toEqual({

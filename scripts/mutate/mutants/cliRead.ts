@@ -35,6 +35,11 @@ export const cliRead: ReadonlyArray<Mutant> = [
         name: "a later page has a state that does not fit",
         find: `stateOf: AssemblyState.known`,
         replace: `stateOf: AssemblyState.name`
+      },
+      {
+        name: "an Assembly of many files has a line of thousands of cells",
+        find: `&& Text.width(files) <= mostCells) return files`,
+        replace: `|| Text.width(files) > 0) return files`
       }
     ]
   ),
@@ -148,6 +153,60 @@ export const cliRead: ReadonlyArray<Mutant> = [
     ]
   ),
   ...changes(
+    "packages/cli/src/DotEnv.ts",
+    ["settings"],
+    [{ name: "a broken line of .env is skipped without a word", find: `, ...problems]`, replace: `]` }]
+  ),
+  ...changes(
+    "packages/cli/src/commands/doctor.ts",
+    ["settings"],
+    [
+      {
+        name: "doctor fails with 1, whatever does not work",
+        find: `exitCode: problem.exitCode ?? failed`,
+        replace: `exitCode: failed`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/pages.ts",
+    ["unknownValues"],
+    [
+      {
+        name: "a page behind the last page is an empty list",
+        find: `items.length > 0 || asked.page === 1`,
+        replace: `items.length >= 0`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/fields.ts",
+    ["unknownValues"],
+    [{ name: "the last value of a repeated field wins", find: `if (fields.has(key))`, replace: `if (fields.has(""))` }]
+  ),
+  ...changes(
+    "packages/cli/src/commands/completions.ts",
+    ["completions"],
+    [
+      {
+        name: "no shell completes the files of an upload",
+        find: `withPaths(Completions.fromCommand(yield* root))`,
+        replace: `Completions.fromCommand(yield* root)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/assembly/region.ts",
+    ["Assemblies", "JobSlots"],
+    [
+      {
+        name: "a region that does not exist has statistics",
+        find: `asked === region || asked === "all" ? undefined`,
+        replace: `asked !== "" ? undefined`
+      }
+    ]
+  ),
+  ...changes(
     "packages/cli/src/commands/emulator.ts",
     ["processes"],
     [
@@ -184,6 +243,7 @@ export const cliRead: ReadonlyArray<Mutant> = [
     "packages/emulator/src/internal/http/requestLog.ts",
     ["RequestLog"],
     [
+      { name: "the log does not say which Assembly", find: `note.assemblyId ?? assemblyOf(url)`, replace: `undefined` },
       { name: "the log contains signatures", find: `url.split("?", 1)[0] ?? ""`, replace: `url` },
       { name: "the log does not say why", find: `reason: reasonOf(response)`, replace: `reason: undefined` }
     ]

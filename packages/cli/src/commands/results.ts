@@ -137,6 +137,8 @@ const download = Command.make(
     output: Flag.String("output").pipe(
       Flag.withMetavar("folder"),
       Flag.withAlias("o"),
+      // An empty text is often an unset variable of a shell.
+      Flag.withSchema(Schema.NonEmptyString),
       Flag.withDescription("The folder for the files; it is created if needed (default: the current folder)"),
       Flag.withDefault(".")
     ),
