@@ -1,23 +1,46 @@
 /**
  * What a user has mistyped is said, and is not shown as an empty result.
  */
+import * as ExitCode from "@assembly-effect/cli/ExitCode"
+import * as Program from "@assembly-effect/cli/Program"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect, layer } from "@effect/vitest"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as Stdio from "effect/Stdio"
+import * as TestConsole from "effect/testing/TestConsole"
 import { assembly, environment, folderWith } from "./support/processes.ts"
+import * as Screen from "./support/screen.ts"
 
-const run = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
+/** Runs the command line in this process. The argument `a.txt` is the path of a file. */
+const run = Effect.fnUntraced(function* (...given: ReadonlyArray<string>) {
   const env = yield* environment
   const cwd = yield* folderWith({ "a.txt": "a" })
-  const { host } = new URL(env.ASSEMBLY_BASE_URL)
-  const { code, stderr, stdout } = yield* assembly(cwd, { ...env, HOME: cwd }, ...args)
-  return { code, stdout, said: stderr.replaceAll(host, "<host>").replaceAll(cwd, "<folder>") }
+  const args = given.map((arg) => (arg === "a.txt" ? `${cwd}/a.txt` : arg))
+  const logs = (yield* TestConsole.logLines).length
+  const errors = (yield* TestConsole.errorLines).length
+  const exit = yield* Program.run("0.0.0").pipe(
+    Effect.provide([
+      Screen.make({ columns: 0, animated: false }).layer,
+      Stdio.layerTest({ args: Effect.succeed(args) })
+    ]),
+    Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env })),
+    Effect.exit
+  )
+  const text = (lines: ReadonlyArray<unknown>) => lines.map((line) => `${String(line)}\n`).join("")
+  return {
+    code: ExitCode.fromExit(exit),
+    stdout: text((yield* TestConsole.logLines).slice(logs)),
+    said: text((yield* TestConsole.errorLines).slice(errors)).replaceAll(new URL(env.ASSEMBLY_BASE_URL).host, "<host>")
+  }
 })
 
-layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: true })("unknown values", (it) => {
+const services = Layer.mergeAll(Emulator.layer(), NodeServices.layer, TestConsole.layer)
+
+layer(services, { excludeTestServices: true })("unknown values", (it) => {
   it.effect("a region", () =>
     Effect.gen(function* () {
       const why = "status 400: There is no such region: this service has eu-west-1."
