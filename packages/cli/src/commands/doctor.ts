@@ -289,7 +289,11 @@ export const doctor = Command.make(
         : yield* examine(upload).pipe(
             Effect.map((found) => [first, ...found]),
             Effect.provide(AssemblyNode.layerConfig()),
-            Effect.catch((error) => Effect.succeed([broken("settings", error, undefined, "Correct the variable; assembly doctor --help shows an example.")]))
+            Effect.catch((error) =>
+              Effect.succeed([
+                broken("settings", error, undefined, "Correct the variable; assembly doctor --help shows an example.")
+              ])
+            )
           )
     const findings = [...(yield* dotEnv), ...checked]
     yield* json
