@@ -3,11 +3,13 @@
  */
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import type * as AssemblyList from "@assembly-effect/schema/AssemblyList"
+import * as Printable from "@assembly-effect/schema/Printable"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as AssemblyState from "./internal/assemblyState.ts"
 import * as Cells from "./internal/cells.ts"
+import * as Text from "./internal/text.ts"
 import * as Format from "./Format.ts"
 import type * as Style from "./Style.ts"
 import * as Table from "./Table.ts"
@@ -21,6 +23,22 @@ const receivedOf = ({ bytes_received: bytes }: AssemblyList.Entry): string =>
 
 const durationOf = ({ execution_duration: seconds }: AssemblyList.Entry): string =>
   typeof seconds === "number" ? Format.duration(Duration.seconds(seconds)) : Cells.unknown
+
+/** Longer lists of names are shown by their first name and their number. */
+const mostCells = 40
+
+/**
+ * The names of the files, or the first name and the number of the others. The service joins the names by commas, and
+ * names only the first files of an Assembly.
+ */
+const filesOf = ({ files, num_input_files: count }: AssemblyList.Entry): string => {
+  if (!files) return Cells.unknown
+  const names = files.split(", ")
+  const others = Math.max(names.length, typeof count === "number" ? count : 0) - 1
+  if (others === names.length - 1 && Text.width(files) <= mostCells) return files
+  const first = Text.truncate(Printable.escape(names[0] ?? ""), mostCells)
+  return others === 0 ? first : `${first} and ${Format.count(others)} more`
+}
 
 interface Shown {
   readonly hasErrors: boolean
@@ -63,9 +81,9 @@ const columns = ({ hasErrors, now, stateOf }: Shown): ReadonlyArray<Table.Column
         }
       ]
     : []),
-  { title: "Received", rank: 5, align: "right", value: receivedOf, keep: true },
-  { title: "Duration", rank: 6, align: "right", value: durationOf, keep: true },
-  { title: "Files", rank: 7, value: ({ files }) => Cells.text(files) }
+  { title: "Received", rank: 5, align: "right", value: receivedOf, keep: true, optional: true },
+  { title: "Duration", rank: 6, align: "right", value: durationOf, keep: true, optional: true },
+  { title: "Files", rank: 7, value: filesOf, least: 16, optional: true }
 ]
 
 /**
@@ -83,7 +101,7 @@ export interface Options {
 const hasError = (entry: AssemblyList.Entry): boolean => Assembly.errorCode(entry) !== undefined
 
 /**
- * Renders one line for each Assembly, in the order of the list.
+ * Renders one line for each Assembly, in the order of the list. In a narrow terminal, each Assembly is a block of lines.
  *
  * @since 0.1.0
  * @category formatting

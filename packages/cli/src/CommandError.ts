@@ -70,3 +70,23 @@ export class StoredElsewhere extends Schema.TaggedError<StoredElsewhere>()("Stor
     return `the service stored ${this.names.length} of ${this.files} files under another path than expected, such as ${this.names[0]}; the table and --json show the paths`
   }
 }
+
+/**
+ * The page of a list is behind its last page. `count` is the number of things on all pages, if the service reports it.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class NoSuchPage extends Schema.TaggedError<NoSuchPage>()("NoSuchPage", {
+  page: Schema.Int,
+  pageSize: Schema.Int,
+  what: Schema.String,
+  count: Schema.optionalKey(Schema.Int)
+}) {
+  override get message() {
+    if (this.count === undefined) return `there is no page ${this.page}; --page names a page from 1`
+    if (this.count === 0) return `there is no page ${this.page}, because there are no ${this.what}`
+    const last = Math.ceil(this.count / this.pageSize)
+    return `there is no page ${this.page}: the last page of ${this.count} ${this.what} is ${last} (--page-size ${this.pageSize})`
+  }
+}

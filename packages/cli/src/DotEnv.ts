@@ -8,10 +8,13 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
+import * as DotEnvProblems from "./internal/dotEnvProblems.ts"
+import * as SystemProblem from "./internal/systemProblem.ts"
 
 /** The name of the file. */
-const path = ".env"
+const name = ".env"
 
 /** The variables that are read from the file. The file may also contain variables of other programs. */
 const names = [
@@ -23,33 +26,91 @@ const names = [
 ] as const
 
 /**
- * The names of the variables that this program uses from `.env`. Empty if the file is not used.
+ * What this program knows about the file.
+ *
+ * - `path`: the absolute path of the file.
+ * - `has`: the variables of this program that the file sets.
+ * - `loaded`: the variables that this program has from the file. A variable of the environment wins.
+ * - `ignored`: why the file is not used at all, if it sets a variable of this program.
+ * - `problems`: what cannot be read, each with the path and the line. The lines are not repeated, because they may
+ *   contain a secret.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Report {
+  readonly path: string
+  readonly has: ReadonlySet<string>
+  readonly loaded: ReadonlySet<string>
+  readonly ignored: string | undefined
+  readonly problems: ReadonlyArray<string>
+}
+
+/**
+ * The report about the file. Undefined if there is no file.
  *
  * @since 0.1.0
  * @category references
  */
-export const Loaded = Context.Reference<ReadonlySet<string>>("@assembly-effect/cli/DotEnv/Loaded", {
-  defaultValue: () => new Set()
+export const Current = Context.Reference<Report | undefined>("@assembly-effect/cli/DotEnv/Current", {
+  defaultValue: () => undefined
 })
 
-const isSet = (name: string): Effect.Effect<boolean> =>
+const isSet = (variable: string): Effect.Effect<boolean> =>
   Effect.map(
-    Effect.orElseSucceed(Config.option(Config.schema(Schema.NonEmptyString, name)), Option.none<string>),
+    Effect.orElseSucceed(Config.option(Config.schema(Schema.NonEmptyString, variable)), Option.none<string>),
     Option.isSome
   )
 
-/** The values of the variables in the file. Empty if there is no file that can be read. */
-const readFile = Effect.gen(function* () {
+/** Credentials of the environment, whose presence excludes the file. */
+const credentials = ["ASSEMBLY_AUTH_KEY", "ASSEMBLY_AUTH_SECRET"] as const
+
+interface Content {
+  readonly values: ReadonlyMap<string, string>
+  readonly problems: ReadonlyArray<string>
+}
+
+const parse = (path: string, text: string): Effect.Effect<Content> =>
+  Effect.gen(function* () {
+    const provider = ConfigProvider.fromDotEnvContents(text)
+    const values = new Map<string, string>()
+    for (const variable of names) {
+      const found = yield* Effect.orElseSucceed(provider.load([variable]), () => undefined)
+      if (found?._tag === "Value") values.set(variable, found.value)
+    }
+    const problems = DotEnvProblems.of(text, names).map(({ line, problem }) => `${path}, line ${line}: ${problem}`)
+    return { values, problems }
+  })
+
+/** The content of the file. Undefined if there is no file. */
+const read = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
-  if (!(yield* fs.exists(path))) return new Map<string, string>()
-  const provider = yield* ConfigProvider.fromDotEnv({ path })
-  const values = new Map<string, string>()
-  for (const name of names) {
-    const found = yield* provider.load([name])
-    if (found?._tag === "Value") values.set(name, found.value)
+  return yield* Effect.flatMap(fs.readFileString(path), (text) => parse(path, text)).pipe(
+    Effect.catchReason("PlatformError", "NotFound", () => Effect.undefined),
+    Effect.catch((error) =>
+      Effect.succeed<Content>({ values: new Map(), problems: [`${path}: ${SystemProblem.of(error)}`] })
+    )
+  )
+})
+
+const load = Effect.gen(function* () {
+  const path = (yield* Path.Path).resolve(name)
+  const content = yield* read(path)
+  if (content === undefined) return Layer.empty
+  const { problems, values } = content
+  const has = new Set(values.keys())
+  const report = (loaded: ReadonlySet<string>, ignored?: string) =>
+    Layer.succeed(Current, { path, has, loaded, ignored, problems })
+
+  const given = yield* Effect.filter(credentials, isSet)
+  if (given.length > 0) {
+    const why = `the environment has ${given.join(" and ")}, and the file could send them to another address`
+    return report(new Set(), has.size === 0 ? undefined : why)
   }
-  return values
-}).pipe(Effect.orElseSucceed(() => new Map<string, string>()))
+  const loaded = new Set(yield* Effect.filter([...has], (variable) => Effect.map(isSet(variable), (set) => !set)))
+  const provider = ConfigProvider.fromEnv({ env: Object.fromEntries(values) })
+  return loaded.size === 0 ? report(loaded) : Layer.merge(ConfigProvider.layerAdd(provider), report(loaded))
+})
 
 /**
  * Adds the variables of `.env` to the environment. A variable of the environment takes precedence.
@@ -62,14 +123,17 @@ const readFile = Effect.gen(function* () {
  * @since 0.1.0
  * @category layers
  */
-export const layer: Layer.Layer<never, never, FileSystem.FileSystem> = Layer.unwrap(
-  Effect.gen(function* () {
-    if ((yield* isSet("ASSEMBLY_AUTH_KEY")) || (yield* isSet("ASSEMBLY_AUTH_SECRET"))) return Layer.empty
-    const values = yield* readFile
-    const loaded = new Set<string>()
-    for (const name of values.keys()) if (!(yield* isSet(name))) loaded.add(name)
-    if (loaded.size === 0) return Layer.empty
-    const provider = ConfigProvider.fromEnv({ env: Object.fromEntries(values) })
-    return Layer.merge(ConfigProvider.layerAdd(provider), Layer.succeed(Loaded, loaded))
-  })
-)
+export const layer: Layer.Layer<never, never, FileSystem.FileSystem | Path.Path> = Layer.unwrap(load)
+
+/**
+ * What a user whose settings are missing or refused has to know about the file: why it is not used, and what in it
+ * cannot be read. Empty if there is nothing to say.
+ *
+ * @since 0.1.0
+ * @category getters
+ */
+export const notes: Effect.Effect<ReadonlyArray<string>> = Effect.map(Current, (report) => {
+  if (report === undefined) return []
+  const { ignored, path, problems } = report
+  return [...(ignored === undefined ? [] : [`${path} is not used: ${ignored}.`]), ...problems]
+})

@@ -7,10 +7,10 @@ import * as AuthError from "@assembly-effect/auth/AuthError"
 import * as Printable from "@assembly-effect/schema/Printable"
 import * as AssemblyUploadError from "@assembly-effect/tus/AssemblyUploadError"
 import * as Cause from "effect/Cause"
-import * as CliError from "effect/cli/CliError"
 import * as Config from "effect/Config"
 import * as Formatter from "effect/Formatter"
 import * as Schema from "effect/Schema"
+import * as UsageLine from "./internal/usageLine.ts"
 
 const configuration = ({ cause }: Config.ConfigError): string => {
   if (!Schema.isSchemaError(cause)) return "the configuration cannot be read"
@@ -26,11 +26,11 @@ const isAnswer = Schema.is(
   Schema.Struct({ request: Schema.String, host: Schema.String, message: Schema.String, status: Schema.Int })
 )
 
-const isInvalidValue = Schema.is(CliError.InvalidValue)
 const isInvalidRequest = Schema.is(ApiError.InvalidRequest)
 const isInvalidCredentials = Schema.is(AuthError.InvalidCredentials)
 const isOfOperation = Schema.is(Schema.Struct({ operation: Schema.NonEmptyString, message: Schema.String }))
 const isOfTokens = Schema.is(Schema.Union([AuthError.TokenUnavailable, AuthError.UnexpectedTokenResponse]))
+const isEnded = Schema.is(Schema.Union([ApiError.AssemblyFailed, ApiError.AssemblyCanceled, ApiError.AssemblyAborted]))
 const isFilesFailed = Schema.is(AssemblyUploadError.FilesFailed)
 
 /** The environment variable for each option of the client. */
@@ -77,9 +77,10 @@ const failedFiles = ({ assembly, files }: AssemblyUploadError.FilesFailed, host:
 
 const text = (error: unknown, host: string | undefined): string => {
   if (error instanceof Config.ConfigError) return configuration(error)
-  // `Argument.withSchema` and `Flag.withSchema` put these words before the message of a Schema, which is clear without
-  // these words.
-  if (isInvalidValue(error)) return error.message.replace("Expected: Schema validation failed: Expected", "Expected")
+  const usage = UsageLine.of(error)
+  if (usage !== undefined) return usage
+  // The message of a program has only the first digits of the id. A user copies the id for the next command.
+  if (isEnded(error)) return error.message.replace(`${error.assemblyId.slice(0, 6)}…`, () => error.assemblyId)
   if (isInvalidCredentials(error)) return invalid(error.issues)
   if (isInvalidRequest(error)) {
     return error.operation === "AssemblyClient.layer" || error.operation === "AssemblyUpload"

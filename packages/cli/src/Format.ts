@@ -70,6 +70,19 @@ export const duration = (input: Duration.Input): string => {
 }
 
 /**
+ * The time until an answer, in milliseconds: in whole milliseconds below a second.
+ *
+ * @example latency(12) // "12 ms", latency(1234) // "1.2 s"
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const latency = (millis: number): string => {
+  if (millis >= 1000) return duration(millis)
+  return millis < 1 ? "<1 ms" : `${Math.floor(millis)} ms`
+}
+
+/**
  * A time in UTC, to the second. The text does not name the zone, because the heading of the table names it.
  *
  * @example date(DateTime.makeUnsafe("2026-01-01T10:00:00Z")) // "2026-01-01 10:00:00"

@@ -77,13 +77,23 @@ const rows = (entries: ReadonlyArray<Row>, layout: Layout): ReadonlyArray<string
 const section = (title: string, lines: ReadonlyArray<string>, { style }: Layout): ReadonlyArray<string> =>
   lines.length === 0 ? [] : [style.bold(title), ...lines, ""]
 
-/** The description without the values of a flag, because the term already contains them. */
-const describe = (description: Option.Option<string>): string =>
-  Option.getOrElse(description, () => "").replace(/ ?\(choices: [^)]*\)/, "")
+/** The values of a flag, which Effect adds to its description. */
+const choices = / ?\(choices: ([^)]*)\)/
 
-const flagRow = ({ aliases, description, name, required, type }: HelpDoc.FlagDoc): Row => {
+/** The description, without the values of a flag, which are in its term. */
+const describe = (description: Option.Option<string>): string =>
+  Option.getOrElse(description, () => "").replace(choices, "")
+
+const valuesOf = ({ description, type }: HelpDoc.FlagDoc): string => {
+  const [, listed] = choices.exec(Option.getOrElse(description, () => "")) ?? []
+  if (listed !== undefined) return ` ${listed.split(", ").join(" | ")}`
+  return type === "boolean" ? "" : ` ${type.replace(/^<(.*)>$/, "$1").replaceAll("|", " | ")}`
+}
+
+const flagRow = (flag: HelpDoc.FlagDoc): Row => {
+  const { aliases, description, name, required } = flag
   const names = [...aliases, `--${name}`].join(", ")
-  const values = type === "boolean" ? "" : ` ${type.replace(/^<(.*)>$/, "$1").replaceAll("|", " | ")}`
+  const values = valuesOf(flag)
   return [names + values, `${describe(description)}${required ? " (required)" : ""}`]
 }
 

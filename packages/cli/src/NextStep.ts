@@ -58,8 +58,31 @@ const steps: Readonly<Record<string, (error: Tagged, host: string) => string | u
   TokenUnavailable: unreachable,
   TimedOut: () => "Run the command again later.",
   Stalled: () => "Check the network, and run the command again.",
+  StatisticsMissingRegion: () => "Set --region to a region such as eu-west-1, or to all.",
+  JobSlotStatisticsMissingRegion: () => "Set --region to a region such as eu-west-1, or to all.",
   JournalFailed: () => "Set --journal to a folder that can be written."
 }
+
+/** The errors that a setting may have caused: a variable, or the file `.env`. */
+const ofSettings = new Set([
+  "ConfigError",
+  "InvalidRequest",
+  "InvalidCredentials",
+  "AuthenticationFailed",
+  "WrongCredentials",
+  "TokenUnavailable",
+  "TransportFailure",
+  "UnexpectedResponse"
+])
+
+/**
+ * Whether a setting may be the cause of an error.
+ *
+ * @since 0.1.0
+ * @category getters
+ */
+export const isOfSettings = (error: unknown): boolean =>
+  Option.exists(decode(error), ({ _tag }) => ofSettings.has(_tag))
 
 /**
  * The next step after an error, as one sentence. Undefined if the error itself says what to do. `host` is the host of

@@ -67,6 +67,7 @@ const report = Effect.fnUntraced(function* <E>(cause: Cause.Cause<E>) {
   yield* Output.error(line)
   const next = NextStep.fromError(error, host)
   if (next !== undefined) yield* Output.hint(next)
+  if (NextStep.isOfSettings(error)) for (const note of yield* DotEnv.notes) yield* Output.hint(note)
 })
 
 /**

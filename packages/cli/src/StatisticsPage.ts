@@ -81,7 +81,10 @@ const chartsOf = (statistics: AssemblyStatistics.Statistics, axis: TimeAxis.Time
       unit: "Assemblies",
       base: 1000,
       format: Format.count,
-      parts: Outcomes.all.map(({ count, key, name }) => ({ name, tone: key, values: values(count) }))
+      // Like the totals, the legend names unfinished Assemblies only if there are some.
+      parts: Outcomes.all
+        .filter((outcome) => outcome.key !== "unfinished" || Outcomes.total(statistics, outcome) > 0)
+        .map(({ count, key, name }) => ({ name, tone: key, values: values(count) }))
     },
     {
       title: "Uploaded",
@@ -137,10 +140,13 @@ table { border-collapse: collapse }
 th, td { border-bottom: 1px solid var(--grid); padding: 4px 24px 4px 0; text-align: left }
 td:last-child, th:last-child { padding-right: 0; text-align: right; font-variant-numeric: tabular-nums }
 td:first-child { overflow-wrap: anywhere; white-space: pre-wrap }
-svg { display: block; height: auto; width: 100% }
+svg { display: block; height: auto; margin: 0 -16px; width: calc(100% + 32px) }
 .narrow { display: none }
 @media (max-width: 600px) { .wide { display: none } .narrow { display: block } }
 `
+
+/** The name of an error is one long word, which a narrow screen breaks behind its underscores. */
+const breakable = (name: string): string => BarSvg.escape(name).replaceAll("_", "_<wbr>")
 
 const table = (
   titles: readonly [name: string, value: string],
@@ -148,7 +154,7 @@ const table = (
 ): string =>
   [
     `<table><thead><tr><th scope="col">${titles[0]}</th><th scope="col">${titles[1]}</th></tr></thead><tbody>`,
-    ...rows.map(([name, value]) => `<tr><td>${BarSvg.escape(name)}</td><td>${BarSvg.escape(value)}</td></tr>`),
+    ...rows.map(([name, value]) => `<tr><td>${breakable(name)}</td><td>${BarSvg.escape(value)}</td></tr>`),
     "</tbody></table>"
   ].join("\n")
 

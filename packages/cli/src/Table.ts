@@ -3,6 +3,7 @@
  */
 import * as Printable from "@assembly-effect/schema/Printable"
 import * as Style from "./Style.ts"
+import * as Stacked from "./internal/stacked.ts"
 import * as Text from "./internal/text.ts"
 
 /**
@@ -10,11 +11,13 @@ import * as Text from "./internal/text.ts"
  *
  * - `value`: the text of a cell. The text is not trusted: control characters are made visible.
  * - `align`: left by default.
- * - `keep`: a cell is never cut. The column is left out if it does not fit.
+ * - `keep`: a cell is never cut.
  * - `least`: the minimum width to which the column may be cut, in cells; 6 by default.
- * - `rank`: the importance, 1 is the highest. In a narrow terminal, the columns of the lowest importance are left out.
- *   By default the rank is the position in the table, from 1.
+ * - `optional`: in a narrow terminal, the column may be left out. A line below the table names it.
+ * - `rank`: the importance, 1 is the highest. The `optional` columns of the lowest importance are left out first. By
+ *   default the rank is the position in the table, from 1.
  * - `short`: a shorter title and text, used if the whole table does not fit into the terminal.
+ * - `wrap`: a cell that is too wide is broken between words, and is never cut.
  * - `style`: the style of a cell, computed from the row and the text after cutting.
  *
  * @since 0.1.0
@@ -26,8 +29,10 @@ export interface Column<in Row> {
   readonly align?: "left" | "right" | undefined
   readonly keep?: boolean | undefined
   readonly least?: number | undefined
+  readonly optional?: boolean | undefined
   readonly rank?: number | undefined
   readonly short?: { readonly title: string; readonly value: (row: Row) => string } | undefined
+  readonly wrap?: boolean | undefined
   readonly style?: ((text: string, row: Row, style: Style.Style) => string) | undefined
 }
 
@@ -64,12 +69,17 @@ interface Drawn<in Row> {
 const draw =
   <Row>(rows: ReadonlyArray<Row>, isShort: boolean) =>
   (column: Column<Row>, index: number): Drawn<Row> => {
-    const { keep = false, least = readableCells, rank = index + 1 } = column
+    const { keep = false, least = readableCells, rank = index + 1, wrap = false } = column
     const { title, value } = (isShort ? column.short : undefined) ?? column
     const cell = (row: Row) => Printable.escape(value(row))
+    const longestWord = (row: Row) =>
+      cell(row)
+        .split(" ")
+        .reduce((most, word) => Math.max(most, Text.width(word)), 0)
+    const word = wrap ? rows.reduce((most, row) => Math.max(most, longestWord(row)), 0) : 0
     const natural = rows.reduce((most, row) => Math.max(most, Text.width(cell(row))), Text.width(title))
-    // The column stays as wide as its title, because a cut title would not name the column.
-    const readable = Math.min(natural, Math.max(least, Text.width(title)))
+    // A title that is cut says nothing.
+    const readable = Math.min(natural, Math.max(least, word, Text.width(title)))
     return { column, rank, title, cell, natural, least: keep ? natural : readable }
   }
 
@@ -79,14 +89,15 @@ const widthOf = <Row>(columns: ReadonlyArray<Drawn<Row>>, cells: (column: Drawn<
   columns.reduce((sum, column) => sum + cells(column), gapsOf(columns))
 
 /**
- * The most important columns whose minimum widths fit, in the order of the table. The most important column is always
- * among them.
+ * The columns whose minimum widths fit, in the order of the table: all columns except `optional` ones, and the most
+ * important `optional` ones. Undefined if not even the others fit.
  */
-const choose = <Row>(columns: ReadonlyArray<Drawn<Row>>, width: number): ReadonlyArray<Drawn<Row>> => {
+const choose = <Row>(columns: ReadonlyArray<Drawn<Row>>, width: number): ReadonlyArray<Drawn<Row>> | undefined => {
   const byRank = columns.toSorted((one, other) => one.rank - other.rank)
-  const chosen = new Set(byRank.slice(0, 1))
-  for (const column of byRank.slice(1)) {
-    if (widthOf([...chosen, column], ({ least }) => least) <= width) chosen.add(column)
+  const chosen = new Set(byRank.filter(({ column }) => column.optional !== true))
+  if (widthOf([...chosen], ({ least }) => least) > width) return undefined
+  for (const column of byRank) {
+    if (!chosen.has(column) && widthOf([...chosen, column], ({ least }) => least) <= width) chosen.add(column)
   }
   return columns.filter((column) => chosen.has(column))
 }
@@ -131,6 +142,29 @@ export interface Opened<in Row> {
   readonly end: ReadonlyArray<Style.Line>
 }
 
+/** The rows as blocks of names and values, each with an empty line below. An empty cell has no line. */
+const stack = <Row>(columns: ReadonlyArray<Drawn<Row>>, { style = Style.plain, width }: Options): Opened<Row> => {
+  const cells = columns.reduce((most, { title }) => Math.max(most, Text.width(title)), 0)
+  return {
+    head: [],
+    rows: (rows) =>
+      rows.flatMap((row) => [
+        ...Stacked.render(
+          columns
+            .map(({ cell, column, title }) => ({
+              name: title,
+              text: cell(row),
+              paint: (line: string) => column.style?.(line, row, style) ?? line
+            }))
+            .filter(({ text }) => text !== ""),
+          { style, width, cells, breakWords: true }
+        ),
+        Style.blank
+      ]),
+    end: []
+  }
+}
+
 /**
  * Chooses the columns and their widths from the first rows of a table. A cell of a later row that is wider than its
  * column is cut.
@@ -147,29 +181,37 @@ export const open = <Row>(
   const full = columns.map(draw(first, false))
   const all = widthOf(full, ({ natural }) => natural) <= width ? full : columns.map(draw(first, true))
   const shown = choose(all, width)
+  if (shown === undefined) return stack(full, options)
   const widths = shrink(shown, width - gapsOf(shown))
   const total = widths.reduce((sum, cells) => sum + cells, gapsOf(shown))
 
-  const line = (
+  const linesOf = (
     textOf: (drawn: Drawn<Row>) => string,
     paint: (text: string, column: Column<Row>) => string
-  ): Style.Line =>
-    Style.toLine(
-      shown
-        .map((drawn, index) => {
-          const available = widths[index] ?? 0
-          const text = Text.truncate(textOf(drawn), available)
-          return Text.pad(paint(text, drawn.column), available, drawn.column.align ?? "left")
-        })
-        .join(gap)
-        .trimEnd()
+  ): ReadonlyArray<Style.Line> => {
+    const cells = shown.map((drawn, index) => {
+      const available = widths[index] ?? 0
+      const wrapped = drawn.column.wrap === true ? Text.wrap(textOf(drawn), available) : [textOf(drawn)]
+      return wrapped.map((text) => Text.truncate(text, available))
+    })
+    const height = cells.reduce((most, texts) => Math.max(most, texts.length), 1)
+    return Array.from({ length: height }, (_, at) =>
+      Style.toLine(
+        shown
+          .map(({ column }, index) =>
+            Text.pad(paint(cells[index]?.[at] ?? "", column), widths[index] ?? 0, column.align ?? "left")
+          )
+          .join(gap)
+          .trimEnd()
+      )
     )
+  }
 
   return {
-    head: [line(({ title }) => title, style.bold), Style.toLine(style.dim("─".repeat(total)))],
+    head: [...linesOf(({ title }) => title, style.bold), Style.toLine(style.dim("─".repeat(total)))],
     rows: (rows) =>
-      rows.map((row) =>
-        line(
+      rows.flatMap((row) =>
+        linesOf(
           ({ cell }) => cell(row),
           (text, column) => column.style?.(text, row, style) ?? text
         )
@@ -183,9 +225,9 @@ export const open = <Row>(
  *
  * **Details**
  *
- * If the table does not fit into the terminal, the columns with a short form use this form. Then the widest columns are
- * cut to their `least` width, and their texts end in `…`. If this is not enough, the columns with the lowest importance
- * are left out, and a line below the table names them.
+ * If the table does not fit into the terminal, the columns with a short form use it. Then the widest columns are cut to
+ * their `least` width, and their texts end in `…`. If this is not enough, `optional` columns are left out, and a line
+ * below the table names them. If the other columns do not fit, each row is a block of lines, one line for each column.
  *
  * @example
  * Table.render([{ title: "Name", value: (file) => file.name }, { title: "Type", value: (file) => file.type }], files)
@@ -200,6 +242,9 @@ export const render = <Row>(
 ): ReadonlyArray<Style.Line> => {
   const { empty = "none", style = Style.plain, width = Number.POSITIVE_INFINITY } = options
   const table = open(columns, rows, options)
-  const body = rows.length === 0 ? [Style.toLine(style.dim(Text.truncate(empty, width)))] : table.rows(rows)
-  return [...table.head, ...body, ...table.end]
+  if (rows.length === 0)
+    return [...table.head, Style.toLine(style.dim(Text.truncate(Printable.escape(empty), width))), ...table.end]
+  const body = table.rows(rows)
+  // Only blocks have no heading. The empty line of the last block separates nothing.
+  return table.head.length === 0 ? body.slice(0, -1) : [...table.head, ...body, ...table.end]
 }

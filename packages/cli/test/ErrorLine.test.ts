@@ -65,6 +65,36 @@ describe("ErrorLine.fromError", () => {
       new CliError.InvalidValue({ option: "page", value: "x", expected: "an integer", kind: "flag" }),
       'Invalid value for flag --page: "x". Expected: an integer'
     ],
+    [
+      new CliError.InvalidValue({
+        option: "scope",
+        value: "x",
+        expected: 'Schema validation failed: Expected a scope, got "x"',
+        kind: "flag"
+      }),
+      'Invalid value for flag --scope: "x". Expected a scope'
+    ],
+    [
+      new CliError.InvalidValue({
+        option: "templates",
+        value: "a/b",
+        expected: "Failed to check path existence: BadResource: FileSystem.access (/a/b)",
+        kind: "flag"
+      }),
+      'Invalid value for flag --templates: "a/b". Expected: a path that can be read'
+    ],
+    [
+      new CliError.UnknownSubcommand({ subcommand: "lst", parent: ["assembly"], suggestions: ["list", "stats"] }),
+      'Unknown subcommand "lst" for "assembly"; did you mean list or stats?'
+    ],
+    [
+      new CliError.UnrecognizedOption({ option: "--jsn", command: ["assembly", "list"], suggestions: ["--json"] }),
+      "Unrecognized flag: --jsn in command assembly list; did you mean --json?"
+    ],
+    [
+      new ApiError.AssemblyFailed({ assemblyId: "5a".repeat(16), code: "NO_COUNTRY", explanation: "no country" }),
+      `Assembly ${"5a".repeat(16)} failed with NO_COUNTRY: no country`
+    ],
     [{ _tag: "Odd", problem: "no error at all" }, `{"_tag":"Odd","problem":"no error at all"}`],
     [
       new TusError.UploadMismatch({ field: "upload-length", expected: "1", found: "2" }),

@@ -32,9 +32,18 @@ const below = (command: Command.Command.Any, path: Path): ReadonlyArray<readonly
 /** Every command with its path. The arguments load every command, as completions do. */
 const everyCommand = Effect.map(assembly(["--completions"]), (root) => below(root, []))
 
-const isGroup = (command: Command.Command.Any) => command.subcommands.length > 0
-
 describe("the help", () => {
+  it.effect("names the values of every flag that has a choice", () =>
+    Effect.gen(function* () {
+      for (const [path] of yield* everyCommand) {
+        expect(yield* help(path, 80), path.join(" ")).not.toMatch(/^ +(?:-\S, )?--\S+ choice\b/m)
+      }
+      expect(yield* help(["list"], 80)).toContain(
+        "--type all | uploading | executing | canceled | completed | failed |\n      request_aborted\n"
+      )
+    })
+  )
+
   it.effect.each([40, 80])("of every command fits %i columns, and cuts no word", (columns) =>
     Effect.gen(function* () {
       for (const [path] of yield* everyCommand) {
@@ -55,9 +64,7 @@ describe("the help", () => {
       for (const [path, command] of yield* everyCommand) {
         const text = yield* help(path, 80)
         expect(text, path.join(" ")).toMatch(/\nEXIT CODES\n {2}0 +The work is done\n/)
-        if (!isGroup(command)) {
-          expect(command.examples.length, path.join(" ")).toBeGreaterThanOrEqual(2)
-        }
+        expect(command.examples.length, path.join(" ")).toBeGreaterThanOrEqual(2)
         for (const { command: example } of command.examples) expect(example).toContain(["assembly", ...path].join(" "))
       }
     })
@@ -70,6 +77,20 @@ describe("the help", () => {
       expect(upload).toMatch(/\nENVIRONMENT\n {2}ASSEMBLY_BASE_URL +The address .*\n.*\(required\)\n/)
       const statistics = yield* help(["queues", "stats"], 80)
       expect(statistics).toMatch(/--region string +.*\(required\)\n/)
+      const keys = yield* help(["keys", "create"], 80)
+      expect(keys).toMatch(/--scope string +[^]*?\(required\)\n {2}--description/)
+      for (const path of [
+        ["list"],
+        ["templates", "list"],
+        ["results", "list"],
+        ["keys", "update"],
+        ["token"],
+        ["emulator"]
+      ]) {
+        const [, flags = ""] = /\nFLAGS\n([^]*?)\n\n/.exec(yield* help(path, 80)) ?? []
+        expect(flags, path.join(" ")).not.toBe("")
+        expect(flags, path.join(" ")).not.toContain("(required)")
+      }
       const emulator = yield* help(["emulator"], 80)
       expect(emulator).toContain("ASSEMBLY_EMULATOR_KEY")
       expect(emulator).not.toContain("ASSEMBLY_AUTH_KEY  ")

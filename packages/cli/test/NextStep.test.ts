@@ -55,6 +55,10 @@ describe("NextStep.fromError", () => {
       "Run the command again later."
     ],
     [new ApiError.ServiceFailure({ operation: "a", code: "b", status: 400, explanation: "c" }), undefined],
+    [
+      new ApiError.StatisticsMissingRegion({ operation: "a", code: "b", status: 400, explanation: "c" }),
+      "Set --region to a region such as eu-west-1, or to all."
+    ],
     ["a text", undefined]
   ])("%s", (error, step) => {
     expect(NextStep.fromError(error, host)).toBe(step)

@@ -41,6 +41,39 @@ describe("StatisticsPage.svg", () => {
     expect(svg.match(/<rect class="(completed|failed)" [^>]*width="(?!11")/g)).toHaveLength(2)
   })
 
+  it("names unfinished Assemblies only if there are some", () => {
+    expect(svg).not.toContain("Unfinished")
+    const stats = found.stats.map((bucket) => ({ ...bucket, num_successful_assemblies: 1 }))
+    expect(StatisticsPage.svg({ ...found, stats }, options)).toContain(">Unfinished 1<")
+  })
+
+  it("ends at the end of the window: the bar of the current hour is as narrow as its time", () => {
+    const later = { ...options, to: DateTime.makeUnsafe("2026-01-01T12:15:00Z") }
+    const [bucket] = found.stats
+    const stats = bucket === undefined ? [] : [bucket, { ...bucket, data_from_ts: bucket.data_from_ts + 3600 }]
+    const bars = [
+      ...StatisticsPage.svg({ ...found, stats }, later).matchAll(
+        /<rect class="bytes" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"/g
+      )
+    ]
+      .map(([, x, width]) => ({ x: Number(x), width: Number(width) }))
+      .filter(({ x }) => x > 100)
+    const [whole, part] = bars
+    expect(bars).toHaveLength(2)
+    expect(part?.width).toBeLessThan((whole?.width ?? 0) / 2)
+    expect((part?.x ?? 0) + (part?.width ?? 0)).toBeLessThanOrEqual(760 - 16 + 1)
+  })
+
+  it("has no tick without a label", () => {
+    for (const days of [1, 2, 3, 7, 14, 30, 90]) {
+      const drawn = StatisticsPage.html(found, { ...options, from: DateTime.subtract(to, { days }) })
+      const ticks = drawn.match(/<line class="axis" x1="([\d.]+)" y1="[\d.]+" x2="\1"[^>]*>/g) ?? []
+      const labeled = drawn.match(/<line class="axis"[^>]*><text class="soft" x="[\d.]+" y="[\d.]+">[^<]+</g) ?? []
+      expect(labeled.length, String(days)).toBe(ticks.length)
+      expect(ticks.length, String(days)).toBeGreaterThan(3)
+    }
+  })
+
   it("needs no other file, and has colours for light and dark", () => {
     expect(svg.replace("http://www.w3.org/2000/svg", "")).not.toMatch(/https?:|url\(|<script|href/)
     expect(svg).toContain("prefers-color-scheme: dark")
@@ -68,7 +101,7 @@ describe("StatisticsPage.html", () => {
     )
     expect(html.match(/<svg [^>]*class="(?:wide|narrow)"/g)).toHaveLength(2)
     expect(html).toContain("<tr><td>Uploaded</td><td>2.0 MiB</td></tr>")
-    expect(html).toContain("<tr><td>NO_COUNTRY</td><td>1</td></tr>")
+    expect(html).toContain("<tr><td>NO_<wbr>COUNTRY</td><td>1</td></tr>")
     expect(html.replaceAll("http://www.w3.org/2000/svg", "")).not.toMatch(/https?:|url\(|<script|href/)
   })
 

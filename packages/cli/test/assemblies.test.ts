@@ -98,7 +98,9 @@ layer(services, { excludeTestServices: true })("the commands of one Assembly", (
       expect(yield* printed(Service.run(wait, [one.assembly_id]))).toBe(`${one.assembly_id}  completed, 4 results`)
       const error = yield* Effect.flip(Service.run(wait, [one.assembly_id, two.assembly_id]))
       expect(error).toMatchObject({ _tag: "NotAllCompleted", failed: 1, total: 2 })
-      expect((yield* TestConsole.errorLines).at(-1)).toContain(`${two.assembly_id}: `)
+      expect((yield* TestConsole.errorLines).at(-1)).toMatch(
+        new RegExp(`^assembly: Assembly ${two.assembly_id} failed with NO_COUNTRY`)
+      )
       expect(yield* Effect.flip(Service.run(wait, [two.assembly_id]))).toMatchObject({ _tag: "AssemblyFailed" })
     })
   )
@@ -181,7 +183,11 @@ layer(services, { excludeTestServices: true })("the commands of one Assembly", (
 
       const only = yield* Effect.flip(download("--step", ":original"))
       expect(only).toMatchObject({ _tag: "NoResults", found: 2 })
-      expect(yield* Effect.flip(download("--step", "nope"))).toMatchObject({ _tag: "NoResults", found: 0 })
+      expect(yield* Effect.flip(download("--step", "nope"))).toMatchObject({
+        _tag: "NoResults",
+        found: 0,
+        others: [":original", "stored"]
+      })
     })
   )
 

@@ -43,7 +43,7 @@ describe("assembly list", () => {
   it.effect("passes its flags on", () =>
     Effect.gen(function* () {
       yield* atNewYear
-      const service = Service.make({ items: [], count: 0 })
+      const service = Service.make({ items: [entry], count: 11 })
       const args = [
         "--since",
         "2025-12-01",
@@ -65,7 +65,7 @@ describe("assembly list", () => {
         type: "failed",
         keywords: ["cat", "dog"]
       })
-      expect(yield* output).toContain("no Assemblies")
+      expect(yield* output).toContain(entry.id)
     })
   )
 

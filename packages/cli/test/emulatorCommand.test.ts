@@ -121,7 +121,7 @@ it.live("assembly emulator: uses the given public URL and hosts", () =>
     assert.include(shell.said, "export ASSEMBLY_BASE_URL='http://$(id).example'\n")
 
     const refused = yield* run("--public-url", "dev.example.com")
-    assert.match(refused.said, /^assembly: the option publicUrl is invalid: Expected an origin such as .*\n$/)
+    assert.match(refused.said, /^assembly: --public-url: Expected an origin such as .*\n$/)
   }).pipe(Effect.scoped)
 )
 
@@ -158,7 +158,7 @@ it.live("assembly emulator --tls: it answers over HTTP/2, with a certificate of 
     assert.isTrue((yield* run("--tls", "--tls-cert", cert)).said.startsWith(together))
     assert.isTrue((yield* run("--tls-key", key)).said.startsWith(together))
     const swapped = yield* run("--tls-cert", key, "--tls-key", cert)
-    assert.match(swapped.said, /^assembly: the option tls is invalid: Expected a certificate and its private key/)
+    assert.match(swapped.said, /^assembly: --tls-cert and --tls-key: Expected a certificate and its private key/)
     assert.notInclude(swapped.said, made.private.slice(40, 60))
   }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
 )

@@ -1,6 +1,7 @@
 /**
  * Runs the Assembly Processing Service on this machine, as an HTTP server that needs no account and no network.
  */
+import * as Folder from "@assembly-effect/api/unstable/Folder"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import * as Context from "effect/Context"
@@ -33,6 +34,7 @@ import * as BillRoutes from "./internal/billing/billRoutes.ts"
 import * as BillStore from "./internal/billing/billStore.ts"
 import * as BearerTokens from "./internal/auth/bearerTokens.ts"
 import * as Database from "./internal/data/database.ts"
+import * as StorageFailure from "./internal/data/storageFailure.ts"
 import * as AssemblyEnd from "./internal/assembly/assemblyEnd.ts"
 import * as Execution from "./internal/assembly/execution.ts"
 import * as FaultQueue from "./internal/http/faultQueue.ts"
@@ -158,6 +160,30 @@ const emulator = (options: Options) =>
     })
   )
 
+/** Creates the folder and the file of the database. Only the owner has access. */
+const prepare = Effect.fnUntraced(function* (data: string, database: string) {
+  const fs = yield* FileSystem.FileSystem
+  yield* Folder.make(data, { mode: 0o700 })
+  // SQLite creates its other files with the same permissions.
+  yield* Effect.scoped(fs.open(database, { flag: "a", mode: 0o600 }))
+  yield* fs.chmod(database, 0o600)
+})
+
+/** A disk that is full or may not be written is a failure of the storage. Everything else is a wrong path. */
+const unusable =
+  (data: string) =>
+  (error: PlatformError.PlatformError): EmulatorError.EmulatorError => {
+    const failed = StorageFailure.fromSystem(data)(error)
+    return failed.reason === "Broken"
+      ? new EmulatorError.InvalidOption({
+          option: "data",
+          value: data,
+          rule: "a folder that can be created and written",
+          code: failed.code
+        })
+      : failed
+  }
+
 /**
  * Provides the database and the file store. Both are in the folder `data`. Without the option `data`, the database is
  * in memory and the files are in a temporary folder. Only the owner of the folder has access, because the folder
@@ -172,13 +198,8 @@ const storage = ({ data }: Options) =>
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
       const folder = data ?? (yield* fs.makeTempDirectoryScoped({ prefix: "assembly-emulator-" }))
-      yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
       const database = path.join(folder, "emulator.sqlite")
-      if (data !== undefined) {
-        // SQLite creates the journal with the permissions of this file.
-        yield* Effect.scoped(fs.open(database, { flag: "a", mode: 0o600 }))
-        yield* fs.chmod(database, 0o600)
-      }
+      if (data !== undefined) yield* Effect.mapError(prepare(data, database), unusable(data))
       return Layer.mergeAll(
         Database.layer(data === undefined ? ":memory:" : database),
         FileStore.layer(path.join(folder, "files"))

@@ -43,9 +43,12 @@ export class InvalidOption extends Data.TaggedError("InvalidOption")<{
   readonly value: string
   /** What the option expects. */
   readonly rule: string
+  /** The error code of the system, such as `ENOTDIR`, if the system refuses the value. */
+  readonly code?: string | undefined
 }> {
   override get message() {
-    return `the option ${this.option} is invalid: Expected ${this.rule}, got ${JSON.stringify(this.value)}`
+    const code = this.code === undefined ? "" : ` (${this.code})`
+    return `the option ${this.option} is invalid: Expected ${this.rule}, got ${JSON.stringify(this.value)}${code}`
   }
 }
 

@@ -8,7 +8,8 @@ import type * as Effect from "effect/Effect"
  * An answered request.
  *
  * - `operation`: the name of the operation, such as `Assemblies.create` or `Tus.append`. Undefined if the request
- *   matches no operation, or was refused before the emulator looked for the operation.
+ *   matches no operation, or was refused before.
+ * - `assemblyId`: the id of the Assembly that the request creates, replays or is about. Undefined if there is none.
  * - `path`: the path without the query, because the query contains a signature.
  * - `status`: the status of the response.
  * - `reason`: the code and the message of the refusal. Undefined if the request was not refused.
@@ -20,6 +21,7 @@ import type * as Effect from "effect/Effect"
 export interface Entry {
   readonly method: string
   readonly operation: string | undefined
+  readonly assemblyId: string | undefined
   readonly path: string
   readonly status: number
   readonly reason: string | undefined

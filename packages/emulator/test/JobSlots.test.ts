@@ -213,8 +213,8 @@ describe("Job slots", () => {
         })
         assert.deepInclude(long, { aggregation: "avg", granularity: 3600, maxSlotCount: 3 })
         assert.strictEqual(long.stats.length, 49)
-        const elsewhere = yield* Queues.statistics({ region: "us-east-1", since })
-        assert.deepInclude(elsewhere, { avgSlotCount: 0, maxSlotCount: 0 })
+        const elsewhere = yield* Effect.flip(Queues.statistics({ region: "us-east-1", since }))
+        assert.strictEqual(elsewhere._tag, "JobSlotStatisticsMissingRegion")
         const theirs = yield* Effect.provide(Queues.statistics({ region: "all", since }), clientOf(other))
         assert.deepInclude(theirs, { avgSlotCount: 0, maxSlotCount: 0 })
 
@@ -233,6 +233,7 @@ describe("Job slots", () => {
         [{ since }, "MISSING_REGION"],
         [{ region: "", since, aggregation: "sum" }, "MISSING_REGION"],
         [{ region: 5, since }, "MISSING_REGION"],
+        [{ region: "us-east-1", since: "yesterday" }, "MISSING_REGION"],
         [{ region, since, aggregation: "sum" }, "INVALID_AGGREGATION"],
         [{ region, aggregation: 5 }, "INVALID_AGGREGATION"],
         [{ region }, "INVALID_TIME"],

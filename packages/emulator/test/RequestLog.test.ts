@@ -28,7 +28,54 @@ it.live("tells the listener the operation, the status and the reason of each req
         ["GET", undefined, 404, "SERVER_404: There is no such operation."]
       ]
     )
+    assert.deepStrictEqual(
+      heard.map(({ assemblyId }) => assemblyId),
+      [assembly_id, assembly_id, undefined, undefined, undefined, undefined]
+    )
     assert.strictEqual(heard.at(-1)?.path, "/nothing")
     assert.notInclude(JSON.stringify(heard), "signature")
+  }).pipe(Effect.provide(layerEmulator({ onRequest })))
+})
+
+it.live("tells the listener which Assembly each request of an upload is about", () => {
+  const heard: Array<RequestLog.Entry> = []
+  const onRequest = (entry: RequestLog.Entry) => Effect.sync(() => void heard.push(entry))
+  return Effect.gen(function* () {
+    const created = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
+    const id = created.assembly_id
+    const [url, tusUrl] = [created.assembly_ssl_url ?? "", created.tus_url ?? ""]
+    const base64 = (text: string) => Buffer.from(text).toString("base64")
+    const tus = { "tus-resumable": "1.0.0" }
+    const upload = yield* Effect.promise(() =>
+      fetch(tusUrl, {
+        method: "POST",
+        headers: {
+          ...tus,
+          "upload-length": "1",
+          "upload-metadata": `assembly_url ${base64(url)},filename YQ==,fieldname Yg==`
+        }
+      })
+    )
+    const at = new URL(upload.headers.get("location") ?? "", tusUrl)
+    yield* Effect.promise(() => fetch(at, { method: "HEAD", headers: tus }))
+    yield* Effect.promise(() =>
+      fetch(at, {
+        method: "PATCH",
+        headers: { ...tus, "upload-offset": "0", "content-type": "application/offset+octet-stream" },
+        body: "x"
+      })
+    )
+    const none = "0".repeat(32)
+    yield* Effect.promise(() => fetch(new URL(`/assemblies/${none}`, tusUrl)))
+    assert.deepStrictEqual(
+      heard.map(({ assemblyId, operation, status }) => [operation, status, assemblyId]),
+      [
+        ["Assemblies.create", 200, id],
+        ["Tus.create", 201, id],
+        ["Tus.offset", 200, id],
+        ["Tus.append", 204, id],
+        ["Assemblies.get", 404, none]
+      ]
+    )
   }).pipe(Effect.provide(layerEmulator({ onRequest })))
 })

@@ -16,7 +16,12 @@ export const cliRead: ReadonlyArray<Mutant> = [
         replace: `columns`
       },
       {
-        name: "the columns that do not fit are not named",
+        name: "a column that matters is left out",
+        find: `byRank.filter(({ column }) => column.optional !== true)`,
+        replace: `byRank.slice(0, 1)`
+      },
+      {
+        name: "nobody says which columns are missing",
         find: `titles.length === 0 ? []`,
         replace: `titles.length >= 0 ? []`
       }
@@ -30,6 +35,11 @@ export const cliRead: ReadonlyArray<Mutant> = [
         name: "a later page has a state that does not fit",
         find: `stateOf: AssemblyState.known`,
         replace: `stateOf: AssemblyState.name`
+      },
+      {
+        name: "an Assembly of many files has a line of thousands of cells",
+        find: `&& Text.width(files) <= mostCells) return files`,
+        replace: `|| Text.width(files) > 0) return files`
       }
     ]
   ),
@@ -94,9 +104,15 @@ export const cliRead: ReadonlyArray<Mutant> = [
     "packages/cli/src/internal/resultFiles.ts",
     ["resultFiles"],
     [
-      { name: "a result leaves its folder", find: `.split(/[/\\\\]/).at(-1)`, replace: `.split("|").at(-1)` },
+      {
+        name: "a result leaves the output folder",
+        find: `part.trim() !== "" && part !== "." && part !== ".."`,
+        replace: `part !== ""`
+      },
+      { name: "results of two folders are in one folder", find: `folder: above.join("/")`, replace: `folder: ""` },
+      { name: "a result is a device of Windows", find: `.replace(device, "_$&")`, replace: `` },
       { name: "a result is a hidden file", find: `.replace(/^\\.+/, "_")`, replace: `` },
-      { name: "one result replaces another", find: `taken.has(key(folder, name))`, replace: `taken.has("")` }
+      { name: "one result replaces another", find: `taken.has(keyOf([...above, name]))`, replace: `taken.has("")` }
     ]
   ),
   ...changes(
@@ -114,6 +130,11 @@ export const cliRead: ReadonlyArray<Mutant> = [
         replace: `isThere: false`
       },
       {
+        name: "a mistyped Step is an empty list",
+        find: `steps.filter((step) => !known.includes(step))`,
+        replace: `steps.filter((step) => known.includes(step) && step === "")`
+      },
+      {
         name: "results of a running Assembly are downloaded",
         find: `if (!Assembly.isOver(status))`,
         replace: `if (false)`
@@ -126,8 +147,62 @@ export const cliRead: ReadonlyArray<Mutant> = [
     [
       {
         name: "a foreign .env sends the credentials of the environment to its own address",
-        find: `if ((yield* isSet("ASSEMBLY_AUTH_KEY")) || (yield* isSet("ASSEMBLY_AUTH_SECRET"))) return Layer.empty`,
-        replace: ``
+        find: `if (given.length > 0) {`,
+        replace: `if (given.length > 2) {`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/DotEnv.ts",
+    ["settings"],
+    [{ name: "a broken line of .env is skipped without a word", find: `, ...problems]`, replace: `]` }]
+  ),
+  ...changes(
+    "packages/cli/src/commands/doctor.ts",
+    ["settings"],
+    [
+      {
+        name: "doctor fails with 1, whatever does not work",
+        find: `exitCode: problem.exitCode ?? failed`,
+        replace: `exitCode: failed`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/pages.ts",
+    ["unknownValues"],
+    [
+      {
+        name: "a page behind the last page is an empty list",
+        find: `items.length > 0 || asked.page === 1`,
+        replace: `items.length >= 0`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/fields.ts",
+    ["unknownValues"],
+    [{ name: "the last value of a repeated field wins", find: `if (fields.has(key))`, replace: `if (fields.has(""))` }]
+  ),
+  ...changes(
+    "packages/cli/src/commands/completions.ts",
+    ["completions"],
+    [
+      {
+        name: "no shell completes the files of an upload",
+        find: `withPaths(Completions.fromCommand(yield* root))`,
+        replace: `Completions.fromCommand(yield* root)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/assembly/region.ts",
+    ["Assemblies", "JobSlots"],
+    [
+      {
+        name: "a region that does not exist has statistics",
+        find: `asked === region || asked === "all" ? undefined`,
+        replace: `asked !== "" ? undefined`
       }
     ]
   ),
@@ -168,6 +243,7 @@ export const cliRead: ReadonlyArray<Mutant> = [
     "packages/emulator/src/internal/http/requestLog.ts",
     ["RequestLog"],
     [
+      { name: "the log does not say which Assembly", find: `note.assemblyId ?? assemblyOf(url)`, replace: `undefined` },
       { name: "the log contains signatures", find: `url.split("?", 1)[0] ?? ""`, replace: `url` },
       { name: "the log does not say why", find: `reason: reasonOf(response)`, replace: `reason: undefined` }
     ]

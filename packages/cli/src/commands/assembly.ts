@@ -125,6 +125,13 @@ export const assembly = Effect.fnUntraced(function* (args: ReadonlyArray<string>
   })
   return Command.make("assembly").pipe(
     Command.withDescription("The Assembly Processing Service from the command line"),
+    Command.withExamples([
+      {
+        command: "assembly upload --template my-template cat.jpg",
+        description: "Upload a file, and wait for the results"
+      },
+      { command: "assembly doctor", description: "Check the settings, the service and the credentials" }
+    ]),
     Command.withSubcommands([
       upload,
       stats,

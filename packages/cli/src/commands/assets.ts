@@ -41,12 +41,12 @@ const list = Command.make(
       Argument.optional
     ),
     limit: Flag.Int("limit").pipe(
-      Flag.withDescription("Assets per page, 1 to 500"),
+      Flag.withDescription("Assets per page, 1 to 500 (default: 100)"),
       Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 500 }))),
       Flag.withDefault(100)
     ),
     cursor: Flag.String("cursor").pipe(
-      Flag.withDescription("The cursor that the previous page printed"),
+      Flag.withDescription("The cursor that the previous page printed (default: the first page)"),
       Flag.withSchema(DamEntries.Cursor),
       Flag.optional
     ),
@@ -55,7 +55,11 @@ const list = Command.make(
   Effect.fnUntraced(function* ({ cursor, json, limit, prefix }) {
     const page = yield* Dam.list({ limit, ...given({ prefix, cursor }) })
     if (json) return yield* Output.json(DamEntries.Page)(page)
-    yield* Output.report(Table.render(columns, page.assets, { ...(yield* Output.layout), empty: "no assets" }))
+    const empty = Option.match(prefix, {
+      onNone: () => "no assets",
+      onSome: (text) => `no assets whose path begins with ${text}`
+    })
+    yield* Output.report(Table.render(columns, page.assets, { ...(yield* Output.layout), empty }))
     if (page.next_cursor !== null) yield* Output.lines(["", `next page: --cursor=${page.next_cursor}`])
   })
 ).pipe(
@@ -89,7 +93,7 @@ const get = Command.make(
       Argument.withSchema(Identifier.AssetId)
     ),
     versionId: Flag.String("version-id").pipe(
-      Flag.withDescription("An older version of the asset"),
+      Flag.withDescription("An older version of the asset (default: the current version)"),
       Flag.withSchema(Identifier.VersionId),
       Flag.optional
     ),
@@ -142,11 +146,16 @@ const moveMany = Command.make(
   {
     assetIds,
     folder: Flag.String("folder").pipe(
-      Flag.withDescription("The id of the folder to move to, which assembly move --json prints for an asset"),
+      Flag.withDescription(
+        "The id of the folder to move to, which assembly move --json prints for an asset; required without --root"
+      ),
       Flag.withSchema(Identifier.FolderId),
       Flag.optional
     ),
-    root: Flag.Boolean("root").pipe(Flag.withDescription("Move out of all folders"), Flag.withDefault(false)),
+    root: Flag.Boolean("root").pipe(
+      Flag.withDescription("Move out of all folders; required without --folder"),
+      Flag.withDefault(false)
+    ),
     json: jsonFlag
   },
   Effect.fnUntraced(function* ({ assetIds: ids, json, ...destination }) {
@@ -200,5 +209,9 @@ export const assets = <E, R>(service: Layer.Layer<AssemblyClient, E, R>) =>
       Command.provide(move, service),
       Command.provide(moveMany, service),
       Command.provide(remove, service)
+    ]),
+    Command.withExamples([
+      { command: "assembly assets list reports/", description: "The assets in a folder and its subfolders" },
+      { command: "assembly assets move drafts archive/drafts", description: "Move a folder" }
     ])
   )

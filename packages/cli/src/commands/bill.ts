@@ -30,8 +30,8 @@ interface RobotRow {
 }
 
 const columns: ReadonlyArray<Table.Column<RobotRow>> = [
-  { title: "Robot", value: ({ robot }) => robot },
-  { title: "Use", value: ({ use }) => use }
+  { title: "Robot", value: ({ robot }) => robot, keep: true },
+  { title: "Use", value: ({ use }) => use, least: 20, wrap: true }
 ]
 
 const rowsOf = (robots: Schema.Json | undefined): ReadonlyArray<RobotRow> =>

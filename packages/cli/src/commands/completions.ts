@@ -2,7 +2,55 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Completions from "effect/cli/Completions"
 import * as Effect from "effect/Effect"
+import * as HelpText from "../HelpText.ts"
 import * as Output from "../Output.ts"
+
+/** The kind of path that a parameter takes. */
+type PathType = "file" | "directory" | "either"
+
+/**
+ * The parameters that take a path, although their type is a text: `-` is the standard input, an empty text is refused,
+ * and a pattern is expanded. Flags have their dashes.
+ */
+export const paths: Readonly<Record<string, Readonly<Record<string, PathType>>>> = {
+  "assembly upload": { paths: "either", "--steps": "file", "--journal": "directory" },
+  "assembly replay": { "--steps": "file", "--fields": "file" },
+  "assembly templates create": { file: "file" },
+  "assembly templates update": { "--file": "file" },
+  "assembly credentials create": { "--content": "file" },
+  "assembly credentials update": { "--content": "file" },
+  "assembly results download": { "--output": "directory" },
+  "assembly emulator": { "--data": "directory" }
+}
+
+/** Gives the parameters of {@link paths} the type of a path, so that shells complete the names of files. */
+const withPaths = (command: Completions.CommandDescriptor, above: string = ""): Completions.CommandDescriptor => {
+  const path = `${above} ${command.name}`.trim()
+  const known = paths[path] ?? {}
+  const typed = <P extends { readonly name: string }>(parameter: P, key: string) => {
+    const pathType = known[key]
+    return pathType === undefined ? parameter : { ...parameter, type: { _tag: "Path" as const, pathType } }
+  }
+  return {
+    ...command,
+    flags: command.flags.map((flag) => typed(flag, `--${flag.name}`)),
+    arguments: command.arguments.map((argument) => typed(argument, argument.name)),
+    subcommands: command.subcommands.map((subcommand) => withPaths(subcommand, path))
+  }
+}
+
+const hasValues = ({ type: { _tag } }: Completions.FlagDescriptor): boolean =>
+  _tag === "Boolean" || _tag === "Choice" || _tag === "Path"
+
+/**
+ * Gives each flag with a free text an empty list of values. Without a list, the script for bash completes the arguments
+ * of the command there, such as the files of `upload` behind `--template`.
+ */
+const withoutGuesses = (command: Completions.CommandDescriptor): Completions.CommandDescriptor => ({
+  ...command,
+  flags: command.flags.map((flag) => (hasValues(flag) ? flag : { ...flag, type: { _tag: "Choice", values: [] } })),
+  subcommands: command.subcommands.map(withoutGuesses)
+})
 
 /** `assembly completions`: prints the script that completes the commands and flags of a shell. */
 export const completions = <E, R>(root: Effect.Effect<Command.Command.Any, E, R>) =>
@@ -14,11 +62,13 @@ export const completions = <E, R>(root: Effect.Effect<Command.Command.Any, E, R>
       )
     },
     Effect.fnUntraced(function* ({ shell }) {
-      const script = Completions.generate("assembly", shell, Completions.fromCommand(yield* root))
+      const known = withPaths(Completions.fromCommand(yield* root))
+      const script = Completions.generate("assembly", shell, shell === "bash" ? withoutGuesses(known) : known)
       yield* Output.lines(script.split("\n"))
     })
   ).pipe(
     Command.withDescription("Print the completions of a shell"),
+    Command.annotate(HelpText.Environment, []),
     Command.withExamples([
       { command: "source <(assembly completions bash)", description: "bash, also in ~/.bashrc" },
       { command: 'assembly completions zsh > "${fpath[1]}/_assembly"', description: "zsh" },

@@ -116,7 +116,8 @@ const typeColumns: ReadonlyArray<Table.Column<TypeRow>> = [
     value: ({ type }) =>
       Object.entries(type.fields)
         .map(([name, { requiredOnCreate }]) => (requiredOnCreate === true ? `${name}*` : name))
-        .join(", ")
+        .join(", "),
+    wrap: true
   }
 ]
 
@@ -238,5 +239,9 @@ export const credentials = <E, R>(service: Layer.Layer<AssemblyClient, E, R>) =>
       Command.provide(create, service),
       Command.provide(update, service),
       Command.provide(remove, service)
+    ]),
+    Command.withExamples([
+      { command: "assembly credentials types", description: "The types and their fields" },
+      { command: "assembly credentials create photos --type s3 --content s3.json", description: "From a file" }
     ])
   )

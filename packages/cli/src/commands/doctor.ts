@@ -20,16 +20,23 @@ import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 import * as DotEnv from "../DotEnv.ts"
 import * as ErrorLine from "../ErrorLine.ts"
+import * as ExitCode from "../ExitCode.ts"
 import * as Format from "../Format.ts"
 import { jsonFlag } from "../internal/flags.ts"
 import * as Health from "../internal/health.ts"
+import * as NextStep from "../NextStep.ts"
 import * as Output from "../Output.ts"
 
-/** At least one thing does not work. Each was printed. */
-export class NotWell extends Schema.TaggedError<NotWell>()("NotWell", { problems: Schema.Int }) {
+/** At least one thing does not work. Each was printed. `exitCode` is the code of the first of them. */
+export class NotWell extends Schema.TaggedError<NotWell>()("NotWell", {
+  problems: Schema.Int,
+  exitCode: Schema.Int
+}) {
+  override readonly [Runtime.errorExitCode]: number = this.exitCode
   override get message() {
     return this.problems === 1 ? "1 thing does not work" : `${this.problems} things do not work`
   }
@@ -37,9 +44,42 @@ export class NotWell extends Schema.TaggedError<NotWell>()("NotWell", { problems
 
 const variables = ["ASSEMBLY_BASE_URL", "ASSEMBLY_AUTH_KEY", "ASSEMBLY_AUTH_SECRET"] as const
 
-/** Whether the variables are set, and whether each comes from the environment or from `.env`. */
+const { failed, usage } = ExitCode.codes
+
+/** What does not work because of an error, with the advice and the exit code of a command with this error. */
+const broken = (about: string, error: unknown, host: string | undefined, otherwise: string): Health.Finding =>
+  Health.bad(
+    about,
+    ErrorLine.fromError(error, host),
+    NextStep.fromError(error, host) ?? otherwise,
+    ExitCode.fromError(error)
+  )
+
+/** What the file `.env` is used for, and what in it cannot be used. */
+const dotEnv = Effect.map(DotEnv.Current, (report) => {
+  if (report === undefined) return []
+  const { has, ignored, loaded, path, problems } = report
+  return [
+    ...(loaded.size === 0 ? [] : [Health.good(".env", `${path} is read: ${[...loaded].join(", ")}`)]),
+    ...(ignored === undefined
+      ? []
+      : [Health.note(".env", `${path} is not used: ${ignored}`, "Set all three variables in one place.")]),
+    ...(has.size > 0 && loaded.size === 0 && ignored === undefined
+      ? [
+          Health.note(
+            ".env",
+            `${path} is not used: the environment has ${[...has].join(", ")}`,
+            "The environment wins."
+          )
+        ]
+      : []),
+    ...problems.map((problem) => Health.note(".env", problem, "Correct the file, or remove the line."))
+  ]
+})
+
+/** Whether the variables are set, and from where. */
 const settings = Effect.gen(function* () {
-  const loaded = yield* DotEnv.Loaded
+  const loaded = (yield* DotEnv.Current)?.loaded
   const missing = yield* Effect.filter(variables, (name) =>
     Effect.map(Effect.result(Config.schema(Schema.NonEmptyString, name)), Result.isFailure)
   )
@@ -47,10 +87,11 @@ const settings = Effect.gen(function* () {
     return Health.bad(
       "settings",
       `${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} not set`,
-      "export the variables, write them into .env, or try the service on this machine with assembly emulator"
+      "Set them in the environment or in the file .env; assembly emulator prints them for a service on this machine.",
+      usage
     )
   }
-  const sources = variables.map((name) => `${name} (${loaded.has(name) ? ".env" : "environment"})`)
+  const sources = variables.map((name) => `${name} (${loaded?.has(name) === true ? ".env" : "environment"})`)
   return Health.good("settings", sources.join(", "))
 })
 
@@ -61,17 +102,21 @@ const nobody = Assembly.AssemblyId.make("0".repeat(32))
 const isOfService = ({ _tag }: { readonly _tag: string }): boolean =>
   _tag === "ServiceFailure" || _tag === "RateLimited"
 
-const address = Effect.fnUntraced(function* (baseUrl: string) {
+const address = Effect.fnUntraced(function* (baseUrl: string, host: string) {
   const before = yield* Clock.currentTimeMillis
   const answer = yield* Effect.result(Assemblies.get(nobody))
-  const elapsed = Format.duration((yield* Clock.currentTimeMillis) - before)
+  const elapsed = Format.latency((yield* Clock.currentTimeMillis) - before)
   if (Result.isSuccess(answer) || isOfService(answer.failure)) {
     return Health.good("address", `${baseUrl} answers as the service does, in ${elapsed}`)
   }
-  const problem = ErrorLine.fromError(answer.failure)
-  return answer.failure._tag === "UnexpectedResponse"
-    ? Health.bad("address", `${baseUrl} answers, but not as the service does: ${problem}`, "check ASSEMBLY_BASE_URL")
-    : Health.bad("address", problem, "check ASSEMBLY_BASE_URL, the network and the proxy (HTTPS_PROXY, NO_PROXY)")
+  const { failure } = answer
+  if (failure._tag !== "UnexpectedResponse") return broken("address", failure, host, "Check ASSEMBLY_BASE_URL.")
+  return Health.bad(
+    "address",
+    `${baseUrl} answers, but not as the service does: ${ErrorLine.fromError(failure, host)}`,
+    "Check ASSEMBLY_BASE_URL: another program may listen there.",
+    failed
+  )
 })
 
 /** A larger skew can break other programs, although this client corrects a skew of up to an hour. */
@@ -94,7 +139,7 @@ const clock = Effect.fnUntraced(function* (baseUrl: string) {
       return [
         Duration.isLessThanOrEqualTo(size, tolerable)
           ? Health.good("clock", text)
-          : Health.bad("clock", text, "set the clock of this machine, because signatures expire")
+          : Health.bad("clock", text, "Set the clock of this machine, because signatures expire.", failed)
       ]
     }
   })
@@ -128,10 +173,10 @@ const readings: Readonly<Record<string, Effect.Effect<Access, never, AssemblyCli
   "dam:read": accessOf(Dam.list({ limit: 1 }))
 }
 
-const key = "check ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET; assembly keys list shows the keys of a Workspace"
+const key = "Check ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET."
 
 /** Whether the service accepts the key, and what the key may read. */
-const credentials = Effect.gen(function* () {
+const credentials = Effect.fnUntraced(function* (host: string) {
   const found = yield* Effect.forEach(
     Object.entries(readings),
     ([scope, access]) => Effect.map(access, (one) => ({ scope, access: one })),
@@ -139,13 +184,13 @@ const credentials = Effect.gen(function* () {
   )
   const refused = found.find(({ access }) => typeof access !== "string")?.access
   if (refused !== undefined && typeof refused !== "string") {
-    return [Health.bad("credentials", ErrorLine.fromError(refused), key)]
+    return [broken("credentials", refused, host, key)]
   }
   const scopes = (wanted: Access) => found.filter(({ access }) => access === wanted).map(({ scope }) => scope)
   const [granted, missing, unknown] = [scopes("granted"), scopes("missing"), scopes("unknown")]
   return [
     granted.length + missing.length === 0
-      ? Health.bad("credentials", "no request could be made with the Auth Key", key)
+      ? Health.bad("credentials", "no request could be made with the Auth Key", key, failed)
       : Health.good("credentials", "the service accepts the Auth Key"),
     ...(granted.length === 0 ? [] : [Health.good("scopes", granted.join(", "))]),
     ...(missing.length === 0
@@ -154,7 +199,7 @@ const credentials = Effect.gen(function* () {
           Health.note(
             "scopes",
             `not granted: ${missing.join(", ")}`,
-            "assembly keys update --scope … adds scopes, if needed"
+            "If a command needs one: assembly keys update --scope … replaces the scopes of a key."
           )
         ]),
     ...(unknown.length === 0
@@ -163,7 +208,7 @@ const credentials = Effect.gen(function* () {
           Health.note(
             "scopes",
             `not known: ${unknown.join(", ")}`,
-            "the service refused the request for another reason"
+            "The service refused the request for another reason."
           )
         ])
   ]
@@ -187,28 +232,28 @@ const abilities = Effect.fnUntraced(function* (created: Assembly.Status) {
   return [
     versions.includes("1.0.0") && extensions.includes("creation")
       ? Health.good("uploads", text)
-      : Health.bad("uploads", text, "uploads need tus 1.0.0 with the extension creation"),
+      : Health.bad("uploads", text, "Uploads need tus 1.0.0 with the extension creation.", failed),
     ...missing.map((name) => Health.note("uploads", `no ${name}`, useful[name] ?? ""))
   ]
 })
 
 /** Creates an Assembly that waits for a file, asks its tus server what it can do, and cancels the Assembly. */
-const uploads = Effect.gen(function* () {
+const uploads = Effect.fnUntraced(function* (host: string) {
   const created = yield* Effect.result(Assemblies.create({ numExpectedUploadFiles: 1 }))
   if (Result.isFailure(created)) {
-    const problem = ErrorLine.fromError(created.failure)
+    const { failure } = created
+    if (failure._tag !== "AuthenticationFailed") {
+      return [broken("uploads", failure, host, "assembly doctor --no-upload skips this check.")]
+    }
+    const problem = ErrorLine.fromError(failure, host)
     return [
-      created.failure._tag === "AuthenticationFailed"
-        ? Health.note("uploads", `not known: ${problem}`, "a key with the scope assemblies:write can create Assemblies")
-        : Health.bad("uploads", problem, "assembly doctor --no-upload skips this check")
+      Health.note("uploads", `not known: ${problem}`, "A key with the scope assemblies:write can create Assemblies.")
     ]
   }
   const { assembly_id: id } = created.success
   return yield* abilities(created.success).pipe(
     Effect.catch((error) =>
-      Effect.succeed([
-        Health.bad("uploads", ErrorLine.fromError(error), "check that this network reaches the host of uploads")
-      ])
+      Effect.succeed([broken("uploads", error, undefined, "Check that this network reaches the host of uploads.")])
     ),
     Effect.ensuring(Effect.ignore(Assemblies.cancel(id)))
   )
@@ -217,11 +262,12 @@ const uploads = Effect.gen(function* () {
 /** All checks of a service whose settings are complete. The later checks make no sense if the address is wrong. */
 const examine = Effect.fnUntraced(function* (withUpload: boolean) {
   const baseUrl = (yield* Config.String("ASSEMBLY_BASE_URL")).replace(/\/+$/, "")
-  const reached = yield* address(baseUrl)
+  const host = new URL(baseUrl).host
+  const reached = yield* address(baseUrl, host)
   if (reached.verdict === "bad") return [reached]
-  const found = [reached, ...(yield* clock(baseUrl)), ...(yield* credentials)]
+  const found = [reached, ...(yield* clock(baseUrl)), ...(yield* credentials(host))]
   const isAccepted = found.some(({ about, verdict }) => about === "credentials" && verdict === "good")
-  return withUpload && isAccepted ? [...found, ...(yield* uploads)] : found
+  return withUpload && isAccepted ? [...found, ...(yield* uploads(host))] : found
 })
 
 /** `assembly doctor`: checks the settings, the service, the credentials and uploads. */
@@ -236,21 +282,28 @@ export const doctor = Command.make(
   },
   Effect.fnUntraced(function* ({ json, upload }) {
     const first = yield* settings
-    const others =
+    // A setting that is set but invalid has one finding, which says what is wrong.
+    const checked =
       first.verdict === "bad"
-        ? []
+        ? [first]
         : yield* examine(upload).pipe(
+            Effect.map((found) => [first, ...found]),
             Effect.provide(AssemblyNode.layerConfig()),
             Effect.catch((error) =>
-              Effect.succeed([Health.bad("settings", ErrorLine.fromError(error), "check the three variables")])
+              Effect.succeed([
+                broken("settings", error, undefined, "Correct the variable; assembly doctor --help shows an example.")
+              ])
             )
           )
-    const findings = [first, ...others]
+    const findings = [...(yield* dotEnv), ...checked]
     yield* json
       ? Output.json(Schema.Array(Health.Finding))(findings)
       : Output.report(Health.render(findings, yield* Output.layout))
-    const problems = findings.filter(({ verdict }) => verdict === "bad").length
-    if (problems > 0) return yield* new NotWell({ problems })
+    const bad = findings.filter(({ verdict }) => verdict === "bad")
+    const [problem] = bad
+    if (problem !== undefined) {
+      return yield* new NotWell({ problems: bad.length, exitCode: problem.exitCode ?? failed })
+    }
   })
 ).pipe(
   Command.withDescription(

@@ -11,12 +11,15 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
+import * as CommandError from "../CommandError.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as HelpText from "../HelpText.ts"
 import * as Document from "../internal/document.ts"
+import { repeated } from "../internal/flags.ts"
 import * as RequestLine from "../internal/requestLine.ts"
 import * as RunProgram from "../RunProgram.ts"
 import * as Shell from "../internal/shell.ts"
+import * as SystemProblem from "../internal/systemProblem.ts"
 import * as Output from "../Output.ts"
 import * as Style from "../Style.ts"
 
@@ -30,14 +33,25 @@ export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotList
   }
 }
 
-/** The file of `--templates` cannot be read, or contains no valid Templates. */
-export class CannotReadTemplates extends Schema.TaggedError<CannotReadTemplates>()("CannotReadTemplates", {
-  path: Schema.String,
-  problem: Schema.String
+/** The flags of the options of the emulator. */
+const flagOf = {
+  data: "--data",
+  publicUrl: "--public-url",
+  allowedHosts: "--allowed-host",
+  tls: "--tls-cert and --tls-key"
+} as const
+
+/** The value of a flag is invalid. */
+export class InvalidFlag extends Schema.TaggedError<InvalidFlag>()("InvalidFlag", {
+  flag: Schema.String,
+  value: Schema.String,
+  rule: Schema.String,
+  code: Schema.optionalKey(Schema.String)
 }) {
   override readonly [Runtime.errorExitCode] = ExitCode.codes.usage
   override get message() {
-    return `${this.path}: ${this.problem}`
+    const why = this.code === undefined ? "" : ` (${this.code})`
+    return `${this.flag}: Expected ${this.rule}, got ${JSON.stringify(this.value)}${why}`
   }
 }
 
@@ -73,14 +87,8 @@ const load = Effect.promise(() => import("@assembly-effect/emulator/Emulator"))
 
 /** Reads a list of Templates from a JSON file. */
 const readTemplates = Effect.fnUntraced(function* (path: string) {
-  const fs = yield* FileSystem.FileSystem
   const { Template } = yield* Effect.promise(() => import("@assembly-effect/emulator/Template"))
-  const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Array(Template)))
-  const text = yield* Effect.mapError(
-    fs.readFileString(path),
-    (error) => new CannotReadTemplates({ path, problem: Document.problemOf(error) })
-  )
-  return yield* Effect.mapError(decode(text), ({ message }) => new CannotReadTemplates({ path, problem: message }))
+  return yield* Document.read(Schema.Array(Template), path)
 })
 
 /**
@@ -112,7 +120,7 @@ const credentialsOf = (key: Option.Option<string>, secret: Option.Option<Redacte
 
 const readCertificate = (path: string) =>
   FileSystem.FileSystem.use((fs) => fs.readFileString(path)).pipe(
-    Effect.mapError((error) => new CannotReadCertificate({ path, problem: Document.problemOf(error) }))
+    Effect.mapError((error) => new CannotReadCertificate({ path, problem: SystemProblem.of(error) }))
   )
 
 /** The certificate for TLS; undefined for plain HTTP. */
@@ -128,11 +136,11 @@ const tlsOf = Effect.fnUntraced(function* (
 
 /** `--data` names no folder. An empty text is often an unset variable of a shell. */
 export class NotAFolder extends Schema.TaggedError<NotAFolder>()("NotAFolder", { path: Schema.String }) {
-  override readonly [Runtime.errorExitCode] = 2
+  override readonly [Runtime.errorExitCode] = ExitCode.codes.usage
   override get message() {
     return this.path.trim() === ""
       ? "--data is empty: name a folder, or leave --data out to keep nothing"
-      : `--data ${this.path} is not a folder`
+      : `--data ${this.path} is a file, not a folder`
   }
 }
 
@@ -183,9 +191,10 @@ export const emulator = Command.make(
       Flag.withDescription("The origin of a proxy in front of the emulator; URLs in responses have this origin"),
       Flag.optional
     ),
-    allowedHosts: Flag.String("allowed-host").pipe(
-      Flag.withDescription("A host name to accept besides loopback and --public-url; may be repeated"),
-      Flag.atLeast(0)
+    allowedHosts: repeated(
+      Flag.String("allowed-host").pipe(
+        Flag.withDescription("A host name to accept besides loopback and --public-url; may be repeated")
+      )
     ),
     allowPrivateNotifications: Flag.Boolean("allow-private-notifications").pipe(
       Flag.withDescription("Allow private hosts in a notify_url, besides public hosts and this machine"),
@@ -249,11 +258,32 @@ export const emulator = Command.make(
         onRequest: Option.getOrElse(log, () => command.length === 0) ? onRequest : undefined
       })
     ).pipe(
-      Effect.catchTag("ServeError", ({ cause }) =>
-        Effect.fail(
-          new CannotListen({ port: flags.port, problem: cause instanceof Error ? cause.message : "the server failed" })
-        )
-      )
+      Effect.catchTags({
+        ServeError: ({ cause }) =>
+          Effect.fail(
+            new CannotListen({
+              port: flags.port,
+              problem: cause instanceof Error ? cause.message : "the server failed"
+            })
+          ),
+        InvalidTemplate: ({ id, problem }) =>
+          Effect.fail(
+            new CommandError.InvalidDocument({
+              path: Option.getOrElse(flags.templates, () => ""),
+              problem: `the Template ${id}: ${problem}`
+            })
+          ),
+        InvalidOption: ({ code, option, rule, value }) =>
+          Effect.fail(
+            new InvalidFlag({
+              flag: flagOf[option],
+              value,
+              rule,
+              // "No such file" would say nothing about a folder that cannot be created.
+              ...(code === undefined ? {} : { code: code === "ENOENT" ? code : SystemProblem.ofCode(code) })
+            })
+          )
+      })
     )
   })
 ).pipe(

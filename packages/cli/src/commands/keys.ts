@@ -17,7 +17,7 @@ import * as Cells from "../internal/cells.ts"
 import * as Confirm from "../internal/confirm.ts"
 import { deleteEach } from "../internal/deleteEach.ts"
 import * as Facts from "../internal/facts.ts"
-import { jsonFlag, showSecretFlag } from "../internal/flags.ts"
+import { jsonFlag, repeated, showSecretFlag } from "../internal/flags.ts"
 import { given } from "../internal/given.ts"
 import * as Output from "../Output.ts"
 import * as Table from "../Table.ts"
@@ -27,10 +27,9 @@ const id = Argument.String("id").pipe(
   Argument.withSchema(AuthKey.AuthKeyId)
 )
 
-const scopesFlag = Flag.String("scope").pipe(
+const scopeFlag = Flag.String("scope").pipe(
   Flag.withSchema(Auth.Scope),
-  Flag.withDescription("A scope of the key, such as assemblies:read; may be repeated"),
-  Flag.atLeast(0)
+  Flag.withDescription("A scope of the key, such as assemblies:read; may be repeated")
 )
 
 const settings = {
@@ -121,7 +120,7 @@ const keepsSecret = ({ canShowAuthSecret, scopes, showSecret }: Creation) => {
 
 const create = Command.make(
   "create",
-  { scopes: scopesFlag, ...settings, showSecret: showSecretFlag, json: jsonFlag },
+  { scopes: Flag.atLeast(scopeFlag, 1), ...settings, showSecret: showSecretFlag, json: jsonFlag },
   Effect.fnUntraced(function* ({ json, scopes, showSecret, ...options }) {
     const scope = yield* keepsSecret({ scopes, showSecret, ...options })
     const created = yield* AuthKeys.create({ scope, ...given(options) })
@@ -163,7 +162,7 @@ const namesChange = ({ scopes, ...options }: Change) =>
 
 const update = Command.make(
   "update",
-  { id, scopes: scopesFlag, ...settings, json: jsonFlag },
+  { id, scopes: repeated(scopeFlag), ...settings, json: jsonFlag },
   Effect.fnUntraced(function* ({ id: authKeyId, json, scopes, ...options }) {
     const scope = Option.liftPredicate(scopes, Arr.isReadonlyArrayNonEmpty)
     const updated = yield* AuthKeys.update(authKeyId, given({ scope, ...options }))
@@ -175,7 +174,7 @@ const update = Command.make(
   })
 ).pipe(
   Command.validate(({ id: _id, json: _json, ...change }) => namesChange(change)),
-  Command.withDescription("Change an Auth Key. --scope replaces all scopes"),
+  Command.withDescription("Change an Auth Key. --scope replaces all scopes; what is not given stays as it is"),
   Command.withExamples([
     { command: "assembly keys update --scope read --no-can-show-secret <id>", description: "Restrict a key" },
     {
@@ -216,7 +215,11 @@ const wantsSecret = ({ showSecret }: { readonly showSecret: boolean }) =>
 
 const secret = Command.make(
   "secret",
-  { id, showSecret: showSecretFlag, json: jsonFlag },
+  {
+    id,
+    showSecret: showSecretFlag.pipe(Flag.withDescription("Required: make sure that nobody else sees the output")),
+    json: jsonFlag
+  },
   Effect.fnUntraced(function* ({ id: authKeyId, json }) {
     const shown = yield* AuthKeys.secret(authKeyId)
     yield* json ? Output.json(AuthKey.Shown)(shown) : Output.lines([Redacted.value(shown.auth_secret)])
@@ -255,5 +258,12 @@ export const keys = <E, R>(service: Layer.Layer<AssemblyClient, E, R>) =>
       Command.provide(remove, service),
       Command.provide(secret, service),
       Command.provide(scopes, service)
+    ]),
+    Command.withExamples([
+      { command: "assembly keys list", description: "The Auth Keys, without their secrets" },
+      {
+        command: "assembly keys create --scope assemblies:read --show-secret",
+        description: "A key that reads Assemblies"
+      }
     ])
   )

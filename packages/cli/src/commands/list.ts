@@ -8,13 +8,14 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as AssemblyTable from "../AssemblyTable.ts"
-import { jsonFlag } from "../internal/flags.ts"
+import { jsonFlag, repeated } from "../internal/flags.ts"
 import * as Moment from "../internal/moment.ts"
+import * as Pages from "../internal/pages.ts"
 import * as Output from "../Output.ts"
 import type * as Table from "../Table.ts"
 
 const pageFlag = Flag.Int("page").pipe(
-  Flag.withDescription("The page number, from 1"),
+  Flag.withDescription("The page number, from 1 (default: 1)"),
   Flag.withSchema(Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))),
   Flag.withDefault(AssemblyList.defaults.page)
 )
@@ -31,7 +32,7 @@ const rangeFlags = {
   ),
   to: Moment.endFlag("until").pipe(
     Flag.withAlias("to"),
-    Flag.withDescription("Only Assemblies created before this date or age"),
+    Flag.withDescription("Only Assemblies created before this date or age (default: now)"),
     Flag.optional
   )
 }
@@ -61,12 +62,15 @@ export const list = Command.make(
   {
     ...rangeFlags,
     type: Flag.Literals("type", AssemblyList.AssemblyType.literals).pipe(
-      Flag.withDescription("Only Assemblies in this state"),
+      Flag.withDescription("Only Assemblies in this state (default: all)"),
       Flag.withDefault(AssemblyList.defaults.type)
     ),
-    keywords: Flag.String("keyword").pipe(
-      Flag.withDescription("Only Assemblies with this text in id, URLs, fields, errors or file names; may be repeated"),
-      Flag.atLeast(0)
+    keywords: repeated(
+      Flag.String("keyword").pipe(
+        Flag.withDescription(
+          "Only Assemblies with this text in id, URLs, fields, errors or file names; may be repeated"
+        )
+      )
     ),
     page: pageFlag,
     pageSize: Flag.optional(pageSizeFlag),
@@ -86,8 +90,15 @@ export const list = Command.make(
       // A whole list is faster with more Assemblies in each response.
       pageSize: Option.getOrElse(pageSize, () => (all ? 500 : AssemblyList.defaults.pageSize))
     }
-    if (all) return yield* printAll(Assemblies.listPages(query), json)
+    const asked = { page, pageSize: query.pageSize, what: "Assemblies" }
+    if (all) {
+      const pages = Stream.mapEffect(Assemblies.listPages(query), (found, index) =>
+        index === 0 ? Effect.as(Pages.check(found, asked), found) : Effect.succeed(found)
+      )
+      return yield* printAll(pages, json)
+    }
     const found = yield* Assemblies.list(query)
+    yield* Pages.check(found, asked)
     if (json) return yield* Output.json(AssemblyList.Page)(found)
     yield* Output.report(AssemblyTable.render(found.items, { ...(yield* Output.layout), now: yield* DateTime.now }))
     if (found.count !== undefined && found.count > found.items.length) {

@@ -46,12 +46,12 @@ export const move = Command.make(
       Argument.withSchema(Identifier.AssetId)
     ),
     filename: Flag.String("filename").pipe(
-      Flag.withDescription("The new name, without a folder"),
+      Flag.withDescription("The new name, without a folder; required without --folder and --root"),
       Flag.withSchema(DamAsset.Filename),
       Flag.optional
     ),
     folder: Flag.String("folder").pipe(
-      Flag.withDescription("The id of the folder to move to"),
+      Flag.withDescription("The id of the folder to move to (default: the current folder)"),
       Flag.withSchema(Identifier.FolderId),
       Flag.optional
     ),

@@ -92,5 +92,9 @@ const replay = Command.make(
 /** `assembly notifications`: the requests of the service to the `notify_url` of an Assembly. */
 export const notifications = <E, R>(service: Layer.Layer<AssemblyClient, E, R>) =>
   Command.make("notifications").pipe(
-    Command.withSubcommands([Command.provide(list, service), Command.provide(replay, service)])
+    Command.withSubcommands([Command.provide(list, service), Command.provide(replay, service)]),
+    Command.withExamples([
+      { command: "assembly notifications list <assemblyId>", description: "All attempts" },
+      { command: "assembly notifications replay <assemblyId>", description: "Send the notification again" }
+    ])
   )

@@ -55,7 +55,7 @@ const isUsed = ({ avg_slot_count, max_slot_count, slot_count }: Queue.Bucket): b
 const stats = Command.make(
   "stats",
   {
-    region: Flag.String("region").pipe(Flag.withDescription("The region, such as eu-west-1")),
+    region: Flag.String("region").pipe(Flag.withDescription("The region, such as eu-west-1, or all")),
     since: Moment.startFlag("since", "7d").pipe(Flag.withDescription("The start: an age or a date (default: 7d)")),
     aggregation: Flag.Literals("aggregation", ["avg", "max"]).pipe(
       Flag.withDescription("The value of each period (default: the choice of the service)"),
@@ -74,7 +74,10 @@ const stats = Command.make(
     yield* Output.report([
       ...Facts.render(facts, layout),
       Style.blank,
-      ...Table.render(bucketColumns, found.stats.filter(isUsed), { ...layout, empty: "no jobs" })
+      ...Table.render(bucketColumns, found.stats.filter(isUsed), {
+        ...layout,
+        empty: `no jobs in ${region} in this period`
+      })
     ])
   })
 ).pipe(

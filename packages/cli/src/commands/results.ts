@@ -1,6 +1,7 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Results from "@assembly-effect/api/Results"
+import * as Folder from "@assembly-effect/api/unstable/Folder"
 import * as Md5 from "@assembly-effect/api/unstable/Md5"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Command from "effect/cli/Command"
@@ -9,13 +10,16 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import type * as HttpClient from "effect/http/HttpClient"
 import type * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Path from "effect/Path"
+import type * as PlatformError from "effect/PlatformError"
 import * as Schema from "effect/Schema"
 import * as Format from "../Format.ts"
 import { assemblyId } from "../internal/assemblyId.ts"
 import * as FileMd5 from "../internal/fileMd5.ts"
-import { jsonFlag } from "../internal/flags.ts"
+import { jsonFlag, repeated } from "../internal/flags.ts"
 import * as ResultFiles from "../internal/resultFiles.ts"
+import * as SystemProblem from "../internal/systemProblem.ts"
 import * as Output from "../Output.ts"
 import * as Table from "../Table.ts"
 
@@ -27,18 +31,21 @@ export class StillRunning extends Schema.TaggedError<StillRunning>()("StillRunni
 }
 
 /**
- * The Assembly has no result that can be downloaded, or the given Steps have no such result. `found` is the number of
- * results without a URL.
+ * The Assembly has no result that can be downloaded, or none of the given Steps. `found` results exist without a URL.
+ * `others` are the Steps that have results.
  */
 export class NoResults extends Schema.TaggedError<NoResults>()("NoResults", {
   assemblyId: Schema.String,
   steps: Schema.Array(Schema.String),
-  found: Schema.Int
+  found: Schema.Int,
+  others: Schema.optionalKey(Schema.Array(Schema.String))
 }) {
   override get message() {
     const of = this.steps.length === 0 ? "" : ` of ${this.steps.join(", ")}`
+    const others = this.others ?? []
+    const instead = others.length === 0 ? "" : `; it has results of ${others.join(", ")}`
     return this.found === 0
-      ? `the Assembly ${this.assemblyId} has no results${of}`
+      ? `the Assembly ${this.assemblyId} has no results${of}${instead}`
       : `the results${of} of the Assembly ${this.assemblyId} have no URL, because their Steps do not export them`
   }
 }
@@ -50,10 +57,37 @@ export class FileExists extends Schema.TaggedError<FileExists>()("FileExists", {
   }
 }
 
-const stepsFlag = Flag.String("step").pipe(
-  Flag.withDescription("Only the results of this Step; may be repeated"),
-  Flag.atLeast(0)
+/** The folder for the files cannot be created or read. */
+export class CannotUseFolder extends Schema.TaggedError<CannotUseFolder>()("CannotUseFolder", {
+  path: Schema.String,
+  problem: Schema.String
+}) {
+  override get message() {
+    return `${this.path}: ${this.problem}; --output names another folder`
+  }
+}
+
+const toCannotUse =
+  (path: string) =>
+  (error: PlatformError.PlatformError): CannotUseFolder =>
+    new CannotUseFolder({
+      path,
+      problem: SystemProblem.codeOf(error) === "ENOENT" ? "the folder cannot be created here" : SystemProblem.of(error)
+    })
+
+const stepsFlag = repeated(
+  Flag.String("step").pipe(Flag.withDescription("Only the results of this Step; may be repeated (default: all)"))
 )
+
+/** The result files. Fails if one of the given Steps has none: its name may be mistyped. */
+const resultsOf = (status: Assembly.Status, id: string, steps: ReadonlyArray<string>) => {
+  const all = ResultFiles.of(status)
+  const known = [...new Set(all.map(({ step }) => step))]
+  const unknown = steps.filter((step) => !known.includes(step))
+  return unknown.length === 0
+    ? Effect.succeed(ResultFiles.of(status, steps))
+    : Effect.fail(new NoResults({ assemblyId: id, steps: unknown, found: 0, others: known }))
+}
 
 const Listing = Schema.Record(Schema.String, Schema.Array(Assembly.File))
 
@@ -61,7 +95,7 @@ const list = Command.make(
   "list",
   { assemblyId, steps: stepsFlag, json: jsonFlag },
   Effect.fnUntraced(function* ({ assemblyId: id, json, steps }) {
-    const files = ResultFiles.of(yield* Assemblies.get(id), steps)
+    const files = yield* resultsOf(yield* Assemblies.get(id), id, steps)
     if (json) {
       const byStep = Map.groupBy(files, ({ step }) => step)
       return yield* Output.json(Listing)(
@@ -81,8 +115,12 @@ const list = Command.make(
 /** What is at the destination: nothing, the same file, or another file. */
 const stateAt = Effect.fnUntraced(function* (path: string, { file }: ResultFiles.ResultFile) {
   const fs = yield* FileSystem.FileSystem
-  if (!(yield* fs.exists(path))) return "nothing"
-  const { size, type } = yield* fs.stat(path)
+  const info = yield* Effect.asSome(fs.stat(path)).pipe(
+    Effect.catchReason("PlatformError", "NotFound", () => Effect.succeedNone),
+    Effect.mapError(toCannotUse(path))
+  )
+  if (Option.isNone(info)) return "nothing"
+  const { size, type } = info.value
   const md5hash = Md5.ofFile(file)
   if (type !== "File" || Number(size) !== file.size || md5hash === undefined) return "other"
   return (yield* FileMd5.of(path)) === md5hash ? "same" : "other"
@@ -95,8 +133,12 @@ const download = Command.make(
   "download",
   {
     assemblyId,
-    output: Flag.Directory("output").pipe(
+    // Not `Flag.Directory`, whose errors say nothing about the path.
+    output: Flag.String("output").pipe(
+      Flag.withMetavar("folder"),
       Flag.withAlias("o"),
+      // An empty text is often an unset variable of a shell.
+      Flag.withSchema(Schema.NonEmptyString),
       Flag.withDescription("The folder for the files; it is created if needed (default: the current folder)"),
       Flag.withDefault(".")
     ),
@@ -112,11 +154,10 @@ const download = Command.make(
     )
   },
   Effect.fnUntraced(function* ({ assemblyId: id, concurrency, output, overwrite, steps }) {
-    const fs = yield* FileSystem.FileSystem
     const paths = yield* Path.Path
     const status = yield* Assemblies.get(id)
     if (!Assembly.isOver(status)) return yield* new StillRunning({ assemblyId: id })
-    const found = ResultFiles.of(status, steps)
+    const found = yield* resultsOf(status, id, steps)
     const placed = ResultFiles.place(found.filter(ResultFiles.hasUrl))
     if (placed.length === 0) return yield* new NoResults({ assemblyId: id, steps, found: found.length })
     const hidden = new Set(found.filter((one) => !ResultFiles.hasUrl(one)).map(({ step }) => step))
@@ -134,7 +175,9 @@ const download = Command.make(
       })
     )
     const folders = new Set(files.map(({ path }) => paths.dirname(path)))
-    yield* Effect.forEach(folders, (folder) => fs.makeDirectory(folder, { recursive: true }), { discard: true })
+    yield* Effect.forEach(folders, (folder) => Effect.mapError(Folder.make(folder), toCannotUse(folder)), {
+      discard: true
+    })
     yield* Effect.forEach(
       files,
       Effect.fnUntraced(function* ({ file, isThere, path }) {
@@ -158,5 +201,9 @@ const download = Command.make(
 /** `assembly results`: the result files of an Assembly. */
 export const results = <E, R>(service: Layer.Layer<AssemblyClient | HttpClient.HttpClient, E, R>) =>
   Command.make("results").pipe(
-    Command.withSubcommands([Command.provide(list, service), Command.provide(download, service)])
+    Command.withSubcommands([Command.provide(list, service), Command.provide(download, service)]),
+    Command.withExamples([
+      { command: "assembly results list <assemblyId>", description: "All results" },
+      { command: "assembly results download <assemblyId> -o thumbnails", description: "All results into a folder" }
+    ])
   )

@@ -15,8 +15,9 @@ import * as Confirm from "../internal/confirm.ts"
 import { deleteEach } from "../internal/deleteEach.ts"
 import * as Document from "../internal/document.ts"
 import * as Facts from "../internal/facts.ts"
-import { jsonFlag } from "../internal/flags.ts"
+import { jsonFlag, repeated } from "../internal/flags.ts"
 import { given } from "../internal/given.ts"
+import * as Pages from "../internal/pages.ts"
 import * as Output from "../Output.ts"
 import * as Table from "../Table.ts"
 
@@ -32,7 +33,7 @@ const signatureFlag = Flag.Boolean("require-signature").pipe(
 /** The name is more important than the id, because every command takes either, and a name is readable. */
 const columns = (now: DateTime.DateTime): ReadonlyArray<Table.Column<Template.Item>> => [
   { title: "Template", rank: 3, value: ({ id }) => id, keep: true },
-  { title: "Name", rank: 1, value: ({ name }) => name, least: 20 },
+  { title: "Name", rank: 1, value: ({ name }) => name, least: 16 },
   Cells.timeColumn("Modified", ({ modified }) => modified, { now, rank: 2 }),
   { title: "Signed", rank: 5, value: (item) => Cells.flag(item.require_signature_auth), keep: true },
   Cells.timeColumn("Last used", (item) => item.last_used, { now, rank: 4 })
@@ -54,25 +55,26 @@ const report = Effect.fnUntraced(function* (template: Shown) {
 const list = Command.make(
   "list",
   {
-    keywords: Flag.String("keyword").pipe(
-      Flag.withDescription("Only Templates with this text in name or content; may be repeated"),
-      Flag.atLeast(0)
+    keywords: repeated(
+      Flag.String("keyword").pipe(
+        Flag.withDescription("Only Templates with this text in name or content; may be repeated")
+      )
     ),
     sort: Flag.Literals("sort", ["created", "id", "last_used", "modified", "name"]).pipe(
       Flag.withDescription("The order of the list (default: modified, latest first)"),
       Flag.withDefault("modified" as const)
     ),
     order: Flag.Literals("order", ["asc", "desc"]).pipe(
-      Flag.withDescription("The direction of the order"),
+      Flag.withDescription("The direction of the order (default: desc)"),
       Flag.withDefault("desc" as const)
     ),
     page: Flag.Int("page").pipe(
-      Flag.withDescription("The page number, from 1"),
+      Flag.withDescription("The page number, from 1 (default: 1)"),
       Flag.withSchema(Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))),
       Flag.withDefault(1)
     ),
     pageSize: Flag.Int("page-size").pipe(
-      Flag.withDescription("Templates per page, 1 to 5000"),
+      Flag.withDescription("Templates per page, 1 to 5000 (default: 50)"),
       Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 5000 }))),
       Flag.withDefault(50)
     ),
@@ -80,6 +82,7 @@ const list = Command.make(
   },
   Effect.fnUntraced(function* ({ json, ...query }) {
     const found = yield* Templates.list(query)
+    yield* Pages.check(found, { page: query.page, pageSize: query.pageSize, what: "Templates" })
     if (json) return yield* Output.json(Template.Page)(found)
     const layout = yield* Output.layout
     yield* Output.report(Table.render(columns(yield* DateTime.now), found.items, { ...layout, empty: "no Templates" }))
@@ -222,5 +225,9 @@ export const templates = <E, R>(service: Layer.Layer<AssemblyClient, E, R>) =>
       Command.provide(create, service),
       Command.provide(update, service),
       Command.provide(remove, service)
+    ]),
+    Command.withExamples([
+      { command: "assembly templates list", description: "The Templates of the Workspace" },
+      { command: "assembly templates create thumbnails thumbnails.json", description: "Create a Template" }
     ])
   )

@@ -11,6 +11,7 @@ import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as SchemaParser from "effect/SchemaParser"
+import { repeated } from "../internal/flags.ts"
 import * as Output from "../Output.ts"
 
 const decodeBaseUrl = SchemaParser.decodeUnknownEffect(SecureUrl.SecureUrl)
@@ -25,12 +26,13 @@ const variables = Variables.read({ baseUrl: Config.NonEmptyString("ASSEMBLY_BASE
 export const token = Command.make(
   "token",
   {
-    scopes: Flag.String("scope").pipe(
-      Flag.withSchema(Auth.Scope),
-      Flag.withDescription(
-        "A scope of the token, such as assemblies:read; may be repeated (default: all scopes of the key)"
-      ),
-      Flag.atLeast(0)
+    scopes: repeated(
+      Flag.String("scope").pipe(
+        Flag.withSchema(Auth.Scope),
+        Flag.withDescription(
+          "A scope of the token, such as assemblies:read; may be repeated (default: all scopes of the key)"
+        )
+      )
     )
   },
   Effect.fnUntraced(function* ({ scopes }) {

@@ -17,6 +17,7 @@ import * as Stream from "effect/Stream"
 import * as ErrorLine from "../ErrorLine.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Document from "../internal/document.ts"
+import * as Fields from "../internal/fields.ts"
 import * as Rate from "../internal/rate.ts"
 import * as UploadJob from "../UploadJob.ts"
 import * as UploadReport from "../internal/uploadReport.ts"
@@ -218,7 +219,7 @@ export const upload = Command.make(
       Flag.withMetavar("file"),
       Flag.optional
     ),
-    fields: Flag.KeyValuePair("fields").pipe(
+    fields: Fields.flag("fields").pipe(
       Flag.withDescription("A field of the Assembly, which Steps read as ${fields.key}; may be repeated"),
       Flag.optional
     ),

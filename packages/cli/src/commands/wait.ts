@@ -65,7 +65,10 @@ export const wait = Command.make(
       ids,
       (id) =>
         waitFor(id).pipe(
-          Effect.tapError((error) => Output.error(`${id}: ${ErrorLine.fromError(error)}`)),
+          Effect.tapError((error) => {
+            const line = ErrorLine.fromError(error)
+            return Output.error(line.includes(id) ? line : `${id}: ${line}`)
+          }),
           Effect.result
         ),
       { concurrency }

@@ -49,14 +49,18 @@ text { font: 13px system-ui, sans-serif; fill: var(--text) }
 const round = (value: number): number => Math.round(value * 100) / 100
 
 /** The height of one chart. */
-const height = 300
+const height = 324
 
-const bottom = height - 46
+/** Below the plot are the labels of the ticks, the name of the axis, and a gap to the next chart. */
+const bottom = height - 66
 const right = 16
 const left = 84
 
 /** An upper estimate of the width of one character of a label. */
 const charWidth = 7.2
+
+/** The label of the right end of the axis. */
+const end = "now"
 
 /** The largest value. */
 const topOf = (sums: ReadonlyArray<number>): number => sums.reduce((max, value) => Math.max(max, value), 0)
@@ -86,7 +90,7 @@ const legendOf = (
   let y = 40
   const drawn = parts.map(({ name, tone, values }) => {
     const text = `${name} ${format(values.reduce((sum, value) => sum + value, 0))}`
-    const wide = 16 + charWidth * text.length + 14
+    const wide = 16 + charWidth * text.length + 22
     if (x > 16 && x + wide > width) {
       x = 16
       y += 20
@@ -101,7 +105,11 @@ const legendOf = (
 /** The bars of one chart in a rectangle of `width` and {@link height}, moved down by `y`. */
 const draw = (chart: Chart, axis: TimeAxis.TimeAxis, width: number, y: number): string => {
   const plot = width - left - right
-  const bar = plot / axis.bars
+  const startOf = (index: number): number => axis.start + index * axis.step
+  const span = Math.max(1, axis.end - axis.start)
+  // The right end of the plot is the end of the axis, so that the last bar is as narrow as its time is short.
+  const across = (time: number): number => left + Math.min(1, (time - axis.start) / span) * plot
+  const bar = Math.min(plot, (axis.step / span) * plot)
   const sums = Array.from({ length: axis.bars }, (_, index) =>
     chart.parts.reduce((sum, { values }) => sum + (values[index] ?? 0), 0)
   )
@@ -117,32 +125,34 @@ const draw = (chart: Chart, axis: TimeAxis.TimeAxis, width: number, y: number): 
   })
 
   const ticks = TimeAxis.ticks(axis, Math.ceil((charWidth * 9) / bar)).flatMap(({ index, label }) => {
-    const at = round(left + index * bar)
-    const mark = `<line class="axis" x1="${at}" y1="${bottom}" x2="${at}" y2="${bottom + 5}"/>`
-    // A tick near the end has no label, because the label of the end needs the space.
-    return at + charWidth * 10 > width - right
-      ? [mark]
-      : [`${mark}<text class="soft" x="${at}" y="${bottom + 20}">${label}</text>`]
+    const at = round(across(startOf(index)))
+    // A label that would overwrite the label of the end is left out with its tick.
+    if (at + charWidth * (label.length + end.length + 1) > width - right) return []
+    return [
+      `<line class="axis" x1="${at}" y1="${bottom}" x2="${at}" y2="${bottom + 5}"/><text class="soft" x="${at}" y="${bottom + 20}">${label}</text>`
+    ]
   })
-  const end = `<text class="soft" text-anchor="end" x="${width - right}" y="${bottom + 20}">now</text>`
+  const atEnd = `<text class="soft" text-anchor="end" x="${width - right}" y="${bottom + 20}">${end}</text>`
 
   const gap = bar > 4 ? Math.min(3, bar * 0.2) : 0
   const bars = sums.flatMap((sum, index) => {
     if (sum === 0) return []
-    const start = axis.start + index * axis.step
+    const [start, until] = [startOf(index), Math.min(axis.end, startOf(index + 1))]
+    const from = across(start) + gap / 2
+    const wide = Math.max(1, across(until) - gap / 2 - from)
     const facts = chart.parts
       .filter(({ values }) => (values[index] ?? 0) > 0)
       .map(({ name, values }) => `${name}: ${chart.format(values[index] ?? 0)}`)
-    const about = `${minute(start)} to ${minute(Math.min(axis.end, start + axis.step))} UTC\n${facts.join("\n")}`
+    const about = `${minute(start)} to ${minute(until)} UTC\n${facts.join("\n")}`
     let below = 0
     const blocks = chart.parts.map(({ tone, values }) => {
       const value = values[index] ?? 0
       if (value === 0) return ""
-      const from = place(below)
+      const lower = place(below)
       below += value
       // Every value except zero is visible.
-      const tall = Math.max(1, from - place(below))
-      return `<rect class="${tone}" x="${round(left + index * bar + gap / 2)}" y="${round(from - tall)}" width="${round(bar - gap)}" height="${round(tall)}"/>`
+      const tall = Math.max(1, lower - place(below))
+      return `<rect class="${tone}" x="${round(from)}" y="${round(lower - tall)}" width="${round(wide)}" height="${round(tall)}"/>`
     })
     return [`<g><title>${about.split("\n").map(escape).join("\n")}</title>${blocks.join("")}</g>`]
   })
@@ -152,7 +162,7 @@ const draw = (chart: Chart, axis: TimeAxis.TimeAxis, width: number, y: number): 
 ${legend.join("\n")}
 ${rows.join("\n")}
 ${ticks.join("\n")}
-${end}
+${atEnd}
 ${bars.join("\n")}
 <text class="soft" text-anchor="middle" x="${round(left + plot / 2)}" y="${bottom + 40}">time (UTC)</text>
 <text class="soft" text-anchor="middle" transform="translate(14 ${round((top + bottom) / 2)}) rotate(-90)">${escape(chart.unit)}</text>

@@ -14,15 +14,7 @@ import * as SchemaParser from "effect/SchemaParser"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import * as CommandError from "../CommandError.ts"
-
-const problems: Readonly<Record<string, string>> = {
-  NotFound: "no such file",
-  PermissionDenied: "permission denied"
-}
-
-/** Why a file cannot be read, in a few words. */
-export const problemOf = ({ message, reason }: PlatformError.PlatformError): string =>
-  Object.hasOwn(problems, reason._tag) ? (problems[reason._tag] ?? message) : message
+import * as SystemProblem from "./systemProblem.ts"
 
 const readText = (
   path: string
@@ -53,7 +45,7 @@ export const read = Effect.fnUntraced(function* <S extends Schema.ConstraintDeco
 ) {
   const text = yield* Effect.mapError(
     readText(path),
-    (error) => new CommandError.InvalidDocument({ path, problem: problemOf(error) })
+    (error) => new CommandError.InvalidDocument({ path, problem: SystemProblem.of(error) })
   )
   const value = yield* Effect.mapError(
     Effect.fromResult(Json.parse(text)),

@@ -1,5 +1,12 @@
 import * as Flag from "effect/cli/Flag"
 
+/**
+ * A flag that may be given several times, or not at all. With `Flag.atLeast(0)` alone, the help would say that the flag
+ * is required.
+ */
+export const repeated = <A>(flag: Flag.Flag<A>): Flag.Flag<ReadonlyArray<A>> =>
+  Flag.withDefault(Flag.atLeast(flag, 0), [])
+
 /** The flag for machine-readable output. */
 export const jsonFlag = Flag.Boolean("json").pipe(
   Flag.withDescription("Print the response of the service as JSON"),

@@ -7,14 +7,15 @@ import * as Style from "../Style.ts"
 import * as Text from "./text.ts"
 
 /**
- * The result of one check. `verdict` is `good` if the checked thing works, `note` if the thing is missing but may not
- * be needed, and `bad` if the thing does not work. `advice` says what to do.
+ * One finding. `good` works, `note` is missing but may not be needed, `bad` does not work. `advice` says what to do.
+ * `exitCode` is the exit code of the program if this is the first that does not work.
  */
 export const Finding = Schema.Struct({
   about: Schema.String,
   verdict: Schema.Literals(["good", "note", "bad"]),
   text: Schema.String,
-  advice: Schema.optionalKey(Schema.String)
+  advice: Schema.optionalKey(Schema.String),
+  exitCode: Schema.optionalKey(Schema.Int)
 })
 export type Finding = typeof Finding.Type
 
@@ -22,7 +23,13 @@ export const good = (about: string, text: string): Finding => ({ about, verdict:
 
 export const note = (about: string, text: string, advice: string): Finding => ({ about, verdict: "note", text, advice })
 
-export const bad = (about: string, text: string, advice: string): Finding => ({ about, verdict: "bad", text, advice })
+export const bad = (about: string, text: string, advice: string, exitCode: number): Finding => ({
+  about,
+  verdict: "bad",
+  text,
+  advice,
+  exitCode
+})
 
 const marks = { good: "✓", note: "–", bad: "✗" } as const
 const colours = { good: "green", note: "yellow", bad: "red" } as const

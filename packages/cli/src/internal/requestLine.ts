@@ -4,12 +4,13 @@
 import type * as RequestLog from "@assembly-effect/emulator/RequestLog"
 import * as Printable from "@assembly-effect/schema/Printable"
 import type * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import * as Format from "../Format.ts"
 import * as Style from "../Style.ts"
 import * as Text from "./text.ts"
 
-/** The width of the column of operations, in cells. Most names of operations fit. */
-const operationCells = 24
+/** The name of an operation on an Assembly. With it and with the id, a line has 80 cells. */
+const operationCells = 22
 
 /** The maximum length of a path or a reason, in cells. A client may send a path of any length. */
 const maxCells = 300
@@ -21,21 +22,22 @@ const paintStatus = (status: number, style: Style.Style): string => {
 }
 
 /**
- * Renders the time, the method, the operation, the status and the reason of a refusal. The path is shown only if there
- * is no operation, because the path of an operation contains ids that grant access.
+ * Renders the time, the operation, the status, the id of the Assembly and the reason of a refusal. The method and the
+ * path are shown only if there is no operation, because the paths of uploads contain ids that grant access. The id of an
+ * Assembly is what a user of this machine copies into the next command.
  */
 export const render = (
-  { duration, method, operation, path, reason, status }: RequestLog.Entry,
+  { assemblyId, duration, method, operation, path, reason, status }: RequestLog.Entry,
   now: DateTime.DateTime,
   style: Style.Style = Style.plain
 ): Style.Line => {
-  const name = Text.truncate(Printable.escape(operation ?? path), maxCells)
+  const name = Text.truncate(Printable.escape(operation ?? `${method} ${path}`), maxCells)
   const parts = [
     style.dim(Format.date(now).slice(11)),
-    Text.pad(Printable.escape(method), 7, "left"),
     Text.pad(name, operationCells, "left"),
     paintStatus(status, style),
-    Text.pad(Format.duration(duration), 7, "right"),
+    Text.pad(Format.latency(Duration.toMillis(duration)), 7, "right"),
+    ...(assemblyId === undefined ? [] : [assemblyId]),
     ...(reason === undefined ? [] : [Text.truncate(Printable.escape(reason), maxCells)])
   ]
   return Style.toLine(parts.join("  "))

@@ -26,7 +26,7 @@ export const of = (
 export const hasUrl = ({ file }: ResultFile): boolean => Boolean(file.ssl_url ?? file.url)
 
 export const columns: ReadonlyArray<Table.Column<ResultFile>> = [
-  { title: "Step", rank: 3, value: ({ step }) => step },
+  { title: "Step", rank: 3, value: ({ step }) => step, keep: true },
   { title: "File", rank: 1, value: ({ file }) => Cells.text(file.path ?? file.name), least: 20 },
   {
     title: "Size",
@@ -35,20 +35,38 @@ export const columns: ReadonlyArray<Table.Column<ResultFile>> = [
     value: ({ file }) => (typeof file.size === "number" ? Format.bytes(file.size) : Cells.unknown),
     keep: true
   },
-  { title: "Type", rank: 4, value: ({ file }) => Cells.text(file.mime) },
-  { title: "MD5", rank: 5, value: ({ file }) => Cells.text(file.md5hash), keep: true }
+  { title: "Type", rank: 4, value: ({ file }) => Cells.text(file.mime), optional: true },
+  { title: "MD5", rank: 5, value: ({ file }) => Cells.text(file.md5hash), keep: true, optional: true }
 ]
 
+/** Names that Windows reserves for devices, with any extension. */
+const device = /^(?:con|prn|aux|nul|com[0-9\u00b9\u00b2\u00b3]|lpt[0-9\u00b9\u00b2\u00b3]|conin\$|conout\$) *(?:\.|$)/i
+
 /**
- * A name that stays in its folder and is visible there. The service chooses the names of results, so a name could lead
- * to another folder, or create a hidden file such as `.env`, which other programs read.
+ * One part of a path that every file system can store, and that is visible there. A hidden file such as `.env` could be
+ * obeyed by other programs. Windows removes dots and spaces at the end of a name.
  */
-const safeName = (name: string): string =>
-  (name.toWellFormed().split(/[/\\]/).at(-1) ?? "")
+const safePart = (part: string): string =>
+  part
     // oxlint-disable-next-line no-control-regex -- control characters are what this replaces
     .replaceAll(/[\u0000-\u001f\u007f-\u009f<>:"|?*]/g, "_")
+    .trim()
     .replace(/^\.+/, "_")
-    .trim() || "file"
+    .replace(/[. ]+$/, "_")
+    .replace(device, "_$&")
+
+/**
+ * The parts of a path below the destination. The service chooses the paths of results, so that a path could lead to
+ * another folder. Therefore the parts that lead upwards or to the root are left out.
+ */
+const safeParts = (path: string): ReadonlyArray<string> => {
+  const parts = path
+    .toWellFormed()
+    .split(/[/\\]/)
+    .filter((part) => part.trim() !== "" && part !== "." && part !== "..")
+    .map(safePart)
+  return parts.length === 0 ? ["file"] : parts
+}
 
 /** A file, the folder below the destination that it belongs to, and its name in this folder. */
 export interface Placed extends ResultFile {
@@ -62,21 +80,28 @@ const numbered = (name: string, count: number): string => {
   return `${stem}-${count}${extension}`
 }
 
+/** Paths with the same key are the same on a file system that ignores case or the form of characters. */
+const keyOf = (parts: ReadonlyArray<string>): string => parts.join("/").normalize("NFC").toLowerCase()
+
 /**
- * Gives each file its own path. Files of several Steps are in folders with the names of the Steps. Among files
- * with the same name in a folder, the second one gets the number 2. Names that differ only in case are the same, as on
- * many file systems.
+ * Gives each file a place of its own, in the folders of its path in the Workspace. Files of several Steps are in folders
+ * with the names of the Steps. Among files with the same path, the second one gets the number 2. No file has the path of
+ * a folder of another file.
  */
 export const place = (files: ReadonlyArray<ResultFile>): ReadonlyArray<Placed> => {
   const isOneStep = new Set(files.map(({ step }) => step)).size < 2
-  const taken = new Set<string>()
-  const key = (folder: string, name: string) => `${folder}/${name.normalize("NFC")}`.toLowerCase()
-  return files.map((result) => {
-    const folder = isOneStep ? "" : safeName(result.step)
-    const wanted = safeName(result.file.name ?? result.file.id ?? "")
-    let name = wanted
-    for (let count = 2; taken.has(key(folder, name)); count++) name = numbered(wanted, count)
-    taken.add(key(folder, name))
-    return { ...result, folder, name }
+  const wanted = files.map(({ file, step }) => {
+    const parts = safeParts(file.path || file.name || file.id || "")
+    return isOneStep ? parts : [safeParts(step).join("_"), ...parts]
+  })
+  const folders = wanted.flatMap((parts) => parts.slice(1).map((_, index) => keyOf(parts.slice(0, index + 1))))
+  const taken = new Set(folders)
+  return files.map((result, index) => {
+    const parts = wanted[index] ?? []
+    const [above, last] = [parts.slice(0, -1), parts.at(-1) ?? ""]
+    let name = last
+    for (let count = 2; taken.has(keyOf([...above, name])); count++) name = numbered(last, count)
+    taken.add(keyOf([...above, name]))
+    return { ...result, folder: above.join("/"), name }
   })
 }

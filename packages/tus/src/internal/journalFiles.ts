@@ -1,3 +1,4 @@
+import * as Folder from "@assembly-effect/api/unstable/Folder"
 import * as Settings from "@assembly-effect/api/unstable/Settings"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
@@ -41,7 +42,7 @@ export const make = (folder: string): Effect.Effect<Store, JournalFailed, FileSy
 
     const problem = Settings.notBlank(folder)
     if (problem !== undefined) return yield* new JournalFailed({ action: "write", problem: `folder: ${problem}` })
-    yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 }).pipe(Effect.mapError(failed("write")))
+    yield* Folder.make(folder, { mode: 0o700 }).pipe(Effect.mapError(failed("write")))
 
     const temporary = SecureRandom.SecureRandom.use((random) => random.uuidV4()).pipe(
       Effect.map((id) => path.join(folder, `${id}.tmp`)),

@@ -1,3 +1,4 @@
+import * as Folder from "@assembly-effect/api/unstable/Folder"
 import * as ByteSize from "effect/ByteSize"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -86,7 +87,7 @@ const unfinished = ".part"
 const make = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
+  yield* Folder.make(folder, { mode: 0o700 })
   const fileOf = (id: string) => path.join(folder, id)
   const sizeOf = (id: string) =>
     fs.stat(fileOf(id)).pipe(

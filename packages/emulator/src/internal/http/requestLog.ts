@@ -28,7 +28,11 @@ const reasonOf = ({ body, status }: HttpServerResponse.HttpServerResponse): stri
   })
 }
 
-/** The response for the log if the client has disconnected. This response is not sent. */
+/** The id of the Assembly in the path of an operation, also of an Assembly that does not exist. */
+const assemblyOf = (url: string): string | undefined =>
+  /^\/(?:assemblies|assembly_notifications)\/([0-9a-f]{32})(?:[/?]|$)/.exec(url)?.[1]
+
+/** The status in the log for a request whose client has disconnected. Nothing is sent. */
 const disconnected = HttpServerResponse.text("the client has closed the connection", { status: 499 })
 
 /** Calls the listener for each request. Without a listener, requests are not measured. */
@@ -45,6 +49,7 @@ export const layer = (listener: RequestLog.Listener | undefined) =>
               listener({
                 method,
                 operation: note.operation,
+                assemblyId: note.assemblyId ?? assemblyOf(url),
                 path: url.split("?", 1)[0] ?? "",
                 status: response.status,
                 reason: reasonOf(response),

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 /** The values that the handler of a request records for the log. */
 export interface Note {
   operation?: string | undefined
+  assemblyId?: string | undefined
 }
 
 /** The note of the current request. Without a log, the note is not read. */
@@ -16,4 +17,10 @@ export const provide = Effect.provideService(Current)
 export const operation = (name: string): Effect.Effect<void> =>
   Effect.map(Current, (note) => {
     note.operation = name
+  })
+
+/** Notes the id of the Assembly that the current request is about. */
+export const assembly = (id: string): Effect.Effect<void> =>
+  Effect.map(Current, (note) => {
+    note.assemblyId = id
   })

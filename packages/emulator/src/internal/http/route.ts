@@ -17,6 +17,7 @@ import * as Limits from "../../Limits.ts"
 import * as Authentication from "../auth/authentication.ts"
 import * as Form from "./form.ts"
 import * as Refusal from "./refusal.ts"
+import * as RequestNote from "./requestNote.ts"
 import * as Turns from "./turns.ts"
 
 /** The decoded parts of a request. */
@@ -193,6 +194,9 @@ const route = Effect.fnUntraced(function* <Op extends Operation.Any>(
   const handler = Effect.fnUntraced(
     function* (request: HttpServerRequest.HttpServerRequest) {
       const said = yield* answer(request)
+      if (Predicate.hasProperty(said, "assembly_id") && Predicate.isString(said.assembly_id)) {
+        yield* RequestNote.assembly(said.assembly_id)
+      }
       const body = yield* encode(said, turns)
       return yield* turns.share(Effect.sync(() => HttpServerResponse.jsonUnsafe(body, responseOptions)))
     },

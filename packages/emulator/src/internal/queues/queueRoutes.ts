@@ -6,6 +6,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as Option from "effect/Option"
+import * as Region from "../assembly/region.ts"
 import * as Refusal from "../http/refusal.ts"
 import * as Route from "../http/route.ts"
 import * as SlotStore from "./slotStore.ts"
@@ -14,6 +15,7 @@ import type * as SlotUse from "./slotUse.ts"
 const refuse = (code: keyof (typeof Operations.Statistics)["errors"], status: number, message: string) =>
   new Refusal.Refusal({ code, status, message })
 
+const invalidRegion = (message: string) => refuse("PRIORITY_JOB_SLOT_STATS_MISSING_REGION", 400, message)
 const invalidTime = (message: string) => refuse("PRIORITY_JOB_SLOT_STATS_INVALID_TIME", 400, message)
 
 /**
@@ -23,7 +25,7 @@ const invalidTime = (message: string) => refuse("PRIORITY_JOB_SLOT_STATS_INVALID
 const invalid = (issues: ReadonlyArray<ApiError.Issue>): Refusal.Refusal => {
   const message = Refusal.explain(issues)
   const has = (...keys: ReadonlyArray<PropertyKey | undefined>) => issues.some(({ path: [key] }) => keys.includes(key))
-  if (has("region", "params", undefined)) return refuse("PRIORITY_JOB_SLOT_STATS_MISSING_REGION", 400, message)
+  if (has("region", "params", undefined)) return invalidRegion(message)
   return has("aggregation") ? refuse("PRIORITY_JOB_SLOT_STATS_INVALID_AGGREGATION", 400, message) : invalidTime(message)
 }
 
@@ -76,6 +78,8 @@ const routes = Effect.gen(function* () {
     Route.signed(Operations.Statistics, {
       invalid,
       handle: Effect.fnUntraced(function* ({ authKey, params }) {
+        const problem = Region.problemOf(params.region)
+        if (problem !== undefined) return yield* invalidRegion(problem)
         const now = yield* DateTime.now
         const since = yield* readSince(params.since, now)
         const granularity = granularityOf(since, now)

@@ -4,10 +4,12 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as Option from "effect/Option"
+import * as Region from "../assembly/region.ts"
 import * as Refusal from "../http/refusal.ts"
 import * as Route from "../http/route.ts"
 import * as StatisticsStore from "./statisticsStore.ts"
 
+const invalidRegion = (message: string) => Refusal.named("ASSEMBLY_STATS_MISSING_REGION", message)
 const invalidTime = (message: string) => Refusal.named("ASSEMBLY_STATS_INVALID_TIME", message)
 
 /**
@@ -18,7 +20,7 @@ const invalid = (issues: ReadonlyArray<ApiError.Issue>): Refusal.Refusal => {
   const [first] = issues
   const missing = issues.some(({ path: [key] }) => key === undefined || key === "params" || key === "region")
   return missing
-    ? Refusal.named("ASSEMBLY_STATS_MISSING_REGION", "region: Expected the name of a region, or all")
+    ? invalidRegion("Set region to a region or all.")
     : invalidTime(`${first?.path.join(".")}: ${first?.message}`)
 }
 
@@ -41,6 +43,8 @@ const routes = Effect.gen(function* () {
     Route.signed(Operations.Statistics, {
       invalid,
       handle: Effect.fnUntraced(function* ({ authKey, params }) {
+        const problem = Region.problemOf(params.region)
+        if (problem !== undefined) return yield* invalidRegion(problem)
         const since = yield* readSince(params.since)
         return yield* statistics.count({
           workspace: authKey.workspace,

@@ -16,6 +16,7 @@ import * as Execution from "../assembly/execution.ts"
 import * as FileStore from "../files/fileStore.ts"
 import * as Ids from "../data/ids.ts"
 import * as Origin from "../http/origin.ts"
+import * as RequestNote from "../http/requestNote.ts"
 import { maxSizeExceeded } from "../robots/robot.ts"
 import * as Updates from "../assembly/updates.ts"
 import * as UploadedFiles from "../files/uploadedFiles.ts"
@@ -127,6 +128,7 @@ const make = Effect.gen(function* () {
   const load = Effect.fnUntraced(function* (id: string) {
     const row = yield* uploads.find(id)
     if (Option.isNone(row)) return yield* TusRefusal.uploadNotFound
+    yield* RequestNote.assembly(row.value.assembly_id)
     if (yield* expiry.isOver(row.value)) {
       yield* files.remove(id)
       return yield* TusRefusal.uploadExpired
@@ -141,7 +143,9 @@ const make = Effect.gen(function* () {
   const assemblyAt = Effect.fnUntraced(function* (url: string) {
     const id = url.slice(url.lastIndexOf("/") + 1)
     const assembly = url === origin.assemblyUrl(id) ? yield* assemblies.find(id) : Option.none()
-    return yield* Option.isSome(assembly) ? ifWaiting(assembly.value) : TusRefusal.assemblyNotFound
+    if (Option.isNone(assembly)) return yield* TusRefusal.assemblyNotFound
+    yield* RequestNote.assembly(id)
+    return yield* ifWaiting(assembly.value)
   })
 
   /** If a file is larger than the `max_size` of the Assembly, the Assembly fails (spec.md, "Limits"). */

@@ -1,0 +1,49 @@
+/**
+ * What is wrong in a file of variables. The parser of such files skips what it cannot read, so that a user would not
+ * learn why a variable is missing. Pure.
+ */
+
+/** A problem, and its line, counted from 1. The problem does not repeat the value, which may be a secret. */
+export interface Problem {
+  readonly line: number
+  readonly problem: string
+}
+
+/** A line that names a variable of this program. */
+const ours = /^[\s\uFEFF]*(?:export\s+)?(ASSEMBLY_\w+)(.*)$/
+
+const quotes = new Set(["'", '"', "`"])
+
+/** The problem of what follows the name of a variable. */
+const problemOf = (name: string, rest: string): string | undefined => {
+  const [, value] = /^(?:\s*=|:\s)(.*)$/.exec(rest) ?? []
+  if (value === undefined) return `${name} has no value: write ${name}=value`
+  const text = value.trim()
+  const quote = text[0] ?? ""
+  if (text === "" || text.startsWith("#")) return `${name} is empty`
+  if (!quotes.has(quote)) return undefined
+  const end = text.indexOf(quote, 1)
+  if (end === -1) return `the quote of ${name} is not closed`
+  return end === 1 ? `${name} is empty` : undefined
+}
+
+/** The problems of a text, in the order of the lines. `names` are the variables that the file may set. */
+export const of = (text: string, names: ReadonlyArray<string>): ReadonlyArray<Problem> => {
+  if (/[\0\uFFFD]/.test(text)) return [{ line: 1, problem: "the file is not UTF-8 text; save it as UTF-8" }]
+  const seen = new Map<string, number>()
+  const problemsOf = (name: string, rest: string, line: number): ReadonlyArray<string | undefined> => {
+    if (!names.includes(name)) return [`there is no variable ${name}; assembly --help names the variables`]
+    const before = seen.get(name)
+    seen.set(name, line)
+    return [
+      problemOf(name, rest),
+      before === undefined ? undefined : `${name} is set in line ${before} too; this line is used`
+    ]
+  }
+  return text.split(/\r\n?|\n/).flatMap((content, index) => {
+    const [, name = "", rest = ""] = ours.exec(content) ?? []
+    const line = index + 1
+    const problems = name === "" ? [] : problemsOf(name, rest, line)
+    return problems.filter((problem) => problem !== undefined).map((problem) => ({ line, problem }))
+  })
+}

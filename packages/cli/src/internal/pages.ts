@@ -1,0 +1,19 @@
+/**
+ * Pages of lists.
+ */
+import * as Effect from "effect/Effect"
+import * as CommandError from "../CommandError.ts"
+
+interface Page {
+  readonly items: ReadonlyArray<unknown>
+  readonly count?: number | undefined
+}
+
+/** Fails if a page is behind the last page of its list, because an empty table would look like an empty list. */
+export const check = (
+  { count, items }: Page,
+  asked: { readonly page: number; readonly pageSize: number; readonly what: string }
+): Effect.Effect<void, CommandError.NoSuchPage> =>
+  items.length > 0 || asked.page === 1
+    ? Effect.void
+    : Effect.fail(new CommandError.NoSuchPage({ ...asked, ...(count === undefined ? {} : { count }) }))

@@ -1,0 +1,55 @@
+/**
+ * Names and values below each other, for a terminal that is too narrow for a table. Pure.
+ */
+import * as Style from "../Style.ts"
+import * as Text from "./text.ts"
+
+/** A value and its name. The text must be printable. `paint` is applied to each line after wrapping. */
+export interface Pair {
+  readonly name: string
+  readonly text: string
+  readonly paint?: ((line: string) => string) | undefined
+}
+
+/**
+ * - `cells`: the width of the names, by default the width of the longest name.
+ * - `breakWords`: whether a word that is wider than the terminal is broken. Without it, the terminal wraps the word, and
+ *   a user who copies it gets no line break.
+ */
+export interface Options {
+  readonly width?: number | undefined
+  readonly style?: Style.Style | undefined
+  readonly cells?: number | undefined
+  readonly breakWords?: boolean | undefined
+}
+
+/** A narrower terminal has no space for an indentation. */
+const minCells = 12
+
+const unpainted = (line: string): string => line
+
+/**
+ * Renders each value beside its name, with the values below each other. A value with a word that does not fit there,
+ * such as an id, is below its name, so that the word stays whole.
+ */
+export const render = (pairs: ReadonlyArray<Pair>, options: Options = {}): ReadonlyArray<Style.Line> => {
+  const { breakWords = false, style = Style.plain, width = Number.POSITIVE_INFINITY } = options
+  const cells = options.cells ?? pairs.reduce((most, { name }) => Math.max(most, Text.width(name)), 0)
+  const beside = cells + 2
+  const indent = " ".repeat(width < minCells ? 0 : 2)
+
+  const lines = pairs.flatMap(({ name, paint = unpainted, text }) => {
+    const [first = "", ...others] = Text.wrap(text, width - beside)
+    if (beside < width && [first, ...others].every((line) => beside + Text.width(line) <= width)) {
+      return [
+        `${style.bold(Text.pad(name, cells, "left"))}  ${paint(first)}`.trimEnd(),
+        ...others.map((line) => " ".repeat(beside) + paint(line))
+      ]
+    }
+    return [
+      ...Text.wrap(name, width, { breakWords }).map(style.bold),
+      ...Text.wrap(text, width - indent.length, { breakWords }).map((line) => indent + paint(line))
+    ]
+  })
+  return lines.map(Style.toLine)
+}

@@ -1,0 +1,23 @@
+import { expect, it } from "@effect/vitest"
+import * as DotEnvProblems from "../src/internal/dotEnvProblems.ts"
+
+const names = ["ASSEMBLY_BASE_URL", "ASSEMBLY_AUTH_KEY"]
+const secret = "s3cr3t"
+
+it.each<[string, ReadonlyArray<readonly [line: number, problem: string]>]>([
+  ["", []],
+  ["# ASSEMBLY_AUTH_KEY\n\nOTHER\nMY_ASSEMBLY_KEY='x\nexport ASSEMBLY_AUTH_KEY = 'a#b' # c", []],
+  ['ASSEMBLY_BASE_URL: https://a.example\nASSEMBLY_AUTH_KEY="a"', []],
+  [`A=1\nASSEMBLY_AUTH_KEY ${secret}`, [[2, "ASSEMBLY_AUTH_KEY has no value: write ASSEMBLY_AUTH_KEY=value"]]],
+  [`ASSEMBLY_AUTH_KEY:${secret}`, [[1, "ASSEMBLY_AUTH_KEY has no value: write ASSEMBLY_AUTH_KEY=value"]]],
+  [`A=1\r\nASSEMBLY_AUTH_KEY="${secret}`, [[2, "the quote of ASSEMBLY_AUTH_KEY is not closed"]]],
+  ["ASSEMBLY_AUTH_KEY=''", [[1, "ASSEMBLY_AUTH_KEY is empty"]]],
+  ["ASSEMBLY_AUTH_KEY= # later", [[1, "ASSEMBLY_AUTH_KEY is empty"]]],
+  [`ASSEMBLY_KEY=${secret}`, [[1, "there is no variable ASSEMBLY_KEY; assembly --help names the variables"]]],
+  ["ASSEMBLY_AUTH_KEY=a\nASSEMBLY_AUTH_KEY=b", [[2, "ASSEMBLY_AUTH_KEY is set in line 1 too; this line is used"]]],
+  ["A\0S\0S\0", [[1, "the file is not UTF-8 text; save it as UTF-8"]]]
+])("names the line and the problem of %j, and no value", (text, expected) => {
+  const found = DotEnvProblems.of(text, names)
+  expect(found.map(({ line, problem }) => [line, problem])).toEqual(expected)
+  expect(JSON.stringify(found)).not.toContain(secret)
+})

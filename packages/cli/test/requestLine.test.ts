@@ -1,0 +1,29 @@
+import { expect, it } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as RequestLine from "../src/internal/requestLine.ts"
+
+const id = "5a".repeat(16)
+const entry = {
+  method: "GET",
+  operation: "Assemblies.get",
+  assemblyId: id,
+  path: `/assemblies/${id}`,
+  status: 200,
+  reason: undefined
+}
+
+it.each([
+  [0, "<1 ms"],
+  [3, "3 ms"],
+  [999, "999 ms"],
+  [1234, "1.2 s"],
+  [65_000, "1 min 5 s"]
+])("a request of %d ms has the time %s, and the whole id of its Assembly", (millis, time) => {
+  const line = RequestLine.render(
+    { ...entry, duration: Duration.millis(millis) },
+    DateTime.makeUnsafe("2026-01-01T10:00:00Z")
+  )
+  expect(line.split(/ {2,}/)).toEqual(["10:00:00", "Assemblies.get", "200", time, id])
+  expect(line.length).toBe(millis < 60_000 ? 80 : 82)
+})

@@ -1,0 +1,140 @@
+/**
+ * What the commands and doctor say about the settings: missing, invalid, refused, and the file `.env`.
+ */
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { expect, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { assembly, environment, folderWith, toDotEnv } from "./support/processes.ts"
+
+/** A server that is not the service. */
+const foreign = Effect.acquireRelease(
+  Effect.callback<{ readonly origin: string; readonly end: () => void }>((resume) => {
+    const server = createServer((_, response) => response.end("<h1>hello</h1>"))
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo
+      const end = () => {
+        server.closeAllConnections()
+        server.close()
+      }
+      resume(Effect.succeed({ origin: `http://127.0.0.1:${port}`, end }))
+    })
+  }),
+  ({ end }) => Effect.sync(end)
+)
+
+layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: true })("settings", (it) => {
+  it.effect("doctor ends with the exit code of what failed first, and with the advice of the commands", () =>
+    Effect.gen(function* () {
+      const env = yield* environment
+      const { host } = new URL(env.ASSEMBLY_BASE_URL)
+      const cwd = yield* folderWith({})
+      const doctor = (changes: Readonly<Record<string, string>>) => assembly(cwd, { ...env, ...changes }, "doctor")
+
+      const unset = yield* assembly(cwd, {}, "doctor")
+      expect(unset).toMatchObject({ code: 2, stderr: "assembly: 1 thing does not work\n" })
+      expect(unset.stdout).toContain("→ Set them in the environment or in the file .env; assembly emulator prints")
+
+      const invalid = yield* doctor({ ASSEMBLY_BASE_URL: "ftp://example.com" })
+      expect(invalid).toEqual({
+        code: 2,
+        stdout:
+          "✗ settings      ASSEMBLY_BASE_URL: Expected an absolute http or https URL\n                → Correct the variable; assembly doctor --help shows an example.\n",
+        stderr: "assembly: 1 thing does not work\n"
+      })
+
+      const refused = yield* doctor({ ASSEMBLY_AUTH_SECRET: "wrong" })
+      expect(refused.code).toBe(3)
+      expect(refused.stdout).toContain(
+        `→ Check ASSEMBLY_AUTH_SECRET: it is not the secret of ASSEMBLY_AUTH_KEY at ${host}.\n`
+      )
+      const unknown = yield* doctor({ ASSEMBLY_AUTH_KEY: "nobody" })
+      expect(unknown.code).toBe(3)
+      expect(unknown.stdout).toContain(`→ Check ASSEMBLY_AUTH_KEY: ${host} has no such key.\n`)
+
+      const nowhere = yield* doctor({ ASSEMBLY_BASE_URL: "http://127.0.0.1:1" })
+      expect(nowhere.code).toBe(4)
+      expect(nowhere.stdout).toContain("→ Check ASSEMBLY_BASE_URL: no service listens at 127.0.0.1:1.\n")
+
+      const { origin } = yield* foreign
+      const other = yield* doctor({ ASSEMBLY_BASE_URL: origin })
+      expect(other.code).toBe(1)
+      expect(other.stdout).toContain(`✗ address       ${origin} answers, but not as the service does: `)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("doctor says once which .env it has read, and what in it is not used", () =>
+    Effect.gen(function* () {
+      const { ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET, ASSEMBLY_BASE_URL } = yield* environment
+      const values = { ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET }
+      const cwd = yield* folderWith({ ".env": `${toDotEnv(values)}\nASSEMBLY_REGION=x\n` })
+      const doctor = (env: Readonly<Record<string, string>>) =>
+        Effect.map(assembly(cwd, env, "doctor", "--json"), ({ code, stdout }) => ({
+          code,
+          found: (JSON.parse(stdout) as ReadonlyArray<{ about: string; verdict: string; text: string }>)
+            .filter(({ about }) => about === ".env")
+            .map(({ text, verdict }) => `${verdict}: ${text}`)
+        }))
+      const problem = `note: ${cwd}/.env, line 4: there is no variable ASSEMBLY_REGION; assembly --help names the variables`
+      expect(yield* doctor({})).toEqual({
+        code: 0,
+        found: [`good: ${cwd}/.env is read: ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET`, problem]
+      })
+      expect(yield* doctor(values)).toEqual({
+        code: 0,
+        found: [
+          `note: ${cwd}/.env is not used: the environment has ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET, and the file could send them to another address`,
+          problem
+        ]
+      })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("a command whose settings are missing says why .env does not help", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET, ASSEMBLY_BASE_URL } = yield* environment
+      const ofFile = (content: string, env: Readonly<Record<string, string>> = {}) =>
+        Effect.flatMap(folderWith({ ".env": content }), (cwd) =>
+          Effect.map(assembly(cwd, env, "list"), ({ code, stderr }) => ({
+            code,
+            said: stderr.replaceAll(cwd, "<folder>").split("\n").slice(2, -1)
+          }))
+        )
+
+      expect(yield* ofFile(toDotEnv({ ASSEMBLY_BASE_URL }), { ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET })).toEqual({
+        code: 2,
+        said: [
+          "<folder>/.env is not used: the environment has ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET, and the file could send them to another address."
+        ]
+      })
+      const lost = `ASSEMBLY_BASE_URL ${ASSEMBLY_BASE_URL}\nASSEMBLY_AUTH_KEY=${ASSEMBLY_AUTH_KEY}\nASSEMBLY_AUTH_SECRET=`
+      expect(yield* ofFile(lost)).toEqual({
+        code: 2,
+        said: [
+          "<folder>/.env, line 1: ASSEMBLY_BASE_URL has no value: write ASSEMBLY_BASE_URL=value",
+          "<folder>/.env, line 3: ASSEMBLY_AUTH_SECRET is empty"
+        ]
+      })
+      const open = toDotEnv({ ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET: `"${ASSEMBLY_AUTH_SECRET}` })
+      const refused = yield* ofFile(open)
+      expect(refused).toEqual({
+        code: 3,
+        said: ["<folder>/.env, line 3: the quote of ASSEMBLY_AUTH_SECRET is not closed"]
+      })
+      expect(JSON.stringify(refused)).not.toContain(ASSEMBLY_AUTH_SECRET)
+
+      const cwd = yield* folderWith({})
+      yield* fs.makeDirectory(`${cwd}/.env`)
+      const folder = yield* assembly(cwd, {}, "list")
+      expect(folder.stderr.split("\n").slice(2)).toEqual([`${cwd}/.env: is a folder`, ""])
+      // A file that is not needed is no reason for a word.
+      const env = { ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET }
+      expect(yield* assembly(cwd, env, "list")).toMatchObject({ code: 0, stderr: "" })
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,191 @@
+/**
+ * What a user has mistyped is said, and is not shown as an empty result.
+ */
+import * as ExitCode from "@assembly-effect/cli/ExitCode"
+import * as Program from "@assembly-effect/cli/Program"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { expect, layer } from "@effect/vitest"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Stdio from "effect/Stdio"
+import * as TestConsole from "effect/testing/TestConsole"
+import { assembly, environment, folderWith } from "./support/processes.ts"
+import * as Screen from "./support/screen.ts"
+
+/** Runs the command line in this process. The argument `a.txt` is the path of a file. */
+const run = Effect.fnUntraced(function* (...given: ReadonlyArray<string>) {
+  const env = yield* environment
+  const cwd = yield* folderWith({ "a.txt": "a" })
+  const args = given.map((arg) => (arg === "a.txt" ? `${cwd}/a.txt` : arg))
+  const logs = (yield* TestConsole.logLines).length
+  const errors = (yield* TestConsole.errorLines).length
+  const exit = yield* Program.run("0.0.0").pipe(
+    Effect.provide([
+      Screen.make({ columns: 0, animated: false }).layer,
+      Stdio.layerTest({ args: Effect.succeed(args) })
+    ]),
+    Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env })),
+    Effect.exit
+  )
+  const text = (lines: ReadonlyArray<unknown>) => lines.map((line) => `${String(line)}\n`).join("")
+  return {
+    code: ExitCode.fromExit(exit),
+    stdout: text((yield* TestConsole.logLines).slice(logs)),
+    said: text((yield* TestConsole.errorLines).slice(errors)).replaceAll(new URL(env.ASSEMBLY_BASE_URL).host, "<host>")
+  }
+})
+
+const services = Layer.mergeAll(Emulator.layer(), NodeServices.layer, TestConsole.layer)
+
+layer(services, { excludeTestServices: true })("unknown values", (it) => {
+  it.effect("a region", () =>
+    Effect.gen(function* () {
+      const why = "status 400: There is no such region: this service has eu-west-1."
+      const next = "Set --region to a region such as eu-west-1, or to all."
+      expect(yield* run("stats", "--region", "atlantis")).toEqual({
+        code: 1,
+        stdout: "",
+        said: `assembly: Assemblies.statistics at <host> failed with ASSEMBLY_STATS_MISSING_REGION, ${why}\n${next}\n`
+      })
+      expect(yield* run("queues", "stats", "--region", "nowhere")).toEqual({
+        code: 1,
+        stdout: "",
+        said: `assembly: Queues.statistics at <host> failed with PRIORITY_JOB_SLOT_STATS_MISSING_REGION, ${why}\n${next}\n`
+      })
+      for (const region of ["eu-west-1", "all"]) {
+        expect(yield* run("queues", "stats", "--region", region)).toMatchObject({ code: 0, said: "" })
+      }
+      expect(yield* run("stats", "--region", "all")).toMatchObject({ code: 0, said: "" })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("a page behind the last page", () =>
+    Effect.gen(function* () {
+      yield* run("upload", "a.txt")
+      const { stdout } = yield* run("list", "--json")
+      const { count } = JSON.parse(stdout) as { readonly count: number }
+      const behind = { code: 1, stdout: "" }
+      const said = `assembly: there is no page 99: the last page of ${count} Assemblies is 1 (--page-size 50)\n`
+      expect(yield* run("list", "--page", "99")).toEqual({ ...behind, said })
+      expect(yield* run("list", "--page", "99", "--json")).toEqual({ ...behind, said })
+      expect(yield* run("list", "--page", "99", "--all")).toMatchObject({ ...behind })
+      expect(yield* run("templates", "list", "--page", "2")).toEqual({
+        ...behind,
+        said: "assembly: there is no page 2, because there are no Templates\n"
+      })
+      expect(yield* run("templates", "list")).toMatchObject({ code: 0, said: "" })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("a Step", () =>
+    Effect.gen(function* () {
+      const uploaded = yield* run("upload", "a.txt")
+      const [, id = ""] = /Assembly (\w{32})/.exec(uploaded.stdout) ?? []
+      const said = `assembly: the Assembly ${id} has no results of nope; it has results of :original, stored\n`
+      expect(yield* run("results", "list", id, "--step", "nope")).toEqual({ code: 1, stdout: "", said })
+      expect(yield* run("results", "list", id, "--step", "stored", "--step", "nope")).toMatchObject({ code: 1, said })
+      expect(yield* run("results", "download", id, "--step", "nope")).toEqual({ code: 1, stdout: "", said })
+      expect(yield* run("results", "list", id, "--step", "stored")).toMatchObject({ code: 0, said: "" })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("a field that is given twice, before anything is sent", () =>
+    Effect.gen(function* () {
+      const twice = yield* run("upload", "a.txt", "--fields", "a=b", "--fields", "a=c")
+      expect(twice).toEqual({
+        code: 2,
+        stdout: "",
+        said: 'assembly: Invalid value for flag --fields: "a=c". Expected: each key once, but a has two values\nSee: assembly upload --help\n'
+      })
+      const noValue = yield* run("upload", "a.txt", "--fields", "a")
+      expect(noValue.said).toMatch(
+        /^assembly: Invalid value for flag --fields: "a"\. Expected: key=value, such as name=cat\n/
+      )
+      expect(yield* run("upload", "a.txt", "--dry-run", "--fields", "a=b=c", "--fields", "b=c")).toMatchObject({
+        code: 0
+      })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("a command and a flag, with what may be meant, in one line", () =>
+    Effect.gen(function* () {
+      expect((yield* run("lst")).said).toMatch(
+        /^assembly: Unknown subcommand "lst" for "assembly"; did you mean .*list.*\?\nSee/
+      )
+      expect((yield* run("list", "--jsn")).said).toMatch(
+        /^assembly: Unrecognized flag: --jsn .*; did you mean --json\?\nSee/
+      )
+    }).pipe(Effect.scoped)
+  )
+})
+
+layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: true })("places of files", (it) => {
+  const soon = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.timeout(effect, "20 seconds")
+
+  it.effect("results download keeps the folders of an upload", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const env = yield* environment
+      const cwd = yield* folderWith({})
+      for (const folder of ["d1", "d2"]) {
+        yield* fs.makeDirectory(`${cwd}/${folder}`)
+        yield* fs.writeFileString(`${cwd}/${folder}/report.csv`, folder)
+      }
+      const here = (...args: ReadonlyArray<string>) => assembly(cwd, { ...env, HOME: cwd }, ...args)
+      const { stdout } = yield* here("upload", "-r", "d1", "d2")
+      const [, id = ""] = /Assembly (\w{32})/.exec(stdout) ?? []
+      expect(yield* here("results", "download", id, "-o", "out")).toMatchObject({ code: 0 })
+      for (const folder of ["d1", "d2"]) {
+        expect(yield* fs.readFileString(`${cwd}/out/${folder}/report.csv`)).toBe(folder)
+      }
+      const unset = yield* here("results", "download", id, "-o", "")
+      expect(unset).toMatchObject({ code: 2, stdout: "" })
+      expect(unset.stderr).toMatch(/^assembly: Missing value for flag --output\./)
+      yield* fs.writeFileString(`${cwd}/afile`, "")
+      const hint = "left out, because they have no URL: the results of :original\n"
+      expect(yield* here("results", "download", id, "-o", "afile/x")).toEqual({
+        code: 1,
+        stdout: "",
+        stderr: expect.stringMatching(
+          new RegExp(
+            `^${hint}assembly: afile/x/d[12]/report.csv: a part of the path is a file, not a folder; --output `
+          )
+        )
+      })
+      if (process.platform !== "linux") return
+      expect(yield* soon(here("results", "download", id, "-o", "/proc/nope"))).toEqual({
+        code: 1,
+        stdout: "",
+        stderr: expect.stringMatching(
+          new RegExp(`^${hint}assembly: /proc/nope/d[12]: the folder cannot be created here; --output `)
+        )
+      })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("the emulator says which flag is wrong, and ends", () =>
+    Effect.gen(function* () {
+      const cwd = yield* folderWith({ afile: "", "t.json": "no JSON" })
+      const said = (...args: ReadonlyArray<string>) =>
+        Effect.map(soon(assembly(cwd, {}, "emulator", ...args, "--", process.execPath, "-v")), ({ code, stderr }) => {
+          expect(code).toBe(2)
+          return stderr
+        })
+      const folder = "--data: Expected a folder that can be created and written"
+      expect(yield* said("--data", "afile/x")).toBe(
+        `assembly: ${folder}, got "afile/x" (a part of the path is a file, not a folder)\n`
+      )
+      expect(yield* said("--data", "afile")).toBe("assembly: --data afile is a file, not a folder\n")
+      expect(yield* said("--public-url", "foo")).toBe(
+        'assembly: --public-url: Expected an origin such as https://assembly.example.com, without a path, got "foo"\n'
+      )
+      expect(yield* said("--allowed-host", "a:1")).toMatch(/^assembly: --allowed-host: Expected a host name /)
+      expect(yield* said("--templates", "t.json")).toBe(`assembly: ${cwd}/t.json: not JSON\n`)
+      if (process.platform !== "linux") return
+      expect(yield* said("--data", "/proc/x")).toBe(`assembly: ${folder}, got "/proc/x" (ENOENT)\n`)
+    }).pipe(Effect.scoped)
+  )
+})
