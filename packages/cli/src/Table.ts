@@ -225,9 +225,10 @@ export const open = <Row>(
  *
  * **Details**
  *
- * If the table does not fit into the terminal, the columns with a short form use it. Then the widest columns are cut to
- * their `least` width, and their texts end in `…`. If this is not enough, `optional` columns are left out, and a line
- * below the table names them. If the other columns do not fit, each row is a block of lines, one line for each column.
+ * If the table does not fit into the terminal, the columns with a short form use this form. Then the widest columns are
+ * cut to their `least` width, and their texts end in `…`. If this is not enough, `optional` columns are left out, and a
+ * line below the table names them. If the other columns do not fit, each row is a block of lines, one line for each
+ * column.
  *
  * @example
  * Table.render([{ title: "Name", value: (file) => file.name }, { title: "Type", value: (file) => file.type }], files)

@@ -77,7 +77,7 @@ const dotEnv = Effect.map(DotEnv.Current, (report) => {
   ]
 })
 
-/** Whether the variables are set, and from where. */
+/** Whether the variables are set, and whether each comes from the environment or from `.env`. */
 const settings = Effect.gen(function* () {
   const loaded = (yield* DotEnv.Current)?.loaded
   const missing = yield* Effect.filter(variables, (name) =>

@@ -31,8 +31,8 @@ export class StillRunning extends Schema.TaggedError<StillRunning>()("StillRunni
 }
 
 /**
- * The Assembly has no result that can be downloaded, or none of the given Steps. `found` results exist without a URL.
- * `others` are the Steps that have results.
+ * The Assembly has no result that can be downloaded, or the given Steps have no such result. `found` is the number of
+ * results without a URL. `others` are the Steps that have results.
  */
 export class NoResults extends Schema.TaggedError<NoResults>()("NoResults", {
   assemblyId: Schema.String,
