@@ -138,3 +138,15 @@ export const withLimitFromDeparture = <A, E, R, E2, R2>(
       Effect.andThen(Deferred.await(departed), limit)
     )
   )
+
+/**
+ * Runs an effect when a request is sent, after its wait for a permit.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const onDeparture = <A, E, R>(
+  request: Effect.Effect<A, E, R>,
+  effect: Effect.Effect<unknown>
+): Effect.Effect<A, E, R> =>
+  Effect.flatMap(Departure, (outer) => Effect.provideService(request, Departure, Effect.andThen(effect, outer)))

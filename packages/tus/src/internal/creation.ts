@@ -5,11 +5,14 @@
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Transport from "@assembly-effect/api/unstable/Transport"
 import { WebCrypto } from "effect/crypto/WebCrypto"
-import type * as Duration from "effect/Duration"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Hex from "effect/encoding/Hex"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Tus from "../Tus.ts"
 import * as TusError from "../TusError.ts"
@@ -86,13 +89,16 @@ const outcome = (error: Failure): "Refused" | "TurnedAway" | "Open" => {
 }
 
 /** Whether a failed creation certainly created nothing: it was not sent, or the server refused it. */
-export const isRefusal = (error: Failure): boolean => outcome(error) !== "Open"
+const isRefusal = (error: Failure): boolean => outcome(error) !== "Open"
 
 /**
  * The number of times that the receipts are read. One time may not suffice, because the server may still be processing
  * the request whose response was lost.
  */
 const lookups = 5
+
+/** The pauses between the readings of the receipts, in milliseconds. */
+const lookupTime = ({ retryDelay }: Policy.Policy): number => Duration.toMillis(retryDelay) * (2 ** (lookups - 1) - 1)
 
 /** A creation that was or may have been sent: its target, its marker, and its fields. */
 export interface Lost {
@@ -134,28 +140,82 @@ export const recover = (
   )
 
 /**
+ * Stores what is known about a creation, so that a later process neither repeats it nor doubts it without need.
+ *
+ * - `sending`: the request may be sent. Runs before each request.
+ * - `refused`: the last request created nothing, or was not sent. Runs before a pause too, because a pause may be long.
+ * - `created`: the upload exists.
+ * - `isKept`: whether a later process can read what is stored.
+ */
+export interface Ledger<E> {
+  readonly sending: Effect.Effect<void, E>
+  readonly refused: Effect.Effect<void>
+  readonly created: (found: Created) => Effect.Effect<void, E>
+  readonly isKept: boolean
+}
+
+/** How long an interruption waits for the response to a creation. */
+const grace = Duration.seconds(2)
+
+/**
+ * Sends a request, and stores what it did. If the caller is interrupted while the request is on its way, the response is
+ * still awaited and stored, because otherwise nobody would know whether the upload exists. A request that still waits
+ * for a permit is not sent any more.
+ */
+const recorded = <Failed extends Failure, E, R>(
+  { created, isKept, refused, sending }: Ledger<E>,
+  send: (onDeparture: Effect.Effect<void>) => Effect.Effect<Created, Failed, R>
+): Effect.Effect<Result.Result<Created, Failed>, E, R> =>
+  Effect.suspend(() => {
+    let isSent = false
+    const request = send(
+      Effect.sync(() => {
+        isSent = true
+      })
+    )
+    const answered = Effect.tap(
+      Effect.result(request),
+      Result.match({ onSuccess: created, onFailure: (error) => (isRefusal(error) ? refused : Effect.void) })
+    )
+    if (!isKept) return Effect.andThen(sending, answered)
+    return Effect.uninterruptibleMask((restore) =>
+      Effect.gen(function* () {
+        yield* Effect.onInterrupt(restore(sending), () => refused)
+        const fiber = yield* Effect.forkChild(answered, { startImmediately: true })
+        const settle = Effect.gen(function* () {
+          if (isSent) yield* Effect.timeoutOption(Fiber.await(fiber), grace)
+          yield* Fiber.interrupt(fiber)
+          if (!isSent) yield* refused
+        })
+        return yield* Effect.onInterrupt(restore(Fiber.join(fiber)), () => settle)
+      })
+    )
+  })
+
+/**
  * Creates an upload. If the server did not process the request, it is sent again after a pause. `size` is the size of
  * the upload, if known.
  */
-export const create = (options: {
+export const create = <E>(options: {
   readonly target: UploadTarget
   readonly creation: Tus.Creation
   readonly size: bigint | undefined
   readonly marker: string
   readonly policy: Policy.Policy
   readonly emit: Emit
-}): Effect.Effect<Created, CreationError, HttpClient.HttpClient> => {
-  const { creation, emit, marker, policy, size, target } = options
+  readonly ledger: Ledger<E>
+}): Effect.Effect<Created, CreationError | E, HttpClient.HttpClient> => {
+  const { creation, emit, ledger, marker, policy, size, target } = options
   const hasBody = creation._tag !== "Final" && creation.body !== undefined
   const hasWork = creation._tag === "Final" || hasBody
   const metadata = { ...creation.metadata, [Receipts.markerKey]: marker }
   const pauseAfter = Policy.retrying(policy)
 
-  const attempt = (failures: number): Effect.Effect<Created, CreationError, HttpClient.HttpClient> =>
+  const send = (onDeparture: Effect.Effect<void>) =>
     inTime(
       { request: "create", url: target.tusUrl },
       hasWork ? policy.finishTimeout : policy.stallTimeout,
-      Tus.create(target, { ...creation, metadata })
+      Transport.onDeparture(Tus.create(target, { ...creation, metadata }), onDeparture)
     ).pipe(
       Effect.map(({ offset, url }): Created => ({
         url,
@@ -164,25 +224,28 @@ export const create = (options: {
         // is requested again.
         offset: hasBody || offset === 0n ? offset : undefined,
         finished: false
-      })),
-      Effect.catch((error): Effect.Effect<Created, CreationError, HttpClient.HttpClient> => {
-        if (error._tag === "UnsafeLocation" || error._tag === "InvalidRequest") return Effect.fail(error)
-        const did = outcome(error)
-        if (error._tag === "Stalled" || did === "Open") {
-          return recover(
-            { target, marker, policy, sent: { metadata, size } },
-            { problem: happened(error), cause: error }
-          )
-        }
-        if (did === "Refused") return Effect.fail(error)
-        return Effect.gen(function* () {
-          const pause = yield* pauseAfter(failures, error)
-          if (Option.isNone(pause)) return yield* Effect.fail(error)
-          emit(UploadEvent.Retrying({ attempt: failures, delay: pause.value, reason: error.message }))
-          yield* Effect.sleep(pause.value)
-          return yield* attempt(failures + 1)
-        })
-      })
+      }))
     )
+
+  const attempt = (failures: number): Effect.Effect<Created, CreationError | E, HttpClient.HttpClient> =>
+    Effect.gen(function* () {
+      const answer = yield* recorded(ledger, send)
+      if (Result.isSuccess(answer)) return answer.success
+      const error = answer.failure
+      if (error._tag === "UnsafeLocation" || error._tag === "InvalidRequest") return yield* Effect.fail(error)
+      const did = outcome(error)
+      if (error._tag === "Stalled" || did === "Open") {
+        const lost = { target, marker, policy, sent: { metadata, size } }
+        emit(
+          UploadEvent.Waiting({ reason: happened(error), until: (yield* Clock.currentTimeMillis) + lookupTime(policy) })
+        )
+        return yield* Effect.tap(recover(lost, { problem: happened(error), cause: error }), ledger.created)
+      }
+      const pause = did === "Refused" ? Option.none() : yield* pauseAfter(failures, error)
+      if (Option.isNone(pause)) return yield* Effect.fail(error)
+      emit(UploadEvent.Retrying({ attempt: failures, delay: pause.value, reason: error.message }))
+      yield* Effect.sleep(pause.value)
+      return yield* attempt(failures + 1)
+    })
   return attempt(1)
 }
