@@ -11,6 +11,7 @@ import * as CliError from "effect/cli/CliError"
 import * as Config from "effect/Config"
 import * as Formatter from "effect/Formatter"
 import * as Schema from "effect/Schema"
+import * as CommandError from "./CommandError.ts"
 
 const configuration = ({ cause }: Config.ConfigError): string => {
   if (!Schema.isSchemaError(cause)) return "the configuration cannot be read"
@@ -28,6 +29,7 @@ const isInvalidRequest = Schema.is(ApiError.InvalidRequest)
 const isInvalidCredentials = Schema.is(AuthError.InvalidCredentials)
 const isOfOperation = Schema.is(Schema.Struct({ operation: Schema.NonEmptyString, message: Schema.String }))
 const isOfTokens = Schema.is(Schema.Union([AuthError.TokenUnavailable, AuthError.UnexpectedTokenResponse]))
+const isUploadFailed = Schema.is(CommandError.UploadFailed)
 const isFilesFailed = Schema.is(AssemblyUploadError.FilesFailed)
 
 /** The variable of each option of the client. */
@@ -48,11 +50,24 @@ const invalid = (issues: ReadonlyArray<{ readonly path: ReadonlyArray<PropertyKe
 /** What the errors of the other packages advise to programs, and the same advice for a user of the command line. */
 const advice = [
   ["with restart: true if the upload is in a journal", "with --restart"],
-  ["remove the entry with forget, and run the upload again", "delete the entry in the folder of --journal"]
+  ["remove the entry with forget, and run the upload again", "delete the entry in the folder of --journal"],
+  // `NextStep` says the same with the name of the variable.
+  ["; check the secret of the Auth Key", ""]
 ] as const
 
 const advised = (message: string): string =>
   advice.reduce((words, [program, user]) => words.replace(program, () => user), message)
+
+/**
+ * What a flag or an argument expects, said once. The parser writes `Expected:` before texts that say it already: those
+ * of a Schema, and those of `key=value`.
+ */
+const invalidValue = (error: CliError.InvalidValue): string => {
+  const expected = error.expected
+    .replace(/^Schema validation failed: /, "")
+    .replace(/^Invalid key=value format\. .*$/s, "key=value, such as name=cat")
+  return new CliError.InvalidValue({ option: error.option, value: error.value, kind: error.kind, expected }).message
+}
 
 /** At most this number of files is named, so that the line stays readable. */
 const mostFiles = 3
@@ -74,19 +89,19 @@ const failedFiles = ({ assembly, files }: AssemblyUploadError.FilesFailed, host:
 
 const text = (error: unknown, host: string | undefined): string => {
   if (error instanceof Config.ConfigError) return configuration(error)
-  // `Argument.withSchema` and `Flag.withSchema` put these words before the text of a Schema, which says what it expects.
-  if (isInvalidValue(error)) return error.message.replace("Expected: Schema validation failed: Expected", "Expected")
+  if (isInvalidValue(error)) return invalidValue(error)
   if (isInvalidCredentials(error)) return invalid(error.issues)
   if (isInvalidRequest(error)) {
     return error.operation === "AssemblyClient.layer" || error.operation === "AssemblyUpload"
       ? invalid(error.issues)
       : error.message
   }
+  if (isUploadFailed(error)) return text(error.cause, host)
   if (isFilesFailed(error)) return failedFiles(error, host)
   if (isAnswer(error)) return `${error.request} at ${error.host}: ${error.message} (status ${error.status})`
   if (host !== undefined && isOfTokens(error)) return `${error.message} (${host})`
   if (host !== undefined && isOfOperation(error) && !error.message.includes(host)) {
-    return error.message.replace(error.operation, () => `${error.operation} at ${host}`)
+    return advised(error.message).replace(error.operation, () => `${error.operation} at ${host}`)
   }
   if (error instanceof Error && error.message !== "") return advised(error.message)
   if (error instanceof Error) return error.name

@@ -65,6 +65,15 @@ describe("ErrorLine.fromError", () => {
       new CliError.InvalidValue({ option: "page", value: "x", expected: "an integer", kind: "flag" }),
       'Invalid value for flag --page: "x". Expected: an integer'
     ],
+    [
+      new CliError.InvalidValue({
+        option: "fields",
+        value: "x",
+        expected: "Invalid key=value format. Expected format: key=value, got: x",
+        kind: "flag"
+      }),
+      'Invalid value for flag --fields: "x". Expected: key=value, such as name=cat'
+    ],
     [{ _tag: "Odd", problem: "no error at all" }, `{"_tag":"Odd","problem":"no error at all"}`],
     [
       new TusError.UploadMismatch({ field: "upload-length", expected: "1", found: "2" }),
@@ -122,6 +131,7 @@ describe("ErrorLine.fromError", () => {
 describe("ErrorLine with the host of the service", () => {
   it("names the host, unless the error names it", () => {
     const line = (error: unknown) => ErrorLine.fromError(error, "api2.example.com")
+    expect(line(new ApiError.AuthenticationFailed({ ...details, code: "INVALID_SIGNATURE" }))).not.toContain("check")
     expect(line(new ApiError.DamMutationFailed(details))).toMatch(/^Dam\.move at api2\.example\.com failed with /)
     const lost = { operation: "Dam.move", problem: "the connection failed", host: "api2.example.com" }
     expect(line(new ApiError.TransportFailure(lost))).toBe("Dam.move: the connection failed (api2.example.com)")

@@ -10,11 +10,29 @@ import { assemblyId } from "../internal/assemblyId.ts"
 import { completed } from "../internal/completed.ts"
 import { jsonFlag } from "../internal/flags.ts"
 import * as StatusFacts from "../internal/statusFacts.ts"
+import * as Text from "../internal/text.ts"
 import * as Output from "../Output.ts"
 
 const print = Effect.fnUntraced(function* (text: string) {
-  yield* Output.lines([`${Format.date(yield* DateTime.now).slice(11)}  ${text}`])
+  const { width } = yield* Output.layout
+  yield* Output.lines<string>(Text.wrap(`${Format.date(yield* DateTime.now).slice(11)}  ${text}`, width ?? Infinity))
 })
+
+/** The pause after a line. A Status changes many times a second while files arrive, and nobody reads so many lines. */
+const pause = "1 second"
+
+/** Prints a line for each change that a person can see, at most one a second: the first, the newest and the last one. */
+export const printLines = <E, R>(statuses: Stream.Stream<Assembly.Status, E, R>) => {
+  let last: string | undefined
+  const show = Effect.fnUntraced(function* (status: Assembly.Status) {
+    const line = StatusFacts.line(status)
+    if (line === last) return
+    last = line
+    yield* print(line)
+    if (!Assembly.isOver(status)) yield* Effect.sleep(pause)
+  })
+  return Stream.tap(Stream.buffer(statuses, { capacity: 1, strategy: "sliding" }), show)
+}
 
 /** `assembly watch`: prints each change of an Assembly until it ends. */
 export const watch = Command.make(
@@ -24,12 +42,7 @@ export const watch = Command.make(
     const statuses = Assemblies.watch(id)
     const last = json
       ? yield* Stream.runLast(Stream.tap(statuses, (status) => Output.jsonLines(Assembly.Status)([status])))
-      : yield* Stream.runLast(
-          Stream.tap(
-            Stream.changesWith(statuses, (one, other) => StatusFacts.line(one) === StatusFacts.line(other)),
-            (status) => print(StatusFacts.line(status))
-          )
-        )
+      : yield* Stream.runLast(printLines(statuses))
     // The exit code tells a script how the Assembly ended.
     if (Option.isSome(last)) yield* completed(last.value)
   })
