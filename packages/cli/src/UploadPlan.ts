@@ -143,9 +143,10 @@ const nameProblem = (name: string): string | undefined => {
 }
 
 /** A file that several arguments name is uploaded once. */
-const onceEach = (files: ReadonlyArray<Planned>): ReadonlyArray<Planned> => [
-  ...new Map(files.map((file) => [JSON.stringify([file.realPath, file.name]), file])).values()
-]
+const onceEach = (files: ReadonlyArray<Planned>): ReadonlyArray<Planned> =>
+  [...Map.groupBy(files, ({ name, realPath }) => JSON.stringify([realPath, name])).values()].flatMap(([first]) =>
+    first === undefined ? [] : [first]
+  )
 
 /**
  * The folder of `--path` without the parts that name no folder. It is empty for the root.
