@@ -212,7 +212,7 @@ export const begin = <E>(session: Session.Session<E>, parts: ReadonlyArray<Uploa
         parts.some((part) => Redacted.value(part) === Redacted.value(final.url))
           ? Effect.fail(unknown(session, { problem: "the final upload and a part have the same Location" }))
           : found(session, final, length),
-      isKept: store.isKept
+      settle: store.settle
     }
     const creation = { _tag: "Final", parts, metadata } as const
     const created = yield* Creation.create({ target, creation, size: length, marker, policy, emit, ledger }).pipe(

@@ -5,10 +5,8 @@
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Transport from "@assembly-effect/api/unstable/Transport"
 import { WebCrypto } from "effect/crypto/WebCrypto"
-import * as Clock from "effect/Clock"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as Hex from "effect/encoding/Hex"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
@@ -23,6 +21,7 @@ import { happened } from "./errorText.ts"
 import { hostOf } from "./host.ts"
 import * as Policy from "./policy.ts"
 import * as Receipts from "./receipts.ts"
+import type * as StateStore from "./stateStore.ts"
 import { inTime } from "./timeout.ts"
 
 /** The errors of a creation. A `TransportFailure` means that nothing was sent. */
@@ -97,9 +96,6 @@ const isRefusal = (error: Failure): boolean => outcome(error) !== "Open"
  */
 const lookups = 5
 
-/** The pauses between the readings of the receipts, in milliseconds. */
-const lookupTime = ({ retryDelay }: Policy.Policy): number => Duration.toMillis(retryDelay) * (2 ** (lookups - 1) - 1)
-
 /** A creation that was or may have been sent: its target, its marker, and its fields. */
 export interface Lost {
   readonly target: UploadTarget
@@ -145,52 +141,26 @@ export const recover = (
  * - `sending`: the request may be sent. Runs before each request.
  * - `refused`: the last request created nothing, or was not sent. Runs before a pause too, because a pause may be long.
  * - `created`: the upload exists.
- * - `isKept`: whether a later process can read what is stored.
+ * - `settle`: what an interruption of the request waits for, if a later process can read what is stored.
  */
 export interface Ledger<E> {
   readonly sending: Effect.Effect<void, E>
   readonly refused: Effect.Effect<void>
   readonly created: (found: Created) => Effect.Effect<void, E>
-  readonly isKept: boolean
+  readonly settle: StateStore.Settle | undefined
 }
 
-/** How long an interruption waits for the response to a creation. */
-const grace = Duration.seconds(2)
-
-/**
- * Sends a request, and stores what it did. If the caller is interrupted while the request is on its way, the response is
- * still awaited and stored, because otherwise nobody would know whether the upload exists. A request that still waits
- * for a permit is not sent any more.
- */
+/** Sends a request, and stores what it did. */
 const recorded = <Failed extends Failure, E, R>(
-  { created, isKept, refused, sending }: Ledger<E>,
-  send: (onDeparture: Effect.Effect<void>) => Effect.Effect<Created, Failed, R>
-): Effect.Effect<Result.Result<Created, Failed>, E, R> =>
-  Effect.suspend(() => {
-    let isSent = false
-    const request = send(
-      Effect.sync(() => {
-        isSent = true
-      })
-    )
-    const answered = Effect.tap(
-      Effect.result(request),
-      Result.match({ onSuccess: created, onFailure: (error) => (isRefusal(error) ? refused : Effect.void) })
-    )
-    if (!isKept) return Effect.andThen(sending, answered)
-    return Effect.uninterruptibleMask((restore) =>
-      Effect.gen(function* () {
-        yield* Effect.onInterrupt(restore(sending), () => refused)
-        const fiber = yield* Effect.forkChild(answered, { startImmediately: true })
-        const settle = Effect.gen(function* () {
-          if (isSent) yield* Effect.timeoutOption(Fiber.await(fiber), grace)
-          yield* Fiber.interrupt(fiber)
-          if (!isSent) yield* refused
-        })
-        return yield* Effect.onInterrupt(restore(Fiber.join(fiber)), () => settle)
-      })
-    )
-  })
+  { created, refused, sending, settle }: Ledger<E>,
+  request: Effect.Effect<Created, Failed, R>
+): Effect.Effect<Result.Result<Created, Failed>, E, R> => {
+  const answered = Effect.tap(
+    Effect.result(request),
+    Result.match({ onSuccess: created, onFailure: (error) => (isRefusal(error) ? refused : Effect.void) })
+  )
+  return settle === undefined ? Effect.andThen(sending, answered) : settle({ sending, answered, refused })
+}
 
 /**
  * Creates an upload. If the server did not process the request, it is sent again after a pause. `size` is the size of
@@ -211,34 +181,30 @@ export const create = <E>(options: {
   const metadata = { ...creation.metadata, [Receipts.markerKey]: marker }
   const pauseAfter = Policy.retrying(policy)
 
-  const send = (onDeparture: Effect.Effect<void>) =>
-    inTime(
-      { request: "create", url: target.tusUrl },
-      hasWork ? policy.finishTimeout : policy.stallTimeout,
-      Transport.onDeparture(Tus.create(target, { ...creation, metadata }), onDeparture)
-    ).pipe(
-      Effect.map(({ offset, url }): Created => ({
-        url,
-        answered: true,
-        // After a creation without a body, the server has stored nothing. If it reports an offset above 0, the offset
-        // is requested again.
-        offset: hasBody || offset === 0n ? offset : undefined,
-        finished: false
-      }))
-    )
+  const request = inTime(
+    { request: "create", url: target.tusUrl },
+    hasWork ? policy.finishTimeout : policy.stallTimeout,
+    Tus.create(target, { ...creation, metadata })
+  ).pipe(
+    Effect.map(({ offset, url }): Created => ({
+      url,
+      answered: true,
+      // After a creation without a body, the server has stored nothing. If it reports an offset above 0, the offset
+      // is requested again.
+      offset: hasBody || offset === 0n ? offset : undefined,
+      finished: false
+    }))
+  )
 
   const attempt = (failures: number): Effect.Effect<Created, CreationError | E, HttpClient.HttpClient> =>
     Effect.gen(function* () {
-      const answer = yield* recorded(ledger, send)
+      const answer = yield* recorded(ledger, request)
       if (Result.isSuccess(answer)) return answer.success
       const error = answer.failure
       if (error._tag === "UnsafeLocation" || error._tag === "InvalidRequest") return yield* Effect.fail(error)
       const did = outcome(error)
       if (error._tag === "Stalled" || did === "Open") {
         const lost = { target, marker, policy, sent: { metadata, size } }
-        emit(
-          UploadEvent.Waiting({ reason: happened(error), until: (yield* Clock.currentTimeMillis) + lookupTime(policy) })
-        )
         return yield* Effect.tap(recover(lost, { problem: happened(error), cause: error }), ledger.created)
       }
       const pause = did === "Refused" ? Option.none() : yield* pauseAfter(failures, error)

@@ -86,7 +86,7 @@ const create = <E>(job: Job<E>, marker: string) =>
         sending: keep(job, { _tag: "Creating", marker }),
         refused: ignored(keep(job, { _tag: "Planned" })),
         created: (found) => keep(job, toState(found)),
-        isKept: session.store.isKept
+        settle: session.store.settle
       }
     }).pipe(Effect.map(toState))
     if (!isPart) emit(UploadEvent.Created({ url: created.url, length: size }))
