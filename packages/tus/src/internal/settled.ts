@@ -2,13 +2,12 @@
  * Lets a request that must not be repeated end, although its caller is interrupted.
  */
 import * as Transport from "@assembly-effect/api/unstable/Transport"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type { Settle } from "./stateStore.ts"
 
 /** How long an interruption waits for the response to a creation. */
-const grace = Duration.seconds(2)
+const grace = "2 seconds"
 
 /** A request that still waits for a permit is not sent any more. A request that is on its way has `grace` to end. */
 export const settle: Settle = ({ answered, refused, sending }) =>
