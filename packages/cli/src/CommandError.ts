@@ -1,5 +1,5 @@
 /**
- * The errors of commands that send documents and delete things.
+ * The errors of commands that send documents and files, and delete things.
  */
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
@@ -52,6 +52,22 @@ export class NotDeleted extends Schema.TaggedError<NotDeleted>()("NotDeleted", {
 }) {
   override get message() {
     return `${this.id}: ${this.cause instanceof Error ? this.cause.message : String(this.cause)}`
+  }
+}
+
+/**
+ * An upload failed with `cause`, which determines the error line and the exit code. The same command continues the
+ * upload (`kept`), or uploads into a new Assembly (`ended`).
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class UploadFailed extends Schema.TaggedError<UploadFailed>()("UploadFailed", {
+  assembly: Schema.Literals(["kept", "ended"]),
+  cause: Schema.Defect()
+}) {
+  override get message() {
+    return this.cause instanceof Error ? this.cause.message : String(this.cause)
   }
 }
 

@@ -10,6 +10,7 @@ import * as Cause from "effect/Cause"
 import * as Config from "effect/Config"
 import * as Formatter from "effect/Formatter"
 import * as Schema from "effect/Schema"
+import * as CommandError from "./CommandError.ts"
 import * as UsageLine from "./internal/usageLine.ts"
 
 const configuration = ({ cause }: Config.ConfigError): string => {
@@ -31,6 +32,7 @@ const isInvalidCredentials = Schema.is(AuthError.InvalidCredentials)
 const isOfOperation = Schema.is(Schema.Struct({ operation: Schema.NonEmptyString, message: Schema.String }))
 const isOfTokens = Schema.is(Schema.Union([AuthError.TokenUnavailable, AuthError.UnexpectedTokenResponse]))
 const isEnded = Schema.is(Schema.Union([ApiError.AssemblyFailed, ApiError.AssemblyCanceled, ApiError.AssemblyAborted]))
+const isUploadFailed = Schema.is(CommandError.UploadFailed)
 const isFilesFailed = Schema.is(AssemblyUploadError.FilesFailed)
 
 /** The environment variable for each option of the client. */
@@ -51,7 +53,9 @@ const invalid = (issues: ReadonlyArray<{ readonly path: ReadonlyArray<PropertyKe
 /** What the errors of the other packages advise to programs, and the same advice for a user of the command line. */
 const advice = [
   ["with restart: true if the upload is in a journal", "with --restart"],
-  ["remove the entry with forget, and run the upload again", "delete the entry in the folder of --journal"]
+  ["remove the entry with forget, and run the upload again", "delete the entry in the folder of --journal"],
+  // `NextStep` says the same with the name of the variable.
+  ["; check the secret of the Auth Key", ""]
 ] as const
 
 const advised = (message: string): string =>
@@ -87,11 +91,12 @@ const text = (error: unknown, host: string | undefined): string => {
       ? invalid(error.issues)
       : error.message
   }
+  if (isUploadFailed(error)) return text(error.cause, host)
   if (isFilesFailed(error)) return failedFiles(error, host)
   if (isAnswer(error)) return `${error.request} at ${error.host}: ${error.message} (status ${error.status})`
   if (host !== undefined && isOfTokens(error)) return `${error.message} (${host})`
   if (host !== undefined && isOfOperation(error) && !error.message.includes(host)) {
-    return error.message.replace(error.operation, () => `${error.operation} at ${host}`)
+    return advised(error.message).replace(error.operation, () => `${error.operation} at ${host}`)
   }
   if (error instanceof Error && error.message !== "") return advised(error.message)
   if (error instanceof Error) return error.name

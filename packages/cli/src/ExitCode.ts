@@ -51,7 +51,8 @@ const causesOf = (error: object): ReadonlyArray<unknown> => {
   if (Predicate.isTagged(error, "FilesFailed") && "files" in error && Array.isArray(error.files)) {
     return error.files.flatMap((file: object) => ("error" in file ? [file.error] : []))
   }
-  return Predicate.isTagged(error, "NotDeleted") && "cause" in error ? [error.cause] : []
+  const isWrapper = Predicate.isTagged(error, "NotDeleted") || Predicate.isTagged(error, "UploadFailed")
+  return isWrapper && "cause" in error ? [error.cause] : []
 }
 
 /**

@@ -24,17 +24,14 @@ export const bytes = (value: number | bigint): string => {
 }
 
 /**
- * A speed in decimal units, as usual for networks.
+ * A speed in the units of sizes, so that both can be compared on one line.
  *
- * @example rate(12_300_000) // "12.3 MB/s"
+ * @example rate(12_300_000) // "11.7 MiB/s"
  *
  * @since 0.1.0
  * @category formatting
  */
-export const rate = (bytesPerSecond: number): string => {
-  const size = toByteSize(bytesPerSecond)
-  return `${ByteSize.format(size, { system: "decimal", precision: 1, trailingZeros: size >= 1000n })}/s`
-}
+export const rate = (bytesPerSecond: number): string => `${bytes(bytesPerSecond)}/s`
 
 /**
  * A count with thousands separators.

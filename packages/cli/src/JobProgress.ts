@@ -3,10 +3,11 @@
  */
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import type { AssemblyUploadEvent } from "@assembly-effect/tus/AssemblyUploadEvent"
-import * as UploadJob from "./UploadJob.ts"
 import * as Duration from "effect/Duration"
+import * as ErrorLine from "./ErrorLine.ts"
 import * as Format from "./Format.ts"
 import * as ProgressBar from "./ProgressBar.ts"
+import * as UploadJob from "./UploadJob.ts"
 import type * as UploadProgress from "./UploadProgress.ts"
 
 /**
@@ -14,14 +15,22 @@ import type * as UploadProgress from "./UploadProgress.ts"
  * bytes of the other files, so those bytes do not count as speed.
  */
 const advance =
-  (begun: Set<number>) =>
+  (begun: Set<number>, total: bigint | undefined) =>
   (progress: ProgressBar.Progress, event: UploadJob.JobEvent, now: number): ProgressBar.Progress => {
     switch (event._tag) {
+      case "AssemblyCreated":
+      case "AssemblyResumed":
+        return { ...ProgressBar.update(progress, { now, total }), waitsUntil: undefined }
       case "Progress":
         return ProgressBar.update(progress, { now, ...event })
+      case "Waiting":
+        return ProgressBar.wait(progress, { now, until: event.until })
       case "FileEvent": {
         const { _tag } = event.event
         if (_tag === "Created") begun.add(event.file)
+        if (event.event._tag === "Waiting") {
+          return ProgressBar.wait(progress, { now, until: event.event.until })
+        }
         if (event.event._tag === "Retrying") {
           return ProgressBar.wait(progress, { now, until: now + Duration.toMillis(event.event.delay) })
         }
@@ -29,8 +38,8 @@ const advance =
         return isEarlier ? ProgressBar.pauseMeasure(ProgressBar.update(progress, { now })) : progress
       }
       case "Uploaded": {
-        const total = progress.total ?? progress.sent
-        return ProgressBar.update(progress, { now, sent: total, acknowledged: total, total })
+        const all = progress.total ?? progress.sent
+        return ProgressBar.update(progress, { now, sent: all, acknowledged: all, total: all })
       }
       default:
         return ProgressBar.update(progress, { now })
@@ -39,6 +48,13 @@ const advance =
 
 /** With more files than this, a resumed file leaves no note. */
 const mostNamed = 4
+
+/** Returns a text only once for the same reason. */
+const once = (told: Set<string>, reason: string, text: string): string | undefined => {
+  if (told.has(reason)) return undefined
+  told.add(reason)
+  return text
+}
 
 /**
  * The note that an event of one file leaves on the screen. With several files, the name of the file comes first. `told`
@@ -52,52 +68,90 @@ const fileNote = (
 ): string | undefined => {
   const prefix = names.length === 1 ? "" : `${names[file] ?? ""}: `
   switch (event._tag) {
-    case "Retrying": {
-      if (told.has(event.reason)) return undefined
-      told.add(event.reason)
-      return `${prefix}Retrying in ${Format.duration(event.delay)} (attempt ${event.attempt}): ${event.reason}`
-    }
+    case "Retrying":
+      return once(
+        told,
+        event.reason,
+        `${prefix}Retrying in ${Format.duration(event.delay)} (attempt ${event.attempt}): ${event.reason}`
+      )
     case "Resumed":
       // The upload continues, so a later failure is reported again.
       told.clear()
       return names.length > mostNamed ? undefined : `${prefix}Resumed at ${Format.bytes(event.offset)}`
     case "Waiting":
-      return `${prefix}Waiting: ${event.reason}`
+      return once(told, event.reason, `${prefix}Waiting: ${event.reason}`)
     default:
       return undefined
   }
 }
 
+/** Bytes are sent from this event on. A job whose bytes an earlier run has sent has no such event. */
+const begins = (event: UploadJob.JobEvent): boolean => {
+  switch (event._tag) {
+    case "AssemblyCreated":
+      return true
+    case "AssemblyResumed":
+      return event.status.ok === "ASSEMBLY_UPLOADING"
+    case "FileEvent":
+      return ["Created", "Resumed", "Retrying"].includes(event.event._tag)
+    default:
+      return false
+  }
+}
+
+/** The next attempt decides what becomes of the Assembly after these errors, and then says it. */
+const undecided: ReadonlySet<string> = new Set(["CreationUnknown", "ConcatenationUnknown"])
+
+/** The notes of a job. Each of them returns undefined if the event leaves no note. */
+const notes = (names: ReadonlyArray<string>) => {
+  const told = new Set<string>()
+  let continued: string | undefined
+
+  return (event: UploadJob.JobEvent): string | undefined => {
+    switch (event._tag) {
+      case "AssemblyCreated": {
+        const { assembly_id } = event.status
+        return continued === undefined
+          ? `Assembly ${assembly_id}`
+          : `Assembly ${continued} was canceled, because it is not known which files it has. Starting again in Assembly ${assembly_id}`
+      }
+      case "AssemblyResumed": {
+        if (Assembly.isOver(event.status)) return undefined
+        continued = event.status.assembly_id
+        told.clear()
+        return `Continuing Assembly ${continued}`
+      }
+      case "Notice":
+        continued = undefined
+        return event.message
+      case "Waiting":
+        return once(told, event.reason, `Waiting: ${event.reason}`)
+      case "FileEvent":
+        return fileNote(event, names, told)
+      case "FileFailed": {
+        // The error of the command says why the only file failed.
+        if (names.length === 1 || undecided.has(event.error._tag)) return undefined
+        const reason = ErrorLine.fromError(event.error)
+        return once(told, reason, `${names[event.file] ?? ""}: ${reason}`)
+      }
+      default:
+        return undefined
+    }
+  }
+}
+
 /**
- * Describes how one run of a job is shown.
+ * Describes how one run of a job is shown. `total` is the size of all files in bytes, if it is known.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const view = (names: ReadonlyArray<string>): UploadProgress.View<UploadJob.JobEvent> => {
-  const told = new Set<string>()
-  return {
-    label: names.length === 1 ? (names[0] ?? "") : `${names.length} files`,
-    advance: advance(new Set()),
-    isEnd: ({ _tag }) => _tag === "Uploaded",
-    after: "Processing",
-    work: UploadJob.workOf,
-    note: (event) => {
-      switch (event._tag) {
-        case "AssemblyCreated":
-          return `Assembly ${event.status.assembly_id}`
-        case "AssemblyResumed":
-          return Assembly.isOver(event.status) ? undefined : `Continuing Assembly ${event.status.assembly_id}`
-        case "Waiting":
-          return `Waiting: ${event.reason}`
-        case "FileEvent":
-          return fileNote(event, names, told)
-        case "FileFailed":
-          // The error of the command says why.
-          return names.length === 1 ? undefined : `${names[event.file] ?? ""}: failed`
-        default:
-          return undefined
-      }
-    }
-  }
-}
+export const view = (names: ReadonlyArray<string>, total?: bigint): UploadProgress.View<UploadJob.JobEvent> => ({
+  label: names.length === 1 ? (names[0] ?? "") : `${names.length} files`,
+  advance: advance(new Set(), total),
+  begins,
+  isEnd: ({ _tag }) => _tag === "Uploaded",
+  after: "Processing",
+  work: UploadJob.workOf,
+  note: notes(names)
+})

@@ -3,6 +3,7 @@
  */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as ExitCode from "./ExitCode.ts"
 
 const Tagged = Schema.Struct({
   _tag: Schema.String,
@@ -10,7 +11,9 @@ const Tagged = Schema.Struct({
   host: Schema.optional(Schema.String),
   clockSkew: Schema.optional(Schema.Finite),
   permanent: Schema.optional(Schema.Boolean),
-  reason: Schema.optional(Schema.String)
+  reason: Schema.optional(Schema.String),
+  assembly: Schema.optional(Schema.Literals(["kept", "ended"])),
+  cause: Schema.optional(Schema.Unknown)
 })
 
 type Tagged = typeof Tagged.Type
@@ -46,6 +49,17 @@ const unreachable = ({ code = "" }: Tagged, host: string): string => {
   return "Check the network, and run the command again."
 }
 
+const sameCommand = {
+  kept: "The upload is kept. Run the same command again to continue it.",
+  ended: "Run the same command again to upload into a new Assembly."
+} as const
+
+/** The same command helps only after the credentials are right again. */
+const repeat = ({ assembly = "ended", cause }: Tagged, host: string): string => {
+  const refusal = ExitCode.fromError(cause) === ExitCode.codes.authentication ? fromError(cause, host) : undefined
+  return refusal === undefined ? sameCommand[assembly] : `${refusal} ${sameCommand[assembly]}`
+}
+
 const steps: Readonly<Record<string, (error: Tagged, host: string) => string | undefined>> = {
   ConfigError: () =>
     "Set them in the environment or in the file .env; assembly emulator prints them for a service on this machine.",
@@ -60,7 +74,8 @@ const steps: Readonly<Record<string, (error: Tagged, host: string) => string | u
   Stalled: () => "Check the network, and run the command again.",
   StatisticsMissingRegion: () => "Set --region to a region such as eu-west-1, or to all.",
   JobSlotStatisticsMissingRegion: () => "Set --region to a region such as eu-west-1, or to all.",
-  JournalFailed: () => "Set --journal to a folder that can be written."
+  JournalFailed: () => "Set --journal to a folder that can be written.",
+  UploadFailed: repeat
 }
 
 /** The errors that a setting may have caused: a variable, or the file `.env`. */
@@ -82,7 +97,9 @@ const ofSettings = new Set([
  * @category getters
  */
 export const isOfSettings = (error: unknown): boolean =>
-  Option.exists(decode(error), ({ _tag }) => ofSettings.has(_tag))
+  Option.exists(decode(error), ({ _tag, cause }) =>
+    _tag === "UploadFailed" ? isOfSettings(cause) : ofSettings.has(_tag)
+  )
 
 /**
  * The next step after an error, as one sentence. Undefined if the error itself says what to do. `host` is the host of

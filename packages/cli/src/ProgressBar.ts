@@ -234,11 +234,16 @@ const bar = (progress: Progress, cells: number, style: Style.Style): string => {
   )
 }
 
+/** Whether an earlier run has sent every byte, so that this run has no speed. */
+const isEarlier = (progress: Progress): boolean =>
+  isComplete(progress) && progress.earlier > 0n && progress.sent === progress.earlier
+
 /**
  * The time in words: the elapsed time at the end, the wait after a failure, `finishing` before the last response, else
  * the remaining time.
  */
 const timeInWords = (progress: Progress): string | undefined => {
+  if (isEarlier(progress)) return "sent before"
   if (isComplete(progress)) return `in ${Format.duration(elapsed(progress))}`
   if (progress.waitsUntil !== undefined) {
     const left = progress.waitsUntil - progress.now
@@ -255,7 +260,8 @@ const facts = (progress: Progress) => {
   const share = percent(progress)
   // During a wait, and while the server finishes, nothing is sent and no speed is shown, because a falling speed would
   // look like a fault.
-  const speed = isFinishing(progress) || progress.waitsUntil !== undefined ? undefined : rate(progress)
+  const isMoving = !isFinishing(progress) && !isEarlier(progress) && progress.waitsUntil === undefined
+  const speed = isMoving ? rate(progress) : undefined
   return {
     share: share === undefined ? undefined : `${share}%`,
     sent: Format.bytes(sent),
@@ -265,11 +271,8 @@ const facts = (progress: Progress) => {
   }
 }
 
-/**
- * The width of the longest usual amount, such as `1023.9 KiB` or `1000.0 MB/s`. With a constant width the text does not
- * jump.
- */
-const amountCells = 10
+/** The width of the longest usual speed, such as `999.9 KiB/s`. With a constant width the text does not jump. */
+const speedCells = 11
 
 const separator = "  "
 
@@ -280,7 +283,7 @@ const separator = "  "
 const columns = (progress: Progress, cells: number): string => {
   const { sent, share, speed, time, total } = facts(progress)
   const amount = total === undefined ? sent : `${sent.padStart(total.length)} / ${total}`
-  const pace = speed?.padStart(amountCells)
+  const pace = speed?.padStart(speedCells)
   const choices = [
     [share?.padStart(4), amount, pace, time],
     [share?.padStart(4), pace, time],
@@ -297,7 +300,7 @@ const columns = (progress: Progress, cells: number): string => {
  *
  * @example
  * ProgressBar.line(progress, { label: "video.mp4", width: 80 })
- * // "video.mp4  ████████▓▓▓▓▓░░░░░░░  62%  74.4 MiB / 120.0 MiB  81.2 MB/s  0.6 s left"
+ * // "video.mp4  ████████▓▓▓▓▓░░░░░░░  62%  74.4 MiB / 120.0 MiB  77.4 MiB/s  0.6 s left"
  *
  * @since 0.1.0
  * @category formatting
@@ -319,7 +322,7 @@ export const line = (
 /**
  * Renders the facts of {@link line} as words, for output that cannot be overwritten: a file, a log or a pipe.
  *
- * @example "video.mp4: 50% (60.0 MiB of 120.0 MiB), 81.2 MB/s, 0.7 s left"
+ * @example "video.mp4: 50% (60.0 MiB of 120.0 MiB), 77.4 MiB/s, 0.7 s left"
  *
  * @since 0.1.0
  * @category formatting

@@ -22,12 +22,23 @@ export interface Executing {
 }
 
 /**
+ * Something that the user should know, such as the end of an earlier Assembly. `message` is one sentence.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Notice {
+  readonly _tag: "Notice"
+  readonly message: string
+}
+
+/**
  * An event of a job: of its uploads, or of the work of its Assembly.
  *
  * @since 0.1.0
  * @category models
  */
-export type JobEvent = AssemblyUploadEvent.AssemblyUploadEvent | Executing
+export type JobEvent = AssemblyUploadEvent.AssemblyUploadEvent | Executing | Notice
 
 /**
  * The errors of a job.
@@ -81,22 +92,40 @@ const resultsOf = ({ results }: Assembly.Status): number =>
   Object.entries(results ?? {}).reduce((all, [step, files]) => all + (step === ":original" ? 0 : files.length), 0)
 
 /**
- * The progress of an Assembly in words.
+ * The progress of an Assembly in words, after each event that changes it. Empty if there is nothing to say.
  *
  * @since 0.1.0
  * @category progress
  */
 export const workOf = (event: JobEvent): string | undefined => {
-  if (event._tag !== "Executing") return undefined
+  if (event._tag === "Waiting") return "waiting"
+  if (event._tag !== "Executing" && event._tag !== "AssemblyResumed") return undefined
   const results = resultsOf(event.status)
-  if (results === 0) return undefined
+  if (results === 0) return ""
   return results === 1 ? "1 result" : `${results} results`
 }
 
 const encodeEvent = Schema.encodeEffect(Schema.toCodecJson(AssemblyUploadEvent.Public))
 
 /**
- * An event as records for another program. `names` are the names of the files of the job.
+ * A number of bytes in JSON: a number, or a text if JavaScript cannot represent the number exactly.
+ *
+ * @since 0.1.0
+ * @category output
+ */
+export const toJsonBytes = (bytes: bigint): number | string =>
+  bytes <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(bytes) : String(bytes)
+
+/** The numbers of bytes of an event. Its encoded form has them as texts. */
+const bytesOf = (event: object): Readonly<Record<string, number | string>> =>
+  Object.fromEntries(
+    Object.entries(event).flatMap(([name, value]: [string, unknown]) =>
+      typeof value === "bigint" ? [[name, toJsonBytes(value)]] : []
+    )
+  )
+
+/**
+ * An event as records for another program. `names` are the names of the files of the job. Sizes are numbers of bytes.
  *
  * @since 0.1.0
  * @category output
@@ -109,6 +138,7 @@ export const toRecords = (
     if (event._tag === "Executing") {
       return [{ event: event._tag, assembly_id: event.status.assembly_id ?? null, results: resultsOf(event.status) }]
     }
+    if (event._tag === "Notice") return [{ event: event._tag, message: event.message }]
     // The event `FileCompleted` reports the same completion.
     if (event._tag === "FileEvent" && event.event._tag === "Completed") return []
     const { _tag = "", event: inner, ...fields } = (yield* Effect.orDie(encodeEvent(event))) as Schema.JsonObject
@@ -119,7 +149,9 @@ export const toRecords = (
         ...("status" in event ? { assembly_id: event.status.assembly_id ?? null } : {}),
         ...("file" in event ? { name: names[event.file] ?? "" } : {}),
         ...fields,
-        ...details
+        ...details,
+        ...bytesOf(event),
+        ...("event" in event ? bytesOf(event.event) : {})
       }
     ]
   })

@@ -10,6 +10,7 @@ import * as Path from "effect/Path"
 import * as Result from "effect/Result"
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
+import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
@@ -18,14 +19,15 @@ import * as ExitCode from "./ExitCode.ts"
 import * as LocalFile from "./LocalFile.ts"
 
 /**
- * A file of an upload. `name` is its name at the service, which may start with folders. `path` is `-` for the standard
- * input.
+ * A file of an upload. `name` is its name at the service, which may start with folders. `realPath` is the absolute path
+ * without links. Both paths are `-` for the standard input.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Planned<Source extends UploadSource.UploadSource = UploadSource.UploadSource> {
   readonly path: string
+  readonly realPath: string
   readonly name: string
   readonly source: Source
 }
@@ -49,8 +51,7 @@ export class SameName extends Schema.TaggedError<SameName>()("SameName", {
 }
 
 /**
- * The standard input was given twice or without a name, or a name was given without the standard input. Nothing was
- * sent.
+ * The arguments contradict each other, or name no usable folder. Nothing was sent.
  *
  * @since 0.1.0
  * @category errors
@@ -88,7 +89,7 @@ const inFolder = Effect.fnUntraced(function* (folder: string) {
   const found: Array<Found> = []
   for (const name of names.toSorted()) {
     const at = path.join(folder, name)
-    const info = yield* Effect.mapError(fs.stat(at), LocalFile.toCannotRead(at))
+    const info = yield* LocalFile.stat(at)
     if (info.type !== "Directory") found.push({ path: at, kept: keptPath(path, folder, name) })
     else if (Result.isSuccess(yield* Effect.result(fs.readLink(at)))) {
       // `readDirectory` does not list the files behind a link. If this program skipped these files silently, the upload
@@ -111,9 +112,8 @@ const matching = (pattern: string, isRecursive: boolean): Effect.Effect<Readonly
   )
 
 const expandOne = Effect.fnUntraced(function* (typed: string, isRecursive: boolean) {
-  const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const { type } = yield* Effect.mapError(fs.stat(typed), LocalFile.toCannotRead(typed))
+  const { type } = yield* LocalFile.stat(typed)
   if (type !== "Directory") return [{ path: typed, kept: keptPath(path, typed) }]
   return isRecursive ? yield* inFolder(typed) : yield* refuse(typed, "is a folder; add -r to upload its files")
 })
@@ -122,11 +122,7 @@ const expandOne = Effect.fnUntraced(function* (typed: string, isRecursive: boole
 const expand = Effect.fnUntraced(function* (typed: string, isRecursive: boolean) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const info = yield* Effect.result(fs.stat(typed))
-  if (Result.isSuccess(info)) return yield* expandOne(typed, isRecursive)
-  if (info.failure.reason._tag !== "NotFound" || !/[*?[{]/.test(typed)) {
-    return yield* LocalFile.toCannotRead(typed)(info.failure)
-  }
+  if (!/[*?[{]/.test(typed) || (yield* Effect.isSuccess(fs.stat(typed)))) return yield* expandOne(typed, isRecursive)
   const working = path.resolve(".")
   const matches = yield* matching(typed, isRecursive)
   const named = matches.map((match) => (path.isAbsolute(typed) ? match : path.relative(working, match))).toSorted()
@@ -138,21 +134,71 @@ const expand = Effect.fnUntraced(function* (typed: string, isRecursive: boolean)
 
 const decodeName = SchemaParser.decodeUnknownResult(DamAsset.Filename)
 
-/** The problem of a name at the service, if any: the first rule of filenames that a part of the name breaks. */
-const problemOf = (name: string): string | undefined => {
-  if (/\p{Cc}/u.test(name)) return "the service refuses a name with control characters; rename the file"
+const ruleOf = (issue: SchemaIssue.Issue): string => Input.fromSchemaIssue(issue)[0]?.message ?? "invalid"
+
+/** Why the service refuses a name, if it does: the first rule of filenames that a part of the name breaks. */
+const nameProblem = (name: string): string | undefined => {
+  if (/\p{Cc}/u.test(name)) return "the service refuses a name with control characters"
   const broken = name
     .split("/")
     .map((part) => decodeName(part))
     .find(Result.isFailure)
-  if (broken === undefined) return undefined
-  const [rule] = Input.fromSchemaIssue(broken.failure)
-  return `the service refuses this name (${rule?.message ?? "invalid"}); rename the file`
+  return broken === undefined ? undefined : `the service refuses this name (${ruleOf(broken.failure)})`
 }
 
-const checkNames = Effect.fnUntraced(function* (files: ReadonlyArray<Planned>, isRecursive: boolean) {
+/** A file that several arguments name is uploaded once. */
+const onceEach = (files: ReadonlyArray<Planned>): ReadonlyArray<Planned> =>
+  [...Map.groupBy(files, ({ name, realPath }) => JSON.stringify([realPath, name])).values()].flatMap(([first]) =>
+    first === undefined ? [] : [first]
+  )
+
+/**
+ * The folder of `--path` without the parts that name no folder. It is empty for the root.
+ *
+ * @example folderOf("/backup//2026/") // "backup/2026"
+ *
+ * @since 0.1.0
+ * @category getters
+ */
+export const folderOf = (typed: string): string =>
+  typed
+    .split("/")
+    .filter((part) => part !== "" && part !== ".")
+    .join("/")
+
+/**
+ * Why the service would refuse a folder. Undefined if it would not.
+ *
+ * @since 0.1.0
+ * @category getters
+ */
+export const folderProblem = (folder: string): string | undefined => (folder === "" ? undefined : nameProblem(folder))
+
+/**
+ * The path of a file in the Workspace. `folder` is the result of {@link folderOf}.
+ *
+ * @since 0.1.0
+ * @category getters
+ */
+export const targetOf = (folder: string, name: string): string => (folder === "" ? name : `${folder}/${name}`)
+
+const decodeTarget = SchemaParser.decodeUnknownResult(DamAsset.DestinationPath)
+
+/** The problem of a target. The service replaces variables, so the length of a target with variables is not known. */
+const targetProblem = (folder: string | undefined, name: string): string | undefined => {
+  if (folder === undefined || folder.includes("${")) return undefined
+  const decoded = decodeTarget(targetOf(folder, name))
+  if (Result.isSuccess(decoded)) return undefined
+  return `the service refuses this path in the Workspace (${ruleOf(decoded.failure)}); shorten --path or the name`
+}
+
+const checkNames = Effect.fnUntraced(function* (
+  files: ReadonlyArray<Planned>,
+  { folder, isRecursive }: { readonly folder: string | undefined; readonly isRecursive: boolean }
+) {
   for (const { name, path } of files) {
-    const problem = problemOf(name)
+    const rule = nameProblem(name)
+    const problem = rule === undefined ? targetProblem(folder, name) : `${rule}; rename the file`
     if (problem !== undefined) return yield* refuse(path, problem)
   }
   // The service compares names in NFC.
@@ -162,11 +208,17 @@ const checkNames = Effect.fnUntraced(function* (files: ReadonlyArray<Planned>, i
 })
 
 const standardInput = (name: string) =>
-  Effect.map(Stdio.Stdio, ({ stdin }): Planned => ({ path: "-", name, source: UploadSource.fromStream(stdin) }))
+  Effect.map(Stdio.Stdio, ({ stdin }): Planned => ({
+    path: "-",
+    realPath: "-",
+    name,
+    source: UploadSource.fromStream(stdin)
+  }))
 
 /**
  * The files of the paths, in the order of the paths. A path is a file, a folder (with `isRecursive`), a pattern such as
  * `*.jpg`, or `-` for the standard input, whose name is `inputName`. With `isRecursive` the names keep the folders.
+ * `folder` is the folder in the Workspace, see {@link folderOf}. It is undefined if Steps decide where files are stored.
  *
  * @since 0.1.0
  * @category constructors
@@ -175,8 +227,9 @@ export const make = Effect.fnUntraced(function* (options: {
   readonly paths: ReadonlyArray<string>
   readonly isRecursive: boolean
   readonly inputName: string | undefined
+  readonly folder?: string | undefined
 }) {
-  const { inputName, isRecursive, paths } = options
+  const { folder, inputName, isRecursive, paths } = options
   const inputs = paths.filter((path) => path === "-").length
   if (inputs > 1) return yield* new InvalidInput({ problem: "the standard input (-) can be uploaded only once" })
   if (inputs === 1 && inputName === undefined) {
@@ -189,15 +242,16 @@ export const make = Effect.fnUntraced(function* (options: {
     if (typed === "-") return [yield* standardInput(inputName ?? "")]
     const found = yield* expand(typed, isRecursive)
     return yield* Effect.forEach(found, ({ kept, path }) =>
-      Effect.map(LocalFile.open(path), ({ name, source }): Planned => ({
+      Effect.map(LocalFile.open(path), ({ name, realPath, source }): Planned => ({
         path,
+        realPath,
         name: isRecursive ? kept : name,
         source
       }))
     )
   })
   const files = yield* Effect.forEach(paths, planned)
-  return yield* checkNames(files.flat(), isRecursive)
+  return yield* checkNames(onceEach(files.flat()), { folder, isRecursive })
 })
 
 /**

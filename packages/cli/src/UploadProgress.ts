@@ -69,9 +69,12 @@ const drawingWidth = (columns: number): number => (columns === 0 ? 80 : columns)
  * - `label`: the text in front of the progress.
  * - `advance`: returns the progress after an event. `now` is in milliseconds since 1970.
  * - `note`: returns the note that an event leaves on the screen for good, if any.
+ * - `begins`: returns whether bytes are sent from this event on. Before it, no bar is drawn. By default the upload begins
+ *   at once.
  * - `isEnd`: returns whether all bytes are stored after this event.
  * - `after`: the name of the work that follows the upload, such as `Processing`, if any.
- * - `work`: returns the progress of this work after an event, such as `3 results`, if the event contains any.
+ * - `work`: returns the progress of this work after an event, such as `3 results`. It is empty if there is none, and
+ *   undefined if the event does not change it.
  *
  * @since 0.1.0
  * @category models
@@ -80,6 +83,7 @@ export interface View<Event> {
   readonly label: string
   readonly advance: (progress: ProgressBar.Progress, event: Event, now: number) => ProgressBar.Progress
   readonly note: (event: Event, progress: ProgressBar.Progress) => string | undefined
+  readonly begins?: ((event: Event) => boolean) | undefined
   readonly isEnd: (event: Event) => boolean
   readonly after?: string | undefined
   readonly work?: ((event: Event) => string | undefined) | undefined
@@ -87,7 +91,7 @@ export interface View<Event> {
 
 /** The work that follows the upload, in words. */
 const working = (after: string, elapsedMillis: number, work: string | undefined): string =>
-  [after, Format.duration(elapsedMillis), work].filter((part) => part !== undefined).join(", ")
+  [after, Format.duration(elapsedMillis), work].filter((part) => part !== undefined && part !== "").join(", ")
 
 /**
  * Describes how the upload of one file is shown.
@@ -112,13 +116,20 @@ const animate = <Event, E, R>(events: Stream.Stream<Event, E, R>, shown: View<Ev
     const style = yield* Style.current
     const startedAt = yield* Clock.currentTimeMillis
     let progress = ProgressBar.start({ total: undefined, now: startedAt })
+    let isBegun = shown.begins === undefined
     let endedAt: number | undefined
     let work: string | undefined
+    /** Whether the last line has a text that must stay. A text that only says what the program waits for must not. */
+    let isKept = false
 
-    const lineAt = (now: number, width: number) =>
-      endedAt === undefined || shown.after === undefined
+    const lineAt = (now: number, width: number) => {
+      if (endedAt !== undefined && shown.after !== undefined) {
+        return Text.truncate(working(shown.after, now - endedAt, work), width)
+      }
+      return isBegun
         ? ProgressBar.line(progress, { label: shown.label, width, style })
-        : Text.truncate(working(shown.after, now - endedAt, work), width)
+        : Text.truncate(working("Connecting", now - startedAt, work), width)
+    }
 
     const draw = Effect.fnUntraced(function* (above: string | undefined, below = "") {
       const width = drawingWidth(yield* terminal.columns)
@@ -127,6 +138,7 @@ const animate = <Event, E, R>(events: Stream.Stream<Event, E, R>, shown: View<Ev
       const notes = above === undefined ? [] : Text.wrap(Printable.escape(above), width, { breakWords: true })
       const kept = notes.map((line) => `${style.yellow(line)}\n`).join("")
       yield* Output.draw(Style.eraseLine + kept + lineAt(now, width) + below)
+      isKept = below === "" && (isBegun || endedAt !== undefined)
     })
 
     const tick = Effect.gen(function* () {
@@ -137,11 +149,12 @@ const animate = <Event, E, R>(events: Stream.Stream<Event, E, R>, shown: View<Ev
 
     const show = Effect.fnUntraced(function* (event: Event) {
       const now = yield* Clock.currentTimeMillis
+      isBegun ||= shown.begins?.(event) === true
       if (endedAt === undefined) progress = shown.advance(progress, event, now)
       work = shown.work?.(event) ?? work
       const above = shown.note(event, progress)
       const isEnd = endedAt === undefined && shown.isEnd(event)
-      if (isEnd) yield* draw(above, shown.after === undefined ? "" : "\n")
+      if (isEnd && isBegun) yield* draw(above, shown.after === undefined ? "" : "\n")
       else if (above !== undefined) yield* draw(above)
       if (isEnd) endedAt = now
     })
@@ -155,7 +168,7 @@ const animate = <Event, E, R>(events: Stream.Stream<Event, E, R>, shown: View<Ev
           Stream.merge(ticks, { haltStrategy: "left" }),
           Stream.runForEach((step) => step)
         ),
-      () => Output.draw(`\n${Style.showCursor}`)
+      () => Output.draw((isKept ? "\n" : Style.eraseLine) + Style.showCursor)
     )
     return progress
   })
@@ -175,6 +188,7 @@ const milestone = (progress: ProgressBar.Progress): number => {
 
 /** The latest progress, the number of lines that were printed for this progress, and the work after the upload. */
 interface Told {
+  readonly isBegun: boolean
   readonly progress: ProgressBar.Progress
   readonly told: number
   readonly endedAt: number | undefined
@@ -186,7 +200,7 @@ const workInterval = "30 seconds"
 
 const log = <Event, E, R>(
   events: Stream.Stream<Event, E, R>,
-  { advance: next, after, isEnd, label, note: noteOf, work: workOf }: View<Event>
+  { advance: next, after, begins, isEnd, label, note: noteOf, work: workOf }: View<Event>
 ) =>
   Effect.gen(function* () {
     const name = Printable.escape(label)
@@ -199,11 +213,12 @@ const log = <Event, E, R>(
       const above = noteOf(event, progress)
       if (above !== undefined) yield* write(`${name}: ${Printable.escape(above)}`)
       if (before.endedAt !== undefined) return { ...before, work }
+      const isBegun = before.isBegun || begins?.(event) === true
       const isEnded = isEnd(event)
-      const reached = milestone(progress)
-      if (isEnded || reached > before.told) yield* write(ProgressBar.sentence(progress, label))
+      const reached = isBegun ? milestone(progress) : 0
+      if ((isBegun && isEnded) || reached > before.told) yield* write(ProgressBar.sentence(progress, label))
       if (isEnded && after !== undefined) yield* write(`${name}: ${after}`)
-      return { progress, endedAt: isEnded ? now : undefined, told: Math.max(before.told, reached), work }
+      return { isBegun, progress, endedAt: isEnded ? now : undefined, told: Math.max(before.told, reached), work }
     })
 
     const tick = Effect.fnUntraced(function* (told: Told) {
@@ -219,7 +234,13 @@ const log = <Event, E, R>(
       Stream.map(Stream.drop(Stream.tick(workInterval), 1), () => tick),
       { haltStrategy: "left" }
     )
-    const start = (): Told => ({ progress, endedAt: undefined, told: 0, work: undefined })
+    const start = (): Told => ({
+      isBegun: begins === undefined,
+      progress,
+      endedAt: undefined,
+      told: 0,
+      work: undefined
+    })
     const last = yield* Stream.runFoldEffect(steps, start, (told, step) => step(told))
     return last.progress
   })

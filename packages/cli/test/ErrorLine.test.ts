@@ -152,6 +152,7 @@ describe("ErrorLine.fromError", () => {
 describe("ErrorLine with the host of the service", () => {
   it("names the host, unless the error names it", () => {
     const line = (error: unknown) => ErrorLine.fromError(error, "api2.example.com")
+    expect(line(new ApiError.AuthenticationFailed({ ...details, code: "INVALID_SIGNATURE" }))).not.toContain("check")
     expect(line(new ApiError.DamMutationFailed(details))).toMatch(/^Dam\.move at api2\.example\.com failed with /)
     const lost = { operation: "Dam.move", problem: "the connection failed", host: "api2.example.com" }
     expect(line(new ApiError.TransportFailure(lost))).toBe("Dam.move: the connection failed (api2.example.com)")

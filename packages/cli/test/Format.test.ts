@@ -32,9 +32,9 @@ describe("Format.rate", () => {
   it.each([
     [0, "0 B/s"],
     [999, "999 B/s"],
-    [12_300, "12.3 kB/s"],
-    [812_340_000, "812.3 MB/s"],
-    [1_200_000_000, "1.2 GB/s"]
+    [12_300, "12.0 KiB/s"],
+    [812_340_000, "774.7 MiB/s"],
+    [1_200_000_000, "1.1 GiB/s"]
   ])("%d is %s", (value, text) => {
     expect(Format.rate(value)).toBe(text)
   })

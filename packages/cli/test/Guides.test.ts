@@ -4,11 +4,9 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as ChildProcess from "effect/process/ChildProcess"
-import * as Redacted from "effect/Redacted"
-import * as Stream from "effect/Stream"
 import { globSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
+import { run } from "./support/program.ts"
 
 const root = fileURLToPath(new URL("../../../", import.meta.url))
 const read = (path: string) => readFileSync(root + path, "utf8")
@@ -36,21 +34,6 @@ const shown: ReadonlyArray<Shown> = guides.flatMap((guide) =>
       prints: /```text\n(.*?)```/s.exec(text)?.[1]
     }))
 )
-
-const run = Effect.fnUntraced(function* (program: string, cwd: string) {
-  const { baseUrl, credentials } = yield* Emulator.Emulator
-  const child = yield* ChildProcess.make(process.execPath, [root + program], {
-    cwd,
-    env: {
-      ASSEMBLY_BASE_URL: baseUrl,
-      ASSEMBLY_AUTH_KEY: credentials.key,
-      ASSEMBLY_AUTH_SECRET: Redacted.value(credentials.secret)
-    },
-    extendEnv: true
-  })
-  const output = yield* Stream.mkString(Stream.decodeText(child.all))
-  return { output, exitCode: yield* child.exitCode }
-})
 
 const templates = [{ id: "my-template", content: { steps: { stored: { robot: "/transloadit/store" } } } }]
 
@@ -83,8 +66,8 @@ layer(NodeServices.layer, { excludeTestServices: true })("guides", (it) => {
       yield* fs.writeFile(`${folder}/video.bin`, new Uint8Array(4 * 1024 * 1024))
       const prints = shown.find(({ program }) => program === read(path))?.prints
       // These two programs need an Assembly, so an upload runs first.
-      if (/(?:list|reports)\.ts$/.test(path)) yield* run("docs/examples/guides/upload.ts", folder)
-      assert.deepStrictEqual(yield* run(path, folder), { output: prints ?? "", exitCode: 0 })
+      if (/(?:list|reports)\.ts$/.test(path)) yield* run(root + "docs/examples/guides/upload.ts", folder)
+      assert.deepStrictEqual(yield* run(root + path, folder), { output: prints ?? "", exitCode: 0 })
     }).pipe(Effect.scoped, Effect.provide(service))
   )
 
@@ -93,8 +76,8 @@ layer(NodeServices.layer, { excludeTestServices: true })("guides", (it) => {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped()
       yield* fs.writeFile(`${folder}/video.bin`, new Uint8Array(4 * 1024 * 1024))
-      yield* run("docs/examples/guides/resumable.ts", folder)
-      const { output } = yield* run("docs/examples/guides/resumable.ts", folder)
+      yield* run(root + "docs/examples/guides/resumable.ts", folder)
+      const { output } = yield* run(root + "docs/examples/guides/resumable.ts", folder)
       assert.strictEqual(output, "the Assembly of an earlier run\nASSEMBLY_COMPLETED, 4194304 bytes\n")
     }).pipe(Effect.scoped, Effect.provide(service))
   )

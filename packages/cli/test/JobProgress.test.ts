@@ -3,6 +3,7 @@ import * as UploadProgress from "@assembly-effect/cli/UploadProgress"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Event from "@assembly-effect/tus/AssemblyUploadEvent"
 import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
+import * as TusError from "@assembly-effect/tus/TusError"
 import type { UploadUrl } from "@assembly-effect/tus/UploadTarget"
 import { describe, expect, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
@@ -95,7 +96,7 @@ describe("JobProgress", () => {
       ])
       expect(lines).toContain("2 files: b.bin: Resumed at 40.0 MiB")
       // 50 MiB in slightly more than a second. With the bytes of the earlier run it would be twice as much.
-      expect(lines.at(-2)).toMatch(/^2 files: 100% \(100\.0 MiB of 100\.0 MiB\), 4\d\.\d MB\/s, in 1\.1 s$/)
+      expect(lines.at(-2)).toMatch(/^2 files: 100% \(100\.0 MiB of 100\.0 MiB\), 4\d\.\d MiB\/s, in 1\.1 s$/)
       expect(lines.at(-1)).toBe("2 files: Processing")
     })
   )
@@ -123,6 +124,89 @@ describe("JobProgress", () => {
       ])
       // With many files, only failures of single files are shown.
       expect(screen.text()).not.toContain("Resumed")
+    })
+  )
+
+  const over = { ...status, ok: "ASSEMBLY_COMPLETED" } as Assembly.Status
+  const notice = { _tag: "Notice", message: "Already uploaded" } as const
+
+  it.effect.each([true, false])("draws no bar if nothing has to be sent (animated: %s)", (animated) =>
+    Effect.gen(function* () {
+      const screen = Screen.make({ columns: animated ? 80 : 0, animated })
+      const events = Stream.make(
+        Event.AssemblyResumed({ status: over }),
+        notice,
+        Event.Completed({ status: over })
+      ).pipe(Stream.mapEffect((event) => Effect.as(Effect.sleep("1 second"), event)))
+      const shown = UploadProgress.follow(events, JobProgress.view(["cat.mp4"], total)).pipe(
+        Effect.provide(screen.layer)
+      )
+      const fiber = yield* Effect.forkChild(shown)
+      yield* Effect.forEach(Array.from({ length: 5 }), () => TestClock.adjust("1 second"), { discard: true })
+      yield* Fiber.join(fiber)
+      expect(screen.text()).not.toMatch(/[░▓█%]/)
+      expect(Screen.visible(screen.text())).toEqual([`${animated ? "" : "cat.mp4: "}Already uploaded`, ""])
+    })
+  )
+
+  it.effect("shows no speed if an earlier run has sent every byte", () =>
+    Effect.gen(function* () {
+      const screen = Screen.make({ columns: 0, animated: false })
+      const stored = [0, 1].flatMap((file) => [
+        ofFile(file, UploadEvent.Completed({ url, length: 50n * MiB })),
+        progress(50n * BigInt(file + 1)),
+        Event.FileCompleted({ file, length: 50n * MiB })
+      ])
+      const events = [Event.AssemblyResumed({ status }), ...stored, Event.Uploaded({ assemblyId })]
+      yield* follow(screen, events, ["a.bin", "b.bin"])
+      expect(screen.text()).toContain("2 files: 100% (100.0 MiB of 100.0 MiB), sent before\n")
+    })
+  )
+
+  it.effect("says which Assembly was canceled when a job starts again", () =>
+    Effect.gen(function* () {
+      const screen = Screen.make({ columns: 0, animated: false })
+      const other = Assembly.AssemblyId.make("b".repeat(32))
+      const failed = [0, 1].map((file) =>
+        Event.FileFailed({ file, error: new TusError.CreationUnknown({ host: "a", problem: "the process ended" }) })
+      )
+      const events = [
+        Event.AssemblyResumed({ status }),
+        ...failed,
+        Event.AssemblyCreated({ status: { ...status, assembly_id: other } }),
+        Event.Uploaded({ assemblyId })
+      ]
+      yield* follow(screen, events, ["a.bin", "b.bin"])
+      expect(screen.text().split("\n").slice(0, 2)).toEqual([
+        `2 files: Continuing Assembly ${assemblyId}`,
+        `2 files: Assembly ${assemblyId} was canceled, because it is not known which files it has. Starting again in Assembly ${other}`
+      ])
+    })
+  )
+
+  it.effect("says once why files failed", () =>
+    Effect.gen(function* () {
+      const screen = Screen.make({ columns: 0, animated: false })
+      const gone = new TusError.UploadGone({ request: "append", host: "tus.example.com", status: 410, message: "gone" })
+      const events = [
+        Event.AssemblyCreated({ status }),
+        ...[0, 1, 2].map((file) => Event.FileFailed({ file, error: gone })),
+        Event.Uploaded({ assemblyId })
+      ]
+      yield* follow(screen, events, ["a", "b", "c"])
+      expect(screen.text().match(/.*gone.*/g)).toEqual(["3 files: a: append at tus.example.com: gone (status 410)"])
+    })
+  )
+
+  it.effect("says once that the service is gone while the Assembly works, and that it waits", () =>
+    Effect.gen(function* () {
+      const screen = Screen.make({ columns: 80, animated: true })
+      const gone = Event.Waiting({ reason: "the connection was refused", until: 5000 })
+      const events = [Event.AssemblyCreated({ status }), Event.Uploaded({ assemblyId }), gone, gone]
+      yield* follow(screen, events, ["cat.mp4"])
+      const lines = Screen.visible(screen.text())
+      expect(lines.filter((line) => line.startsWith("Waiting"))).toEqual(["Waiting: the connection was refused"])
+      expect(lines.at(-2)).toMatch(/^Processing, [\d.]+ s, waiting$/)
     })
   )
 

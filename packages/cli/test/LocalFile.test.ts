@@ -28,7 +28,7 @@ layer(NodeServices.layer)("LocalFile.open", (it) => {
       const evil = join(folder, "a\u0007b")
       yield* fs.writeFileString(evil, "")
       expect((yield* Effect.flip(LocalFile.open(evil))).message).toBe(
-        `${evil}: the service refuses a name with control characters; rename the file`
+        `${folder}/a\\x07b: the service refuses a name with control characters; rename the file`
       )
     })
   )

@@ -1,5 +1,8 @@
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as AuthError from "@assembly-effect/auth/AuthError"
+import * as CommandError from "@assembly-effect/cli/CommandError"
+import * as ExitCode from "@assembly-effect/cli/ExitCode"
+import * as ErrorLine from "@assembly-effect/cli/ErrorLine"
 import * as NextStep from "@assembly-effect/cli/NextStep"
 import { describe, expect, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
@@ -54,6 +57,18 @@ describe("NextStep.fromError", () => {
       new ApiError.TimedOut({ operation: "Assemblies.list", after: Duration.seconds(60) }),
       "Run the command again later."
     ],
+    [
+      new CommandError.UploadFailed({ assembly: "kept", cause: lost("ECONNREFUSED") }),
+      "The upload is kept. Run the same command again to continue it."
+    ],
+    [
+      new CommandError.UploadFailed({ assembly: "kept", cause: refused("GET_ACCOUNT_UNKNOWN_AUTH_KEY") }),
+      "Check ASSEMBLY_AUTH_KEY: api2.example.com has no such key. The upload is kept. Run the same command again to continue it."
+    ],
+    [
+      new CommandError.UploadFailed({ assembly: "ended", cause: new Error("failed") }),
+      "Run the same command again to upload into a new Assembly."
+    ],
     [new ApiError.ServiceFailure({ operation: "a", code: "b", status: 400, explanation: "c" }), undefined],
     [
       new ApiError.StatisticsMissingRegion({ operation: "a", code: "b", status: 400, explanation: "c" }),
@@ -62,6 +77,14 @@ describe("NextStep.fromError", () => {
     ["a text", undefined]
   ])("%s", (error, step) => {
     expect(NextStep.fromError(error, host)).toBe(step)
+  })
+
+  it("an upload that failed has the exit code and the line of its cause", () => {
+    const failed = new CommandError.UploadFailed({ assembly: "kept", cause: lost("ECONNREFUSED") })
+    expect(ExitCode.fromError(failed)).toBe(ExitCode.codes.network)
+    expect(ErrorLine.fromError(failed, host)).toBe(
+      "Assemblies.list at api2.example.com: the connection failed (ECONNREFUSED)"
+    )
   })
 
   it("names the host of the error before the host of the service", () => {

@@ -4,28 +4,11 @@ import { expect, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
-import * as ChildProcess from "effect/process/ChildProcess"
-import * as Redacted from "effect/Redacted"
-import * as Stream from "effect/Stream"
 import { fileURLToPath } from "node:url"
+import { run } from "./support/program.ts"
 
 const root = fileURLToPath(new URL("../../../", import.meta.url))
 const example = `${root}docs/examples/FirstUpload.ts`
-
-const run = Effect.fnUntraced(function* (cwd: string) {
-  const { baseUrl, credentials } = yield* Emulator.Emulator
-  const process_ = yield* ChildProcess.make(process.execPath, [example], {
-    cwd,
-    env: {
-      ASSEMBLY_BASE_URL: baseUrl,
-      ASSEMBLY_AUTH_KEY: credentials.key,
-      ASSEMBLY_AUTH_SECRET: Redacted.value(credentials.secret)
-    },
-    extendEnv: true
-  })
-  const output = yield* Stream.mkString(Stream.decodeText(process_.all))
-  return { output, exitCode: yield* process_.exitCode }
-})
 
 const templates = [{ id: "my-template", content: { steps: { stored: { robot: "/transloadit/store" } } } }]
 
@@ -63,7 +46,7 @@ layer(Layer.merge(Emulator.layer({ templates }), NodeServices.layer), { excludeT
       const fs = yield* FileSystem.FileSystem
       const cwd = yield* fs.makeTempDirectoryScoped()
       yield* fs.writeFileString(`${cwd}/cat.jpg`, "not really a cat")
-      expect(yield* run(cwd)).toEqual({ output: "16 bytes are stored\n", exitCode: 0 })
+      expect(yield* run(example, cwd)).toEqual({ output: "16 bytes are stored\n", exitCode: 0 })
     })
   )
 })

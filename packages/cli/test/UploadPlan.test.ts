@@ -55,6 +55,27 @@ layer(NodeServices.layer)("UploadPlan.make", (it) => {
     })
   )
 
+  it.effect("takes a file once that several arguments name", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* folderWith("a.txt", "b.txt")
+      yield* fs.symlink(folder, `${folder}/link`)
+      const paths = [`${folder}/a.txt`, `${folder}/./a.txt`, `${folder}/link/a.txt`, `${folder}/*.txt`]
+      expect(namesOf(yield* plan(paths))).toEqual(["a.txt", "b.txt"])
+    })
+  )
+
+  it.effect("says where a broken link leads, also in a folder", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* folderWith("a.txt")
+      yield* fs.symlink("nowhere", `${folder}/link`)
+      const message = `${folder}/link: is a link to nowhere, which does not exist`
+      expect((yield* Effect.flip(plan([`${folder}/link`]))).message).toBe(message)
+      expect((yield* Effect.flip(plan([folder], true))).message).toBe(message)
+    })
+  )
+
   it.effect("expands a pattern that the shell did not expand", () =>
     Effect.gen(function* () {
       const folder = yield* folderWith("a.jpg", "b.jpg", "c.txt", "photos/d.jpg")
@@ -74,11 +95,14 @@ layer(NodeServices.layer)("UploadPlan.make", (it) => {
 
   it.effect.each<readonly [name: string, problem: string]>([
     ["a\u0007b", "the service refuses a name with control characters; rename the file"],
+    ["a\nb", "the service refuses a name with control characters; rename the file"],
     [String.raw`a\b`, "the service refuses this name (Expected a name without slash or backslash); rename the file"]
   ])("refuses %j by name", ([name, problem]) =>
     Effect.gen(function* () {
       const folder = yield* folderWith(name)
-      expect((yield* Effect.flip(plan([`${folder}/${name}`]))).message).toBe(`${folder}/${name}: ${problem}`)
+      // The line break of a name is shown, and does not break the line.
+      const shown = name.replace("\u0007", "\\x07").replace("\n", "\\x0a")
+      expect((yield* Effect.flip(plan([`${folder}/${name}`]))).message).toBe(`${folder}/${shown}: ${problem}`)
     })
   )
 

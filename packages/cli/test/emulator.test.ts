@@ -2,20 +2,23 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as CommandError from "@assembly-effect/cli/CommandError"
 import { list } from "@assembly-effect/cli/commands/list"
 import { move } from "@assembly-effect/cli/commands/move"
 import { stats } from "@assembly-effect/cli/commands/stats"
 import { token } from "@assembly-effect/cli/commands/token"
 import { upload } from "@assembly-effect/cli/commands/upload"
+import * as NextStep from "@assembly-effect/cli/NextStep"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
 import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
+import * as AssemblyUploadError from "@assembly-effect/tus/AssemblyUploadError"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { expect, layer } from "@effect/vitest"
+import { assert, expect, layer } from "@effect/vitest"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -39,6 +42,12 @@ const client = Layer.unwrap(
 const services = Layer.mergeAll(client, TestConsole.layer).pipe(
   Layer.provideMerge([Emulator.layer(), NodeHttpClient.layerUndici, NodeServices.layer])
 )
+
+/** The Assembly of an upload whose files failed. */
+const assemblyOf = (error: unknown): Assembly.AssemblyId => {
+  assert(error instanceof CommandError.UploadFailed && error.cause instanceof AssemblyUploadError.FilesFailed)
+  return Assembly.AssemblyId.make(error.cause.assemblyId)
+}
 
 /** The last output of a command with `--json`. */
 const lastJson = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema: S) =>
@@ -124,17 +133,15 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
       yield* faults.inject(Faults.Fault.Refuse({ method: "POST", path: "/resumable/files/", status: 403 }))
       const args = [path, "--journal", join(folder, "state")]
       const error = yield* Effect.flip(Service.run(upload, args))
-      expect(error).toMatchObject({ _tag: "FilesFailed", assembly: "kept" })
-      expect((yield* TestConsole.errorLines).at(-1)).toBe(
-        "assembly: the upload is kept; run the same command again to continue it"
-      )
-      const id = error._tag === "FilesFailed" ? error.assemblyId : ""
-      expect((yield* Assemblies.get(Assembly.AssemblyId.make(id))).ok).toBe("ASSEMBLY_UPLOADING")
+      expect(error).toMatchObject({ _tag: "UploadFailed", assembly: "kept", cause: { _tag: "FilesFailed" } })
+      expect(NextStep.fromError(error)).toBe("The upload is kept. Run the same command again to continue it.")
+      const id = assemblyOf(error)
+      expect((yield* Assemblies.get(id)).ok).toBe("ASSEMBLY_UPLOADING")
 
       const screen = Screen.make({ columns: 0, animated: false })
       yield* Service.run(upload, args).pipe(Effect.provide(screen.layer))
       expect(screen.text()).toContain(`refused.txt: Continuing Assembly ${id}\n`)
-      expect((yield* Assemblies.get(Assembly.AssemblyId.make(id))).ok).toBe("ASSEMBLY_COMPLETED")
+      expect((yield* Assemblies.get(id)).ok).toBe("ASSEMBLY_COMPLETED")
     })
   )
 
@@ -149,9 +156,9 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
       yield* faults.inject(Faults.Fault.Refuse({ method: "POST", path: "/resumable/files/", status: 403 }))
       const args = [path, "--journal", join(folder, "state")]
       const error = yield* Effect.flip(Service.run(upload, args))
-      const id = error._tag === "FilesFailed" ? error.assemblyId : ""
+      const id = assemblyOf(error)
       yield* Service.run(upload, [...args, "--restart"])
-      expect((yield* Assemblies.get(Assembly.AssemblyId.make(id))).ok).toBe("ASSEMBLY_CANCELED")
+      expect((yield* Assemblies.get(id)).ok).toBe("ASSEMBLY_CANCELED")
     })
   )
 

@@ -121,7 +121,7 @@ it("is 3 if the service refuses the credentials, and the next step names the var
       code: 3,
       stdout: "",
       stderr:
-        `assembly: Assemblies.list at ${host}: authentication failed (INVALID_SIGNATURE, status 400: The signature does not match.); check the secret of the Auth Key\n` +
+        `assembly: Assemblies.list at ${host}: authentication failed (INVALID_SIGNATURE, status 400: The signature does not match.)\n` +
         `Check ASSEMBLY_AUTH_SECRET: it is not the secret of ASSEMBLY_AUTH_KEY at ${host}.\n`
     })
   })

@@ -21,9 +21,11 @@ const parse = Effect.fnUntraced(function* (text: string) {
 layer(Layer.merge(NodeServices.layer, TestConsole.layer))("--limit-rate", (it) => {
   it.effect.each([
     ["1", 1],
-    ["500k", 500_000],
-    ["2.5M", 2_500_000],
-    ["1g", 1_000_000_000],
+    ["500B", 500],
+    ["500k", 512_000],
+    ["2.5M", 2_621_440],
+    ["1g", 1_073_741_824],
+    ["64KiB/s", 65_536],
     ["10MB/s", 10_000_000]
   ] as const)("%s is %i bytes a second", ([text, bytes]) =>
     Effect.map(parse(text), (found) => expect(found).toBe(bytes))

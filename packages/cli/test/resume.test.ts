@@ -31,12 +31,14 @@ const run = Effect.fnUntraced(function* (args: ReadonlyArray<string>, signal?: N
         const child = spawn(process.execPath, [bin, ...args], { env, stdio: ["ignore", "pipe", "pipe"] })
         let stdout = ""
         let stderr = ""
+        let isKilled = false
         child.stdout.on("data", (text: Buffer) => {
           stdout += text.toString()
         })
         child.stderr.on("data", (text: Buffer) => {
           stderr += text.toString()
-          if (signal !== undefined && / [2-9]\d% /.test(stderr)) child.kill(signal)
+          // A second signal would end the program at once.
+          if (signal !== undefined && / [2-9]\d% /.test(stderr)) isKilled ||= child.kill(signal)
         })
         child.on("close", (code) => resolve({ stdout, stderr, code }))
       })

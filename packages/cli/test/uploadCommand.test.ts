@@ -8,54 +8,11 @@ import { expect, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
-import { spawn } from "node:child_process"
-import { fileURLToPath } from "node:url"
+import * as Uploading from "./support/uploading.ts"
 
-const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
-
-/** Runs the command in a folder. `input` is its standard input. */
-const run = Effect.fnUntraced(function* (
-  cwd: string,
-  args: ReadonlyArray<string>,
-  options: { readonly input?: string; readonly onError?: (stderr: string, kill: () => void) => void } = {}
-) {
-  const { baseUrl, credentials } = yield* Emulator.Emulator
-  const env = {
-    ...process.env,
-    ASSEMBLY_BASE_URL: baseUrl,
-    ASSEMBLY_AUTH_KEY: credentials.key,
-    ASSEMBLY_AUTH_SECRET: Redacted.value(credentials.secret),
-    XDG_STATE_HOME: `${cwd}/.state`
-  }
-  return yield* Effect.promise(
-    () =>
-      new Promise<{ readonly stdout: string; readonly stderr: string; readonly code: number | null }>((resolve) => {
-        const child = spawn(process.execPath, [bin, "upload", ...args], { cwd, env, stdio: "pipe" })
-        let stdout = ""
-        let stderr = ""
-        let isKilled = false
-        child.stdout.on("data", (text: Buffer) => (stdout += text.toString()))
-        child.stderr.on("data", (text: Buffer) => {
-          stderr += text.toString()
-          // A second signal would end the program at once.
-          options.onError?.(stderr, () => (isKilled ||= child.kill("SIGINT")))
-        })
-        child.on("close", (code) => resolve({ stdout, stderr, code }))
-        if (options.input !== undefined) child.stdin.end(options.input)
-      })
-  )
-})
-
-const folderWith = Effect.fnUntraced(function* (files: Readonly<Record<string, string>>) {
-  const fs = yield* FileSystem.FileSystem
-  const folder = yield* fs.makeTempDirectoryScoped()
-  for (const [name, text] of Object.entries(files)) {
-    yield* fs.makeDirectory(`${folder}/${name}`.replace(/\/[^/]*$/, ""), { recursive: true })
-    yield* fs.writeFileString(`${folder}/${name}`, text)
-  }
-  return folder
-})
+/** Runs `assembly upload` in a folder. */
+const run = (cwd: string, args: ReadonlyArray<string>, options?: Parameters<typeof Uploading.assembly>[2]) =>
+  Uploading.assembly(cwd, ["upload", ...args], options)
 
 const parseLines = (text: string): ReadonlyArray<Record<string, unknown>> =>
   text
@@ -68,7 +25,7 @@ const live = Layer.mergeAll(Emulator.layer(), NodeServices.layer)
 layer(live, { excludeTestServices: true })("assembly upload", (it) => {
   it.effect("keeps folders apart with -r, stores them below --path, and separates progress from results", () =>
     Effect.gen(function* () {
-      const folder = yield* folderWith({ "d1/report.csv": "one", "d2/report.csv": "three" })
+      const folder = yield* Uploading.folderWith({ "d1/report.csv": "one", "d2/report.csv": "three" })
       const { code, stderr, stdout } = yield* run(folder, ["-r", "--path", "backup/2026", "d1", "d2"])
       expect(code).toBe(0)
       expect(stdout).toMatch(/\nstored +backup\/2026\/d1\/report\.csv +3 B /)
@@ -81,7 +38,7 @@ layer(live, { excludeTestServices: true })("assembly upload", (it) => {
   it.effect("writes one line for many files", () =>
     Effect.gen(function* () {
       const names = Array.from({ length: 24 }, (_, index) => `many/${index}.txt`)
-      const folder = yield* folderWith(Object.fromEntries(names.map((name) => [name, "meow"])))
+      const folder = yield* Uploading.folderWith(Object.fromEntries(names.map((name) => [name, "meow"])))
       const { code, stdout } = yield* run(folder, ["many/*.txt"])
       expect(code).toBe(0)
       expect(stdout).toMatch(/^24 files, 96 B, in [\d.]+ s, 24 results\nAssembly [0-9a-f]{32}\n$/)
@@ -90,7 +47,7 @@ layer(live, { excludeTestServices: true })("assembly upload", (it) => {
 
   it.effect("uploads the standard input with fields, and prints its events as lines of JSON", () =>
     Effect.gen(function* () {
-      const folder = yield* folderWith({})
+      const folder = yield* Uploading.folderWith({})
       const args = ["--name", "hello.txt", "--fields", "a=b", "--fields", "c=d", "--json", "-"]
       const { code, stderr, stdout } = yield* run(folder, args, { input: "hello" })
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
@@ -99,7 +56,7 @@ layer(live, { excludeTestServices: true })("assembly upload", (it) => {
         event: "AssemblyCreated",
         assembly_id: expect.stringMatching(/^[0-9a-f]{32}$/)
       })
-      expect(events).toContainEqual({ event: "FileCompleted", name: "hello.txt", file: 0, length: "5" })
+      expect(events).toContainEqual({ event: "FileCompleted", name: "hello.txt", file: 0, length: 5 })
       expect(events.at(-1)).toMatchObject({
         event: "Completed",
         assembly_id: events[0]?.["assembly_id"],
@@ -110,7 +67,7 @@ layer(live, { excludeTestServices: true })("assembly upload", (it) => {
 
   it.effect("cancels the Assembly of the standard input after Ctrl-C, because nothing can continue it", () =>
     Effect.gen(function* () {
-      const folder = yield* folderWith({})
+      const folder = yield* Uploading.folderWith({})
       // The standard input stays open.
       const { code, stderr } = yield* run(folder, ["--name", "endless.bin", "-"], {
         onError: (text, kill) => {
@@ -130,22 +87,62 @@ layer(live, { excludeTestServices: true })("assembly upload", (it) => {
 
   it.effect("shows with --dry-run what it would do, and creates nothing", () =>
     Effect.gen(function* () {
-      const folder = yield* folderWith({ "d1/a.txt": "12", "d1/b/c.txt": "345" })
-      expect(yield* run(folder, ["-r", "--dry-run", "d1"])).toEqual({
+      const folder = yield* Uploading.folderWith({ "d1/a.txt": "12", "d1/b/c.txt": "345" })
+      const shown = yield* run(folder, ["-r", "--dry-run", "--path", "/backup//", "d1"])
+      expect({ ...shown, stdout: shown.stdout.replaceAll(/ +|─+\n/g, (one) => (one[0] === " " ? " " : "")) }).toEqual({
         code: 0,
-        stdout: "d1/a.txt\nd1/b/c.txt\n2 files, 5 B; nothing was uploaded\n",
+        stdout:
+          "Source Target Size\n" +
+          "d1/a.txt backup/d1/a.txt 2 B\n" +
+          "d1/b/c.txt backup/d1/b/c.txt 3 B\n" +
+          "\n2 files, 5 B; nothing was uploaded\n",
         stderr: ""
       })
-      const { stdout } = yield* run(folder, ["--dry-run", "--json", "d1/a.txt"])
-      expect(parseLines(stdout)).toEqual([{ event: "Planned", path: "d1/a.txt", name: "a.txt", size: "2" }])
+      const { stdout } = yield* run(folder, ["--dry-run", "--json", "--path", "backup", "d1/a.txt"])
+      expect(parseLines(stdout)).toEqual([
+        { event: "Planned", path: "d1/a.txt", name: "a.txt", target: "backup/a.txt", size: 2 }
+      ])
       expect(yield* (yield* FileSystem.FileSystem).exists(`${folder}/.state`)).toBe(false)
+    })
+  )
+
+  it.effect.each<readonly [args: ReadonlyArray<string>, problem: string]>([
+    [["--path", "../x"], "--path ../x: the service refuses this name (Expected a name other than . and ..)"],
+    [["--path", " "], "--path is empty"],
+    [["--path", "a\\b"], "--path a\\b: the service refuses this name (Expected a name without slash or backslash)"],
+    [
+      ["--path", "x".repeat(250).concat("/", "y".repeat(250), "/", "z".repeat(20))],
+      "a.txt: the service refuses this path in the Workspace (Expected a path of at most 512 Unicode code points); shorten --path or the name"
+    ],
+    [["--journal", "a.txt"], "--journal a.txt is not a folder"],
+    [["--journal="], "--journal is empty; name a folder"],
+    [
+      ["--limit-rate", "fast"],
+      'Invalid value for flag --limit-rate: "fast". Expected: bytes per second, such as 500k or 2.5M'
+    ],
+    [["--fields", "x"], 'Invalid value for flag --fields: "x". Expected: key=value, such as name=cat'],
+    [["--concurrency", "0"], 'Invalid value for flag --concurrency: "0". Expected a value between 1 and 100']
+  ])("refuses %j before anything is created", ([args, problem]) =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
+      const count = Effect.map(Uploading.assembly(folder, ["list", "--json"]), ({ stdout }) => stdout)
+      const before = yield* count
+      for (const more of args[0] === "--path" ? [[], ["--dry-run"]] : [[]]) {
+        const { code, stderr, stdout } = yield* run(folder, [...args, ...more, "a.txt"])
+        expect({ code, stdout, line: stderr.split("\n")[0] }).toEqual({
+          code: 2,
+          stdout: "",
+          line: `assembly: ${problem}`
+        })
+      }
+      expect(yield* count).toBe(before)
     })
   )
 
   it.effect("runs the Steps of a file, and refuses --path beside them", () =>
     Effect.gen(function* () {
       const steps = { hashed: { robot: "/file/hash", use: ":original" } }
-      const folder = yield* folderWith({ "a.txt": "meow", "steps.json": JSON.stringify({ steps }) })
+      const folder = yield* Uploading.folderWith({ "a.txt": "meow", "steps.json": JSON.stringify({ steps }) })
       const { code, stdout } = yield* run(folder, ["--steps", "steps.json", "a.txt"])
       expect(code).toBe(0)
       expect(stdout).toMatch(/\nhashed +a\.txt +4 B /)
@@ -162,7 +159,7 @@ layer(live, { excludeTestServices: true })("assembly upload", (it) => {
 
   it.effect("waits for a service that is gone while the Assembly works, and says why", () =>
     Effect.gen(function* () {
-      const folder = yield* folderWith({ "a.txt": "meow" })
+      const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
       const faults = yield* Faults.Faults
       // The upload succeeds, but each response with the Status is lost until the command waits.
       yield* faults.inject(Faults.Fault.LoseAnswer({ method: "GET", times: 1000 }))

@@ -85,7 +85,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A Location tha
     Effect.gen(function* () {
       const { error } = yield* at(undefined, "FINAL")
       assert.strictEqual(error._tag, "ConcatenationUnknown")
-      assert.match(error.message, /the final upload and a part have the same Location/)
+      assert.match(error.message, /the final upload has the Location of a part/)
     })
   )
 })

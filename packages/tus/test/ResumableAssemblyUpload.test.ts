@@ -12,6 +12,7 @@ import type * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
 import * as ResumableAssemblyUpload from "@assembly-effect/tus/ResumableAssemblyUpload"
 import * as ResumableUpload from "@assembly-effect/tus/ResumableUpload"
+import * as UploadBandwidth from "@assembly-effect/tus/UploadBandwidth"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -21,7 +22,10 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
+import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as Scene from "./utils/Scene.ts"
 
@@ -347,6 +351,86 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
       yield* Deferred.await(started)
       yield* Fiber.interrupt(fiber)
     })
+
+  /** A client that changes the creation of the second upload. */
+  const changingCreation = (
+    change: (
+      sent: Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>,
+      request: HttpClientRequest.HttpClientRequest
+    ) => Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>
+  ) =>
+    Effect.map(HttpClient.HttpClient, (http) => {
+      let uploads = 0
+      return HttpClient.transform(http, (sent, request) =>
+        request.method === "POST" && request.url.includes("/resumable/") && ++uploads === 2
+          ? change(sent, request)
+          : sent
+      )
+    })
+
+  /** The next run continues the Assembly of the journal, and stores every file once. */
+  const isContinued = Effect.fnUntraced(function* (options: ResumableAssemblyUpload.Options) {
+    const [first] = yield* assembliesIn
+    const status = yield* ResumableAssemblyUpload.run(options)
+    assert.sameMembers(storedIn(status), whole)
+    assert.strictEqual<string | undefined>(status.assembly_id, first?.entry.assemblyId)
+  })
+
+  it.effect("an interruption waits for the response to a creation, so that the next run continues the Assembly", () =>
+    Effect.gen(function* () {
+      const options = job("interrupted creation")
+      const started = yield* Deferred.make<void>()
+      const slow = yield* changingCreation((sent) =>
+        Effect.andThen(Deferred.succeed(started, undefined), Effect.delay(sent, "200 millis"))
+      )
+      const fiber = yield* ResumableAssemblyUpload.run(options).pipe(
+        Effect.provideService(HttpClient.HttpClient, slow),
+        Effect.forkChild
+      )
+      yield* Deferred.await(started)
+      yield* Fiber.interrupt(fiber)
+      const { list } = yield* UploadJournal.UploadJournal
+      // Without the response, the entry would be `Creating`, and only a receipt could decide.
+      assert.notInclude(
+        (yield* list).map(({ entry }) => entry._tag),
+        "Creating"
+      )
+      yield* isContinued(options)
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
+  it.effect("an interruption between a creation that was turned away and the next one leaves no doubt", () =>
+    Effect.gen(function* () {
+      const options = job("turned away")
+      const busy = yield* changingCreation((_, request) =>
+        Effect.succeed(
+          HttpClientResponse.fromWeb(request, new Response("", { status: 503, headers: { "retry-after": "60" } }))
+        )
+      )
+      yield* Effect.provideService(until(options, "FileEvent Retrying"), HttpClient.HttpClient, busy)
+      yield* isContinued(options)
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
+  it.effect("an interruption before a creation is sent leaves no doubt", () =>
+    Effect.gen(function* () {
+      const { list } = yield* UploadJournal.UploadJournal
+      const options = job("not sent", { files: [file("a.bin", 100_000)] })
+      const fiber = yield* ResumableAssemblyUpload.run(options).pipe(
+        // The creation waits for hours until it may be sent.
+        Effect.provide(UploadBandwidth.layer({ bytesPerSecond: 10 })),
+        Effect.forkChild
+      )
+      const isWaiting = Effect.flatMap(list, (entries) =>
+        entries.some(({ entry }) => entry._tag === "Creating") ? Effect.void : Effect.fail("not yet")
+      )
+      yield* Effect.retry(isWaiting, { schedule: Schedule.spaced("5 millis"), times: 2000 })
+      yield* Fiber.interrupt(fiber)
+      const [first] = yield* assembliesIn
+      const status = yield* ResumableAssemblyUpload.run(options)
+      assert.strictEqual<string | undefined>(status.assembly_id, first?.entry.assemblyId)
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
 
   it.effect("a creation of an upload that no receipt decides costs the Assembly, and not the job", () =>
     Effect.gen(function* () {

@@ -239,8 +239,8 @@ export const cli = [
     [
       {
         name: "each attempt of each file leaves a line",
-        find: `if (told.has(event.reason)) return undefined\n      told`,
-        replace: `told`
+        find: `if (told.has(reason)) return undefined`,
+        replace: ``
       }
     ]
   ),
@@ -256,13 +256,13 @@ export const cli = [
     ]
   ),
   ...changes(
-    "packages/cli/src/commands/upload.ts",
+    "packages/cli/src/internal/uploadRun.ts",
     ["uploadCommand"],
     [
       {
         name: "the command does not wait for an unreachable service",
-        find: `      settings.isKept &&\n      status !== undefined &&`,
-        replace: `      false &&\n      status !== undefined &&`
+        find: `settings.isKept && seen.status !== undefined && pauses`,
+        replace: `settings.isJson && seen.status !== undefined && pauses`
       },
       {
         name: "the Assembly of the standard input waits for ever",

@@ -344,8 +344,8 @@ export const tus = [
       {
         name: "a creation that was refused is remembered",
         tests: ["Journaled", "Resumable"],
-        find: `Creation.isRefusal(error) ? ignored(`,
-        replace: `Creation.isRefusal(error) && isPart ? ignored(`
+        find: `refused: ignored(keep(job, { _tag: "Planned" })),`,
+        replace: `refused: Effect.void,`
       }
     ]
   ),

@@ -17,7 +17,7 @@ import type * as Scope from "effect/Scope"
 import * as ApiError from "../ApiError.ts"
 
 export { Admission, Redaction }
-export { gate, pause, withLimitFromDeparture } from "@assembly-effect/auth/unstable/Admission"
+export { gate, onDeparture, pause, withLimitFromDeparture } from "@assembly-effect/auth/unstable/Admission"
 export {
   ends,
   isRefusal,

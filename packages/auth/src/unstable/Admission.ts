@@ -122,6 +122,18 @@ export const pause = (at: Gate, url: string, wait: Duration.Duration): Effect.Ef
   Duration.isZero(wait) ? Effect.void : at.pause(new URL(url).origin, wait)
 
 /**
+ * Runs an effect when a request is sent, after its wait for a permit.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const onDeparture = <A, E, R>(
+  request: Effect.Effect<A, E, R>,
+  effect: Effect.Effect<unknown>
+): Effect.Effect<A, E, R> =>
+  Effect.flatMap(Departure, (outer) => Effect.provideService(request, Departure, Effect.andThen(effect, outer)))
+
+/**
  * Limits the time of a request, measured from the moment it is sent. The wait for a permit does not count towards the
  * limit. `limit` fails when the time is over, see `Transport.withLimit`.
  *
@@ -134,7 +146,7 @@ export const withLimitFromDeparture = <A, E, R, E2, R2>(
 ): Effect.Effect<A, E | E2, R | R2> =>
   Effect.flatMap(Deferred.make<void>(), (departed) =>
     withLimit(
-      Effect.provideService(request, Departure, Deferred.succeed(departed, undefined)),
+      onDeparture(request, Deferred.succeed(departed, undefined)),
       Effect.andThen(Deferred.await(departed), limit)
     )
   )

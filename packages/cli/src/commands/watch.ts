@@ -1,20 +1,14 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Command from "effect/cli/Command"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import * as Format from "../Format.ts"
 import { assemblyId } from "../internal/assemblyId.ts"
 import { completed } from "../internal/completed.ts"
 import { jsonFlag } from "../internal/flags.ts"
-import * as StatusFacts from "../internal/statusFacts.ts"
+import * as WatchLines from "../internal/watchLines.ts"
 import * as Output from "../Output.ts"
-
-const print = Effect.fnUntraced(function* (text: string) {
-  yield* Output.lines([`${Format.date(yield* DateTime.now).slice(11)}  ${text}`])
-})
 
 /** `assembly watch`: prints each change of an Assembly until it ends. */
 export const watch = Command.make(
@@ -24,19 +18,17 @@ export const watch = Command.make(
     const statuses = Assemblies.watch(id)
     const last = json
       ? yield* Stream.runLast(Stream.tap(statuses, (status) => Output.jsonLines(Assembly.Status)([status])))
-      : yield* Stream.runLast(
-          Stream.tap(
-            Stream.changesWith(statuses, (one, other) => StatusFacts.line(one) === StatusFacts.line(other)),
-            (status) => print(StatusFacts.line(status))
-          )
-        )
+      : yield* Stream.runLast(WatchLines.print(statuses))
     // The exit code tells a script how the Assembly ended.
     if (Option.isSome(last)) yield* completed(last.value)
   })
 ).pipe(
   Command.withDescription("Print each change of an Assembly until it ends; fails if the Assembly did not complete"),
   Command.withExamples([
-    { command: "assembly watch <assemblyId>", description: "A line for each change, with its time in UTC" },
+    {
+      command: "assembly watch <assemblyId>",
+      description: "The changes with their time in UTC, at most one line a second"
+    },
     { command: "assembly watch --json <assemblyId>", description: "Each changed Status as a line of JSON" }
   ])
 )

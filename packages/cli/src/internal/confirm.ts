@@ -7,6 +7,7 @@ import * as Prompt from "effect/cli/Prompt"
 import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 import * as Effect from "effect/Effect"
 import * as CommandError from "../CommandError.ts"
+import * as Output from "../Output.ts"
 
 /** The flag that agrees to a deletion. */
 export const yesFlag = Flag.Boolean("yes").pipe(
@@ -20,7 +21,10 @@ export const deletion = Effect.fnUntraced(function* (what: string, yes: boolean)
   if (yes) return
   const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
   if (!canPrompt) return yield* new CommandError.NotConfirmed({ what, asked: false })
-  const agreed = yield* Prompt.run(Prompt.Confirm({ message: `Delete ${Printable.escape(what)}?` }))
+  const agreed = yield* Prompt.run(Prompt.Confirm({ message: `Delete ${Printable.escape(what)}?` })).pipe(
+    // After Ctrl-C or Escape, the prompt leaves the cursor behind the question.
+    Effect.catchTag("QuitError", () => Effect.andThen(Output.draw("\n"), Effect.interrupt))
+  )
   if (!agreed) return yield* new CommandError.NotConfirmed({ what, asked: true })
 })
 

@@ -1,9 +1,9 @@
-import * as CliError from "effect/cli/CliError"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
+import * as FlagValue from "./flagValue.ts"
 
 const units: Readonly<Record<string, (amount: number) => Duration.Duration>> = {
   s: Duration.seconds,
@@ -47,19 +47,12 @@ export const parse = (text: string, now: DateTime.Utc, rounding: Rounding = "dow
     (moment) => DateTime.makeUnsafe(round[rounding](moment.epochMilliseconds / 1000) * 1000)
   )
 
-const read = (name: string, value: string, rounding: Rounding) =>
+const read = (option: string, value: string, rounding: Rounding) =>
   Effect.flatMap(DateTime.now, (now) =>
-    Option.match(parse(value, now, rounding), {
-      onSome: Effect.succeed,
-      onNone: () =>
-        Effect.fail(
-          new CliError.InvalidValue({
-            option: name,
-            value,
-            expected: "a date such as 2026-01-31 or 2026-01-31T10:00:00Z, or an age such as 24h or 7d",
-            kind: "flag"
-          })
-        )
+    FlagValue.orInvalid(parse(value, now, rounding), {
+      option,
+      value,
+      expected: "a date such as 2026-01-31 or 2026-01-31T10:00:00Z, or an age such as 24h or 7d"
     })
   )
 
@@ -85,17 +78,10 @@ export const durationFlag = (name: string, otherwise: string, description: strin
     Flag.withDescription(description),
     Flag.withDefault(otherwise),
     Flag.mapEffect((value) =>
-      Option.match(Option.filter(parseAgo(value), Duration.isPositive), {
-        onSome: Effect.succeed,
-        onNone: () =>
-          Effect.fail(
-            new CliError.InvalidValue({
-              option: name,
-              value,
-              expected: "a length of time such as 30s, 10m or 2h",
-              kind: "flag"
-            })
-          )
+      FlagValue.orInvalid(Option.filter(parseAgo(value), Duration.isPositive), {
+        option: name,
+        value,
+        expected: "a length of time such as 30s, 10m or 2h"
       })
     )
   )

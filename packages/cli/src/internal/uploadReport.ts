@@ -2,13 +2,14 @@
  * What `assembly upload` prints at its end.
  */
 import type * as Assembly from "@assembly-effect/schema/Assembly"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as CommandError from "../CommandError.ts"
 import * as Format from "../Format.ts"
 import * as Output from "../Output.ts"
-import type * as ProgressBar from "../ProgressBar.ts"
+import * as ProgressBar from "../ProgressBar.ts"
 import * as Table from "../Table.ts"
+import * as UploadJob from "../UploadJob.ts"
+import * as Cells from "./cells.ts"
 import * as Text from "./text.ts"
 import * as UploadPlan from "../UploadPlan.ts"
 
@@ -48,11 +49,16 @@ const idLines = ({ assembly_id }: Assembly.Status, width: number | undefined): R
 /** With more files than this, one line replaces the table. */
 const mostListed = 10
 
-/** Shows the files of the completed Assembly. */
+const totalOf = (files: ReadonlyArray<UploadPlan.Planned>): string => {
+  const size = UploadPlan.totalSize(files)
+  return `${files.length} ${files.length === 1 ? "file" : "files"}, ${size === undefined ? "an unknown size" : Format.bytes(size)}`
+}
+
+/** Shows the files of the completed Assembly. Without a progress, an earlier command has uploaded them. */
 export const report = Effect.fnUntraced(function* (
   files: ReadonlyArray<UploadPlan.Planned>,
   status: Assembly.Status,
-  progress: ProgressBar.Progress
+  progress: ProgressBar.Progress | undefined
 ) {
   const found = filesOf(status)
   const layout = yield* Output.layout
@@ -60,38 +66,55 @@ export const report = Effect.fnUntraced(function* (
     yield* Output.lines<string>(["", ...idLines(status, layout.width)])
     return yield* Output.report(Table.render(columns, found, layout))
   }
-  const took = Format.duration(Duration.millis(progress.now - progress.startedAt))
+  const how = progress === undefined ? "uploaded before" : `in ${Format.duration(ProgressBar.elapsed(progress))}`
   const results = status.results === undefined || status.results === null ? "" : `, ${found.length} results`
-  yield* Output.lines<string>([
-    `${files.length} files, ${Format.bytes(progress.sent)}, in ${took}${results}`,
-    ...idLines(status, layout.width)
-  ])
+  yield* Output.lines<string>([`${totalOf(files)}, ${how}${results}`, ...idLines(status, layout.width)])
 })
 
 /** Fails if a path in the Workspace differs from the name of its file, because the service chooses the path. */
 export const checkPaths = (files: ReadonlyArray<UploadPlan.Planned>, { results }: Assembly.Status, folder: string) => {
   const paths = new Set((results?.["stored"] ?? []).flatMap(({ path }) => (path ? [path.normalize("NFC")] : [])))
-  const prefix = folder === "" ? "" : `${folder.replace(/^\/|\/+$/g, "")}/`
-  const moved = files.map(({ name }) => prefix + name.normalize("NFC")).filter((name) => !paths.has(name))
+  const moved = files
+    .map(({ name }) => UploadPlan.targetOf(folder, name).normalize("NFC"))
+    .filter((name) => !paths.has(name))
   return paths.size === 0 || moved.length === 0 || folder.includes("${")
     ? Effect.void
     : Effect.fail(new CommandError.StoredElsewhere({ names: moved, files: files.length }))
 }
 
-/** Shows what would be uploaded. */
-export const rehearse = Effect.fnUntraced(function* (files: ReadonlyArray<UploadPlan.Planned>, isJson: boolean) {
+const sizeOf = ({ source: { size } }: UploadPlan.Planned): string =>
+  size === undefined ? Cells.unknown : Format.bytes(size)
+
+/**
+ * Shows what would be uploaded, and where it would be stored. Without `folder`, the Steps decide where, and the names at
+ * the service are shown.
+ */
+export const rehearse = Effect.fnUntraced(function* (
+  files: ReadonlyArray<UploadPlan.Planned>,
+  folder: string | undefined,
+  isJson: boolean
+) {
+  const targetOf = ({ name }: UploadPlan.Planned): string =>
+    folder === undefined ? name : UploadPlan.targetOf(folder, name)
   if (isJson) {
     return yield* Effect.forEach(
       files,
-      ({ name, path, source: { size } }) =>
-        Output.jsonLine({ event: "Planned", path, name, size: size === undefined ? null : String(size) }),
+      (file) =>
+        Output.jsonLine({
+          event: "Planned",
+          path: file.path,
+          name: file.name,
+          target: folder === undefined ? null : targetOf(file),
+          size: file.source.size === undefined ? null : UploadJob.toJsonBytes(file.source.size)
+        }),
       { discard: true }
     )
   }
-  const size = UploadPlan.totalSize(files)
-  const total = size === undefined ? "an unknown size" : Format.bytes(size)
-  yield* Output.lines<string>([
-    ...files.map(({ name, path }) => (path === name ? path : `${path} as ${name}`)),
-    `${files.length} ${files.length === 1 ? "file" : "files"}, ${total}; nothing was uploaded`
-  ])
+  const planned: ReadonlyArray<Table.Column<UploadPlan.Planned>> = [
+    { title: "Source", rank: 1, least: 10, value: ({ path }) => path },
+    { title: folder === undefined ? "Name" : "Target", rank: 2, least: 10, value: targetOf },
+    { title: "Size", rank: 3, align: "right", value: sizeOf, keep: true }
+  ]
+  yield* Output.report(Table.render(planned, files, yield* Output.layout))
+  yield* Output.lines<string>(["", `${totalOf(files)}; nothing was uploaded`])
 })

@@ -12,14 +12,18 @@ const toInput = (character: string): Terminal.UserInput => ({
   key: { name: character, ctrl: false, meta: false, shift: false }
 })
 
-/** A terminal that keeps the written text. A user types `typed`; without `typed`, a command cannot ask a question. */
+/**
+ * A terminal that keeps the written text. A user types `typed`; without `typed`, a command cannot ask a question. With
+ * `quits`, the user then presses Ctrl-C.
+ */
 export const make = (options: {
   readonly columns: number
   readonly animated: boolean
   readonly typed?: string | undefined
+  readonly quits?: boolean | undefined
 }) => {
   const written: Array<string> = []
-  const { typed } = options
+  const { quits = false, typed } = options
   const layer = Layer.mergeAll(
     Layer.succeed(
       Terminal.Terminal,
@@ -31,7 +35,7 @@ export const make = (options: {
           typed === undefined
             ? Effect.die("not used")
             : Effect.tap(Queue.unbounded<Terminal.UserInput, Cause.Done>(), (keys) =>
-                Queue.offerAll(keys, Array.from(typed, toInput))
+                Effect.andThen(Queue.offerAll(keys, Array.from(typed, toInput)), quits ? Queue.end(keys) : Effect.void)
               ),
         readLine: Effect.die("not used"),
         display: (text) => Effect.sync(() => void written.push(text))

@@ -196,35 +196,27 @@ const asUnknown = ({ cause, host, problem }: TusError.CreationUnknown) =>
   Effect.fail(new TusError.ConcatenationUnknown({ host, problem, ...(cause === undefined ? undefined : { cause }) }))
 
 /**
- * Stores that the final creation may have been sent, and then sends it. After a lost response, the creation is not
- * repeated, and the final upload is searched for in the receipts. After a refusal, the upload is again in the state in
- * which its parts are stored.
+ * Creates the final upload, and stores its URL. After a lost response, the creation is not repeated, and the final upload
+ * is searched for in the receipts. After a refusal, the upload is again in the state in which its parts are stored.
  */
 export const begin = <E>(session: Session.Session<E>, parts: ReadonlyArray<UploadUrl>, length: bigint) =>
   Effect.gen(function* () {
-    const { emit, metadata, policy, store, target } = session
+    const { emit, metadata, store } = session
     const before = store.state()
     const marker = yield* Creation.newMarker
-    yield* store.update(UploadState.concatenating(marker, parts, length))
-    const created = yield* Creation.create({
-      target,
-      creation: { _tag: "Final", parts, metadata },
-      size: length,
-      marker,
-      policy,
-      emit
-    }).pipe(
-      Effect.catchTag("CreationUnknown", asUnknown),
-      Effect.filterOrFail(
-        ({ url }) => parts.every((part) => Redacted.value(part) !== Redacted.value(url)),
-        () => unknown(session, { problem: "the final upload and a part have the same Location" })
-      ),
-      Effect.tapError((error) =>
-        Creation.isRefusal(error) ? ignored(store.update(UploadState.refused(before))) : Effect.void
-      )
+    const ledger: Creation.Ledger<E | TusError.ConcatenationUnknown> = {
+      sending: store.update(UploadState.concatenating(marker, parts, length)),
+      refused: ignored(store.update(UploadState.refused(before))),
+      created: (final) =>
+        parts.some((part) => Redacted.value(part) === Redacted.value(final.url))
+          ? Effect.fail(unknown(session, { problem: "the final upload has the Location of a part" }))
+          : found(session, final, length)
+    }
+    const creation = { _tag: "Final", parts, metadata } as const
+    const created = yield* Creation.create(session, { creation, size: length, marker, ledger }).pipe(
+      Effect.catchIf((error) => error instanceof TusError.CreationUnknown, asUnknown)
     )
     emit(UploadEvent.Created({ url: created.url, length }))
-    yield* found(session, created, length)
   })
 
 /**

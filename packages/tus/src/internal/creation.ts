@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Tus from "../Tus.ts"
 import * as TusError from "../TusError.ts"
@@ -20,6 +21,7 @@ import { happened } from "./errorText.ts"
 import { hostOf } from "./host.ts"
 import * as Policy from "./policy.ts"
 import * as Receipts from "./receipts.ts"
+import type { Session as AnySession } from "./session.ts"
 import { inTime } from "./timeout.ts"
 
 /** The errors of a creation. A `TransportFailure` means that nothing was sent. */
@@ -85,9 +87,6 @@ const outcome = (error: Failure): "Refused" | "TurnedAway" | "Open" => {
   }
 }
 
-/** Whether a failed creation certainly created nothing: it was not sent, or the server refused it. */
-export const isRefusal = (error: Failure): boolean => outcome(error) !== "Open"
-
 /**
  * The number of times that the receipts are read. One time may not suffice, because the server may still be processing
  * the request whose response was lost.
@@ -134,55 +133,84 @@ export const recover = (
   )
 
 /**
+ * Stores what is known about a creation, so that a later process neither repeats it nor doubts it without need.
+ *
+ * - `sending`: the request may be sent. Runs before each request.
+ * - `refused`: the last request created nothing, or was not sent. Runs before a pause too, because a pause may be long.
+ * - `created`: the upload exists.
+ */
+export interface Ledger<E> {
+  readonly sending: Effect.Effect<void, E>
+  readonly refused: Effect.Effect<void>
+  readonly created: (found: Created) => Effect.Effect<void, E>
+}
+
+/** The part of a session that a creation needs. */
+type Session = Pick<AnySession<unknown>, "emit" | "policy" | "store" | "target">
+
+/** Sends a request, and stores what it did. */
+const recorded = <Failed extends Failure, E, R>(
+  { settle }: Session["store"],
+  { created, refused, sending }: Ledger<E>,
+  request: Effect.Effect<Created, Failed, R>
+): Effect.Effect<Result.Result<Created, Failed>, E, R> => {
+  const answered = Effect.tap(
+    Effect.result(request),
+    Result.match({ onSuccess: created, onFailure: (error) => (outcome(error) === "Open" ? Effect.void : refused) })
+  )
+  return settle === undefined ? Effect.andThen(sending, answered) : settle({ sending, answered, refused })
+}
+
+/**
  * Creates an upload. If the server did not process the request, it is sent again after a pause. `size` is the size of
  * the upload, if known.
  */
-export const create = (options: {
-  readonly target: UploadTarget
-  readonly creation: Tus.Creation
-  readonly size: bigint | undefined
-  readonly marker: string
-  readonly policy: Policy.Policy
-  readonly emit: Emit
-}): Effect.Effect<Created, CreationError, HttpClient.HttpClient> => {
-  const { creation, emit, marker, policy, size, target } = options
+export const create = <E>(
+  { emit, policy, store, target }: Session,
+  options: {
+    readonly creation: Tus.Creation
+    readonly size: bigint | undefined
+    readonly marker: string
+    readonly ledger: Ledger<E>
+  }
+): Effect.Effect<Created, CreationError | E, HttpClient.HttpClient> => {
+  const { creation, ledger, marker, size } = options
   const hasBody = creation._tag !== "Final" && creation.body !== undefined
   const hasWork = creation._tag === "Final" || hasBody
   const metadata = { ...creation.metadata, [Receipts.markerKey]: marker }
   const pauseAfter = Policy.retrying(policy)
 
-  const attempt = (failures: number): Effect.Effect<Created, CreationError, HttpClient.HttpClient> =>
-    inTime(
-      { request: "create", url: target.tusUrl },
-      hasWork ? policy.finishTimeout : policy.stallTimeout,
-      Tus.create(target, { ...creation, metadata })
-    ).pipe(
-      Effect.map(({ offset, url }): Created => ({
-        url,
-        answered: true,
-        // After a creation without a body, the server has stored nothing. If the server reports an offset above 0, the
-        // offset is requested again.
-        offset: hasBody || offset === 0n ? offset : undefined,
-        finished: false
-      })),
-      Effect.catch((error): Effect.Effect<Created, CreationError, HttpClient.HttpClient> => {
-        if (error._tag === "UnsafeLocation" || error._tag === "InvalidRequest") return Effect.fail(error)
-        const did = outcome(error)
-        if (error._tag === "Stalled" || did === "Open") {
-          return recover(
-            { target, marker, policy, sent: { metadata, size } },
-            { problem: happened(error), cause: error }
-          )
-        }
-        if (did === "Refused") return Effect.fail(error)
-        return Effect.gen(function* () {
-          const pause = yield* pauseAfter(failures, error)
-          if (Option.isNone(pause)) return yield* Effect.fail(error)
-          emit(UploadEvent.Retrying({ attempt: failures, delay: pause.value, reason: error.message }))
-          yield* Effect.sleep(pause.value)
-          return yield* attempt(failures + 1)
-        })
-      })
-    )
+  const request = inTime(
+    { request: "create", url: target.tusUrl },
+    hasWork ? policy.finishTimeout : policy.stallTimeout,
+    Tus.create(target, { ...creation, metadata })
+  ).pipe(
+    Effect.map(({ offset, url }): Created => ({
+      url,
+      answered: true,
+      // After a creation without a body, the server has stored nothing. If it reports an offset above 0, the offset
+      // is requested again.
+      offset: hasBody || offset === 0n ? offset : undefined,
+      finished: false
+    }))
+  )
+
+  const attempt = (failures: number): Effect.Effect<Created, CreationError | E, HttpClient.HttpClient> =>
+    Effect.gen(function* () {
+      const answer = yield* recorded(store, ledger, request)
+      if (Result.isSuccess(answer)) return answer.success
+      const error = answer.failure
+      if (error._tag === "UnsafeLocation" || error._tag === "InvalidRequest") return yield* error
+      const did = outcome(error)
+      if (error._tag === "Stalled" || did === "Open") {
+        const lost = { target, marker, policy, sent: { metadata, size } }
+        return yield* Effect.tap(recover(lost, { problem: happened(error), cause: error }), ledger.created)
+      }
+      const pause = did === "Refused" ? Option.none() : yield* pauseAfter(failures, error)
+      if (Option.isNone(pause)) return yield* error
+      emit(UploadEvent.Retrying({ attempt: failures, delay: pause.value, reason: error.message }))
+      yield* Effect.sleep(pause.value)
+      return yield* attempt(failures + 1)
+    })
   return attempt(1)
 }

@@ -8,6 +8,7 @@ import type { JournalFailed, LeaseLost } from "../JournalError.ts"
 import type * as UploadJournal from "../UploadJournal.ts"
 import type { UploadState } from "../UploadState.ts"
 import * as JournalEntry from "./journalEntry.ts"
+import * as Settled from "./settled.ts"
 import * as StateStore from "./stateStore.ts"
 
 /** The errors that can occur when a state is stored. */
@@ -22,7 +23,7 @@ export const make = (options: {
   readonly initial: UploadState
 }): StateStore.StateStore<KeepError> => {
   const { about, initial, journal, key, lease } = options
-  return StateStore.written(initial, (state) =>
+  const store = StateStore.written(initial, (state) =>
     Effect.gen(function* () {
       // After the lease is lost, the entry belongs to another holder.
       yield* lease.check
@@ -30,4 +31,5 @@ export const make = (options: {
       yield* entry === undefined ? journal.forget(key) : journal.put(key, entry)
     })
   )
+  return { ...store, settle: Settled.settle }
 }

@@ -54,37 +54,38 @@ const sizeOf = (body: Uint8Array | Blob): bigint => BigInt(body instanceof Uint8
 
 const keep = <E>({ place, session }: Job<E>, piece: UploadState.Piece) => session.store.update(place.set(piece))
 
-/** Stores that the creation may have been sent, and then sends it. */
+/** Creates the upload, and stores its URL. */
 const create = <E>(job: Job<E>, marker: string) =>
   Effect.gen(function* () {
     const { isPart, outgoing, session, source } = job
-    const { emit, metadata, policy, target } = session
+    const { emit, metadata } = session
     const { size } = outgoing
     const body = session.sendsAlong && !isPart ? yield* smallBody(source, outgoing) : undefined
-    yield* keep(job, { _tag: "Creating", marker })
-    const found = yield* Creation.create({
-      target,
+    const sent = body === undefined ? 0n : sizeOf(body)
+    const toState = (found: Creation.Created): UploadState.Created => ({
+      _tag: "Created",
+      marker,
+      url: found.url,
+      transfer:
+        // The receipt counts only if all bytes were sent, because otherwise the upload cannot be complete.
+        found.finished && sent === size
+          ? { _tag: "Done", length: size }
+          : Transfer.created({ ...found, length: size, sent })
+    })
+    const created = yield* Creation.create(session, {
       creation:
         size === undefined
           ? { _tag: "Deferred", metadata }
           : { _tag: "Fixed", length: size, metadata, body, partial: isPart },
       size,
       marker,
-      policy,
-      emit
-    }).pipe(
-      Effect.tapError((error) => (Creation.isRefusal(error) ? ignored(keep(job, { _tag: "Planned" })) : Effect.void))
-    )
-    const { url } = found
-    const sent = body === undefined ? 0n : sizeOf(body)
-    const transfer: Transfer.Transfer =
-      // The receipt counts only if all bytes were sent, because otherwise the upload cannot be complete.
-      found.finished && sent === size
-        ? { _tag: "Done", length: size }
-        : Transfer.created({ ...found, length: size, sent })
-    const created: UploadState.Created = { _tag: "Created", marker, url, transfer }
-    yield* keep(job, created)
-    if (!isPart) emit(UploadEvent.Created({ url, length: size }))
+      ledger: {
+        sending: keep(job, { _tag: "Creating", marker }),
+        refused: ignored(keep(job, { _tag: "Planned" })),
+        created: (found) => keep(job, toState(found))
+      }
+    }).pipe(Effect.map(toState))
+    if (!isPart) emit(UploadEvent.Created({ url: created.url, length: size }))
     return created
   })
 

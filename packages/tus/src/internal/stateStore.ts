@@ -6,18 +6,34 @@ import * as Semaphore from "effect/Semaphore"
 import type { Change, UploadState } from "../UploadState.ts"
 
 /**
+ * Runs a request between its entries in a store. If the caller is interrupted while the request is on its way, the
+ * response is still awaited and stored, because otherwise nobody would know what the request did.
+ *
+ * - `sending`: stores that the request may be sent.
+ * - `answered`: sends the request and stores what it did.
+ * - `refused`: stores that the request was not sent.
+ */
+export type Settle = <A, E, E2, R>(request: {
+  readonly sending: Effect.Effect<void, E>
+  readonly answered: Effect.Effect<A, E2, R>
+  readonly refused: Effect.Effect<void>
+}) => Effect.Effect<A, E | E2, R>
+
+/**
  * - `state`: the current state.
  * - `note`: changes the state without storing it. A crash may lose this change, which is harmless, because a later run
  *   requests this state from the server.
  * - `update`: changes the state and stores it. The next step starts after the state is stored, so a crash cannot lose
  *   the change.
  * - `isKept`: whether a later run can find the state. If not, the parts of a failed upload are useless.
+ * - `settle`: present if a later run can find the state. It is a value, so that a bundle without a journal lacks it.
  */
 export interface StateStore<E> {
   readonly state: () => UploadState
   readonly note: (change: Change) => void
   readonly update: (change: Change) => Effect.Effect<void, E>
   readonly isKept: boolean
+  readonly settle?: Settle | undefined
 }
 
 /** A store in memory. A crash loses the state. */

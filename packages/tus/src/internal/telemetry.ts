@@ -19,7 +19,7 @@ const retries = Metric.counter("assembly_upload_retries", {
 })
 
 const bytes = Metric.counter("assembly_upload_bytes", {
-  description: "Bytes that servers confirmed in the response to the request that sent them",
+  description: "Uploaded bytes that servers confirmed",
   incremental: true
 })
 
@@ -28,12 +28,12 @@ const boundaries = Metric.exponentialBoundaries({ start: 1, factor: 2, count: 24
 /** The metrics for one outcome. An outcome is `success`, `interrupted`, `defect`, or the tag of an error. */
 const ofOutcome = (outcome: string) => ({
   count: Metric.counter("assembly_uploads", {
-    description: "Uploads that ended, by outcome",
+    description: "Ended uploads",
     incremental: true,
     attributes: { outcome }
   }),
   duration: Metric.histogram("assembly_upload_duration", {
-    description: "How long uploads took, by outcome",
+    description: "Duration of uploads",
     boundaries,
     attributes: { outcome, time_unit: "milliseconds" }
   })

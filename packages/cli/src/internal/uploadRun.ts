@@ -1,0 +1,266 @@
+/**
+ * Runs the job of `assembly upload`: continues an earlier command, waits for a service that is gone, and starts again if
+ * the Assembly of an earlier command cannot be used.
+ */
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
+import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
+import * as ResumableAssemblyUpload from "@assembly-effect/tus/ResumableAssemblyUpload"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as CommandError from "../CommandError.ts"
+import * as ErrorLine from "../ErrorLine.ts"
+import * as ExitCode from "../ExitCode.ts"
+import * as JobProgress from "../JobProgress.ts"
+import * as Output from "../Output.ts"
+import * as StandardError from "../StandardError.ts"
+import type * as StateFolder from "../StateFolder.ts"
+import * as UploadJob from "../UploadJob.ts"
+import * as UploadPlan from "../UploadPlan.ts"
+import * as UploadProgress from "../UploadProgress.ts"
+import * as EarlierUpload from "./earlierUpload.ts"
+import type * as UnfinishedUploads from "./unfinishedUploads.ts"
+
+/**
+ * The maximum number of retries. All retries together last about seven minutes, so a server restart or a lost network
+ * may last as long.
+ */
+const maxRetries = 20
+
+/** The pause before a job is continued whose service is gone, and the number of such pauses. */
+const pause = Duration.seconds(5)
+const maxPauses = 60
+
+/**
+ * - `isRestarted`: whether the upload of an earlier command is discarded.
+ * - `isKept`: whether a later command can continue the upload.
+ * - `memory`: what the command remembers of its Assembly.
+ */
+export interface Settings {
+  readonly params: Assembly.CreateParams
+  readonly concurrency: number
+  readonly isRestarted: boolean
+  readonly isKept: boolean
+  readonly isJson: boolean
+  readonly memory: UnfinishedUploads.Memory
+}
+
+type Events = Stream.Stream<UploadJob.JobEvent, UploadJob.JobError, StateFolder.JobServices>
+
+/** The events of the job. Only files that can be read again can be continued by a later command. */
+const eventsOf = (files: ReadonlyArray<UploadPlan.Planned>, { concurrency, isJson, isRestarted, params }: Settings) => {
+  const options = {
+    params,
+    concurrency,
+    upload: { maxRetries },
+    wait: { interval: "100 millis" },
+    progressInterval: isJson ? "1 second" : undefined
+  } as const
+  const replayable = UploadPlan.replayable(files)
+  const job: Stream.Stream<AssemblyUploadEvent.AssemblyUploadEvent, UploadJob.JobError, StateFolder.JobServices> =
+    replayable === undefined
+      ? AssemblyUpload.events({
+          ...options,
+          cancelOnInterrupt: true,
+          files: files.map(({ name, source }) => ({ source, filename: name }))
+        })
+      : ResumableAssemblyUpload.events({
+          ...options,
+          restart: isRestarted,
+          files: replayable.map(({ name, source }) => ({ source, filename: name }))
+        })
+  return UploadJob.withWork(job)
+}
+
+const notice = (message: string): UploadJob.JobEvent => ({ _tag: "Notice", message })
+
+/** What the events have shown of the Assembly so far. */
+interface Seen {
+  status: Assembly.Status | undefined
+  /** Whether the Assembly of an earlier command had ended when this command began. */
+  isEarlier: boolean
+}
+
+const note = (seen: Seen, event: UploadJob.JobEvent): void => {
+  if (!("status" in event)) return
+  seen.status = event.status
+  if (event._tag === "AssemblyCreated") seen.isEarlier = false
+  if (event._tag === "AssemblyResumed") seen.isEarlier = Assembly.isOver(event.status)
+}
+
+/**
+ * Whether the job may go on when the service answers again. An untrusted certificate stays untrusted. A file that failed
+ * was retried for minutes, unless the response to its creation was lost: the next attempt finds out what became of it.
+ */
+const isTemporary = (error: UploadJob.JobError): boolean => {
+  switch (error._tag) {
+    case "TransportFailure":
+      return !error.permanent
+    case "TimedOut":
+      return true
+    case "FilesFailed":
+      return (
+        error.assembly === "kept" && error.files.every((file) => file.outcome !== "Failed" || isUnknown(file.error))
+      )
+    default:
+      return false
+  }
+}
+
+const isUnknown = ({ _tag }: { readonly _tag: string }): boolean =>
+  _tag === "CreationUnknown" || _tag === "ConcatenationUnknown"
+
+/** Why the job waits. The error of a file is too long for a note. */
+const reasonOf = (error: UploadJob.JobError): string => {
+  if (error._tag !== "FilesFailed") return ErrorLine.fromError(error)
+  const lost = error.files.filter(({ outcome }) => outcome === "Failed").length
+  return `the service is gone, and it is not known whether it has ${lost} of ${error.files.length} files`
+}
+
+/**
+ * Continues the job after a pause if its service is gone. Before the job has an Assembly, the address may simply be
+ * wrong, so nothing is waited for.
+ */
+const waiting = (first: Events, next: Events, settings: Settings, seen: Seen): Events => {
+  const attempt = (events: Events, pauses: number): Events =>
+    Stream.catchIf(
+      events,
+      (error) => settings.isKept && seen.status !== undefined && pauses < maxPauses && isTemporary(error),
+      (error) =>
+        Stream.fromEffect(
+          Effect.map(Clock.currentTimeMillis, (now) =>
+            AssemblyUploadEvent.Waiting({
+              reason: reasonOf(error),
+              until: now + Duration.toMillis(pause)
+            })
+          )
+        ).pipe(
+          Stream.concat(Stream.drain(Stream.fromEffect(Effect.sleep(pause)))),
+          Stream.concat(Stream.suspend(() => attempt(next, pauses + 1)))
+        )
+    )
+  return attempt(first, 0)
+}
+
+/** Why the Assembly of an earlier command cannot be continued, although its files were never refused. */
+const lossOf = (error: UploadJob.JobError, { isEarlier }: Seen): string | undefined => {
+  if (error._tag === "ServiceFailure" && error.status === 404 && error.operation === "Assemblies.get") {
+    return "The service no longer has the Assembly of the interrupted upload. Starting again"
+  }
+  const isCanceled = error._tag === "AssemblyCanceled" || error._tag === "AssemblyAborted"
+  return isCanceled && isEarlier
+    ? `Assembly ${error.assemblyId} of the interrupted upload was canceled. Starting again`
+    : undefined
+}
+
+/** The events of the job and of what has to be done before or after it. */
+const program = (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings, seen: Seen): Events => {
+  const { memory } = settings
+  const once = (isRestarted: boolean): Events =>
+    Stream.tap(eventsOf(files, { ...settings, isRestarted }), (event) => Effect.sync(() => note(seen, event)))
+  const run = (isRestarted: boolean): Events => waiting(once(isRestarted), once(false), settings, seen)
+
+  const isReplayable = UploadPlan.replayable(files) !== undefined
+  const renewed = Stream.catchIf(
+    run(settings.isRestarted),
+    (error) => isReplayable && lossOf(error, seen) !== undefined,
+    (error) => Stream.concat(Stream.succeed(notice(lossOf(error, seen) ?? "")), run(false))
+  )
+
+  /** An earlier upload counts only while the service has what it stored. */
+  const checked = (event: Extract<UploadJob.JobEvent, { readonly _tag: "Completed" }>): Events =>
+    Stream.unwrap(
+      Effect.map(EarlierUpload.check(event.status), ({ _tag, message }) =>
+        _tag === "Done"
+          ? Stream.make(notice(message), event)
+          : Stream.concat(Stream.succeed(notice(message)), Stream.flatMap(run(true), follow))
+      )
+    )
+
+  const follow = (event: UploadJob.JobEvent): Events => {
+    if (event._tag === "Completed" && seen.isEarlier) return checked(event)
+    const { assembly_id } = "status" in event ? event.status : {}
+    if (event._tag !== "AssemblyCreated" || assembly_id === undefined || assembly_id === null) {
+      return Stream.succeed(event)
+    }
+    return Stream.unwrap(
+      Effect.map(memory.created(Assembly.AssemblyId.make(assembly_id)), (message) =>
+        message === undefined ? Stream.succeed(event) : Stream.make(event, notice(message))
+      )
+    )
+  }
+
+  return Stream.concat(Stream.flatMap(renewed, follow), Stream.drain(Stream.fromEffect(memory.completed)))
+}
+
+/** Shows the events as progress, or writes them as lines of JSON. Returns the final progress, if it was shown. */
+const show = <E, R>(
+  events: Stream.Stream<UploadJob.JobEvent, E, R>,
+  files: ReadonlyArray<UploadPlan.Planned>,
+  isJson: boolean
+) => {
+  const names = files.map(({ name }) => name)
+  return isJson
+    ? Stream.runForEach(events, (event) =>
+        Effect.flatMap(UploadJob.toRecords(event, names), (records) => Effect.forEach(records, Output.jsonLine))
+      ).pipe(
+        Effect.tapError((error) =>
+          Output.jsonLine({
+            event: "Failed",
+            message: ErrorLine.fromError(error),
+            exit_code: ExitCode.fromError(error)
+          })
+        ),
+        Effect.as(undefined)
+      )
+    : StandardError.show(UploadProgress.follow(events, JobProgress.view(names, UploadPlan.totalSize(files))))
+}
+
+/** These errors say themselves what to do about the arguments or the journal. */
+const own: ReadonlySet<string> = new Set([
+  "InvalidRequest",
+  "SourceFailed",
+  "InvalidTarget",
+  "JournalFailed",
+  "JournalTorn",
+  "UploadLeased",
+  "LeaseLost"
+] satisfies ReadonlyArray<UploadJob.JobError["_tag"]>)
+
+const ended: ReadonlySet<string> = new Set([
+  "AssemblyFailed",
+  "AssemblyCanceled",
+  "AssemblyAborted",
+  "DeliveryMismatch"
+] satisfies ReadonlyArray<UploadJob.JobError["_tag"]>)
+
+/** The error with what the same command does next. Before the job has an Assembly, nothing is kept. */
+const toFailed =
+  ({ isKept }: Settings, { status }: Seen) =>
+  (error: UploadJob.JobError): UploadJob.JobError | CommandError.UploadFailed => {
+    if (status === undefined || own.has(error._tag)) return error
+    const isEnded = ended.has(error._tag) || (error._tag === "FilesFailed" && error.assembly === "canceled")
+    if (isEnded) return new CommandError.UploadFailed({ assembly: "ended", cause: error })
+    return isKept ? new CommandError.UploadFailed({ assembly: "kept", cause: error }) : error
+  }
+
+/** Says after Ctrl-C how the upload goes on. */
+const sayFate = (files: ReadonlyArray<UploadPlan.Planned>, { isKept }: Settings, { status }: Seen) => {
+  if (status === undefined) return Output.error("interrupted before a file was sent; run the same command again")
+  if (isKept) return Output.error("the upload is kept; run the same command again to continue it")
+  return UploadPlan.replayable(files) === undefined
+    ? Output.error("the Assembly was canceled, because the standard input cannot be read again")
+    : Output.error(`the Assembly still waits for its files; assembly cancel ${status.assembly_id} cancels it`)
+}
+
+/** Uploads the files as one job. Returns the Status of the Assembly and the final progress. */
+export const run = Effect.fnUntraced(function* (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings) {
+  const seen: Seen = { status: undefined, isEarlier: false }
+  const progress = yield* show(program(files, settings, seen), files, settings.isJson).pipe(
+    Effect.mapError((error) => toFailed(settings, seen)(error)),
+    Effect.onInterrupt(() => sayFate(files, settings, seen))
+  )
+  return { status: seen.status, progress, isEarlier: seen.isEarlier }
+})

@@ -1,0 +1,21 @@
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as Effect from "effect/Effect"
+import * as ChildProcess from "effect/process/ChildProcess"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+
+/** Runs a program of the documentation in a folder, with the variables of the embedded service. */
+export const run = Effect.fnUntraced(function* (program: string, cwd: string) {
+  const { baseUrl, credentials } = yield* Emulator.Emulator
+  const child = yield* ChildProcess.make(process.execPath, [program], {
+    cwd,
+    env: {
+      ASSEMBLY_BASE_URL: baseUrl,
+      ASSEMBLY_AUTH_KEY: credentials.key,
+      ASSEMBLY_AUTH_SECRET: Redacted.value(credentials.secret)
+    },
+    extendEnv: true
+  })
+  const output = yield* Stream.mkString(Stream.decodeText(child.all))
+  return { output, exitCode: yield* child.exitCode }
+})

@@ -1,0 +1,56 @@
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Redacted from "effect/Redacted"
+import { spawn } from "node:child_process"
+import { fileURLToPath } from "node:url"
+
+const bin = fileURLToPath(new URL("../../src/bin.ts", import.meta.url))
+
+/** Runs the command line in a folder, as a user does. `input` is its standard input. */
+export const assembly = Effect.fnUntraced(function* (
+  cwd: string,
+  args: ReadonlyArray<string>,
+  options: {
+    readonly input?: string | undefined
+    readonly state?: string | undefined
+    readonly onError?: ((stderr: string, kill: () => void) => void) | undefined
+  } = {}
+) {
+  const { baseUrl, credentials } = yield* Emulator.Emulator
+  const env = {
+    ...process.env,
+    ASSEMBLY_BASE_URL: baseUrl,
+    ASSEMBLY_AUTH_KEY: credentials.key,
+    ASSEMBLY_AUTH_SECRET: Redacted.value(credentials.secret),
+    XDG_STATE_HOME: options.state ?? `${cwd}/.state`
+  }
+  return yield* Effect.promise(
+    () =>
+      new Promise<{ readonly stdout: string; readonly stderr: string; readonly code: number | null }>((resolve) => {
+        const child = spawn(process.execPath, [bin, ...args], { cwd, env, stdio: "pipe" })
+        let stdout = ""
+        let stderr = ""
+        let isKilled = false
+        child.stdout.on("data", (text: Buffer) => (stdout += text.toString()))
+        child.stderr.on("data", (text: Buffer) => {
+          stderr += text.toString()
+          // A second signal would end the program at once.
+          options.onError?.(stderr, () => (isKilled ||= child.kill("SIGINT")))
+        })
+        child.on("close", (code) => resolve({ stdout, stderr, code }))
+        if (options.input !== undefined) child.stdin.end(options.input)
+      })
+  )
+})
+
+/** A folder with these files. */
+export const folderWith = Effect.fnUntraced(function* (files: Readonly<Record<string, string>>) {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.makeTempDirectoryScoped()
+  for (const [name, text] of Object.entries(files)) {
+    yield* fs.makeDirectory(`${folder}/${name}`.replace(/\/[^/]*$/, ""), { recursive: true })
+    yield* fs.writeFileString(`${folder}/${name}`, text)
+  }
+  return folder
+})

@@ -1,0 +1,204 @@
+/**
+ * The same `assembly upload` again: after its end, after Ctrl-C, and after the files or the service have changed.
+ */
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, expect, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Uploading from "./support/uploading.ts"
+
+const live = Layer.mergeAll(Emulator.layer(), NodeServices.layer)
+
+const upload = (cwd: string, ...args: ReadonlyArray<string>) => Uploading.assembly(cwd, ["upload", ...args])
+
+/** The id in a line, such as `Assembly 0123…`. */
+const idIn = (text: string, before = "Assembly"): string => {
+  const [, id] = new RegExp(`${before} ([0-9a-f]{32})`).exec(text) ?? []
+  assert(id !== undefined, `no id in ${JSON.stringify(text)}`)
+  return id
+}
+
+/** The asset of a file in a table. The rows have no fixed order. */
+const assetIn = (stdout: string, name: string): string => {
+  const row = stdout.split("\n").find((line) => line.includes(` ${name} `)) ?? ""
+  const [, id] = / {2}([\w-]{22})(?:\s|$)/.exec(row) ?? []
+  assert(id !== undefined, `no asset in ${JSON.stringify(stdout)}`)
+  return id
+}
+
+const stateOf = Effect.fnUntraced(function* (cwd: string, id: string) {
+  const { stdout } = yield* Uploading.assembly(cwd, ["get", "--json", id])
+  return (JSON.parse(stdout) as { readonly ok?: string }).ok
+})
+
+/** An upload of a file that Ctrl-C has ended. Returns the id of its Assembly. */
+const interrupted = Effect.fnUntraced(function* (cwd: string) {
+  const { code, stderr } = yield* Uploading.assembly(cwd, ["upload", "--limit-rate", "20k", "a.bin"], {
+    onError: (text, kill) => {
+      if (/Assembly [0-9a-f]{32}\n/.test(text)) kill()
+    }
+  })
+  assert.strictEqual(code, 130)
+  expect(stderr).toMatch(/\nassembly: the upload is kept; run the same command again to continue it\n$/)
+  return idIn(stderr)
+})
+
+/** A file that is too large to be sent with the creation of its upload. */
+const large = { "a.bin": "meow".repeat(100_000) }
+
+layer(live, { excludeTestServices: true })("the same assembly upload again", (it) => {
+  it.effect("sends nothing and says so, however the path is written", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* Uploading.folderWith({ "d/a.txt": "meow" })
+      yield* fs.symlink(`${folder}/d`, `${folder}/link`)
+      const state = `${folder}/.state`
+      const first = yield* Uploading.assembly(`${folder}/d`, ["upload", "a.txt"], { state })
+      const id = idIn(first.stdout)
+      const ways: ReadonlyArray<readonly [cwd: string, path: string]> = [
+        [`${folder}/d`, "a.txt"],
+        [`${folder}/d`, "./a.txt"],
+        [folder, "d/a.txt"],
+        [`${folder}/link`, "a.txt"],
+        ["/", `${folder}/link/a.txt`]
+      ]
+      for (const [cwd, path] of ways) {
+        const again = yield* Uploading.assembly(cwd, ["upload", path], { state })
+        expect(again.code).toBe(0)
+        expect(again.stderr).toMatch(
+          /^a\.txt: Already uploaded on \d{4}-\d\d-\d\d \d\d:\d\d \(UTC\) by Assembly [0-9a-f]{32}; nothing was sent\. --restart uploads again\n$/
+        )
+        expect(idIn(again.stderr, "by Assembly")).toBe(id)
+        expect(again.stdout).toBe(first.stdout)
+      }
+      const restarted = yield* Uploading.assembly(`${folder}/d`, ["upload", "--restart", "a.txt"], { state })
+      expect(idIn(restarted.stdout)).not.toBe(id)
+    })
+  )
+
+  it.effect("does not take a file of another folder for the same, although its name, size and time are the same", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* Uploading.folderWith({ "d/a.txt": "one", "e/a.txt": "two" })
+      yield* fs.utimes(`${folder}/d/a.txt`, 1000, 1000)
+      yield* fs.utimes(`${folder}/e/a.txt`, 1000, 1000)
+      const state = `${folder}/.state`
+      yield* Uploading.assembly(`${folder}/d`, ["upload", "a.txt"], { state })
+      const other = yield* Uploading.assembly(`${folder}/e`, ["upload", "a.txt"], { state })
+      expect(other.stderr).toContain("100% (3 B of 3 B)")
+    })
+  )
+
+  it.effect("uploads again what was deleted at the service", () =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith({ "deleted.txt": "meow", "kept.txt": "purr" })
+      const first = yield* upload(folder, "deleted.txt", "kept.txt")
+      const deleted = yield* Uploading.assembly(folder, [
+        "assets",
+        "delete",
+        "--",
+        assetIn(first.stdout, "deleted.txt")
+      ])
+      assert.strictEqual(deleted.code, 0, deleted.stderr)
+      const again = yield* upload(folder, "deleted.txt", "kept.txt")
+      expect(again.code).toBe(0)
+      expect(again.stderr).toContain(
+        `2 files: The Workspace no longer has 1 of 2 files, such as deleted.txt, as Assembly ${idIn(first.stdout)} stored them. Uploading again\n`
+      )
+      expect(idIn(again.stdout)).not.toBe(idIn(first.stdout))
+      expect(assetIn(again.stdout, "deleted.txt")).not.toBe(assetIn(first.stdout, "deleted.txt"))
+      expect((yield* upload(folder, "deleted.txt", "kept.txt")).stderr).toContain("nothing was sent")
+    })
+  )
+
+  it.effect("uploads again what another version has replaced", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* Uploading.folderWith({})
+      const write = (text: string, seconds: number) =>
+        Effect.andThen(
+          fs.writeFileString(`${folder}/replaced.txt`, text),
+          fs.utimes(`${folder}/replaced.txt`, seconds, seconds)
+        )
+      yield* write("one", 1000)
+      yield* upload(folder, "replaced.txt")
+      yield* write("two", 2000)
+      yield* upload(folder, "replaced.txt")
+      yield* write("one", 1000)
+      const { stderr } = yield* upload(folder, "replaced.txt")
+      expect(stderr).toMatch(
+        /^replaced\.txt: The Workspace no longer has replaced\.txt as Assembly .* Uploading again\n/
+      )
+      expect(stderr).toContain("100% (3 B of 3 B)")
+    })
+  )
+
+  it.effect("starts again if the Assembly of the interrupted upload was canceled", () =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith(large)
+      const id = yield* interrupted(folder)
+      yield* Uploading.assembly(folder, ["cancel", id])
+      const { code, stderr, stdout } = yield* upload(folder, "a.bin")
+      expect(stderr).toContain(`a.bin: Assembly ${id} of the interrupted upload was canceled. Starting again\n`)
+      expect(code).toBe(0)
+      expect(idIn(stdout)).not.toBe(id)
+    })
+  )
+
+  it.effect("starts again if the service no longer has the Assembly of the interrupted upload", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* Uploading.folderWith(large)
+      const id = yield* interrupted(folder)
+      const journal = `${folder}/.state/assembly/uploads`
+      for (const name of (yield* fs.readDirectory(journal)).filter((one) => /^job\w+\.json$/.test(one))) {
+        const text = yield* fs.readFileString(`${journal}/${name}`)
+        yield* fs.writeFileString(`${journal}/${name}`, text.replace(id, "0".repeat(32)))
+      }
+      const { code, stderr } = yield* upload(folder, "a.bin")
+      expect(stderr).toContain(
+        "a.bin: The service no longer has the Assembly of the interrupted upload. Starting again\n"
+      )
+      expect(code).toBe(0)
+    })
+  )
+
+  it.effect("cancels the Assembly of an interrupted upload whose file has changed, and says so", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* Uploading.folderWith(large)
+      const id = yield* interrupted(folder)
+      yield* fs.writeFileString(`${folder}/a.bin`, "changed")
+      const { code, stderr, stdout } = yield* upload(folder, "./a.bin")
+      expect(stderr).toContain(`./a.bin changed after an interrupted upload. Its Assembly ${id} was canceled\n`)
+      expect(code).toBe(0)
+      expect(idIn(stdout)).not.toBe(id)
+      expect(yield* stateOf(folder, id)).toBe("ASSEMBLY_CANCELED")
+      // The memory of commands has nothing to keep.
+      expect(yield* fs.readDirectory(`${folder}/.state/assembly/uploads/commands`)).toEqual([])
+    })
+  )
+
+  it.effect("continues the Assembly of 200 small files after Ctrl-C", () =>
+    Effect.gen(function* () {
+      const names = Array.from({ length: 200 }, (_, index) => `many/${index}.txt`)
+      const folder = yield* Uploading.folderWith(Object.fromEntries(names.map((name) => [name, name])))
+      const first = yield* Uploading.assembly(folder, ["upload", "many/*.txt"], {
+        onError: (text, kill) => {
+          if (/ [2-9]0% /.test(text)) kill()
+        }
+      })
+      expect(first).toMatchObject({ code: 130, stdout: "" })
+      expect(first.stderr).not.toContain("failed")
+      expect(first.stderr).toMatch(/\nassembly: the upload is kept; run the same command again to continue it\n$/)
+      const second = yield* upload(folder, "many/*.txt")
+      expect(second.code).toBe(0)
+      expect(second.stderr).toContain(`200 files: Continuing Assembly ${idIn(first.stderr)}\n`)
+      expect(second.stderr).not.toContain("failed")
+      expect(idIn(second.stdout)).toBe(idIn(first.stderr))
+      expect(second.stdout).toMatch(/, 200 results\n/)
+    })
+  )
+})

@@ -1,0 +1,29 @@
+/**
+ * Lets a request that must not be repeated end, although its caller is interrupted.
+ */
+import * as Transport from "@assembly-effect/api/unstable/Transport"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import type { Settle } from "./stateStore.ts"
+
+/** How long an interruption waits for the response to a creation. */
+const grace = "2 seconds"
+
+/** A request that still waits for a permit is not sent any more. A request that is on its way has `grace` to end. */
+export const settle: Settle = ({ answered, refused, sending }) =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      let isSent = false
+      yield* Effect.onInterrupt(restore(sending), () => refused)
+      const depart = Effect.sync(() => {
+        isSent = true
+      })
+      const fiber = yield* Effect.forkChild(Transport.onDeparture(answered, depart), { startImmediately: true })
+      const end = Effect.gen(function* () {
+        if (isSent) yield* Effect.timeoutOrElse(Fiber.await(fiber), { duration: grace, orElse: () => Effect.void })
+        yield* Fiber.interrupt(fiber)
+        if (!isSent) yield* refused
+      })
+      return yield* Effect.onInterrupt(restore(Fiber.join(fiber)), () => end)
+    })
+  )
