@@ -1104,6 +1104,17 @@ export const emulator = [
     ]
   ),
   ...changes(
+    "packages/emulator/src/internal/http/server.ts",
+    ["EarlyRequests"],
+    [
+      {
+        name: "a request that arrives before the routes is forgotten",
+        find: `for (const [request, response] of early) server.emit("request", request, response)`,
+        replace: `early.length = 0`
+      }
+    ]
+  ),
+  ...changes(
     "packages/emulator/src/internal/http/sessions.ts",
     ["Tls.test"],
     [

@@ -4,8 +4,8 @@ import * as HttpServer from "effect/http/HttpServer"
 import type * as HttpServerError from "effect/http/HttpServerError"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { createServer } from "node:http"
-import { createSecureServer } from "node:http2"
+import * as Http from "node:http"
+import * as Http2 from "node:http2"
 import type * as Limits from "../../Limits.ts"
 import * as Certificate from "./certificate.ts"
 import * as Connections from "./connections.ts"
@@ -16,7 +16,7 @@ const gracefulShutdownTimeout = "50 millis"
 
 /** A server for plain HTTP supports HTTP/1.1 only. */
 const plain = (limits: Limits.Values) => {
-  const server = createServer(Connections.options(limits))
+  const server = Http.createServer(Connections.options(limits))
   Connections.guard(server, limits)
   return server
 }
@@ -24,7 +24,7 @@ const plain = (limits: Limits.Values) => {
 /** A server for TLS supports HTTP/2, and HTTP/1.1 for clients without HTTP/2. */
 const secure = (limits: Limits.Values, { cert, key }: Certificate.Files) => {
   const { shouldUpgradeCallback, ...http1 } = Connections.options(limits)
-  const server = createSecureServer({ ...http1, ...Sessions.options(limits), cert, key: Redacted.value(key) })
+  const server = Http2.createSecureServer({ ...http1, ...Sessions.options(limits), cert, key: Redacted.value(key) })
   // `shouldUpgradeCallback` is set after the construction, because the constructor would replace this callback.
   Object.assign(server, { shouldUpgradeCallback })
   Connections.guard(server, limits)
@@ -32,10 +32,32 @@ const secure = (limits: Limits.Values, { cert, key }: Certificate.Files) => {
   return server
 }
 
+/**
+ * The server listens before its routes are ready. Node would leave the requests of this time without a response, so they
+ * are kept, and passed to the routes.
+ */
+const keepEarlyRequests = (plainOrSecure: Http.Server | Http2.Http2SecureServer): void => {
+  // Both kinds of server have the same event.
+  const server = plainOrSecure as Http.Server
+  const early: Array<readonly [Http.IncomingMessage, Http.ServerResponse]> = []
+  const keep = (request: Http.IncomingMessage, response: Http.ServerResponse) => void early.push([request, response])
+  server.on("request", keep)
+  const pass = (event: string) => {
+    if (event !== "request") return
+    server.off("newListener", pass).off("request", keep)
+    // Node emits this event before it adds the listener.
+    queueMicrotask(() => {
+      for (const [request, response] of early) server.emit("request", request, response)
+    })
+  }
+  server.on("newListener", pass)
+}
+
 const make = Effect.fnUntraced(function* (port: number, limits: Limits.Values) {
   const { files } = yield* Certificate.Certificate
   const server = files === undefined ? plain(limits) : secure(limits, files)
   const connections = Sessions.connectionsOf(server)
+  keepEarlyRequests(server)
   const http = yield* NodeHttpServer.make(() => server, { host: "127.0.0.1", port, gracefulShutdownTimeout })
   // Finalizers run in reverse order, so this finalizer closes the connections before the server waits for them.
   yield* Effect.addFinalizer(() =>
