@@ -409,5 +409,31 @@ export const workflow = [
         replace: ``
       }
     ]
+  ),
+  ...changes(
+    `${internal}/transfer.ts`,
+    ["Attempt"],
+    [{ name: "an Assembly that exists ends the job", find: `hasStatus(409)`, replace: `hasStatus(999)` }]
+  ),
+  ...changes(
+    `${internal}/jobAtRest.ts`,
+    ["Attempt"],
+    [{ name: "a key is longer than its column", find: `  Schema.isMaxLength(255),\n`, replace: `` }]
+  ),
+  ...changes(
+    `${internal}/host.ts`,
+    ["Attempt"],
+    [
+      {
+        name: "a retention of nothing is accepted",
+        find: `retention: Settings.duration(options.retention)`,
+        replace: ``
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/fileModes.ts`,
+    ["Attempt"],
+    [{ name: "the files beside a database stay open to others", find: `["-wal", "-shm"]`, replace: `[]` }]
   )
 ]
