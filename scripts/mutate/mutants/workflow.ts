@@ -274,5 +274,166 @@ export const workflow = [
         replace: `row.state === "Queued"`
       }
     ]
+  ),
+  ...changes(
+    `${internal}/transfer.ts`,
+    ["Held"],
+    [
+      {
+        name: "a runner that may have lost a job gives the rest of its file",
+        find: `Stream.tap(source.bytes(start, end), () => held)`,
+        replace: `source.bytes(start, end)`
+      },
+      {
+        name: "a runner that may have lost a job sends requests",
+        find: `HttpClient.mapRequestEffect((request) => Effect.as(held, request))`,
+        replace: `HttpClient.mapRequestEffect((request) => Effect.succeed(request))`
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/work.ts`,
+    ["Held"],
+    [
+      {
+        name: "a runner that may have lost a job says that it failed",
+        find: `    yield* held(execution)\n    const row`,
+        replace: `    const row`
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/store.ts`,
+    ["Attempt"],
+    [
+      {
+        name: "the next attempt shows why the one before failed",
+        find: `failure = NULL, waiting`,
+        replace: `waiting`
+      },
+      {
+        name: "the next attempt may be removed while it runs",
+        find: ` ended_at = NULL,`,
+        replace: ``
+      },
+      {
+        name: "the next attempt was queued with the first one",
+        find: ` queued_at = \${now}, ended_at = NULL`,
+        replace: ` ended_at = NULL`
+      },
+
+      {
+        name: "a cancellation is tried for ever",
+        find: `COALESCE(canceled_at, \${now}) ELSE`,
+        replace: `\${now} ELSE`
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/starting.ts`,
+    ["Attempt"],
+    [
+      {
+        name: "the next attempt with other files loses its params",
+        find: `changes.params ?? job.params`,
+        replace: `changes.params ?? {}`
+      },
+      {
+        name: "the file of a stored job must still exist",
+        find: `if (Option.isSome(known)) return`,
+        replace: `if (Option.isSome(known) && known.value.attempt < 0) return`
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/canceling.ts`,
+    ["Attempt"],
+    [
+      {
+        name: "a job that was canceled in the queue cannot be retried",
+        find: `row.begins === 0 ? Effect.succeed(false) : `,
+        replace: ``
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/jobAtRest.ts`,
+    ["Attempt"],
+    [
+      {
+        name: "the order of the params makes another job",
+        find: `.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))`,
+        replace: ``
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/transfer.ts`,
+    ["Attempt"],
+    [
+      {
+        name: "a job that sends says that it waits",
+        find: `if (row.waiting !== undefined) yield*`,
+        replace: `if (row.waiting === null) yield*`
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/work.ts`,
+    ["Attempt"],
+    [
+      {
+        name: "a job that waits for a person is not logged",
+        find: `Effect.annotateLogs(Effect.logWarning(\`A durable job waits: \${reason}: \${message}\`), { key: attempt.key })`,
+        replace: `Effect.asVoid(Effect.succeed([reason, message]))`
+      },
+      {
+        name: "an unknown secret ends a job that is processed",
+        find: `        yield* keep(row.value, assemblyId.failure)\n        return "Waiting" as const\n`,
+        replace: `        return yield* Effect.fail(assemblyId.failure)\n`
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/secretFile.ts`,
+    ["Attempt"],
+    [
+      {
+        name: "a line break changes the secret",
+        find: `text.trim()`,
+        replace: `text`
+      },
+      {
+        name: "an incomplete file of a secret stays in the way",
+        find: `  yield* fs.remove(incomplete, { force: true })\n`,
+        replace: ``
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/transfer.ts`,
+    ["Attempt"],
+    [{ name: "an Assembly that exists ends the job", find: `hasStatus(409)`, replace: `hasStatus(999)` }]
+  ),
+  ...changes(
+    `${internal}/jobAtRest.ts`,
+    ["Attempt"],
+    [{ name: "a key is longer than its column", find: `  Schema.isMaxLength(255),\n`, replace: `` }]
+  ),
+  ...changes(
+    `${internal}/host.ts`,
+    ["Attempt"],
+    [
+      {
+        name: "a retention of nothing is accepted",
+        find: `retention: Settings.duration(options.retention)`,
+        replace: ``
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/fileModes.ts`,
+    ["Attempt"],
+    [{ name: "the files beside a database stay open to others", find: `["-wal", "-shm"]`, replace: `[]` }]
   )
 ]

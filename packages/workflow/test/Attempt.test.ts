@@ -1,0 +1,324 @@
+/** What belongs to one attempt of a job, and what does not follow it into the next process or the next attempt. */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Faults from "@assembly-effect/emulator/Faults"
+import * as Durable from "@assembly-effect/workflow/Durable"
+import type * as DurableJob from "@assembly-effect/workflow/DurableJob"
+import { assert, layer } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Logger from "effect/Logger"
+import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import { DatabaseSync } from "node:sqlite"
+import { gated } from "./gates.ts"
+import { folder, job, live, steps, storedIn, withRunner } from "./support.ts"
+
+const wrong = { steps: { fail: { robot: "/emulator/fail", error: "MINE" } } }
+
+const slow = (seconds: number) => ({ ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds } })
+
+/** The params of a job whose Assembly takes longer than one look at it, and that expects a notification. */
+const expecting = { steps: slow(4), notifyUrl: "http://127.0.0.1:9/never" }
+
+const until = (key: string, fits: (status: DurableJob.Status) => boolean) =>
+  Durable.status(key).pipe(Effect.repeat({ until: fits, schedule: Schedule.spaced("20 millis") }))
+
+/** Waits until a job is `Processing` and its Assembly has completed, and returns the id. No look has found it yet. */
+const processed = (key: string) =>
+  Effect.gen(function* () {
+    yield* until(key, ({ state }) => state === "Processing")
+    const [own] = yield* Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0), type: "executing" }))
+    const id = own?.id as Parameters<typeof Assemblies.get>[0]
+    yield* Assemblies.awaitCompletion(id, { interval: "50 millis" })
+    assert.strictEqual((yield* Durable.status(key)).state, "Processing")
+    return id
+  })
+
+const hour = { pollInterval: "1 hour" } as const
+
+layer(live, { excludeTestServices: true })("The next attempt of a durable job", (it) => {
+  it.effect("keeps nothing of the attempt before", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const content = yield* file("a.bin", 100)
+      yield* Effect.gen(function* () {
+        yield* Effect.flip(Durable.run(job("clean", [content], { params: wrong })))
+        const before = yield* Durable.status("clean")
+        assert.isDefined(before.failure)
+        const next = yield* Durable.retry("clean", { params: { steps } })
+        assert.deepInclude(next, { endedAt: undefined, failure: undefined, waiting: undefined })
+        assert.isAtLeast(next.queuedAt, before.endedAt ?? Infinity)
+        yield* Durable.await("clean")
+        assert.isUndefined((yield* Durable.status("clean")).failure)
+      }).pipe(withRunner(database))
+    })
+  )
+
+  it.effect("has the params of the attempt before, with other files", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const [first, second] = [yield* file("a.bin", 100), yield* file("b.bin", 200)]
+      yield* Effect.gen(function* () {
+        yield* Effect.flip(Durable.run(job("files", [first], { params: wrong })))
+        const { files } = job("files", [second])
+        assert.deepInclude(yield* Durable.retry("files", { files }), { attempt: 2, size: 200n })
+        const error = yield* Effect.flip(Durable.await("files"))
+        assert.include(error.message, "MINE")
+      }).pipe(withRunner(database))
+    })
+  )
+
+  it.effect("follows an attempt that was canceled in the queue, although no secret belongs to it", () =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      const gate = yield* gated
+      yield* Effect.gen(function* () {
+        yield* Durable.start(job("first", [], { files: [gate.file("first")] }))
+        yield* gate.reached
+        yield* Durable.start(job("queued", [], { files: [gate.file("queued")] }))
+        yield* Durable.cancel("queued")
+        assert.deepInclude(yield* Durable.retry("queued"), { attempt: 2, state: "Queued" })
+        yield* gate.open
+        assert.deepStrictEqual(storedIn(yield* Durable.await("queued")), [gate.sha256])
+      }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer))
+    })
+  )
+
+  it.effect("ends with a notification about its own Assembly", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const content = yield* file("a.bin", 100)
+      yield* Effect.gen(function* () {
+        yield* Effect.flip(Durable.run(job("notified", [content], { params: wrong })))
+        yield* Durable.retry("notified", { params: expecting })
+        const id = yield* processed("notified")
+        yield* Durable.notified(id)
+        assert.strictEqual((yield* Durable.await("notified")).assembly_id, id)
+      }).pipe(withRunner(database, hour))
+    })
+  )
+})
+
+layer(live, { excludeTestServices: true })("A durable job that another process continues", (it) => {
+  it.effect("ends with a notification, also after a new secret was put before its secret", () =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      const gate = yield* gated
+      const [old, young] = [Redacted.make("o".repeat(32)), Redacted.make("y".repeat(32))]
+      yield* Effect.gen(function* () {
+        yield* Durable.start(job("rotated", [], { params: expecting, files: [gate.file("rotated")] }))
+        yield* gate.reached
+      }).pipe(withRunner(database, { ...hour, secrets: [old] }), Effect.provide(gate.layer))
+      yield* gate.open
+      yield* Effect.gen(function* () {
+        const id = yield* processed("rotated")
+        yield* Durable.notified(id)
+        assert.strictEqual((yield* Durable.await("rotated")).assembly_id, id)
+      }).pipe(withRunner(database, { ...hour, secrets: [young, old] }), Effect.provide(gate.layer))
+    })
+  )
+
+  it.effect("finds the upload of each of its files", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const gate = yield* gated
+      const content = yield* file("small.bin", 900_000)
+      const files = [gate.file("first"), ...job("", [content]).files, gate.file("last")]
+      yield* Effect.gen(function* () {
+        yield* Durable.start(job("three", [], { files }))
+        yield* until("three", ({ stored = 0n }) => stored > BigInt(content.size) + BigInt(gate.size) / 2n)
+      }).pipe(withRunner(database), Effect.provide(gate.layer))
+      yield* gate.open
+      const status = yield* Durable.await("three").pipe(withRunner(database), Effect.provide(gate.layer))
+      assert.deepInclude(status, { started_tus_uploads: 3, finished_tus_uploads: 3 })
+      assert.deepStrictEqual(storedIn(status), [content.sha256, gate.sha256, gate.sha256].toSorted())
+    })
+  )
+
+  it.effect("waits for its secret also while its Assembly is processed", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const content = yield* file("a.bin", 100)
+      const [old, young] = [Redacted.make("o".repeat(32)), Redacted.make("y".repeat(32))]
+      const soon = { pollInterval: "1 second" } as const
+      yield* Effect.gen(function* () {
+        yield* Durable.start(job("unknown", [content], { params: { steps: slow(600) } }))
+        yield* until("unknown", ({ state }) => state === "Processing")
+      }).pipe(withRunner(database, { ...soon, secrets: [old] }))
+      const { state, waiting } = yield* until(
+        "unknown",
+        (status) => status.waiting !== undefined || status.state === "Failed"
+      ).pipe(withRunner(database, { ...soon, secrets: [young] }))
+      assert.strictEqual(state, "Processing")
+      assert.strictEqual(waiting?.reason, "InvalidSecret")
+    })
+  )
+})
+
+layer(live, { excludeTestServices: true })("A durable job", (it) => {
+  it.effect("is the same job although its file is gone by then, and its params have another order", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const fs = yield* FileSystem.FileSystem
+      const content = yield* file("a.bin", 100)
+      yield* Effect.gen(function* () {
+        yield* Durable.run(job("gone", [content], { params: { steps, fields: { a: 1, b: 2 } } }))
+        yield* fs.remove(content.path)
+        const again = yield* Durable.start(job("gone", [content], { params: { fields: { b: 2, a: 1 }, steps } }))
+        assert.strictEqual(again.state, "Completed")
+      }).pipe(withRunner(database))
+    })
+  )
+
+  it.effect("is Completed if its Assembly was faster than its cancellation", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const content = yield* file("a.bin", 100)
+      yield* Effect.gen(function* () {
+        yield* Durable.start(job("faster", [content], { params: expecting }))
+        const id = yield* processed("faster")
+        assert.strictEqual((yield* Durable.cancel("faster")).state, "Canceling")
+        assert.strictEqual((yield* Durable.await("faster")).assembly_id, id)
+        assert.strictEqual((yield* Durable.status("faster")).state, "Completed")
+      }).pipe(withRunner(database, hour))
+    })
+  )
+
+  it.effect("says no more that it waits when it sends again, and its runner has logged it", () =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      const faults = yield* Faults.Faults
+      const gate = yield* gated
+      const said: Array<string> = []
+      const logger = Logger.make(({ logLevel, message }) => void said.push(`${logLevel}: ${String(message)}`))
+      yield* faults.inject(
+        Faults.Fault.Refuse({ method: "POST", path: "/assemblies/:assemblyId", status: 402, times: 1 })
+      )
+      yield* Effect.gen(function* () {
+        yield* Durable.start(job("again", [], { files: [gate.file("again")] }))
+        yield* until("again", ({ waiting }) => waiting !== undefined)
+        yield* gate.reached
+        assert.deepInclude(yield* Durable.status("again"), { state: "Uploading", waiting: undefined })
+      }).pipe(withRunner(database), Effect.provide(gate.layer), Effect.provide(Logger.layer([logger])))
+      assert.include(said.join("\n"), "Warn: A durable job waits: ServiceFailure")
+    })
+  )
+
+  it.effect("says no more that it waits when the service answers again while its Assembly is processed", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const faults = yield* Faults.Faults
+      const content = yield* file("a.bin", 100)
+      yield* Effect.gen(function* () {
+        yield* Durable.start(job("back", [content], { params: { steps: slow(600) } }))
+        yield* until("back", ({ state }) => state === "Processing")
+        yield* faults.inject(Faults.Fault.Refuse({ method: "GET", status: 403, times: Infinity }))
+        yield* until("back", ({ waiting }) => waiting !== undefined)
+        yield* faults.clear
+        assert.strictEqual((yield* until("back", ({ waiting }) => waiting === undefined)).state, "Processing")
+      }).pipe(withRunner(database, { pollInterval: "1 second" }))
+    })
+  )
+
+  it.effect("counts the patience of its cancellation from its beginning", () =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      const gate = yield* gated
+      const faults = yield* Faults.Faults
+      const last = yield* Effect.gen(function* () {
+        yield* Durable.start(job("patient", [], { files: [gate.file("patient")] }))
+        yield* gate.reached
+        yield* faults.inject(Faults.Fault.Refuse({ method: "DELETE", status: 403, times: Infinity }))
+        yield* Durable.cancel("patient")
+        const { waiting: first } = yield* until("patient", ({ waiting }) => waiting !== undefined)
+        const { waiting: second } = yield* until("patient", ({ waiting }) => waiting?.at !== first?.at)
+        return second?.at ?? 0
+      }).pipe(withRunner(database), Effect.provide(gate.layer))
+      yield* faults.clear
+      const stored = new DatabaseSync(database)
+      const row = stored.prepare("SELECT canceled_at FROM durable_jobs").get()
+      stored.close()
+      assert.isBelow(Number(row?.["canceled_at"]), last)
+    })
+  )
+
+  it.effect("is continued if the service knows its Assembly only a moment later", () =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      const faults = yield* Faults.Faults
+      const gate = yield* gated
+      yield* Effect.gen(function* () {
+        yield* Durable.start(job("late", [], { files: [gate.file("late")] }))
+        yield* gate.reached
+      }).pipe(withRunner(database), Effect.provide(gate.layer))
+      yield* gate.open
+      yield* faults.inject(
+        Faults.Fault.Refuse({ method: "GET", path: "/assemblies/:assemblyId", status: 404, times: 1 })
+      )
+      const status = yield* Durable.await("late").pipe(withRunner(database), Effect.provide(gate.layer))
+      assert.deepInclude(status, { started_tus_uploads: 1, finished_tus_uploads: 1 })
+      assert.deepStrictEqual(storedIn(status), [gate.sha256])
+    })
+  )
+})
+
+layer(live, { excludeTestServices: true })("An embedded runner", (it) => {
+  it.effect("refuses options out of their range, and names them", () =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      for (const [options, path] of [
+        [{ uploads: 0 }, "uploads"],
+        [{ patience: "-1 second" }, "patience"],
+        [{ pollInterval: "0 millis" }, "pollInterval"],
+        [{ retention: "0 millis" }, "retention"],
+        [{ upload: { maxRetries: -1 } }, "upload.maxRetries"]
+      ] as const) {
+        const error = yield* Effect.flip(withRunner(database, options)(Effect.asVoid(Durable.Durable)))
+        assert(error._tag === "InvalidRequest", `${path}: ${error._tag}`)
+        assert.deepStrictEqual(
+          error.issues.map((issue) => issue.path.join(".")),
+          [path]
+        )
+      }
+    })
+  )
+
+  it.effect("refuses a key that is longer than the table stores", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const content = yield* file("a.bin", 10)
+      yield* Effect.gen(function* () {
+        const error = yield* Effect.flip(Durable.start(job("k".repeat(256), [content])))
+        assert.strictEqual(error._tag, "InvalidRequest")
+        yield* Durable.start(job("k".repeat(255), [content]))
+      }).pipe(withRunner(database))
+    })
+  )
+
+  it.effect("has the same secret with a line break after it, and is not kept by a file that was not completed", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const fs = yield* FileSystem.FileSystem
+      const content = yield* file("a.bin", 100)
+      yield* fs.writeFileString(`${database}.secret.new`, "half")
+      yield* Durable.run(job("one", [content])).pipe(withRunner(database))
+      const secret = yield* fs.readFileString(`${database}.secret`)
+      yield* fs.writeFileString(`${database}.secret`, `${secret}\n`)
+      assert.strictEqual((yield* Durable.await("one").pipe(withRunner(database))).ok, "ASSEMBLY_COMPLETED")
+    })
+  )
+
+  it.effect("closes the files beside its database to others", () =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      const fs = yield* FileSystem.FileSystem
+      yield* withRunner(database)(Effect.asVoid(Durable.Durable))
+      yield* fs.writeFileString(`${database}-shm`, "")
+      yield* fs.chmod(`${database}-shm`, 0o644)
+      const { mode } = yield* withRunner(database)(fs.stat(`${database}-shm`))
+      assert.strictEqual((mode & 0o777).toString(8), "600")
+    })
+  )
+})
