@@ -24,12 +24,12 @@ const receivedOf = ({ bytes_received: bytes }: AssemblyList.Entry): string =>
 const durationOf = ({ execution_duration: seconds }: AssemblyList.Entry): string =>
   typeof seconds === "number" ? Format.duration(Duration.seconds(seconds)) : Cells.unknown
 
-/** Longer lists of names are shown by their first name and their number. */
+/** The maximum width of the names of all files, in cells. Wider names are shown as the first name and a number. */
 const mostCells = 40
 
 /**
- * The names of the files, or the first name and the number of the others. The service joins the names by commas, and
- * names only the first files of an Assembly.
+ * The names of the files, or the first name and the number of the other files. The service joins the names with commas,
+ * and names only the first files of an Assembly.
  */
 const filesOf = ({ files, num_input_files: count }: AssemblyList.Entry): string => {
   if (!files) return Cells.unknown

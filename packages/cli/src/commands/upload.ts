@@ -62,7 +62,7 @@ const contradiction = ({ path, steps, template }: Flags): string | undefined => 
   return problem === undefined ? undefined : `--path ${path.value}: ${problem}`
 }
 
-/** The folder of the journal. `None` if nothing can be kept for a later command. */
+/** The folder of the journal. `None` if there is no folder in which a journal can be stored for a later command. */
 const journalFolder = Effect.fnUntraced(function* (typed: Option.Option<string>) {
   if (Option.isNone(typed)) return yield* StateFolder.uploads
   const fs = yield* FileSystem.FileSystem
