@@ -91,9 +91,9 @@ const note = (seen: Seen, event: UploadJob.JobEvent): void => {
 }
 
 /**
- * Whether the job may succeed after a pause. It may not if the certificate of the service is untrusted. It may not if a
- * file failed either, because the file has already been retried for minutes. But if the response to the creation of the
- * upload of this file was lost, the next attempt finds out whether the upload exists.
+ * Whether the job may succeed after a pause. A job cannot succeed if the certificate of the service is untrusted. A job
+ * with a failed file cannot succeed either, because the file was already retried for minutes. An exception is a file
+ * for which the response to the creation of its upload was lost: the next attempt finds out whether this upload exists.
  */
 const isTemporary = (error: UploadJob.JobError): boolean => {
   switch (error._tag) {

@@ -28,7 +28,7 @@ const reasonOf = ({ body, status }: HttpServerResponse.HttpServerResponse): stri
   })
 }
 
-/** The id of the Assembly in the path of an operation, also of an Assembly that does not exist. */
+/** The id of an Assembly in the path of a request. The Assembly may not exist. */
 const assemblyOf = (url: string): string | undefined =>
   /^\/(?:assemblies|assembly_notifications)\/([0-9a-f]{32})(?:[/?]|$)/.exec(url)?.[1]
 
