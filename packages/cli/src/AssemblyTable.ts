@@ -101,7 +101,8 @@ export interface Options {
 const hasError = (entry: AssemblyList.Entry): boolean => Assembly.errorCode(entry) !== undefined
 
 /**
- * Renders one line for each Assembly, in the order of the list. In a narrow terminal, each Assembly is a block of lines.
+ * Renders one line for each Assembly, in the order of the list. If the terminal is too narrow for a line, each Assembly
+ * is rendered as a block of lines.
  *
  * @since 0.1.0
  * @category formatting

@@ -226,8 +226,8 @@ const standardInput = (name: string) =>
 /**
  * The files of the paths, in the order of the paths. A path is a file, a folder (with `isRecursive`), a pattern such as
  * `*.jpg`, or `-` for the standard input, whose name is `inputName`. With `isRecursive` the names keep the folders.
- * `folder` is the folder in the Workspace, see {@link folderOf}. `folder` is undefined if Steps decide where files are
- * stored.
+ * `folder` is the folder of the Workspace in which the files are stored, see {@link folderOf}. `folder` is undefined if
+ * Steps decide where files are stored.
  *
  * @since 0.1.0
  * @category constructors

@@ -160,7 +160,7 @@ const emulator = (options: Options) =>
     })
   )
 
-/** Creates the folder and the file of the database. Only the owner of the process can read or write them. */
+/** Creates the folder `data` and the file of the database. Only the owner of the process can read or write them. */
 const prepare = Effect.fnUntraced(function* (data: string, database: string) {
   const fs = yield* FileSystem.FileSystem
   yield* Folder.make(data, { mode: 0o700 })

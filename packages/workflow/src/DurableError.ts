@@ -80,7 +80,7 @@ export class NotRetryable extends Schema.TaggedError<NotRetryable>()("NotRetryab
 
 /**
  * The next attempt of a job cannot begin, because the Assembly of the last attempt may still run: the service did not
- * confirm that this Assembly is canceled. Try again when the service answers.
+ * confirm that this Assembly is canceled. Call `Durable.retry` again when the service answers.
  *
  * @since 0.1.0
  * @category errors
@@ -96,8 +96,8 @@ export class AssemblyMayRun extends Schema.TaggedError<AssemblyMayRun>()("Assemb
 }
 
 /**
- * The database of the jobs cannot be read or written. `problem` has the messages of the database, and `path` is the file
- * of an embedded database.
+ * The database of the jobs cannot be read or written. `problem` contains the error messages of the database. `path` is
+ * the path of the file, if the database is embedded.
  *
  * @since 0.1.0
  * @category errors

@@ -11,8 +11,8 @@ import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 
 /**
- * Creates the folder, and the folders above it that are missing. A folder that exists stays as it is. `mode` is the mode
- * of each new folder.
+ * Creates the folder, and the folders above it that are missing. A folder that already exists is not changed. Each new
+ * folder gets the mode `mode`.
  *
  * @since 0.1.0
  * @category utilities

@@ -24,7 +24,7 @@ export const paths: Readonly<Record<string, Readonly<Record<string, PathType>>>>
   "assembly emulator": { "--data": "directory" }
 }
 
-/** Gives the parameters of {@link paths} the type of a path, so that shells complete the names of files. */
+/** Gives each parameter that is in {@link paths} the type of a path, so that shells complete it with names of files. */
 const withPaths = (command: Completions.CommandDescriptor, above: string = ""): Completions.CommandDescriptor => {
   const path = `${above} ${command.name}`.trim()
   const known = paths[path] ?? {}

@@ -41,7 +41,7 @@ const flagOf = {
   tls: "--tls-cert and --tls-key"
 } as const
 
-/** The value of a flag is invalid. */
+/** The value of a flag of `assembly emulator` is invalid. */
 export class InvalidFlag extends Schema.TaggedError<InvalidFlag>()("InvalidFlag", {
   flag: Schema.String,
   value: Schema.String,

@@ -1,5 +1,5 @@
 /**
- * What is wrong in a file of variables. Effect's parser of such files skips lines that it cannot read. Without this
+ * Finds what is wrong in a `.env` file. Effect's parser of such files skips lines that it cannot read. Without this
  * module, a user would not learn why a variable is missing. Pure.
  */
 
@@ -30,7 +30,10 @@ const problemOf = (name: string, rest: string): string | undefined => {
   return end === 1 ? `${name} is empty` : undefined
 }
 
-/** The problems of a text, in the order of the lines. `names` are the variables that the file may set. */
+/**
+ * The problems in the text of a `.env` file, in the order of its lines. `names` are the variables that the file may
+ * set.
+ */
 export const of = (text: string, names: ReadonlyArray<string>): ReadonlyArray<Problem> => {
   if (/[\0\uFFFD]/.test(text)) return [{ line: 1, problem: "the file is not UTF-8 text; save it as UTF-8" }]
   const seen = new Map<string, number>()

@@ -57,7 +57,7 @@ const leave = (assemblyId: Assembly.AssemblyId, what: string) =>
  *
  * - `created`: remembers a new Assembly. If an earlier run of the command has left another Assembly behind, cancels
  *   that Assembly and returns a sentence about the result.
- * - `completed`: forgets the Assembly.
+ * - `completed`: forgets the Assembly of the command, which is complete.
  */
 export interface Memory {
   readonly created: (

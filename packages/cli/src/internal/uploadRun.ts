@@ -79,7 +79,9 @@ const notice = (message: string): UploadJob.JobEvent => ({ _tag: "Notice", messa
 /** What the events have shown of the Assembly so far. */
 interface Seen {
   status: Assembly.Status | undefined
-  /** Whether the Assembly of an earlier command had ended when this command began. */
+  /**
+   * Whether the job continues the Assembly of an earlier command, and this Assembly had ended when this command began.
+   */
   isEarlier: boolean
 }
 

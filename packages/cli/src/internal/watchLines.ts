@@ -1,6 +1,4 @@
-/**
- * The lines of `assembly watch`.
- */
+/** Prints the lines of `assembly watch`. */
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"

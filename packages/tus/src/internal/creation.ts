@@ -135,10 +135,10 @@ export const recover = (
  * Stores what is known about the creation of an upload. With it, a later process knows whether the upload exists, and
  * creates it only if it does not exist.
  *
- * - `sending`: the request may be sent. Runs before each request.
- * - `refused`: the last request created nothing, or was not sent. Also runs before the pause between two requests,
- *   because the process may end during a long pause.
- * - `created`: the upload exists.
+ * - `sending`: records that a request may be sent. Runs before each request.
+ * - `refused`: records that the last request created nothing, or was not sent. Also runs before the pause between two
+ *   requests, because the process may end during a long pause.
+ * - `created`: records that the upload exists.
  */
 export interface Ledger<E> {
   readonly sending: Effect.Effect<void, E>

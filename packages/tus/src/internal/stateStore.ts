@@ -27,8 +27,8 @@ export type Settle = <A, E, E2, R>(request: {
  * - `update`: changes the state and stores it. The next step starts after the state is stored, so a crash cannot lose
  *   the change.
  * - `isKept`: whether a later run can find the state. If not, the parts of a failed upload are useless.
- * - `settle`: present if a later run can find the state. The function is passed as a value, so that a bundle without a
- *   journal does not contain it.
+ * - `settle`: see {@link Settle}. Undefined if no later run can find the state. The function is passed as a value, so
+ *   that a bundle without a journal does not contain it.
  */
 export interface StateStore<E> {
   readonly state: () => UploadState

@@ -60,7 +60,7 @@ export interface Root {
  * The derived values of this deployment.
  *
  * - `newest`: the fingerprint of the secret for new attempts.
- * - `salt`: a salt for a new attempt.
+ * - `salt`: makes a random salt for a new attempt.
  * - `marker`: the marker of creation number `creation` of a file. The first creation has number 1.
  * - `lookup`: the value by which the database finds an Assembly. The id of the Assembly is a capability, so the id is
  *   not stored.

@@ -7,8 +7,8 @@ import * as Predicate from "effect/Predicate"
 import type { Failure } from "../DurableJob.ts"
 
 /**
- * The message of an error. The message of `SourceFailed` is replaced, because it says how to continue an upload, and a
- * job is continued in another way.
+ * The message of an error, for the failure of a job. The message of `SourceFailed` is replaced, because it says how to
+ * continue an upload, and a job is continued in another way.
  */
 const messageOf = (error: Error): string =>
   error instanceof SourceFailed ? `the upload source failed: ${error.problem}` : error.message

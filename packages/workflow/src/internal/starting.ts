@@ -71,7 +71,7 @@ export const make = ({ derive, queued, reading, store, upload }: Options) => {
 
   const refused = (job: Job) => (error: Durable.JobRefused) => ({ _tag: "Refused" as const, job, error })
 
-  /** Stores the jobs that can be stored, with one statement. Returns the outcome of each job. */
+  /** Stores all valid jobs of `jobs` with one statement. Returns the outcome of each job. */
   const startMany = (
     jobs: ReadonlyArray<Job>
   ): Effect.Effect<ReadonlyArray<Durable.StartOutcome>, StoreFailed, Services> =>

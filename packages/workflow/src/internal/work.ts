@@ -76,8 +76,8 @@ export const make = ({ begun, ended, held, patience, places, sending }: Runner) 
 
   /**
    * Cancels the Assembly of an attempt, if the Assembly exists. If the Assembly had completed before, the job is
-   * `Completed`. If the service does not confirm the cancellation, the state stays `Canceling`, and the attendant of
-   * the queue tries again, until the patience of the runner ends.
+   * `Completed`. If the service does not confirm the cancellation, the job stays `Canceling`, and the attendant of the
+   * queue tries again until the `patience` of the runner has passed. Then the job is `Failed`.
    */
   const finalize = Effect.fnUntraced(function* (row: Store.Row, execution: string) {
     const canceled = yield* Canceling.cancel(derive, row, execution).pipe(
