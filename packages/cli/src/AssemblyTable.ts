@@ -24,12 +24,12 @@ const receivedOf = ({ bytes_received: bytes }: AssemblyList.Entry): string =>
 const durationOf = ({ execution_duration: seconds }: AssemblyList.Entry): string =>
   typeof seconds === "number" ? Format.duration(Duration.seconds(seconds)) : Cells.unknown
 
-/** Longer lists of names are shown by their first name and their number. */
+/** The maximum width of the names of all files, in cells. Wider names are shown as the first name and a number. */
 const mostCells = 40
 
 /**
- * The names of the files, or the first name and the number of the others. The service joins the names by commas, and
- * names only the first files of an Assembly.
+ * The names of the files, or the first name and the number of the other files. The service joins the names with commas,
+ * and names only the first files of an Assembly.
  */
 const filesOf = ({ files, num_input_files: count }: AssemblyList.Entry): string => {
   if (!files) return Cells.unknown
@@ -101,7 +101,8 @@ export interface Options {
 const hasError = (entry: AssemblyList.Entry): boolean => Assembly.errorCode(entry) !== undefined
 
 /**
- * Renders one line for each Assembly, in the order of the list. In a narrow terminal, each Assembly is a block of lines.
+ * Renders one line for each Assembly, in the order of the list. If the terminal is too narrow for a line, each Assembly
+ * is rendered as a block of lines.
  *
  * @since 0.1.0
  * @category formatting

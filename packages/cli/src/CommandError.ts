@@ -1,6 +1,4 @@
-/**
- * The errors of commands that send documents and files, and delete things.
- */
+/** The errors of commands that send documents or files, or that delete things. */
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 import * as ExitCode from "./ExitCode.ts"
@@ -56,8 +54,8 @@ export class NotDeleted extends Schema.TaggedError<NotDeleted>()("NotDeleted", {
 }
 
 /**
- * An upload failed with `cause`, which determines the error line and the exit code. The same command continues the
- * upload (`kept`), or uploads into a new Assembly (`ended`).
+ * An upload failed with `cause`, which determines the error line and the exit code. `assembly` says what the same
+ * command does when it is run again: it continues the upload (`kept`), or uploads into a new Assembly (`ended`).
  *
  * @since 0.1.0
  * @category errors
@@ -88,7 +86,8 @@ export class StoredElsewhere extends Schema.TaggedError<StoredElsewhere>()("Stor
 }
 
 /**
- * The page of a list is behind its last page. `count` is the number of things on all pages, if the service reports it.
+ * A command asked for a page behind the last page of a list. `count` is the number of things on all pages, if the
+ * service reports this number.
  *
  * @since 0.1.0
  * @category errors

@@ -26,14 +26,15 @@ const names = [
 ] as const
 
 /**
- * What this program knows about the file.
+ * What this program knows about the file `.env`.
  *
  * - `path`: the absolute path of the file.
  * - `has`: the variables of this program that the file sets.
- * - `loaded`: the variables that this program has from the file. A variable of the environment wins.
- * - `ignored`: why the file is not used at all, if it sets a variable of this program.
- * - `problems`: what cannot be read, each with the path and the line. The lines are not repeated, because they may
- *   contain a secret.
+ * - `loaded`: the variables whose values this program takes from the file. If the environment sets a variable too, the
+ *   program uses the value of the environment.
+ * - `ignored`: why the file is not used, although it sets variables of this program. Undefined if the file is used.
+ * - `problems`: what in the file cannot be read, each problem with the path of the file and the number of the line. A
+ *   problem does not quote the line, because the line may contain a secret.
  *
  * @since 0.1.0
  * @category models
@@ -47,7 +48,7 @@ export interface Report {
 }
 
 /**
- * The report about the file. Undefined if there is no file.
+ * The report about the file `.env`. Undefined if this file does not exist.
  *
  * @since 0.1.0
  * @category references
@@ -62,7 +63,7 @@ const isSet = (variable: string): Effect.Effect<boolean> =>
     Option.isSome
   )
 
-/** Credentials of the environment, whose presence excludes the file. */
+/** If the environment has one of these variables, the file is not used. */
 const credentials = ["ASSEMBLY_AUTH_KEY", "ASSEMBLY_AUTH_SECRET"] as const
 
 interface Content {
@@ -82,7 +83,7 @@ const parse = (path: string, text: string): Effect.Effect<Content> =>
     return { values, problems }
   })
 
-/** The content of the file. Undefined if there is no file. */
+/** The content of the file at `path`. Undefined if this file does not exist. */
 const read = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   return yield* Effect.flatMap(fs.readFileString(path), (text) => parse(path, text)).pipe(
@@ -126,8 +127,8 @@ const load = Effect.gen(function* () {
 export const layer: Layer.Layer<never, never, FileSystem.FileSystem | Path.Path> = Layer.unwrap(load)
 
 /**
- * What a user whose settings are missing or refused has to know about the file: why it is not used, and what in it
- * cannot be read. Empty if there is nothing to say.
+ * What a user whose settings are missing or refused must know about the file: why the file is not used, and which of
+ * its lines cannot be read. Empty if there is no such problem.
  *
  * @since 0.1.0
  * @category getters

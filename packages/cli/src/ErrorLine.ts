@@ -54,7 +54,7 @@ const invalid = (issues: ReadonlyArray<{ readonly path: ReadonlyArray<PropertyKe
 const advice = [
   ["with restart: true if the upload is in a journal", "with --restart"],
   ["remove the entry with forget, and run the upload again", "delete the entry in the folder of --journal"],
-  // `NextStep` says the same with the name of the variable.
+  // `NextStep` gives the same advice with the name of the variable.
   ["; check the secret of the Auth Key", ""]
 ] as const
 
@@ -83,7 +83,8 @@ const text = (error: unknown, host: string | undefined): string => {
   if (error instanceof Config.ConfigError) return configuration(error)
   const usage = UsageLine.of(error)
   if (usage !== undefined) return usage
-  // The message of a program has only the first digits of the id. A user copies the id for the next command.
+  // The message of the error has only the first digits of the id. The line has the whole id, because a user copies it
+  // into the next command.
   if (isEnded(error)) return error.message.replace(`${error.assemblyId.slice(0, 6)}…`, () => error.assemblyId)
   if (isInvalidCredentials(error)) return invalid(error.issues)
   if (isInvalidRequest(error)) {

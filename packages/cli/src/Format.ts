@@ -24,7 +24,7 @@ export const bytes = (value: number | bigint): string => {
 }
 
 /**
- * A speed in the units of sizes, so that both can be compared on one line.
+ * A speed, in the same units as a size, so that a user can compare a speed with a size on the same line.
  *
  * @example rate(12_300_000) // "11.7 MiB/s"
  *
@@ -67,7 +67,7 @@ export const duration = (input: Duration.Input): string => {
 }
 
 /**
- * The time until an answer, in milliseconds: in whole milliseconds below a second.
+ * The time until an answer. Times below a second are shown in whole milliseconds.
  *
  * @example latency(12) // "12 ms", latency(1234) // "1.2 s"
  *

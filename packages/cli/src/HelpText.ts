@@ -77,10 +77,12 @@ const rows = (entries: ReadonlyArray<Row>, layout: Layout): ReadonlyArray<string
 const section = (title: string, lines: ReadonlyArray<string>, { style }: Layout): ReadonlyArray<string> =>
   lines.length === 0 ? [] : [style.bold(title), ...lines, ""]
 
-/** The values of a flag, which Effect adds to its description. */
+/** Matches the list of the values of a flag, which Effect adds to the description of the flag. */
 const choices = / ?\(choices: ([^)]*)\)/
 
-/** The description, without the values of a flag, which are in its term. */
+/**
+ * The description of a flag, without the list of its values. The help shows these values beside the name of the flag.
+ */
 const describe = (description: Option.Option<string>): string =>
   Option.getOrElse(description, () => "").replace(choices, "")
 

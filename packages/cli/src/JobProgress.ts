@@ -49,7 +49,7 @@ const advance =
 /** With more files than this, a resumed file leaves no note. */
 const mostNamed = 4
 
-/** Returns a text only once for the same reason. */
+/** Returns `text` when `reason` comes for the first time, and then undefined. */
 const once = (told: Set<string>, reason: string, text: string): string | undefined => {
   if (told.has(reason)) return undefined
   told.add(reason)
@@ -85,7 +85,7 @@ const fileNote = (
   }
 }
 
-/** Bytes are sent from this event on. A job whose bytes an earlier run has sent has no such event. */
+/** Whether bytes are sent from this event on. If an earlier run has sent all bytes, a job has no such event. */
 const begins = (event: UploadJob.JobEvent): boolean => {
   switch (event._tag) {
     case "AssemblyCreated":
@@ -99,10 +99,12 @@ const begins = (event: UploadJob.JobEvent): boolean => {
   }
 }
 
-/** The next attempt decides what becomes of the Assembly after these errors, and then says it. */
+/**
+ * After these errors of a file, the next attempt continues or replaces the Assembly. A note of that attempt says which.
+ */
 const undecided: ReadonlySet<string> = new Set(["CreationUnknown", "ConcatenationUnknown"])
 
-/** The notes of a job. Each of them returns undefined if the event leaves no note. */
+/** Returns a function that makes the note of each event of a job. The note is undefined if the event leaves none. */
 const notes = (names: ReadonlyArray<string>) => {
   const told = new Set<string>()
   let continued: string | undefined
@@ -129,7 +131,7 @@ const notes = (names: ReadonlyArray<string>) => {
       case "FileEvent":
         return fileNote(event, names, told)
       case "FileFailed": {
-        // The error of the command says why the only file failed.
+        // If the job has one file, the error of the command says why this file failed.
         if (names.length === 1 || undecided.has(event.error._tag)) return undefined
         const reason = ErrorLine.fromError(event.error)
         return once(told, reason, `${names[event.file] ?? ""}: ${reason}`)

@@ -38,7 +38,7 @@ export class CannotRead extends Schema.TaggedError<CannotRead>()("CannotRead", {
 }) {
   override readonly [Runtime.errorExitCode] = ExitCode.codes.usage
   override get message() {
-    // Escaped here, because a line break in a path is a part of the name, and not the end of a line.
+    // The path is escaped, because a line break in a path must not end the line of the message.
     return Printable.escape(`${this.path}: ${this.problem}`)
   }
 }
@@ -68,7 +68,8 @@ export const toCannotRead =
   }
 
 /**
- * Reads what a path names. Follows links, and says where a broken link leads.
+ * Reads the type, the size and the times of the file or folder at a path. Follows links. For a broken link, the error
+ * names the target of the link.
  *
  * @since 0.1.0
  * @category constructors
@@ -105,7 +106,8 @@ export const open = Effect.fnUntraced(function* (path: string) {
       problem: "the service refuses a name with control characters; rename the file"
     })
   }
-  // The identity of the source contains its path, and the same file may be named in many ways.
+  // The identity of a source contains the path. Several paths may lead to the same file, so the identity gets the path
+  // without links.
   const realPath = yield* Effect.mapError(fs.realPath(path), toCannotRead(path))
   const source = yield* Effect.mapError(
     UploadSource.fromPath(realPath),

@@ -54,7 +54,10 @@ const sameCommand = {
   ended: "Run the same command again to upload into a new Assembly."
 } as const
 
-/** The same command helps only after the credentials are right again. */
+/**
+ * Tells the user to run the same command again. If the service refused the credentials, the user must correct them
+ * first.
+ */
 const repeat = ({ assembly = "ended", cause }: Tagged, host: string): string => {
   const refusal = ExitCode.fromError(cause) === ExitCode.codes.authentication ? fromError(cause, host) : undefined
   return refusal === undefined ? sameCommand[assembly] : `${refusal} ${sameCommand[assembly]}`
@@ -78,7 +81,7 @@ const steps: Readonly<Record<string, (error: Tagged, host: string) => string | u
   UploadFailed: repeat
 }
 
-/** The errors that a setting may have caused: a variable, or the file `.env`. */
+/** The errors whose cause may be a setting: a variable of the environment, or the file `.env`. */
 const ofSettings = new Set([
   "ConfigError",
   "InvalidRequest",
@@ -91,7 +94,7 @@ const ofSettings = new Set([
 ])
 
 /**
- * Whether a setting may be the cause of an error.
+ * Whether the cause of an error may be a setting.
  *
  * @since 0.1.0
  * @category getters

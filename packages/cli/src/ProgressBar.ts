@@ -234,7 +234,7 @@ const bar = (progress: Progress, cells: number, style: Style.Style): string => {
   )
 }
 
-/** Whether an earlier run has sent every byte, so that this run has no speed. */
+/** Whether an earlier run has sent every byte. Then this run has sent nothing and has no speed. */
 const isEarlier = (progress: Progress): boolean =>
   isComplete(progress) && progress.earlier > 0n && progress.sent === progress.earlier
 

@@ -81,7 +81,7 @@ const chartsOf = (statistics: AssemblyStatistics.Statistics, axis: TimeAxis.Time
       unit: "Assemblies",
       base: 1000,
       format: Format.count,
-      // Like the totals, the legend names unfinished Assemblies only if there are some.
+      // The legend names unfinished Assemblies only if there are some. The list of totals does the same.
       parts: Outcomes.all
         .filter((outcome) => outcome.key !== "unfinished" || Outcomes.total(statistics, outcome) > 0)
         .map(({ count, key, name }) => ({ name, tone: key, values: values(count) }))
@@ -145,7 +145,7 @@ svg { display: block; height: auto; margin: 0 -16px; width: calc(100% + 32px) }
 @media (max-width: 600px) { .wide { display: none } .narrow { display: block } }
 `
 
-/** The name of an error is one long word, which a narrow screen breaks behind its underscores. */
+/** The name of an error is one long word. A narrow screen may break this word behind each underscore. */
 const breakable = (name: string): string => BarSvg.escape(name).replaceAll("_", "_<wbr>")
 
 const table = (

@@ -13,11 +13,12 @@ import * as Text from "./internal/text.ts"
  * - `align`: left by default.
  * - `keep`: a cell is never cut.
  * - `least`: the minimum width to which the column may be cut, in cells; 6 by default.
- * - `optional`: in a narrow terminal, the column may be left out. A line below the table names it.
+ * - `optional`: in a narrow terminal, the column may be left out. A line below the table names each column that is left
+ *   out.
  * - `rank`: the importance, 1 is the highest. The `optional` columns of the lowest importance are left out first. By
  *   default the rank is the position in the table, from 1.
  * - `short`: a shorter title and text, used if the whole table does not fit into the terminal.
- * - `wrap`: a cell that is too wide is broken between words, and is never cut.
+ * - `wrap`: a text that is too wide is broken between words into several lines, and is never cut.
  * - `style`: the style of a cell, computed from the row and the text after cutting.
  *
  * @since 0.1.0
@@ -78,7 +79,7 @@ const draw =
         .reduce((most, word) => Math.max(most, Text.width(word)), 0)
     const word = wrap ? rows.reduce((most, row) => Math.max(most, longestWord(row)), 0) : 0
     const natural = rows.reduce((most, row) => Math.max(most, Text.width(cell(row))), Text.width(title))
-    // A title that is cut says nothing.
+    // The column is at least as wide as its title, because a user cannot understand a title that is cut.
     const readable = Math.min(natural, Math.max(least, word, Text.width(title)))
     return { column, rank, title, cell, natural, least: keep ? natural : readable }
   }
@@ -90,7 +91,7 @@ const widthOf = <Row>(columns: ReadonlyArray<Drawn<Row>>, cells: (column: Drawn<
 
 /**
  * The columns whose minimum widths fit, in the order of the table: all columns except `optional` ones, and the most
- * important `optional` ones. Undefined if not even the others fit.
+ * important `optional` ones. Undefined if the columns that are not `optional` do not fit.
  */
 const choose = <Row>(columns: ReadonlyArray<Drawn<Row>>, width: number): ReadonlyArray<Drawn<Row>> | undefined => {
   const byRank = columns.toSorted((one, other) => one.rank - other.rank)
@@ -142,7 +143,10 @@ export interface Opened<in Row> {
   readonly end: ReadonlyArray<Style.Line>
 }
 
-/** The rows as blocks of names and values, each with an empty line below. An empty cell has no line. */
+/**
+ * The rows as blocks. A block has a line for each cell, with the title of the column and the text, and ends with an
+ * empty line. An empty cell has no line.
+ */
 const stack = <Row>(columns: ReadonlyArray<Drawn<Row>>, { style = Style.plain, width }: Options): Opened<Row> => {
   const cells = columns.reduce((most, { title }) => Math.max(most, Text.width(title)), 0)
   return {
@@ -226,9 +230,9 @@ export const open = <Row>(
  * **Details**
  *
  * If the table does not fit into the terminal, the columns with a short form use this form. Then the widest columns are
- * cut to their `least` width, and their texts end in `…`. If this is not enough, `optional` columns are left out, and a
- * line below the table names them. If the other columns do not fit, each row is a block of lines, one line for each
- * column.
+ * cut to their `least` width, and their texts end in `…`. If the table still does not fit, `optional` columns are left
+ * out, and a line below the table names them. If the columns that are not `optional` do not fit either, each row is a
+ * block with one line for each column.
  *
  * @example
  * Table.render([{ title: "Name", value: (file) => file.name }, { title: "Type", value: (file) => file.type }], files)
@@ -246,6 +250,6 @@ export const render = <Row>(
   if (rows.length === 0)
     return [...table.head, Style.toLine(style.dim(Text.truncate(Printable.escape(empty), width))), ...table.end]
   const body = table.rows(rows)
-  // Only blocks have no heading. The empty line of the last block separates nothing.
+  // Without a heading, the rows are blocks. The empty line after the last block is removed, because no block follows.
   return table.head.length === 0 ? body.slice(0, -1) : [...table.head, ...body, ...table.end]
 }

@@ -92,7 +92,8 @@ const resultsOf = ({ results }: Assembly.Status): number =>
   Object.entries(results ?? {}).reduce((all, [step, files]) => all + (step === ":original" ? 0 : files.length), 0)
 
 /**
- * The progress of an Assembly in words, after each event that changes it. Empty if there is nothing to say.
+ * The progress of an Assembly in words after an event. Undefined if the event does not change the progress. Empty if
+ * the Assembly has no progress yet.
  *
  * @since 0.1.0
  * @category progress
@@ -116,7 +117,7 @@ const encodeEvent = Schema.encodeEffect(Schema.toCodecJson(AssemblyUploadEvent.P
 export const toJsonBytes = (bytes: bigint): number | string =>
   bytes <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(bytes) : String(bytes)
 
-/** The numbers of bytes of an event. Its encoded form has them as texts. */
+/** The fields of an event that are numbers of bytes. The encoded event has these fields as texts. */
 const bytesOf = (event: object): Readonly<Record<string, number | string>> =>
   Object.fromEntries(
     Object.entries(event).flatMap(([name, value]: [string, unknown]) =>
@@ -125,7 +126,8 @@ const bytesOf = (event: object): Readonly<Record<string, number | string>> =>
   )
 
 /**
- * An event as records for another program. `names` are the names of the files of the job. Sizes are numbers of bytes.
+ * An event as records for another program. `names` are the names of the files of the job. Each size in a record is a
+ * number of bytes.
  *
  * @since 0.1.0
  * @category output

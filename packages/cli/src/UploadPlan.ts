@@ -19,8 +19,8 @@ import * as ExitCode from "./ExitCode.ts"
 import * as LocalFile from "./LocalFile.ts"
 
 /**
- * A file of an upload. `name` is its name at the service, which may start with folders. `realPath` is the absolute path
- * without links. Both paths are `-` for the standard input.
+ * A file of an upload. `name` is its name at the service, which may start with folders. `path` is the path as the user
+ * gave it, and `realPath` is the absolute path without links. For the standard input, `path` and `realPath` are `-`.
  *
  * @since 0.1.0
  * @category models
@@ -51,7 +51,8 @@ export class SameName extends Schema.TaggedError<SameName>()("SameName", {
 }
 
 /**
- * The arguments contradict each other, or name no usable folder. Nothing was sent.
+ * The arguments contradict each other, or an argument for a folder is not the path of a usable folder. Nothing was
+ * sent.
  *
  * @since 0.1.0
  * @category errors
@@ -136,7 +137,10 @@ const decodeName = SchemaParser.decodeUnknownResult(DamAsset.Filename)
 
 const ruleOf = (issue: SchemaIssue.Issue): string => Input.fromSchemaIssue(issue)[0]?.message ?? "invalid"
 
-/** Why the service refuses a name, if it does: the first rule of filenames that a part of the name breaks. */
+/**
+ * Why the service would refuse a name: the first rule that a part of the name breaks. Undefined if no part breaks a
+ * rule.
+ */
 const nameProblem = (name: string): string | undefined => {
   if (/\p{Cc}/u.test(name)) return "the service refuses a name with control characters"
   const broken = name
@@ -146,14 +150,15 @@ const nameProblem = (name: string): string | undefined => {
   return broken === undefined ? undefined : `the service refuses this name (${ruleOf(broken.failure)})`
 }
 
-/** A file that several arguments name is uploaded once. */
+/** Keeps each file once, even if several arguments name it. */
 const onceEach = (files: ReadonlyArray<Planned>): ReadonlyArray<Planned> =>
   [...Map.groupBy(files, ({ name, realPath }) => JSON.stringify([realPath, name])).values()].flatMap(([first]) =>
     first === undefined ? [] : [first]
   )
 
 /**
- * The folder of `--path` without the parts that name no folder. It is empty for the root.
+ * The folder of `--path`, without the parts of the path that are empty or `.`. The result is empty for the root of the
+ * Workspace.
  *
  * @example folderOf("/backup//2026/") // "backup/2026"
  *
@@ -167,7 +172,7 @@ export const folderOf = (typed: string): string =>
     .join("/")
 
 /**
- * Why the service would refuse a folder. Undefined if it would not.
+ * Why the service would refuse a folder. Undefined if the service would accept the folder.
  *
  * @since 0.1.0
  * @category getters
@@ -184,7 +189,10 @@ export const targetOf = (folder: string, name: string): string => (folder === ""
 
 const decodeTarget = SchemaParser.decodeUnknownResult(DamAsset.DestinationPath)
 
-/** The problem of a target. The service replaces variables, so the length of a target with variables is not known. */
+/**
+ * Why the service would refuse a target, that is, the path of a file in the Workspace. A target with variables is not
+ * checked, because the service replaces the variables and the resulting path is not known.
+ */
 const targetProblem = (folder: string | undefined, name: string): string | undefined => {
   if (folder === undefined || folder.includes("${")) return undefined
   const decoded = decodeTarget(targetOf(folder, name))
@@ -218,7 +226,8 @@ const standardInput = (name: string) =>
 /**
  * The files of the paths, in the order of the paths. A path is a file, a folder (with `isRecursive`), a pattern such as
  * `*.jpg`, or `-` for the standard input, whose name is `inputName`. With `isRecursive` the names keep the folders.
- * `folder` is the folder in the Workspace, see {@link folderOf}. It is undefined if Steps decide where files are stored.
+ * `folder` is the folder of the Workspace in which the files are stored, see {@link folderOf}. `folder` is undefined if
+ * Steps decide where files are stored.
  *
  * @since 0.1.0
  * @category constructors

@@ -69,12 +69,12 @@ const drawingWidth = (columns: number): number => (columns === 0 ? 80 : columns)
  * - `label`: the text in front of the progress.
  * - `advance`: returns the progress after an event. `now` is in milliseconds since 1970.
  * - `note`: returns the note that an event leaves on the screen for good, if any.
- * - `begins`: returns whether bytes are sent from this event on. Before it, no bar is drawn. By default the upload begins
- *   at once.
+ * - `begins`: returns whether bytes are sent from this event on. No bar is drawn before the first such event. Without
+ *   `begins`, the bar is drawn from the start.
  * - `isEnd`: returns whether all bytes are stored after this event.
  * - `after`: the name of the work that follows the upload, such as `Processing`, if any.
- * - `work`: returns the progress of this work after an event, such as `3 results`. It is empty if there is none, and
- *   undefined if the event does not change it.
+ * - `work`: returns the progress of the work of `after`, such as `3 results`. The result is empty if the work has no
+ *   progress yet, and undefined if the event does not change the progress.
  *
  * @since 0.1.0
  * @category models
@@ -119,7 +119,10 @@ const animate = <Event, E, R>(events: Stream.Stream<Event, E, R>, shown: View<Ev
     let isBegun = shown.begins === undefined
     let endedAt: number | undefined
     let work: string | undefined
-    /** Whether the last line has a text that must stay. A text that only says what the program waits for must not. */
+    /**
+     * Whether the last line stays on the screen at the end. A line that only says what the program waits for is
+     * removed.
+     */
     let isKept = false
 
     const lineAt = (now: number, width: number) => {

@@ -160,16 +160,19 @@ const emulator = (options: Options) =>
     })
   )
 
-/** Creates the folder and the file of the database. Only the owner has access. */
+/** Creates the folder `data` and the file of the database. Only the owner of the process can read or write them. */
 const prepare = Effect.fnUntraced(function* (data: string, database: string) {
   const fs = yield* FileSystem.FileSystem
   yield* Folder.make(data, { mode: 0o700 })
-  // SQLite creates its other files with the same permissions.
+  // SQLite gives the files that it creates beside the database the mode of the database.
   yield* Effect.scoped(fs.open(database, { flag: "a", mode: 0o600 }))
   yield* fs.chmod(database, 0o600)
 })
 
-/** A disk that is full or may not be written is a failure of the storage. Everything else is a wrong path. */
+/**
+ * If the disk is full or read-only, the error is a failure of the storage. Every other error means that the path is
+ * wrong.
+ */
 const unusable =
   (data: string) =>
   (error: PlatformError.PlatformError): EmulatorError.EmulatorError => {

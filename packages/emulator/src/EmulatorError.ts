@@ -43,7 +43,7 @@ export class InvalidOption extends Data.TaggedError("InvalidOption")<{
   readonly value: string
   /** What the option expects. */
   readonly rule: string
-  /** The error code of the system, such as `ENOTDIR`, if the system refuses the value. */
+  /** The error code of the operating system, such as `ENOTDIR`, if the operating system refuses the value. */
   readonly code?: string | undefined
 }> {
   override get message() {

@@ -8,8 +8,9 @@ import type * as Effect from "effect/Effect"
  * An answered request.
  *
  * - `operation`: the name of the operation, such as `Assemblies.create` or `Tus.append`. Undefined if the request
- *   matches no operation, or was refused before.
- * - `assemblyId`: the id of the Assembly that the request creates, replays or is about. Undefined if there is none.
+ *   matches no operation, or was refused before the emulator looked for an operation.
+ * - `assemblyId`: the id of the Assembly that the request creates, replays or is about. Undefined if the request is not
+ *   about an Assembly.
  * - `path`: the path without the query, because the query contains a signature.
  * - `status`: the status of the response.
  * - `reason`: the code and the message of the refusal. Undefined if the request was not refused.

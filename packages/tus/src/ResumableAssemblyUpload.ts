@@ -34,8 +34,8 @@ export interface Options<R = never> extends Job<File<R, Replayable>> {
 
 /**
  * Runs the same job as {@link run}, and emits its events. Interrupting the stream keeps the Assembly and the uploaded
- * bytes. If the creation of an upload is on its way then, the interruption waits at most 2 seconds for its response, so
- * that the next run knows whether the upload exists.
+ * bytes. If the request that creates an upload has been sent, the interruption waits at most 2 seconds for the
+ * response, so that the next run knows whether the upload exists.
  *
  * @since 0.1.0
  * @category running

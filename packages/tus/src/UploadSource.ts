@@ -187,8 +187,8 @@ const isSameFile = (now: FileSystem.File.Info, before: FileSystem.File.Info): bo
  *
  * If a file is overwritten in place and its modification time is set back, the change is not detected.
  *
- * The identity has the path as it is given. With a journal, give an absolute path: the same relative path in another
- * working folder is another file, and `a.bin` and `./a.bin` are two identities.
+ * The identity contains `path` as the caller passes it. With a journal, pass an absolute path: a relative path leads to
+ * another file in another working folder, and `a.bin` and `./a.bin` have different identities.
  *
  * @since 0.1.0
  * @category constructors

@@ -41,14 +41,15 @@ export type UploadOptions = Omit<UploadSteps.Options, "metadata">
  *
  * - `secrets`: the secrets of the deployment, each of at least 32 bytes. The ids of Assemblies and the markers of
  *   uploads are derived from these secrets. The first secret is used for new attempts; the others are used to continue
- *   attempts that began with them. All runners have the same secrets.
- * - `uploads`: the number of files that this runner uploads at the same time, 8 by default. For jobs that it takes over
- *   from another runner, it has as many places again, so that they do not wait for its own uploads.
- * - `patience`: how long a job is tried again after failures that may pass, such as a service that does not answer, and
- *   how long its cancellation is, 1 hour by default. Each takeover starts it again. A job whose credentials or whose
- *   address are refused waits without this limit.
- * - `pollInterval`: the longest pause between two readings of an Assembly that is processed, 1 minute by default. A
- *   verified notification ends the pause, see {@link notified}.
+ *   attempts that began with them. All runners must have the same secrets.
+ * - `uploads`: the number of files that this runner uploads at the same time, 8 by default. The runner has as many
+ *   further places for jobs that it takes over from another runner, so that these jobs do not wait for the uploads of
+ *   this runner.
+ * - `patience`: how long a job is tried again after temporary failures, such as a service that does not answer, and how
+ *   long the cancellation of a job is tried again. 1 hour by default. If another runner takes the job over, this time
+ *   starts again. If the service refuses the credentials, or its address is wrong, the job waits without this limit.
+ * - `pollInterval`: the longest pause before the runner requests the Status of an Assembly in process again, 1 minute
+ *   by default. A verified notification ends the pause, see {@link notified}.
  * - `retention`: how long a job stays in the database after it has ended, 7 days by default. Then another job can use
  *   its key.
  * - `upload`: the options of each upload.
@@ -66,7 +67,7 @@ export interface Options {
 }
 
 /**
- * Why one job is not stored: an invalid job, a source that cannot be read, or another job with its key.
+ * Why a job is not stored: the job is invalid, a source cannot be read, or another job has the same key.
  *
  * @since 0.1.0
  * @category errors
@@ -74,7 +75,7 @@ export interface Options {
 export type JobRefused = ApiError.InvalidRequest | SourceFailed | DurableError.JobConflict
 
 /**
- * The errors of {@link start}: a job that is refused, or a database that fails. Nothing was stored.
+ * The errors of {@link start}: the job is refused, or the database fails. Nothing was stored.
  *
  * @since 0.1.0
  * @category errors
@@ -82,7 +83,8 @@ export type JobRefused = ApiError.InvalidRequest | SourceFailed | DurableError.J
 export type StartError = JobRefused | DurableError.StoreFailed
 
 /**
- * What {@link startAll} did with one job. `Started`: the job is stored. `Refused`: it is not, and `error` says why.
+ * What {@link startAll} did with one job. `Started`: the job is stored. `Refused`: the job is not stored, and `error`
+ * says why.
  *
  * @since 0.1.0
  * @category models
@@ -92,7 +94,7 @@ export type StartOutcome =
   | { readonly _tag: "Refused"; readonly job: Job; readonly error: JobRefused }
 
 /**
- * The errors of {@link retry}. The job stays as it is.
+ * The errors of {@link retry}. After such an error, the job is unchanged.
  *
  * @since 0.1.0
  * @category errors
@@ -160,9 +162,9 @@ export const start = (job: Job): Effect.Effect<Summary, StartError, Durable> =>
   Effect.flatMap(Durable, (durable) => durable.start(job))
 
 /**
- * Stores every job of a stream, and emits the outcome of each job in the order of the stream. A job that is refused does
- * not keep the others from being stored. The memory does not depend on the number of jobs, and each runner uploads a
- * bounded number of files at the same time.
+ * Stores every job of a stream, and emits the outcome of each job in the order of the stream. If a job is refused, the
+ * other jobs are stored all the same. The use of memory does not grow with the number of jobs, and each runner uploads
+ * a limited number of files at the same time.
  *
  * @example
  * Durable.startAll(Stream.map(Stream.fromIterable(paths), toJob)).pipe(
@@ -205,8 +207,8 @@ export const run = (job: Job): Effect.Effect<Assembly.Status, StartError | Await
   Effect.andThen(start(job), await_(job.key))
 
 /**
- * The state of a job, why it waits if something keeps it, and the number of its bytes that the service has stored. The
- * service is asked for this number; if it does not answer, the number is undefined.
+ * The state of a job, the reason why the job waits, and the number of bytes of the job that the service has stored.
+ * This number is requested from the service, and is undefined if the service does not answer.
  *
  * @since 0.1.0
  * @category reading
@@ -217,10 +219,10 @@ export const status = (
   Effect.flatMap(Durable, (durable) => durable.status(key))
 
 /**
- * Cancels a job, and returns when the cancellation is stored. The runner of the job stops its bytes and cancels its
- * Assembly. If no runner works, the next runner does so. A job that has ended stays as it is. If the service does not
- * confirm the cancellation, the job is `Canceling`, and `waiting` says why; after the `patience` of the runner it is
- * `Failed`, and its Assembly may still run.
+ * Cancels a job, and returns when the cancellation is stored. The runner of the job stops the upload and cancels the
+ * Assembly of the job. If no runner is running, the next runner that starts cancels the Assembly. A job that has ended
+ * is unchanged. Until the service confirms the cancellation, the job is `Canceling`, and `waiting` says why. After the
+ * `patience` of the runner, the job is `Failed`, and its Assembly may still run.
  *
  * @since 0.1.0
  * @category running
@@ -236,8 +238,9 @@ export const cancel = (
  *
  * **Details**
  *
- * The service first confirms that the Assembly of the last attempt has ended, so one Assembly of a key runs at a time. If
- * it does not confirm that, the error is `AssemblyMayRun`, and the job stays as it is.
+ * The service must first confirm that the Assembly of the last attempt has ended, so a key never has two Assemblies
+ * that run at the same time. If the service does not confirm this, the error is `AssemblyMayRun`, and the job is
+ * unchanged.
  *
  * @example Durable.retry("video-42", { params: { templateId: "the-right-template" } })
  *

@@ -8,8 +8,8 @@ import * as Schema from "effect/Schema"
 import * as DurableJob from "./DurableJob.ts"
 
 /**
- * Another job with this key is in the database: its params or files differ. Use another key. If that job has failed or
- * was canceled, `Durable.retry` accepts other params and files for the same key.
+ * Another job with this key is in the database: its params or files differ. Use another key. If the job in the database
+ * has failed or was canceled, `Durable.retry` accepts other params and files for the same key.
  *
  * @since 0.1.0
  * @category errors
@@ -79,8 +79,8 @@ export class NotRetryable extends Schema.TaggedError<NotRetryable>()("NotRetryab
 }
 
 /**
- * The next attempt of a job cannot begin, because the Assembly of the attempt before may still run: the service did not
- * confirm its cancellation. Try again when the service answers.
+ * The next attempt of a job cannot begin, because the Assembly of the last attempt may still run: the service did not
+ * confirm that this Assembly is canceled. Call `Durable.retry` again when the service answers.
  *
  * @since 0.1.0
  * @category errors
@@ -96,8 +96,8 @@ export class AssemblyMayRun extends Schema.TaggedError<AssemblyMayRun>()("Assemb
 }
 
 /**
- * The database of the jobs cannot be read or written. `problem` has the messages of the database, and `path` is the file
- * of an embedded database.
+ * The database of the jobs cannot be read or written. `problem` contains the error messages of the database. `path` is
+ * the path of the file, if the database is embedded.
  *
  * @since 0.1.0
  * @category errors

@@ -85,11 +85,13 @@ export interface Job {
 /**
  * The state of a job.
  *
- * - `Queued`: no runner has started the job. It waits for a runner with a free place.
- * - `Uploading`: a runner creates the Assembly or sends bytes, or sent bytes when it ended.
+ * - `Queued`: no runner has started the job. The job waits for a runner with a free place.
+ * - `Uploading`: a runner creates the Assembly or sends bytes. If this runner has ended, the job stays in this state
+ *   until another runner continues it.
  * - `Processing`: all bytes are stored, and the Assembly has not ended.
  * - `Completed`: the Assembly has completed.
- * - `Failed`: the job failed, or its cancellation did. `Durable.retry` starts its next attempt.
+ * - `Failed`: the job failed, or the service did not confirm the cancellation of its Assembly. `Durable.retry` starts
+ *   its next attempt.
  * - `Canceling`: the job stops sending bytes, and cancels its Assembly.
  * - `Canceled`: the job was canceled.
  *
@@ -129,9 +131,9 @@ export const Failure = Schema.Struct({ reason: Schema.String, message: Schema.St
 export type Failure = typeof Failure.Type
 
 /**
- * Why a job that has not ended waits, such as a service that does not answer, or that refuses the credentials. `reason`
- * and `message` are those of the error, like in {@link Failure}. `at` is when it happened, in milliseconds since 1970.
- * The runner tries again.
+ * Why a job that has not ended waits, for example because the service does not answer, or refuses the credentials.
+ * `reason` and `message` describe the last error, as in {@link Failure}. `at` is the time of this error, in
+ * milliseconds since 1970. The runner tries again.
  *
  * @since 0.1.0
  * @category models
@@ -152,7 +154,7 @@ export type Waiting = typeof Waiting.Type
  * - `size`: the size of all files in bytes.
  * - `queuedAt`, `endedAt`: when the attempt was queued, and when it ended, in milliseconds since 1970.
  * - `failure`: why the attempt failed, in the state `Failed`.
- * - `waiting`: why the attempt waits, in a state in which it has not ended. Undefined if nothing keeps it.
+ * - `waiting`: why an attempt that has not ended waits. Undefined if the attempt does not wait for anything.
  *
  * @since 0.1.0
  * @category models
@@ -169,7 +171,8 @@ export interface Summary {
 }
 
 /**
- * A job with the number of bytes that the service has stored. `stored` is undefined if the service did not answer.
+ * A job with the number of bytes that the service has stored. `stored` is the number of bytes that the service has
+ * stored, or undefined if the service did not answer.
  *
  * @since 0.1.0
  * @category models
@@ -179,7 +182,7 @@ export interface Status extends Summary {
 }
 
 /**
- * What the next attempt of a job sends instead of the params or the files of the attempt before.
+ * The params or the files that the next attempt of a job uses instead of those of the last attempt.
  *
  * @since 0.1.0
  * @category models

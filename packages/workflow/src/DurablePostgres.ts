@@ -126,17 +126,21 @@ const database = (options: Options): Layer.Layer<SqlClient.SqlClient, DurableErr
     }).pipe(Effect.mapError(StoreError.of("connect")), Effect.provide(Reactivity.layer))
   )
 
-/** The locks of the runners, with the lease that this runner has of them. */
+/** The storage of the locks of all runners, with the lease that says which locks this runner still holds. */
 const runnerStorage = (options: Options) =>
   Lease.layer(expiryOf(options)).pipe(Layer.provide(Leaving.layer), Layer.provide(Layer.orDie(SqlRunnerStorage.layer)))
 
-/** The cluster without a network of its own: messages and replies are read from the database. */
+/**
+ * The cluster of Effect, without network connections between runners: a runner reads messages and replies from the
+ * database.
+ */
 const cluster = (options: Options, address: Option.Option<RunnerAddress.RunnerAddress>) =>
   ClusterWorkflowEngine.layer.pipe(
     Layer.provideMerge(Sharding.layer),
     Layer.provide(Runners.layerNoop),
     Layer.provideMerge(SqlMessageStorage.layer.pipe(Layer.provide(Digest.layerWebCrypto))),
-    // Who is alive is known from the locks: a runner that answers a ping may still have lost its database.
+    // No pings are sent, because the locks show which runners are alive. A runner that answers a ping may have lost its
+    // database.
     Layer.provide(RunnerHealth.layerNoop),
     Layer.provideMerge(runnerStorage(options)),
     Layer.provide(config(options, address)),

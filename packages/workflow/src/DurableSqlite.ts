@@ -40,7 +40,10 @@ export interface Options extends Omit<Durable.Options, "secrets"> {
 
 const operation = "DurableSqlite.layer"
 
-/** SQLite would keep such a database in memory, or in a temporary file. */
+/**
+ * Whether `path` is not the path of a lasting file. SQLite keeps a database with such a path in memory or in a
+ * temporary file, or reads the path as a URI.
+ */
 const isNoFile = (path: string): boolean => path === "" || path === ":memory:" || path.startsWith("file:")
 
 const checkPath = (path: string): Effect.Effect<void, ApiError.InvalidRequest> =>
@@ -53,7 +56,7 @@ const checkPath = (path: string): Effect.Effect<void, ApiError.InvalidRequest> =
       )
     : Effect.void
 
-/** The database, which only its owner can read, and no other process can open meanwhile. */
+/** Opens the database. Only its owner can read it, and no other process can open it while this process has it open. */
 const database = (path: string) =>
   Layer.effect(
     SqlClient.SqlClient,
@@ -99,8 +102,8 @@ const engine = ClusterWorkflowEngine.layer.pipe(
  *
  * **Details**
  *
- * Only the owner of the database can read it: the file gets the mode 600, whatever its mode was. A file with the secret
- * that others can read is refused with `InvalidSecret`.
+ * Only the owner of the database can read the database: the Layer sets the mode of its file to 600. If other users can
+ * read the file with the secret, the Layer fails with `InvalidSecret`.
  *
  * @example
  * Durable.run(job).pipe(

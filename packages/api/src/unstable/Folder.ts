@@ -2,7 +2,8 @@
  * Creates a folder and the folders above it, one after the other.
  *
  * `makeDirectory` of Node with `recursive` never ends if a file system such as `/proc` reports that a folder does not
- * exist although the folder above it exists. It blocks a thread, so that the process cannot end either.
+ * exist although the folder above it exists. That call blocks a thread, and the blocked thread keeps the process from
+ * ending.
  */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -10,8 +11,8 @@ import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 
 /**
- * Creates the folder, and the folders above it that are missing. A folder that exists stays as it is. `mode` is the mode
- * of each new folder.
+ * Creates the folder, and the folders above it that are missing. A folder that already exists is not changed. Each new
+ * folder gets the mode `mode`.
  *
  * @since 0.1.0
  * @category utilities

@@ -122,7 +122,7 @@ export const pause = (at: Gate, url: string, wait: Duration.Duration): Effect.Ef
   Duration.isZero(wait) ? Effect.void : at.pause(new URL(url).origin, wait)
 
 /**
- * Runs an effect when a request is sent, after its wait for a permit.
+ * Runs `effect` when `request` has got its permit, immediately before `request` is sent.
  *
  * @since 0.1.0
  * @category combinators

@@ -14,7 +14,10 @@ type Values<Variables> = {
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** Whether an issue means that a variable is unset or empty. Both have no text in a provider of environment variables. */
+/**
+ * Whether an issue means that a variable is unset or empty. A provider of environment variables returns no text for
+ * either.
+ */
 const isUnset = (issue: SchemaIssue.Issue): boolean =>
   issue._tag === "Pointer" ? isUnset(issue.issue) : issue._tag === "InvalidType"
 

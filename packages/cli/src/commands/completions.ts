@@ -9,8 +9,9 @@ import * as Output from "../Output.ts"
 type PathType = "file" | "directory" | "either"
 
 /**
- * The parameters that take a path, although their type is a text: `-` is the standard input, an empty text is refused,
- * and a pattern is expanded. Flags have their dashes.
+ * The parameters that take a path, although their type is a text. Their type is not a path, because a parameter may
+ * also take `-` or a pattern, and because the command itself refuses an empty text. The name of a flag includes its
+ * dashes.
  */
 export const paths: Readonly<Record<string, Readonly<Record<string, PathType>>>> = {
   "assembly upload": { paths: "either", "--steps": "file", "--journal": "directory" },
@@ -23,7 +24,7 @@ export const paths: Readonly<Record<string, Readonly<Record<string, PathType>>>>
   "assembly emulator": { "--data": "directory" }
 }
 
-/** Gives the parameters of {@link paths} the type of a path, so that shells complete the names of files. */
+/** Gives each parameter that is in {@link paths} the type of a path, so that shells complete it with names of files. */
 const withPaths = (command: Completions.CommandDescriptor, above: string = ""): Completions.CommandDescriptor => {
   const path = `${above} ${command.name}`.trim()
   const known = paths[path] ?? {}
@@ -43,8 +44,8 @@ const hasValues = ({ type: { _tag } }: Completions.FlagDescriptor): boolean =>
   _tag === "Boolean" || _tag === "Choice" || _tag === "Path"
 
 /**
- * Gives each flag with a free text an empty list of values. Without a list, the script for bash completes the arguments
- * of the command there, such as the files of `upload` behind `--template`.
+ * Gives each flag that takes a free text an empty list of values. Without this list, the script for bash would complete
+ * the value of the flag with arguments of the command, for example the value of `--template` with the names of files.
  */
 const withoutGuesses = (command: Completions.CommandDescriptor): Completions.CommandDescriptor => ({
   ...command,

@@ -31,7 +31,10 @@ import * as Health from "../internal/health.ts"
 import * as NextStep from "../NextStep.ts"
 import * as Output from "../Output.ts"
 
-/** At least one thing does not work. Each was printed. `exitCode` is the code of the first of them. */
+/**
+ * At least one thing does not work. A line was printed for each. `exitCode` is the exit code of the first thing that
+ * does not work.
+ */
 export class NotWell extends Schema.TaggedError<NotWell>()("NotWell", {
   problems: Schema.Int,
   exitCode: Schema.Int
@@ -46,7 +49,10 @@ const variables = ["ASSEMBLY_BASE_URL", "ASSEMBLY_AUTH_KEY", "ASSEMBLY_AUTH_SECR
 
 const { failed, usage } = ExitCode.codes
 
-/** What does not work because of an error, with the advice and the exit code of a command with this error. */
+/**
+ * The finding about a thing that does not work because of `error`. Its advice and its exit code are those of a command
+ * that fails with `error`.
+ */
 const broken = (about: string, error: unknown, host: string | undefined, otherwise: string): Health.Finding =>
   Health.bad(
     about,
@@ -55,7 +61,10 @@ const broken = (about: string, error: unknown, host: string | undefined, otherwi
     ExitCode.fromError(error)
   )
 
-/** What the file `.env` is used for, and what in it cannot be used. */
+/**
+ * The findings about the file `.env`: which variables are read from the file, why the file is not used, and which of
+ * its lines cannot be read.
+ */
 const dotEnv = Effect.map(DotEnv.Current, (report) => {
   if (report === undefined) return []
   const { has, ignored, loaded, path, problems } = report
@@ -282,7 +291,7 @@ export const doctor = Command.make(
   },
   Effect.fnUntraced(function* ({ json, upload }) {
     const first = yield* settings
-    // A setting that is set but invalid has one finding, which says what is wrong.
+    // If a variable is set but invalid, the only finding about the settings is the one that says what is wrong.
     const checked =
       first.verdict === "bad"
         ? [first]

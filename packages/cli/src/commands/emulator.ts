@@ -33,7 +33,7 @@ export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotList
   }
 }
 
-/** The flags of the options of the emulator. */
+/** The flag of the command for each option of the emulator. */
 const flagOf = {
   data: "--data",
   publicUrl: "--public-url",
@@ -41,7 +41,7 @@ const flagOf = {
   tls: "--tls-cert and --tls-key"
 } as const
 
-/** The value of a flag is invalid. */
+/** The value of a flag of `assembly emulator` is invalid. */
 export class InvalidFlag extends Schema.TaggedError<InvalidFlag>()("InvalidFlag", {
   flag: Schema.String,
   value: Schema.String,
@@ -279,7 +279,8 @@ export const emulator = Command.make(
               flag: flagOf[option],
               value,
               rule,
-              // "No such file" would say nothing about a folder that cannot be created.
+              // For ENOENT, the message has the code, because "no such file" would confuse a user whose folder cannot
+              // be created.
               ...(code === undefined ? {} : { code: code === "ENOENT" ? code : SystemProblem.ofCode(code) })
             })
           )

@@ -32,7 +32,7 @@ export class StillRunning extends Schema.TaggedError<StillRunning>()("StillRunni
 
 /**
  * The Assembly has no result that can be downloaded, or the given Steps have no such result. `found` is the number of
- * results without a URL. `others` are the Steps that have results.
+ * results without a URL. `others` are the other Steps, which have results.
  */
 export class NoResults extends Schema.TaggedError<NoResults>()("NoResults", {
   assemblyId: Schema.String,
@@ -79,7 +79,7 @@ const stepsFlag = repeated(
   Flag.String("step").pipe(Flag.withDescription("Only the results of this Step; may be repeated (default: all)"))
 )
 
-/** The result files. Fails if one of the given Steps has none: its name may be mistyped. */
+/** The result files. Fails if one of the given Steps has no result, because the name of this Step may be mistyped. */
 const resultsOf = (status: Assembly.Status, id: string, steps: ReadonlyArray<string>) => {
   const all = ResultFiles.of(status)
   const known = [...new Set(all.map(({ step }) => step))]
@@ -133,7 +133,7 @@ const download = Command.make(
   "download",
   {
     assemblyId,
-    // Not `Flag.Directory`, whose errors say nothing about the path.
+    // `Flag.Directory` is not used, because its errors do not name the path.
     output: Flag.String("output").pipe(
       Flag.withMetavar("folder"),
       Flag.withAlias("o"),

@@ -18,7 +18,7 @@ import * as UploadRun from "../internal/uploadRun.ts"
 import * as StateFolder from "../StateFolder.ts"
 import * as UploadPlan from "../UploadPlan.ts"
 
-/** The Steps that store every file in a folder of the Workspace. */
+/** Makes the Steps that store every uploaded file in `folder` of the Workspace. */
 const storing = (folder: string): Readonly<Record<string, Assembly.Step>> => ({
   ":original": { robot: "/upload/handle" },
   stored: {
@@ -62,7 +62,10 @@ const contradiction = ({ path, steps, template }: Flags): string | undefined => 
   return problem === undefined ? undefined : `--path ${path.value}: ${problem}`
 }
 
-/** The folder of the journal. `None` if nothing can be kept for a later command. */
+/**
+ * The folder in which the command keeps its journal. `None` if there is no folder in which a journal can be stored for
+ * a later command.
+ */
 const journalFolder = Effect.fnUntraced(function* (typed: Option.Option<string>) {
   if (Option.isNone(typed)) return yield* StateFolder.uploads
   const fs = yield* FileSystem.FileSystem

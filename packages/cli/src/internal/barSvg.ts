@@ -51,7 +51,10 @@ const round = (value: number): number => Math.round(value * 100) / 100
 /** The height of one chart. */
 const height = 324
 
-/** Below the plot are the labels of the ticks, the name of the axis, and a gap to the next chart. */
+/**
+ * The lower end of the plot. The space below it has the labels of the ticks, the name of the axis, and a gap before the
+ * next chart.
+ */
 const bottom = height - 66
 const right = 16
 const left = 84
@@ -59,7 +62,7 @@ const left = 84
 /** An upper estimate of the width of one character of a label. */
 const charWidth = 7.2
 
-/** The label of the right end of the axis. */
+/** The label at the right end of the time axis. */
 const end = "now"
 
 /** The largest value. */
@@ -107,7 +110,7 @@ const draw = (chart: Chart, axis: TimeAxis.TimeAxis, width: number, y: number): 
   const plot = width - left - right
   const startOf = (index: number): number => axis.start + index * axis.step
   const span = Math.max(1, axis.end - axis.start)
-  // The right end of the plot is the end of the axis, so that the last bar is as narrow as its time is short.
+  // The time axis ends at the right end of the plot. The last bar is narrower than the others if its time is shorter.
   const across = (time: number): number => left + Math.min(1, (time - axis.start) / span) * plot
   const bar = Math.min(plot, (axis.step / span) * plot)
   const sums = Array.from({ length: axis.bars }, (_, index) =>
@@ -126,7 +129,7 @@ const draw = (chart: Chart, axis: TimeAxis.TimeAxis, width: number, y: number): 
 
   const ticks = TimeAxis.ticks(axis, Math.ceil((charWidth * 9) / bar)).flatMap(({ index, label }) => {
     const at = round(across(startOf(index)))
-    // A label that would overwrite the label of the end is left out with its tick.
+    // If a label would overlap the label at the right end, the label and its tick are left out.
     if (at + charWidth * (label.length + end.length + 1) > width - right) return []
     return [
       `<line class="axis" x1="${at}" y1="${bottom}" x2="${at}" y2="${bottom + 5}"/><text class="soft" x="${at}" y="${bottom + 20}">${label}</text>`

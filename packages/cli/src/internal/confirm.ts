@@ -22,7 +22,8 @@ export const deletion = Effect.fnUntraced(function* (what: string, yes: boolean)
   const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
   if (!canPrompt) return yield* new CommandError.NotConfirmed({ what, asked: false })
   const agreed = yield* Prompt.run(Prompt.Confirm({ message: `Delete ${Printable.escape(what)}?` })).pipe(
-    // After Ctrl-C or Escape, the prompt leaves the cursor behind the question.
+    // After Ctrl-C or Escape, the prompt leaves the cursor at the end of the question, so a line break is written
+    // first.
     Effect.catchTag("QuitError", () => Effect.andThen(Output.draw("\n"), Effect.interrupt))
   )
   if (!agreed) return yield* new CommandError.NotConfirmed({ what, asked: true })

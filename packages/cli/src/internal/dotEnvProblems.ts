@@ -1,20 +1,23 @@
 /**
- * What is wrong in a file of variables. The parser of such files skips what it cannot read, so that a user would not
- * learn why a variable is missing. Pure.
+ * Finds what is wrong in a `.env` file. Effect's parser of such files skips lines that it cannot read. Without this
+ * module, a user would not learn why a variable is missing. Pure.
  */
 
-/** A problem, and its line, counted from 1. The problem does not repeat the value, which may be a secret. */
+/**
+ * A problem, and the number of its line. The first line has the number 1. The text of the problem does not quote the
+ * value of the variable, because this value may be a secret.
+ */
 export interface Problem {
   readonly line: number
   readonly problem: string
 }
 
-/** A line that names a variable of this program. */
+/** Matches a line that begins with the name of a variable of this program. */
 const ours = /^[\s\uFEFF]*(?:export\s+)?(ASSEMBLY_\w+)(.*)$/
 
 const quotes = new Set(["'", '"', "`"])
 
-/** The problem of what follows the name of a variable. */
+/** What is wrong with the rest of a line, which follows the name of the variable. Undefined if the rest is correct. */
 const problemOf = (name: string, rest: string): string | undefined => {
   const [, value] = /^(?:\s*=|:\s)(.*)$/.exec(rest) ?? []
   if (value === undefined) return `${name} has no value: write ${name}=value`
@@ -27,7 +30,10 @@ const problemOf = (name: string, rest: string): string | undefined => {
   return end === 1 ? `${name} is empty` : undefined
 }
 
-/** The problems of a text, in the order of the lines. `names` are the variables that the file may set. */
+/**
+ * The problems in the text of a `.env` file, in the order of its lines. `names` are the variables that the file may
+ * set.
+ */
 export const of = (text: string, names: ReadonlyArray<string>): ReadonlyArray<Problem> => {
   if (/[\0\uFFFD]/.test(text)) return [{ line: 1, problem: "the file is not UTF-8 text; save it as UTF-8" }]
   const seen = new Map<string, number>()

@@ -1,6 +1,4 @@
-/**
- * A completed Assembly of an earlier command with the same files: whether the Workspace still has what it stored.
- */
+/** Checks whether the Workspace still has the files that the completed Assembly of an earlier command has stored. */
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Dam from "@assembly-effect/api/Dam"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
@@ -13,7 +11,7 @@ import * as Schema from "effect/Schema"
 import * as ErrorLine from "../ErrorLine.ts"
 import * as Cells from "./cells.ts"
 
-/** How many assets are requested at the same time. */
+/** The maximum number of assets that are requested at the same time. */
 const concurrency = 8
 
 const decodeAssetId = Schema.decodeUnknownOption(Identifier.AssetId)
@@ -29,7 +27,7 @@ const storedBy = ({ results }: Assembly.Status): ReadonlyArray<Stored> =>
     .flat()
     .flatMap((file) => Option.toArray(Option.map(decodeAssetId(file.asset_id), (id) => ({ id, file }))))
 
-/** Whether an asset has the content that the Assembly stored. A later version may have replaced it. */
+/** Whether an asset still has the content that the Assembly stored. A later upload may have replaced this content. */
 const isSame = (asset: DamAsset.Asset, file: Assembly.File): boolean =>
   asset.version_id === file.version_id || (asset.sha256 !== undefined && asset.sha256 === file.sha256)
 
@@ -47,8 +45,8 @@ const names = (gone: ReadonlyArray<Stored>, all: ReadonlyArray<Stored>, assembly
 }
 
 /**
- * - `Gone`: the Workspace lacks files, or has other versions of them.
- * - `Done`: nothing has to be sent.
+ * - `Gone`: the Workspace lacks some of the files, or has them with another content. The files are uploaded again.
+ * - `Done`: the Workspace has all files, or the service did not answer the question. Nothing is sent.
  */
 export interface Finding {
   readonly _tag: "Gone" | "Done"
@@ -66,7 +64,7 @@ const done = (status: Assembly.Status, doubt: string): Finding => {
   }
 }
 
-/** Asks the service whether the files of the Assembly still exist. */
+/** Asks the service whether the Workspace still has the files that the Assembly stored. */
 export const check = (status: Assembly.Status): Effect.Effect<Finding, never, AssemblyClient> => {
   const stored = storedBy(status)
   return Effect.filter(stored, (one) => Effect.map(isThere(one), (there) => !there), { concurrency }).pipe(

@@ -9,8 +9,8 @@ import * as Stacked from "./stacked.ts"
 export type Fact = readonly [name: string, value: string | null | undefined]
 
 /**
- * Renders each fact, with the values below each other. A value is never cut, because users copy it. In a narrow
- * terminal, a long value is broken between words.
+ * Renders the name and the value of each fact. If the terminal is wide enough, all values begin in the same column. A
+ * value is never cut, because users copy it. In a narrow terminal, a long value is broken between words.
  */
 export const render = (
   facts: ReadonlyArray<Fact>,

@@ -6,8 +6,8 @@ const invalid = (option: string, value: string, expected: string) =>
   Effect.fail(new CliError.InvalidValue({ option, value, expected, kind: "flag" }))
 
 /**
- * A flag for pairs of keys and values; it may be repeated. `Flag.KeyValuePair` takes the last value of a repeated key
- * without a word.
+ * A flag that takes a pair of a key and a value. The flag may be repeated. `Flag.KeyValuePair` is not used: if a key is
+ * repeated, it takes the last value and reports no error.
  */
 export const flag = (name: string): Flag.Flag<Readonly<Record<string, string>>> =>
   Flag.String(name).pipe(

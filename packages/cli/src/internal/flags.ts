@@ -1,8 +1,8 @@
 import * as Flag from "effect/cli/Flag"
 
 /**
- * A flag that may be given several times, or not at all. With `Flag.atLeast(0)` alone, the help would say that the flag
- * is required.
+ * A flag that may be given several times, or not at all. The default is needed: with `Flag.atLeast(0)` alone, the help
+ * would say that the flag is required.
  */
 export const repeated = <A>(flag: Flag.Flag<A>): Flag.Flag<ReadonlyArray<A>> =>
   Flag.withDefault(Flag.atLeast(flag, 0), [])

@@ -9,7 +9,10 @@ interface Page {
   readonly count?: number | undefined
 }
 
-/** Fails if a page is behind the last page of its list, because an empty table would look like an empty list. */
+/**
+ * Fails if the page is behind the last page of its list. Without this error, the user would see an empty table and
+ * think that the list is empty.
+ */
 export const check = (
   { count, items }: Page,
   asked: { readonly page: number; readonly pageSize: number; readonly what: string }

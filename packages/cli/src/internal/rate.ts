@@ -5,8 +5,8 @@ import * as FlagValue from "./flagValue.ts"
 const units = ["", "k", "m", "g"]
 
 /**
- * Parses a number of bytes per second. As in the progress, `k`, `M` and `G` are KiB, MiB and GiB; `kB`, `MB` and `GB`
- * are decimal.
+ * Parses a number of bytes per second. `k`, `M` and `G` mean KiB, MiB and GiB, which are also the units of the
+ * progress. `kB`, `MB` and `GB` are powers of 1000.
  */
 const parse = (text: string): Option.Option<number> => {
   const [, amount, unit = "", suffix = ""] = /^(\d{1,9}(?:\.\d{1,3})?)([kmg]?)(i?b)?(?:\/s)?$/i.exec(text) ?? []

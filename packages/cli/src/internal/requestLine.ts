@@ -9,7 +9,10 @@ import * as Format from "../Format.ts"
 import * as Style from "../Style.ts"
 import * as Text from "./text.ts"
 
-/** The name of an operation on an Assembly. With it and with the id, a line has 80 cells. */
+/**
+ * The width of the longest name of an operation on an Assembly, in cells. With a name of this width and the id of the
+ * Assembly, a line has 80 cells.
+ */
 const operationCells = 22
 
 /** The maximum length of a path or a reason, in cells. A client may send a path of any length. */
@@ -22,9 +25,10 @@ const paintStatus = (status: number, style: Style.Style): string => {
 }
 
 /**
- * Renders the time, the operation, the status, the id of the Assembly and the reason of a refusal. The method and the
- * path are shown only if there is no operation, because the paths of uploads contain ids that grant access. The id of an
- * Assembly is what a user of this machine copies into the next command.
+ * Renders a request as one line: the time, the operation, the status, the duration, the id of the Assembly and the
+ * reason of a refusal. The method and the path are shown only if the request matches no operation, because the paths of
+ * uploads contain ids that grant access. The id of the Assembly is shown, because the user needs it for the next
+ * command.
  */
 export const render = (
   { assemblyId, duration, method, operation, path, reason, status }: RequestLog.Entry,

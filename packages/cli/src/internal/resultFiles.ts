@@ -39,12 +39,12 @@ export const columns: ReadonlyArray<Table.Column<ResultFile>> = [
   { title: "MD5", rank: 5, value: ({ file }) => Cells.text(file.md5hash), keep: true, optional: true }
 ]
 
-/** Names that Windows reserves for devices, with any extension. */
+/** Matches the names that Windows reserves for devices, such as `con`. Windows reserves them with any extension. */
 const device = /^(?:con|prn|aux|nul|com[0-9\u00b9\u00b2\u00b3]|lpt[0-9\u00b9\u00b2\u00b3]|conin\$|conout\$) *(?:\.|$)/i
 
 /**
- * One part of a path that every file system can store, and that is visible there. A hidden file such as `.env` could be
- * obeyed by other programs. Windows removes dots and spaces at the end of a name.
+ * Changes one part of a path, so that every file system can store it and the file is not hidden. A hidden file is
+ * avoided, because other programs may obey files such as `.env`. Windows removes dots and spaces at the end of a name.
  */
 const safePart = (part: string): string =>
   part
@@ -56,8 +56,9 @@ const safePart = (part: string): string =>
     .replace(device, "_$&")
 
 /**
- * The parts of a path below the destination. The service chooses the paths of results, so that a path could lead to
- * another folder. Therefore the parts that lead upwards or to the root are left out.
+ * The parts of the path of a result, for use below the folder of the download. The service chooses the paths of
+ * results, and such a path could lead out of this folder. Therefore the parts that lead upwards or to the root are left
+ * out.
  */
 const safeParts = (path: string): ReadonlyArray<string> => {
   const parts = path
@@ -80,13 +81,16 @@ const numbered = (name: string, count: number): string => {
   return `${stem}-${count}${extension}`
 }
 
-/** Paths with the same key are the same on a file system that ignores case or the form of characters. */
+/**
+ * The key of a path. Two paths with the same key lead to the same file on a file system that ignores case or the
+ * Unicode form of characters.
+ */
 const keyOf = (parts: ReadonlyArray<string>): string => parts.join("/").normalize("NFC").toLowerCase()
 
 /**
- * Gives each file a place of its own, in the folders of its path in the Workspace. Files of several Steps are in folders
- * with the names of the Steps. Among files with the same path, the second one gets the number 2. No file has the path of
- * a folder of another file.
+ * Gives each file a folder and a name that no other file has. The folders are those of the path of the file in the
+ * Workspace. If the files belong to several Steps, each Step has a folder. If two files have the same path, the name of
+ * the second file gets the number 2. A file whose path is also the path of a folder gets a number too.
  */
 export const place = (files: ReadonlyArray<ResultFile>): ReadonlyArray<Placed> => {
   const isOneStep = new Set(files.map(({ step }) => step)).size < 2

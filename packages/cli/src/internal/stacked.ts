@@ -1,10 +1,10 @@
-/**
- * Names and values below each other, for a terminal that is too narrow for a table. Pure.
- */
+/** Renders pairs of names and values as lines, for a terminal that is too narrow for a table. Pure. */
 import * as Style from "../Style.ts"
 import * as Text from "./text.ts"
 
-/** A value and its name. The text must be printable. `paint` is applied to each line after wrapping. */
+/**
+ * A name and its value, `text`. The text must be printable. `paint` is applied to each line of the text after wrapping.
+ */
 export interface Pair {
   readonly name: string
   readonly text: string
@@ -12,9 +12,9 @@ export interface Pair {
 }
 
 /**
- * - `cells`: the width of the names, by default the width of the longest name.
- * - `breakWords`: whether a word that is wider than the terminal is broken. Without it, the terminal wraps the word, and
- *   a user who copies it gets no line break.
+ * - `cells`: the width of the column of names, by default the width of the longest name.
+ * - `breakWords`: whether a word that is wider than the terminal is broken. If it is not broken, the terminal wraps the
+ *   word, and a user who copies the word gets no line break.
  */
 export interface Options {
   readonly width?: number | undefined
@@ -23,14 +23,14 @@ export interface Options {
   readonly breakWords?: boolean | undefined
 }
 
-/** A narrower terminal has no space for an indentation. */
+/** The minimum width of a terminal in which values are indented, in cells. */
 const minCells = 12
 
 const unpainted = (line: string): string => line
 
 /**
- * Renders each value beside its name, with the values below each other. A value with a word that does not fit there,
- * such as an id, is below its name, so that the word stays whole.
+ * Renders each value beside its name, and begins all these values in the same column. If a word of a value, such as an
+ * id, does not fit beside the name, the value is rendered below the name, so that the word stays whole.
  */
 export const render = (pairs: ReadonlyArray<Pair>, options: Options = {}): ReadonlyArray<Style.Line> => {
   const { breakWords = false, style = Style.plain, width = Number.POSITIVE_INFINITY } = options

@@ -1,6 +1,4 @@
-/**
- * Errors of the file system in a few words.
- */
+/** Describes errors of the file system in a few words. */
 import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
 
@@ -17,13 +15,13 @@ const problems: Readonly<Record<string, string>> = {
   EROFS: "the file system is read-only"
 }
 
-/** The code of the operating system, such as ENOSPC. */
+/** The code that the operating system gave the error, such as ENOSPC. Undefined if the error has no code. */
 export const codeOf = ({ reason }: PlatformError.PlatformError): string | undefined => {
   const cause = "cause" in reason ? reason.cause : undefined
   return Predicate.hasProperty(cause, "code") && Predicate.isString(cause.code) ? cause.code : undefined
 }
 
-/** The problem of a code, or the code itself. */
+/** Describes a code of the operating system in words. For a code that is not in the table, the result is the code. */
 export const ofCode = (code: string): string => (Object.hasOwn(problems, code) ? (problems[code] ?? code) : code)
 
 /** Why a file or a folder cannot be used. */

@@ -1,7 +1,7 @@
 /**
- * Remembers the Assembly of each unfinished command, apart from the content of its files. The journal finds an upload
- * only if its files have not changed. With this memory, a command finds the Assembly that its changed files have left
- * behind.
+ * Remembers the Assembly of each unfinished command by the paths of the files, and not by their content. The journal
+ * finds an upload only if its files have not changed. If a file has changed, this memory finds the earlier Assembly,
+ * and the command cancels it.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
@@ -17,20 +17,23 @@ import type * as UploadPlan from "../UploadPlan.ts"
 
 const decodeId = Schema.decodeUnknownOption(Assembly.AssemblyId)
 
-/** The entry of an unfinished job in the journal. */
+/** The entry of the journal for an Assembly whose job is not complete. Undefined if the journal has no such entry. */
 const entryOf = Effect.fnUntraced(function* (assemblyId: Assembly.AssemblyId) {
   const { assemblies } = yield* UploadJournal.UploadJournal
   const entries = yield* assemblies.list
   return entries.find(({ entry }) => entry.assemblyId === assemblyId && entry._tag !== "Completed")
 })
 
-/** Cancels an Assembly that no command can continue. Says what became of it, or nothing if it had ended before. */
+/**
+ * Cancels an Assembly that no command can continue. Returns a sentence about the result for the user. Undefined if the
+ * Assembly had ended before.
+ */
 const leave = (assemblyId: Assembly.AssemblyId, what: string) =>
   Effect.gen(function* () {
     const found = yield* entryOf(assemblyId)
     if (found === undefined) return undefined
     const { assemblies, lease } = yield* UploadJournal.UploadJournal
-    // Another process may still run this upload.
+    // The lease fails if another process still runs this upload.
     yield* lease(found.key)
     const status = yield* Assemblies.cancel(assemblyId)
     yield* assemblies.forget(found.key)
@@ -52,8 +55,9 @@ const leave = (assemblyId: Assembly.AssemblyId, what: string) =>
 /**
  * The memory of one command.
  *
- * - `created`: remembers a new Assembly. Says what became of the Assembly that the command has left behind, if any.
- * - `completed`: forgets the Assembly.
+ * - `created`: remembers a new Assembly. If an earlier run of the command has left another Assembly behind, cancels
+ *   that Assembly and returns a sentence about the result.
+ * - `completed`: forgets the Assembly of the command, which is complete.
  */
 export interface Memory {
   readonly created: (
@@ -62,10 +66,13 @@ export interface Memory {
   readonly completed: Effect.Effect<void>
 }
 
-/** A command that remembers nothing, because nothing can continue its upload. */
+/** The memory of a command whose upload cannot be continued. This memory stores nothing. */
 export const none: Memory = { created: () => Effect.undefined, completed: Effect.void }
 
-/** The memory of a command in the folder of the journal. A memory that cannot be read or written is not a failure. */
+/**
+ * Makes the memory of a command, which is a file in the folder of the journal. The command does not fail if this file
+ * cannot be read or written.
+ */
 export const make = Effect.fnUntraced(function* (
   folder: string,
   files: ReadonlyArray<UploadPlan.Planned>,
@@ -84,7 +91,7 @@ export const make = Effect.fnUntraced(function* (
   const read = (file: string) =>
     Effect.map(Effect.option(fs.readFileString(file)), (text) => Option.flatMap(text, decodeId))
 
-  /** Removes what earlier commands remember of jobs that the journal no longer has. */
+  /** Removes the files of other commands whose jobs are no longer in the journal. */
   const sweep = Effect.gen(function* () {
     for (const name of yield* fs.readDirectory(inside)) {
       const file = path.join(inside, name)
@@ -96,7 +103,7 @@ export const make = Effect.fnUntraced(function* (
   const remember = (assemblyId: Assembly.AssemblyId) =>
     Effect.gen(function* () {
       yield* fs.makeDirectory(inside, { recursive: true, mode: 0o700 })
-      // Anybody who knows the id can read the Status.
+      // Only the owner may read the file, because anybody who knows the id of an Assembly can read its Status.
       yield* fs.writeFileString(own, assemblyId, { mode: 0o600 })
       yield* sweep
     }).pipe(Effect.ignore)

@@ -54,7 +54,7 @@ const totalOf = (files: ReadonlyArray<UploadPlan.Planned>): string => {
   return `${files.length} ${files.length === 1 ? "file" : "files"}, ${size === undefined ? "an unknown size" : Format.bytes(size)}`
 }
 
-/** Shows the files of the completed Assembly. Without a progress, an earlier command has uploaded them. */
+/** Shows the files of the completed Assembly. `progress` is undefined if an earlier command has uploaded the files. */
 export const report = Effect.fnUntraced(function* (
   files: ReadonlyArray<UploadPlan.Planned>,
   status: Assembly.Status,
@@ -86,8 +86,8 @@ const sizeOf = ({ source: { size } }: UploadPlan.Planned): string =>
   size === undefined ? Cells.unknown : Format.bytes(size)
 
 /**
- * Shows what would be uploaded, and where it would be stored. Without `folder`, the Steps decide where, and the names at
- * the service are shown.
+ * Shows what would be uploaded, and where it would be stored. If `folder` is undefined, the Steps decide where the
+ * files are stored, and the names of the files at the service are shown instead.
  */
 export const rehearse = Effect.fnUntraced(function* (
   files: ReadonlyArray<UploadPlan.Planned>,

@@ -1,6 +1,6 @@
 /**
- * Runs the job of `assembly upload`: continues an earlier command, waits for a service that is gone, and starts again if
- * the Assembly of an earlier command cannot be used.
+ * Runs the job of `assembly upload`. Continues the upload of an earlier command, waits while the service is
+ * unreachable, and starts a new upload if the Assembly of the earlier command cannot be used.
  */
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
@@ -24,19 +24,19 @@ import * as EarlierUpload from "./earlierUpload.ts"
 import type * as UnfinishedUploads from "./unfinishedUploads.ts"
 
 /**
- * The maximum number of retries. All retries together last about seven minutes, so a server restart or a lost network
- * may last as long.
+ * The maximum number of retries. All retries together take about seven minutes. An upload survives a restart of the
+ * server or a lost network for this time.
  */
 const maxRetries = 20
 
-/** The pause before a job is continued whose service is gone, and the number of such pauses. */
+/** If the service is unreachable, the job is continued after this pause, and again up to `maxPauses` times. */
 const pause = Duration.seconds(5)
 const maxPauses = 60
 
 /**
- * - `isRestarted`: whether the upload of an earlier command is discarded.
+ * - `isRestarted`: whether the upload of an earlier command is discarded and a new upload starts.
  * - `isKept`: whether a later command can continue the upload.
- * - `memory`: what the command remembers of its Assembly.
+ * - `memory`: remembers the Assembly of the command.
  */
 export interface Settings {
   readonly params: Assembly.CreateParams
@@ -49,7 +49,7 @@ export interface Settings {
 
 type Events = Stream.Stream<UploadJob.JobEvent, UploadJob.JobError, StateFolder.JobServices>
 
-/** The events of the job. Only files that can be read again can be continued by a later command. */
+/** The events of the job. A later command can continue the job only if all files can be read again. */
 const eventsOf = (files: ReadonlyArray<UploadPlan.Planned>, { concurrency, isJson, isRestarted, params }: Settings) => {
   const options = {
     params,
@@ -79,7 +79,9 @@ const notice = (message: string): UploadJob.JobEvent => ({ _tag: "Notice", messa
 /** What the events have shown of the Assembly so far. */
 interface Seen {
   status: Assembly.Status | undefined
-  /** Whether the Assembly of an earlier command had ended when this command began. */
+  /**
+   * Whether the job continues the Assembly of an earlier command, and this Assembly had ended when this command began.
+   */
   isEarlier: boolean
 }
 
@@ -91,8 +93,9 @@ const note = (seen: Seen, event: UploadJob.JobEvent): void => {
 }
 
 /**
- * Whether the job may go on when the service answers again. An untrusted certificate stays untrusted. A file that failed
- * was retried for minutes, unless the response to its creation was lost: the next attempt finds out what became of it.
+ * Whether the job may succeed after a pause. A job cannot succeed if the certificate of the service is untrusted. A job
+ * with a failed file cannot succeed either, because the file was already retried for minutes. An exception is a file
+ * for which the response to the creation of its upload was lost: the next attempt finds out whether this upload exists.
  */
 const isTemporary = (error: UploadJob.JobError): boolean => {
   switch (error._tag) {
@@ -112,7 +115,10 @@ const isTemporary = (error: UploadJob.JobError): boolean => {
 const isUnknown = ({ _tag }: { readonly _tag: string }): boolean =>
   _tag === "CreationUnknown" || _tag === "ConcatenationUnknown"
 
-/** Why the job waits. The error of a file is too long for a note. */
+/**
+ * Why the job waits. For `FilesFailed`, the reason has the number of files, because the errors of the files are too
+ * long for a note.
+ */
 const reasonOf = (error: UploadJob.JobError): string => {
   if (error._tag !== "FilesFailed") return ErrorLine.fromError(error)
   const lost = error.files.filter(({ outcome }) => outcome === "Failed").length
@@ -120,8 +126,8 @@ const reasonOf = (error: UploadJob.JobError): string => {
 }
 
 /**
- * Continues the job after a pause if its service is gone. Before the job has an Assembly, the address may simply be
- * wrong, so nothing is waited for.
+ * Continues the job after a pause if the service is unreachable. If the job has no Assembly yet, it fails at once,
+ * because the address may be wrong.
  */
 const waiting = (first: Events, next: Events, settings: Settings, seen: Seen): Events => {
   const attempt = (events: Events, pauses: number): Events =>
@@ -144,7 +150,10 @@ const waiting = (first: Events, next: Events, settings: Settings, seen: Seen): E
   return attempt(first, 0)
 }
 
-/** Why the Assembly of an earlier command cannot be continued, although its files were never refused. */
+/**
+ * Why the job starts again in a new Assembly: the Assembly of an earlier command is gone, or had been canceled before
+ * this command began. Undefined for every other error.
+ */
 const lossOf = (error: UploadJob.JobError, { isEarlier }: Seen): string | undefined => {
   if (error._tag === "ServiceFailure" && error.status === 404 && error.operation === "Assemblies.get") {
     return "The service no longer has the Assembly of the interrupted upload. Starting again"
@@ -155,7 +164,7 @@ const lossOf = (error: UploadJob.JobError, { isEarlier }: Seen): string | undefi
     : undefined
 }
 
-/** The events of the job and of what has to be done before or after it. */
+/** The events of the whole command: the job, further attempts, the check of an earlier upload, and notices. */
 const program = (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings, seen: Seen): Events => {
   const { memory } = settings
   const once = (isRestarted: boolean): Events =>
@@ -169,7 +178,7 @@ const program = (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings, s
     (error) => Stream.concat(Stream.succeed(notice(lossOf(error, seen) ?? "")), run(false))
   )
 
-  /** An earlier upload counts only while the service has what it stored. */
+  /** Uploads everything again if the Workspace no longer has the files that an earlier command uploaded. */
   const checked = (event: Extract<UploadJob.JobEvent, { readonly _tag: "Completed" }>): Events =>
     Stream.unwrap(
       Effect.map(EarlierUpload.check(event.status), ({ _tag, message }) =>
@@ -218,7 +227,7 @@ const show = <E, R>(
     : StandardError.show(UploadProgress.follow(events, JobProgress.view(names, UploadPlan.totalSize(files))))
 }
 
-/** These errors say themselves what to do about the arguments or the journal. */
+/** The messages of these errors already say what the user must do about the arguments or the journal. */
 const own: ReadonlySet<string> = new Set([
   "InvalidRequest",
   "SourceFailed",
@@ -236,7 +245,10 @@ const ended: ReadonlySet<string> = new Set([
   "DeliveryMismatch"
 ] satisfies ReadonlyArray<UploadJob.JobError["_tag"]>)
 
-/** The error with what the same command does next. Before the job has an Assembly, nothing is kept. */
+/**
+ * Adds to an error whether the same command continues the upload or uploads into a new Assembly. If the job has no
+ * Assembly yet, the error stays as it is.
+ */
 const toFailed =
   ({ isKept }: Settings, { status }: Seen) =>
   (error: UploadJob.JobError): UploadJob.JobError | CommandError.UploadFailed => {
@@ -246,7 +258,7 @@ const toFailed =
     return isKept ? new CommandError.UploadFailed({ assembly: "kept", cause: error }) : error
   }
 
-/** Says after Ctrl-C how the upload goes on. */
+/** Prints after Ctrl-C how the user can continue the upload, or what became of its Assembly. */
 const sayFate = (files: ReadonlyArray<UploadPlan.Planned>, { isKept }: Settings, { status }: Seen) => {
   if (status === undefined) return Output.error("interrupted before a file was sent; run the same command again")
   if (isKept) return Output.error("the upload is kept; run the same command again to continue it")

@@ -1,5 +1,6 @@
 /**
- * Errors of the command line parser in one line. Its own messages have several lines, and repeat words of schemas.
+ * Describes an error of the command line parser in one line. The messages of the parser have several lines, and repeat
+ * words of the schemas.
  */
 import * as CliError from "effect/cli/CliError"
 import * as Schema from "effect/Schema"
@@ -7,7 +8,7 @@ import * as Schema from "effect/Schema"
 const isInvalidValue = Schema.is(CliError.InvalidValue)
 const isMistyped = Schema.is(Schema.Union([CliError.UnrecognizedOption, CliError.UnknownSubcommand]))
 
-/** What the parser says about a path, and what the path must be. */
+/** For each message of the parser about a path: how the message begins, and what the path must be. */
 const paths: ReadonlyArray<readonly [words: RegExp, rule: string]> = [
   [/^Path is not a file: /, "a file, not a folder"],
   [/^Path is not a directory: /, "a folder, not a file"],
@@ -16,8 +17,8 @@ const paths: ReadonlyArray<readonly [words: RegExp, rule: string]> = [
 ]
 
 /**
- * What a flag or an argument expects, said once. The parser writes `Expected:` before the texts of schemas, which say it
- * already. The value is not repeated.
+ * Says once what a flag or an argument expects. The parser adds `Expected:` to the texts of schemas, which already
+ * begin with this word. The value is named only once too.
  */
 const invalid = ({ expected, kind, option, value }: CliError.InvalidValue): string => {
   const rule = expected.replace(/^(?:Schema validation failed: *)+/, "").replace(/^(?:Expected:? +){2,}/, "Expected ")
@@ -32,7 +33,7 @@ const mistyped = (error: CliError.UnrecognizedOption | CliError.UnknownSubcomman
   return error.suggestions.length === 0 ? first : `${first}; did you mean ${error.suggestions.join(" or ")}?`
 }
 
-/** The error as one line. Undefined if it is no such error. */
+/** The error as one line. Undefined if the error is not about an invalid value or a mistyped name. */
 export const of = (error: unknown): string | undefined => {
   if (isInvalidValue(error)) return invalid(error)
   return isMistyped(error) ? mistyped(error) : undefined

@@ -1,6 +1,4 @@
-/**
- * The lines of `assembly watch`.
- */
+/** Prints the lines of `assembly watch`. */
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -15,10 +13,16 @@ const write = Effect.fnUntraced(function* (text: string) {
   yield* Output.lines<string>(Text.wrap(`${Format.date(yield* DateTime.now).slice(11)}  ${text}`, width ?? Infinity))
 })
 
-/** The pause after a line. A Status changes many times a second while files arrive, and nobody reads so many lines. */
+/**
+ * The pause after a line. While files arrive, the Status changes many times a second, and nobody can read so many
+ * lines.
+ */
 const pause = "1 second"
 
-/** Prints a line for each change that a person can see, at most one a second: the first, the newest and the last one. */
+/**
+ * Prints a line for the Status each time its text changes, but at most one line a second. The first and the last Status
+ * are always printed. If the text changes several times during a pause, only the newest text is printed.
+ */
 export const print = <E, R>(statuses: Stream.Stream<Assembly.Status, E, R>) => {
   let last: string | undefined
   const show = Effect.fnUntraced(function* (status: Assembly.Status) {

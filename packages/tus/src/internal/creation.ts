@@ -132,11 +132,13 @@ export const recover = (
   )
 
 /**
- * Stores what is known about a creation, so that a later process neither repeats it nor doubts it without need.
+ * Stores what is known about the creation of an upload. With it, a later process knows whether the upload exists, and
+ * creates it only if it does not exist.
  *
- * - `sending`: the request may be sent. Runs before each request.
- * - `refused`: the last request created nothing, or was not sent. Runs before a pause too, because a pause may be long.
- * - `created`: the upload exists.
+ * - `sending`: records that a request may be sent. Runs before each request.
+ * - `refused`: records that the last request created nothing, or was not sent. Also runs before the pause between two
+ *   requests, because the process may end during a long pause.
+ * - `created`: records that the upload exists.
  */
 export interface Ledger<E> {
   readonly sending: Effect.Effect<void, E>
@@ -144,10 +146,10 @@ export interface Ledger<E> {
   readonly created: (found: Created) => Effect.Effect<void, E>
 }
 
-/** The part of a session that a creation needs. */
+/** The part of a session that the creation of an upload needs. */
 type Session = Pick<AnySession<unknown>, "emit" | "policy" | "store" | "target">
 
-/** Sends a request, and stores what it did. */
+/** Sends a request that creates an upload, and stores whether the upload exists. */
 const recorded = <Failed extends Failure, E, R>(
   { settle }: Session["store"],
   { created, refused, sending }: Ledger<E>,
@@ -187,8 +189,8 @@ export const create = <E>(
     Effect.map(({ offset, url }): Created => ({
       url,
       answered: true,
-      // After a creation without a body, the server has stored nothing. If it reports an offset above 0, the offset
-      // is requested again.
+      // After a creation without a body, the server has stored nothing. If the response reports an offset above 0, the
+      // offset is requested again.
       offset: hasBody || offset === 0n ? offset : undefined,
       finished: false
     }))

@@ -116,7 +116,8 @@ export const fromProgram = <E, R, Event extends Tagged = UploadEvent>(
         unread.add(event)
         news.openUnsafe()
       }).pipe(
-        // The program has its own scope, so that a lease is released after the program has recorded its interruption.
+        // The program has its own scope, which ends after the program has recorded its interruption. A lease is
+        // released at the end of this scope.
         Effect.scoped,
         Effect.onExit((exit) =>
           Effect.sync(() => {

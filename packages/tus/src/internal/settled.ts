@@ -1,15 +1,19 @@
 /**
- * Lets a request that must not be repeated end, although its caller is interrupted.
+ * Waits a short time for the response to a creation whose caller is interrupted, because the request must not be
+ * repeated.
  */
 import * as Transport from "@assembly-effect/api/unstable/Transport"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type { Settle } from "./stateStore.ts"
 
-/** How long an interruption waits for the response to a creation. */
+/** How long an interruption waits for the response to a request that creates an upload. */
 const grace = "2 seconds"
 
-/** A request that still waits for a permit is not sent any more. A request that is on its way has `grace` to end. */
+/**
+ * After an interruption, a request that still waits for a permit is not sent. If the request has been sent, its
+ * response is awaited for at most `grace`.
+ */
 export const settle: Settle = ({ answered, refused, sending }) =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {

@@ -6,11 +6,12 @@ import * as Semaphore from "effect/Semaphore"
 import type { Change, UploadState } from "../UploadState.ts"
 
 /**
- * Runs a request between its entries in a store. If the caller is interrupted while the request is on its way, the
- * response is still awaited and stored, because otherwise nobody would know what the request did.
+ * Runs a request, and stores what is known about it before and after. If the caller is interrupted after the request
+ * was sent, the response is still awaited for a short time and stored. Without the response, a later run would not know
+ * whether the request created an upload.
  *
  * - `sending`: stores that the request may be sent.
- * - `answered`: sends the request and stores what it did.
+ * - `answered`: sends the request, and stores what the response says.
  * - `refused`: stores that the request was not sent.
  */
 export type Settle = <A, E, E2, R>(request: {
@@ -26,7 +27,8 @@ export type Settle = <A, E, E2, R>(request: {
  * - `update`: changes the state and stores it. The next step starts after the state is stored, so a crash cannot lose
  *   the change.
  * - `isKept`: whether a later run can find the state. If not, the parts of a failed upload are useless.
- * - `settle`: present if a later run can find the state. It is a value, so that a bundle without a journal lacks it.
+ * - `settle`: see {@link Settle}. Undefined if no later run can find the state. The function is passed as a value, so
+ *   that a bundle without a journal does not contain it.
  */
 export interface StateStore<E> {
   readonly state: () => UploadState

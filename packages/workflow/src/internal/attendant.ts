@@ -151,9 +151,12 @@ export const makeRunning = Effect.fnUntraced(function* ({ cancel, store, window 
   }
 })
 
-/** The shard of an execution, by which the engine assigns it to a runner. */
+/** The shard of an execution. The engine gives each shard to one runner, which runs the executions of the shard. */
 export const shardIdOf = (sharding: Sharding["Service"], execution: string): ShardId.ShardId =>
   sharding.getShardId(EntityId.make(execution), "default")
 
-/** The number of the shard of an execution, so that the runner of the shard finds the job. */
+/**
+ * The number of the shard of an execution. The row of the job stores this number, so that the runner of the shard finds
+ * the job.
+ */
 export const shardOf = (execution: string) => Effect.map(Sharding, (sharding) => shardIdOf(sharding, execution).id)

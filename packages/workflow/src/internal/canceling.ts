@@ -9,23 +9,24 @@ import type { InvalidSecret } from "../DurableError.ts"
 import type { Derive } from "./derive.ts"
 import type { Row } from "./store.ts"
 
-/** The service accepted the cancellation, and the Assembly runs all the same. */
+/** The service accepted the cancellation, but the Assembly still runs. */
 class StillRuns extends Data.TaggedError("StillRuns") {
   override get message() {
     return "the service answers that the Assembly still runs"
   }
 }
 
-/** Why it is not known that the Assembly has ended. */
+/** Why a cancellation failed, so that the Assembly may still run. */
 export type CancelError = InvalidSecret | StillRuns | Effect.Error<ReturnType<typeof Assemblies.cancel>>
 
-/** Whether the service knows no such Assembly. */
+/** Whether an error says that the service has no Assembly with this id. */
 export const isNotFound = (error: { readonly _tag: string; readonly status?: number }): boolean =>
   error._tag === "ServiceFailure" && error.status === 404
 
 /**
- * Cancels an Assembly, and returns whether it has completed before. An Assembly that does not exist needs no
- * cancellation. It is asked for a few times, because its creation may still be on its way.
+ * Cancels an Assembly, and returns whether the Assembly had completed before. If the Assembly does not exist, there is
+ * nothing to cancel. The request is repeated a few times in this case, because the request that creates the Assembly
+ * may still arrive.
  */
 const cancelAssembly = (assemblyId: Assembly.AssemblyId) =>
   Assemblies.cancel(assemblyId).pipe(
@@ -35,7 +36,7 @@ const cancelAssembly = (assemblyId: Assembly.AssemblyId) =>
     Effect.catchIf(isNotFound, () => Effect.succeed(false))
   )
 
-/** How often {@link cancel} is tried again. */
+/** How callers repeat {@link cancel} after a failure. */
 export const tries = {
   while: ({ _tag }: CancelError) => _tag !== "InvalidSecret",
   schedule: Schedule.exponential("200 millis"),
@@ -43,8 +44,8 @@ export const tries = {
 }
 
 /**
- * Cancels what exists of an attempt, and returns whether its Assembly had completed before. Succeeds only if the Assembly
- * surely does not run.
+ * Cancels the Assembly of an attempt, if the Assembly exists, and returns whether the Assembly had completed before.
+ * Succeeds only if the service has confirmed that the Assembly does not run.
  */
 export const cancel = (
   derive: Derive,

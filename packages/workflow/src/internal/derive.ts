@@ -44,11 +44,12 @@ const derivation = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
 })
 
 /**
- * What the values of an attempt are derived from, beside its execution.
+ * The values of an attempt are derived from these fields and from the execution of the attempt.
  *
  * - `secret`: the fingerprint of the secret that the attempt began with.
- * - `salt`: chosen when the attempt began. A key that is used again after its job was removed has the same executions, so
- *   without a salt it would get the old Assembly. Attempts of the first version have none.
+ * - `salt`: a random value, chosen when the attempt began. If a key is used again after its job was removed, the new
+ *   job has the same executions as the old job. Without a salt, the new job would get the Assembly of the old job.
+ *   Attempts of the first version have no salt.
  */
 export interface Root {
   readonly secret: string | undefined
@@ -59,7 +60,7 @@ export interface Root {
  * The derived values of this deployment.
  *
  * - `newest`: the fingerprint of the secret for new attempts.
- * - `salt`: a salt for a new attempt.
+ * - `salt`: makes a random salt for a new attempt.
  * - `marker`: the marker of creation number `creation` of a file. The first creation has number 1.
  * - `lookup`: the value by which the database finds an Assembly. The id of the Assembly is a capability, so the id is
  *   not stored.

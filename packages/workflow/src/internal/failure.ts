@@ -6,7 +6,10 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type { Failure } from "../DurableJob.ts"
 
-/** The message of an error. A `SourceFailed` also says how to continue an upload; a job is continued in another way. */
+/**
+ * The message of an error, for the failure of a job. The message of `SourceFailed` is replaced, because it says how to
+ * continue an upload, and a job is continued in another way.
+ */
 const messageOf = (error: Error): string =>
   error instanceof SourceFailed ? `the upload source failed: ${error.problem}` : error.message
 

@@ -1,17 +1,20 @@
-/** The modes of the files of an embedded runner: only their owner may read them. */
+/** Sets and checks the modes of the files of an embedded runner: only the owner of these files may read them. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import type * as PlatformError from "effect/PlatformError"
 
-/** The mode of a file for its owner only. */
+/** The mode of a file that only its owner may read and write. */
 const ownerOnly = 0o600
 
 const ofOthers = 0o077
 
-/** Windows shows a mode that says nothing about who may read the file. */
+/** On Windows, the mode of a file does not say who may read the file. */
 const hasModes = process.platform !== "win32"
 
-/** The mode of a file in octal digits, if others than its owner may read or write it. */
+/**
+ * The mode of a file in octal digits, if users other than its owner may read or write the file. Undefined if only its
+ * owner may.
+ */
 export const openTo = (
   path: string
 ): Effect.Effect<string | undefined, PlatformError.PlatformError, FileSystem.FileSystem> =>
@@ -21,10 +24,14 @@ export const openTo = (
     )
   )
 
-/** What SQLite writes beside a database. It creates these files with the mode of the database. */
+/**
+ * The suffixes of the files that SQLite creates beside a database. SQLite gives these files the mode of the database.
+ */
 const besides = ["-wal", "-shm"]
 
-/** Creates the file of a database for its owner only, or closes the files of an existing database to others. */
+/**
+ * Creates the file of a database with a mode for its owner only. If the database exists, gives all its files this mode.
+ */
 export const closeDatabase = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   if (!(yield* fs.exists(path))) yield* Effect.scoped(fs.open(path, { flag: "a", mode: ownerOnly }))

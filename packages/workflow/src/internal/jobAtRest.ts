@@ -46,12 +46,15 @@ const Key = Schema.NonEmptyString.check(
 
 const encodeKey = SchemaParser.encodeUnknownEffect(Key)
 
-/** Whether a job may have this key. A database may refuse to look for another one. */
+/** Whether a text is a valid key of a job. An invalid key is not looked up, because a database may refuse the text. */
 export const isKey = SchemaParser.is(Key)
 const encodeJob = SchemaParser.encodeUnknownEffect(JobAtRest, { errors: "all" })
 const decodeJob = SchemaParser.decodeUnknownEffect(Schema.fromJsonString(JobAtRest))
 
-/** What cannot be stored: `Redacted` values, which would be in plain text, and values without an end. */
+/**
+ * Finds the values that cannot be stored: `Redacted` values, which the database would have in plain text, values that
+ * contain themselves, and values that are nested too deeply.
+ */
 const unstorable = (
   value: unknown,
   path: ReadonlyArray<string | number> = [],
@@ -85,7 +88,10 @@ export const metadataOf = ({ fieldname = "file", filename, metadata }: DurableJo
   fieldname
 })
 
-/** Another process may have another working directory, so a relative path would lead it to another file. */
+/**
+ * Makes the paths of the files absolute. In a process with another working directory, a relative path would lead to
+ * another file.
+ */
 const absolute = (files: ReadonlyArray<DurableJob.File>): ReadonlyArray<DurableJob.File> =>
   files.map((file) =>
     file.source._tag === "Path" ? { ...file, source: DurableJob.path(resolve(file.source.path)) } : file
@@ -97,7 +103,7 @@ const refuse = (
 ): Effect.Effect<void, ApiError.InvalidRequest> =>
   issues.length === 0 ? Effect.void : Effect.fail(new ApiError.InvalidRequest({ operation, issues }))
 
-/** A job as it is stored, and its files. Their paths are absolute. */
+/** A job as the database stores it, and the files of the job. The paths of the files are absolute. */
 export interface Text {
   readonly text: string
   readonly files: ReadonlyArray<DurableJob.File>
@@ -108,7 +114,7 @@ const toText = (job: typeof JobAtRest.Encoded): Text => {
   return { text: canonical({ params: job.params, files }), files }
 }
 
-/** Checks a job, and encodes it as `operation` stores it. */
+/** Checks a job, and encodes it for the database. Errors name `operation`. */
 export const encode = Effect.fnUntraced(function* (operation: string, job: DurableJob.Job, upload: UploadOptions) {
   yield* refuse(operation, unstorable({ params: job.params, files: job.files }))
   yield* Effect.mapError(
@@ -141,10 +147,13 @@ export const encode = Effect.fnUntraced(function* (operation: string, job: Durab
 /** Decodes a stored job. A failure is a defect, because only this package writes the table. */
 export const decode = (stored: string): Effect.Effect<JobAtRest> => Effect.orDie(decodeJob(stored))
 
-/** A stored job as this version stores it. Rows of the first version may have relative paths. */
+/**
+ * Encodes a stored job again, in the form of this version. Rows of the first version may have relative paths, which
+ * become absolute.
+ */
 export const renew = (stored: string): Effect.Effect<Text> =>
   Effect.map(Effect.orDie(Effect.flatMap(decodeJob(stored), encodeJob)), toText)
 
-/** Whether a stored job is the one with this text. */
+/** Whether a stored job and the job with the encoded form `text` are the same. */
 export const isSame = (stored: string, text: string): Effect.Effect<boolean> =>
   stored === text ? Effect.succeed(true) : Effect.map(renew(stored), (renewed) => renewed.text === text)

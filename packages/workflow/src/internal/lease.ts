@@ -1,8 +1,9 @@
 /**
- * How long this runner surely has its shards.
+ * Knows how long this runner surely holds the locks of its shards.
  *
- * A process that was frozen does not know that its locks have expired, and another runner may send the same upload. The
- * engine notices it with the next refresh of the locks. Until then, whoever sends bytes asks the lease.
+ * After a process was frozen, its locks may have expired, and another runner may send the same upload. The engine of
+ * this process detects this at the next refresh of the locks. Until then, the code that sends bytes must wait for the
+ * lease.
  */
 import { RunnerStorage } from "effect/cluster/RunnerStorage"
 import type { ShardId } from "effect/cluster/ShardId"
@@ -14,19 +15,25 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 
-/** `held` waits until this runner surely has a shard. If it has lost the shard, the engine interrupts the wait. */
+/**
+ * `held` waits until this runner surely holds the lock of a shard. If the runner has lost the shard, the engine
+ * interrupts this wait.
+ */
 export interface Lease {
   readonly held: (shard: ShardId) => Effect.Effect<void>
 }
 
-/** The lease of the runner. A runner that shares its shards with nobody always has them. */
+/**
+ * The lease of this runner. By default, `held` never waits, because a runner without other runners always holds its
+ * shards.
+ */
 export const Lease: Context.Reference<Lease> = Context.Reference<Lease>("@assembly-effect/workflow/Lease", {
   defaultValue: () => ({ held: () => Effect.void })
 })
 
 /**
- * A moment by both clocks. The time of day goes on while the machine is suspended, and the other clock does not go back
- * if somebody sets the time of day.
+ * A moment on two clocks: the time of day (`wall`) and a clock that never goes back (`steady`). Both are needed:
+ * `steady` may stop while the machine is suspended, and `wall` goes back if somebody sets the time of day.
  */
 interface Moment {
   readonly wall: number
@@ -60,7 +67,10 @@ const makeLease = (clock: Clock.Clock, expiry: Duration.Duration) => {
     return wait
   }
 
-  /** The database has answered a question about `asked` with `answered`. The lock is as old as the question. */
+  /**
+   * Records which of the locks `asked` the database has confirmed, as `answered`. A lock counts as confirmed at the
+   * moment of the question.
+   */
   const confirm = (asked: ReadonlyArray<ShardId>, answered: ReadonlyArray<ShardId>, at: Moment) => {
     for (const shard of asked) confirmed.delete(String(shard))
     for (const shard of answered) confirmed.set(String(shard), at)
@@ -72,7 +82,7 @@ const makeLease = (clock: Clock.Clock, expiry: Duration.Duration) => {
   return { held, confirm, forget: (shard: ShardId) => confirmed.delete(String(shard)), clear: () => confirmed.clear() }
 }
 
-/** The lease of a runner, and a storage of runners that keeps the lease up to date. */
+/** Makes the lease of a runner, and wraps the storage of runners so that each answer about locks updates the lease. */
 export const make = Effect.fnUntraced(function* (expiry: Duration.Duration) {
   const storage = yield* RunnerStorage
   const clock = yield* Clock.Clock
@@ -105,7 +115,7 @@ export const make = Effect.fnUntraced(function* (expiry: Duration.Duration) {
   return { storage: watched, held: lease.held }
 })
 
-/** Provides the lease of a runner, and the storage of runners that keeps it up to date. */
+/** Provides the lease of a runner, and the wrapped storage of runners that updates the lease. */
 export const layer = (expiry: Duration.Duration): Layer.Layer<RunnerStorage, never, RunnerStorage> =>
   Layer.effectContext(
     Effect.map(make(expiry), ({ held, storage }) =>

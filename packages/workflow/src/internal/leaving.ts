@@ -1,12 +1,13 @@
-/** The storage of runners as a runner sees it that is the last to end. */
+/** Wraps the storage of runners, so that the last runner to end does not log a false warning. */
 import type { Runner } from "effect/cluster/Runner"
 import { RunnerStorage } from "effect/cluster/RunnerStorage"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 /**
- * A runner that ends removes itself from the storage, and may read the storage once more before it has ended. If it is the
- * last one, the engine would warn that there are no runners, so it still sees itself. It takes no shards any more.
+ * A runner that ends removes itself from the storage, and may read the storage once more before it has ended. If it was
+ * the last runner, the storage is then empty, and the engine would warn that there are no runners. Therefore this
+ * storage still shows the runner to itself. The runner takes no further shards.
  */
 export const layer: Layer.Layer<RunnerStorage, never, RunnerStorage> = Layer.effect(
   RunnerStorage,

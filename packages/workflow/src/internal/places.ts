@@ -1,17 +1,20 @@
-/** The places of a runner: they limit the jobs and the files that it sends at the same time. */
+/** The places of a runner. They limit the jobs and the files that the runner sends at the same time. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Semaphore from "effect/Semaphore"
 
-/** Runs `use` in a place. Its files take permits of `files`. */
+/**
+ * Waits for a free place, and runs `use` in it. `use` gets the semaphore that limits the files it sends at the same
+ * time.
+ */
 type Take = <A, E, R>(
   isTakenOver: boolean,
   use: (files: Semaphore.Semaphore) => Effect.Effect<A, E, R>
 ) => Effect.Effect<A, E, R>
 
 /**
- * `uploads` places, and as many again for jobs that another runner has left unfinished: such a job continues although
- * this runner is busy, so that a takeover does not take as long as an upload of this runner.
+ * Makes `uploads` places for all jobs, and as many further places for jobs that another runner has left unfinished.
+ * With these further places, such a job continues at once although this runner is busy with uploads of its own.
  */
 export const make = (uploads: number): Take => {
   const places = () => ({ jobs: Semaphore.makeUnsafe(uploads), files: Semaphore.makeUnsafe(uploads) })

@@ -34,7 +34,10 @@ const create = Effect.fnUntraced(function* (path: string) {
   return secret
 })
 
-/** Refuses a secret that others may have read. It may be known, so its mode is not just repaired. */
+/**
+ * Refuses a file with a secret that other users may have read. A new mode for the file would not help, because these
+ * users may already know the secret.
+ */
 const refuseIfOpen = Effect.fnUntraced(function* (path: string) {
   const others = yield* FileModes.openTo(path)
   if (others === undefined) return
@@ -44,8 +47,9 @@ const refuseIfOpen = Effect.fnUntraced(function* (path: string) {
 })
 
 /**
- * Reads the secret. A file that others can read is refused. If the file is missing, this function creates the file,
- * unless jobs have begun with the secret of the missing file. The caller has locked the database of the secret.
+ * Reads the secret. A file that users other than its owner can read is refused. If the file is missing, this function
+ * creates the file, unless jobs have begun with the secret of the missing file. The caller must have locked the
+ * database, so that no other process creates the file at the same time.
  */
 export const read = (
   path: string
@@ -54,7 +58,7 @@ export const read = (
     const fs = yield* FileSystem.FileSystem
     const exists = yield* fs.exists(path)
     if (exists) yield* refuseIfOpen(path)
-    // The Assemblies of jobs that have begun can be found only with the secret.
+    // If jobs have begun, a new secret is refused, because only the old secret leads to the Assemblies of these jobs.
     if (!exists && (yield* Store.hasBegun)) {
       const problem = `the file ${Printable.escape(path)} is missing, and jobs have begun with its secret; put the file back`
       return yield* new InvalidSecret({ problem })

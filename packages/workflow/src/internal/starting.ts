@@ -30,17 +30,17 @@ interface Options {
   readonly queued: Effect.Effect<void>
 }
 
-/** How long a retry waits until the service confirms that the Assembly of the attempt before has ended. */
+/** How long a retry waits until the service confirms that the Assembly of the last attempt has ended. */
 const patience = "30 seconds"
 
-/** The same key is the same job, so the stored job must be this one. */
+/** Fails with `JobConflict` if the stored job with this key differs from `job`. */
 const same = (key: string, job: string, row: Store.Row | undefined): Effect.Effect<Summary, JobConflict> =>
   Effect.flatMap(row === undefined ? Effect.succeed(false) : JobAtRest.isSame(row.job, job), (isSame) =>
     row === undefined || !isSame ? Effect.fail(new JobConflict({ key })) : Effect.succeed(Store.toSummary(row))
   )
 
 export const make = ({ derive, queued, reading, store, upload }: Options) => {
-  /** The row of an attempt, with its sources as they are now. */
+  /** Makes the row of an attempt, with the current sizes and identities of its sources. */
   const toRow = Effect.fnUntraced(function* (attempt: Store.Attempt, { files, text }: JobAtRest.Text) {
     const opened = yield* Sources.openAll(files)
     return {
@@ -51,12 +51,15 @@ export const make = ({ derive, queued, reading, store, upload }: Options) => {
     } satisfies Store.NewRow
   })
 
-  /** A checked job with its open sources, as a new row. */
+  /** Checks a job, opens its sources, and makes its row. */
   const prepare = Effect.fnUntraced(function* (job: Job) {
     return yield* toRow({ key: job.key, attempt: 1 }, yield* JobAtRest.encode("Durable.start", job, upload))
   })
 
-  /** Stores rows with one statement, and returns what the table then has of their keys. */
+  /**
+   * Stores rows with one statement. A row whose key is already in the table is not stored. Returns the rows that the
+   * table then has for all these keys.
+   */
   const insert = Effect.fnUntraced(function* (rows: ReadonlyArray<Store.NewRow>) {
     if (!Arr.isReadonlyArrayNonEmpty(rows)) return new Map<string, Store.Row>()
     const stored = new Map((yield* store.insert(rows)).map((row) => [row.key, row]))
@@ -68,7 +71,7 @@ export const make = ({ derive, queued, reading, store, upload }: Options) => {
 
   const refused = (job: Job) => (error: Durable.JobRefused) => ({ _tag: "Refused" as const, job, error })
 
-  /** Stores the jobs that can be stored, with one statement. Each job has its own outcome. */
+  /** Stores all valid jobs of `jobs` with one statement. Returns the outcome of each job. */
   const startMany = (
     jobs: ReadonlyArray<Job>
   ): Effect.Effect<ReadonlyArray<Durable.StartOutcome>, StoreFailed, Services> =>
@@ -93,7 +96,7 @@ export const make = ({ derive, queued, reading, store, upload }: Options) => {
       })
     })
 
-  /** Stores a job. The sources of a stored job are not opened again. */
+  /** Stores a job. If the job is already stored, its sources are not opened again. */
   const start = (job: Job): Effect.Effect<Summary, Durable.StartError, Services> =>
     Effect.gen(function* () {
       const encoded = yield* JobAtRest.encode("Durable.start", job, upload)
@@ -118,7 +121,7 @@ export const make = ({ derive, queued, reading, store, upload }: Options) => {
     )
   })
 
-  /** The job of the next attempt. */
+  /** The encoded job of the next attempt: the stored job with `changes`. */
   const changed = Effect.fnUntraced(function* (row: Store.Row, changes: Changes) {
     if (changes.params === undefined && changes.files === undefined) return yield* JobAtRest.renew(row.job)
     const job = yield* JobAtRest.decode(row.job)
@@ -126,7 +129,10 @@ export const make = ({ derive, queued, reading, store, upload }: Options) => {
     return yield* JobAtRest.encode("Durable.retry", next, upload)
   })
 
-  /** Queues the next attempt of a job, with its sources as they are now. The Assembly of the last attempt has ended. */
+  /**
+   * Queues the next attempt of a job, with the current sizes and identities of its sources. Before, the service must
+   * confirm that the Assembly of the last attempt has ended.
+   */
   const retry = (
     key: string,
     changes: Changes = {}
@@ -139,7 +145,7 @@ export const make = ({ derive, queued, reading, store, upload }: Options) => {
       yield* checkEnded(row)
       const stored = yield* store.retry(attempt, next)
       yield* queued
-      // Without a row, another process has retried the same attempt, maybe with other changes.
+      // If `store.retry` returned no row, another process has retried the same attempt, maybe with other changes.
       return yield* same(key, next.job, Option.isSome(stored) ? stored.value : yield* reading.found(key))
     })
 

@@ -42,7 +42,8 @@ interface Columns {
  * - `job`: see `JobAtRest`.
  * - `begins`: how often a runner has begun the attempt. Above 0, the Assembly of the attempt may exist.
  * - `creations`: for each file, how often the creation of its upload was announced. Above 0, the upload may exist.
- * - `canceledAt`: when the cancellation of an attempt that had begun was stored, or first failed.
+ * - `canceledAt`: for an attempt that had begun, when its cancellation was stored. In rows without this time, when the
+ *   cancellation first failed.
  */
 export interface Row extends Summary, Root {
   readonly job: string
@@ -52,7 +53,7 @@ export interface Row extends Summary, Root {
   readonly canceledAt: number | undefined
 }
 
-/** An attempt that is not in the table yet. */
+/** An attempt that is to be stored in the table. */
 export interface NewRow {
   readonly key: string
   readonly job: string
@@ -89,7 +90,7 @@ const toRow = (columns: Columns): Row => ({
   canceledAt: columns.canceled_at === null ? undefined : Number(columns.canceled_at)
 })
 
-/** What a program may know of a row. */
+/** The part of a row that a program may see. */
 export const toSummary = ({ attempt, endedAt, failure, key, queuedAt, size, state, waiting }: Row): Summary => ({
   key,
   attempt,
@@ -117,7 +118,7 @@ export const hasEnded = ({ state }: { readonly state: State }): boolean => ended
 
 const tableName = "durable_jobs"
 
-/** Whether the embedded database has jobs that have begun. Asked before the tables exist. */
+/** Whether the embedded database has jobs that have begun. This query may run before the tables exist. */
 export const hasBegun = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const tables = yield* sql`SELECT name FROM sqlite_master WHERE type = 'table' AND name = ${tableName}`
@@ -162,8 +163,9 @@ export const make = Effect.gen(function* () {
     }).pipe(attempting("insert"))
 
   /**
-   * Announces that the Assembly may now be created. None if the attempt has ended or is being canceled. What the ids are
-   * derived from is chosen once: an attempt of the first version that has begun keeps its ids without a salt.
+   * Records that the Assembly may exist from now on. None if the attempt has ended or is being canceled. The salt and
+   * the secret from which the ids are derived are stored only once, because the ids of an attempt must not change. An
+   * attempt of the first version that has begun keeps its ids, which have no salt.
    */
   const begin = (
     { attempt, key }: Attempt,
@@ -188,7 +190,7 @@ export const make = Effect.gen(function* () {
       attempting("announce")
     )
 
-  /** Records why an attempt waits, or that nothing keeps it any more. */
+  /** Records why an attempt waits. Without `failure`, records that the attempt no longer waits. */
   const wait = ({ attempt, key }: Attempt, failure: Failure | undefined) =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
@@ -210,7 +212,7 @@ export const make = Effect.gen(function* () {
       attempting("stored")
     )
 
-  /** Records how the attempt ended, if it is in one of the states `from`. */
+  /** Records how an attempt ended. Changes nothing if the state of the attempt is not one of `from`. */
   const end = (
     { attempt, key }: Attempt,
     state: (typeof ended)[number],
@@ -240,7 +242,10 @@ export const make = Effect.gen(function* () {
       )
     }).pipe(attempting("cancel"))
 
-  /** Queues the next attempt of a job. None if `before` is not the attempt that failed. */
+  /**
+   * Queues the next attempt of a job. None if the current attempt is not `before`, or has not failed and was not
+   * canceled.
+   */
   const retry = (before: number, { job, key, shard, sources }: NewRow) =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis

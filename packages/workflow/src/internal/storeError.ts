@@ -1,4 +1,4 @@
-/** What a program is told of an error of the database: what happened, and to which file. */
+/** Describes errors of the database for a program: what happened, and to which file. */
 import * as Redaction from "@assembly-effect/auth/Redaction"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -7,21 +7,21 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { StoreFailed } from "../DurableError.ts"
 
-/** An error and its causes, the outermost first. A cause that comes again ends the list. */
+/** An error and its causes, the outermost error first. The list ends before an error that it already contains. */
 const chain = (error: unknown): ReadonlyArray<Error> => {
   const found = new Set<Error>()
   for (let at = error; at instanceof Error && !found.has(at); at = at.cause) found.add(at)
   return [...found]
 }
 
-/** The messages of an error and of its causes, without those that say the same, and without secrets. */
+/** Joins the messages of an error and of its causes. Equal messages are joined once, and secrets are removed. */
 const problemOf = (errors: ReadonlyArray<Error>): string => {
   const messages = errors.map(({ message, name }) => (message === "" ? name : message))
   const text = [...new Set(messages)].join(": ")
   return Redaction.text(text === "" ? "a value that is not an Error" : text, { max: 400 })
 }
 
-/** Describes an error of the database. SQLite names the file in the innermost error. */
+/** Describes an error of the database. For SQLite, the innermost error names the file. */
 export const of =
   (operation: string) =>
   (error: unknown): StoreFailed => {
@@ -34,7 +34,10 @@ export const of =
 
 const ofDatabase: ReadonlySet<unknown> = new Set(["SqlError", "MigrationError", "PersistenceError"])
 
-/** Fails with the error of the database with which the engine died while it prepared its tables. */
+/**
+ * If the database fails while the engine prepares its tables, the engine dies with a defect. This function turns the
+ * defect into a `StoreFailed`.
+ */
 export const preparing = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, E | StoreFailed, R> =>
   Layer.catchCause(layer, (cause) => {
     const defect = Result.getOrUndefined(Cause.findDefect(cause))

@@ -34,11 +34,12 @@ export interface Sending {
 }
 
 /**
- * One transfer.
+ * What one transfer of an attempt needs from its runner.
  *
  * - `execution`: the execution of the attempt, from which the ids are derived.
  * - `files`: limits the files that are sent at the same time.
- * - `held`: waits until this runner surely has the attempt. It is asked before each request and each piece of a file.
+ * - `held`: waits until this runner surely has the attempt. The transfer runs `held` before each request and each piece
+ *   of a file.
  */
 export interface Now {
   readonly execution: string
@@ -46,7 +47,7 @@ export interface Now {
   readonly held: Effect.Effect<void>
 }
 
-/** The attempt was canceled, or belongs to the past: another runner ended it. */
+/** The attempt may not continue: it was canceled, or another runner has already ended it. */
 export class Superseded {
   readonly _tag = "Superseded"
 }
@@ -71,7 +72,10 @@ const hasStatus =
   (error: { readonly _tag: string; readonly status?: number }): boolean =>
     error.status === status
 
-/** The Assembly of an attempt. `isNew`: whether it was created just now, so that it has no uploads. */
+/**
+ * The Assembly of an attempt. `isNew`: whether this transfer has created the Assembly, so that the Assembly has no
+ * uploads yet.
+ */
 interface Begun {
   readonly status: Assembly.Status
   readonly isNew: boolean
@@ -152,7 +156,7 @@ const begin = (
   })
 }
 
-/** A source whose bytes are given only while this runner has the attempt. */
+/** A source that returns bytes only while this runner has the attempt. */
 const guarded = (source: Replayable, held: Effect.Effect<void>): Replayable => ({
   ...source,
   bytes: (start, end) => Stream.tap(source.bytes(start, end), () => held)
@@ -165,7 +169,7 @@ const guardedClient = (held: Effect.Effect<void>) =>
     HttpClient.mapRequestEffect((request) => Effect.as(held, request))
   )
 
-/** Runs the attempt until all bytes are stored. The row has begun. */
+/** Runs the attempt until all bytes are stored. `row` must be the row after `Store.begin`. */
 export const run = (
   sending: Sending,
   row: Row,
@@ -205,12 +209,15 @@ export const run = (
 
 type PollError = Effect.Error<ReturnType<typeof Assemblies.awaitCompletion>>
 
-/** Unauthorized, Payment Required, and Proxy Authentication Required. */
+/**
+ * Statuses that refuse the credentials or the account: Unauthorized, Payment Required, and Proxy Authentication
+ * Required.
+ */
 const ofAccount: ReadonlySet<number> = new Set([401, 402, 407])
 
 /**
- * Whether an error is about the credentials, the account or the address of the service. Every job would fail with it, and
- * somebody has to mend it, so a job waits for as long as that takes.
+ * Whether an error is about the credentials, the account or the address of the service. Every job would fail with such
+ * an error. Therefore a job waits without a time limit until somebody has corrected the cause.
  */
 export const isRefusal = (error: TransferError | PollError): boolean => {
   switch (error._tag) {
@@ -226,13 +233,21 @@ export const isRefusal = (error: TransferError | PollError): boolean => {
   }
 }
 
-/** Whether this runner does not know the secret of the attempt. Another runner may know it. */
+/**
+ * Whether an error says that this runner does not know the secret of the attempt. Another runner may know this secret.
+ */
 export const isUnknownSecret = ({ _tag }: TransferError): boolean => _tag === "InvalidSecret"
 
-/** Statuses with which even a proxy in front of the service refuses this request, and not all requests. */
+/**
+ * Statuses that refuse this one request, even if a proxy in front of the service sent the response. Other requests may
+ * succeed.
+ */
 const ofRequest: ReadonlySet<number> = new Set([400, 411, 413, 414, 415, 417, 422, 431])
 
-/** Whether a response says that the service fails or is not there, and not that the request is wrong. */
+/**
+ * Whether a response means that the service fails or is unreachable. If not, the response means that the request is
+ * wrong.
+ */
 const isPassing = (error: ApiError.ServiceFailure | ApiError.UnexpectedResponse): boolean =>
   error._tag === "UnexpectedResponse"
     ? !ofRequest.has(error.status)
@@ -253,7 +268,8 @@ export const isTemporary = (error: TransferError): boolean => {
     case "SourceAway":
     case "StoreFailed":
     case "TimedOut":
-    // The service names another host for its uploads, or this program does not know the host.
+    // The service named a host for its uploads that this program does not trust. A later response may name another
+    // host.
     case "InvalidTarget":
       return true
     case "ServiceFailure":
@@ -264,7 +280,7 @@ export const isTemporary = (error: TransferError): boolean => {
   }
 }
 
-/** Whether an error of a look at an Assembly says nothing about the Assembly. */
+/** Whether an error of a request for the Status is about the service, and says nothing about the Assembly. */
 export const isAboutService = (error: PollError): boolean => {
   switch (error._tag) {
     case "TransportFailure":

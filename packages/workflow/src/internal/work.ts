@@ -27,7 +27,7 @@ import * as Transfer from "./transfer.ts"
  *
  * - `places`: limits the jobs that send bytes.
  * - `patience`: how long temporary failures of one activity are retried.
- * - `held`: waits until this runner surely has the shard of an execution.
+ * - `held`: waits until this runner surely holds the lock of the shard of an execution.
  * - `begun`, `ended`: called when an attempt has begun or ended in this process.
  */
 export interface Runner {
@@ -51,13 +51,13 @@ const persistently = <A, R>(access: Effect.Effect<A, StoreFailed, R>): Effect.Ef
 /** Pauses between tries: 1 second, then twice as long, up to 1 minute. */
 const pauses = Schedule.min([Schedule.exponential("1 second"), Schedule.spaced("1 minute")])
 
-/** The time limit of the question whether the service answers. */
+/** The time limit of the request that checks whether the service answers. */
 const answerTime = "10 seconds"
 
 /** What the workflow and the attendant of the queue run. */
 export type Activities = ReturnType<typeof make>
 
-/** The error that the program knows. */
+/** Replaces `SourceAway`, which is internal, by the error that a program knows. */
 const known = <E>(error: E | Sources.SourceAway) => (error instanceof Sources.SourceAway ? error.error : error)
 
 export const make = ({ begun, ended, held, patience, places, sending }: Runner) => {
@@ -70,14 +70,14 @@ export const make = ({ begun, ended, held, patience, places, sending }: Runner) 
     ...how: Parameters<Store.Store["end"]> extends [unknown, ...infer Rest] ? Rest : never
   ) => persistently(store.end(attempt, ...how)).pipe(Effect.andThen(ended(attempt.key)), Effect.as("Ended" as const))
 
-  /** Records why an attempt waits. The attempt goes on without this record. */
+  /** Records why an attempt waits. If the record cannot be stored, the attempt continues all the same. */
   const keep = (attempt: Store.Attempt, error: unknown) =>
     Effect.ignore(store.wait(attempt, Failure.of(Cause.fail(error), undefined)))
 
   /**
-   * Cancels what exists of an attempt. An Assembly that had completed before stays completed. If the service does not
-   * confirm the cancellation, the state stays `Canceling`, and the attendant of the queue tries again, until the patience
-   * of the runner ends.
+   * Cancels the Assembly of an attempt, if the Assembly exists. If the Assembly had completed before, the job is
+   * `Completed`. If the service does not confirm the cancellation, the job stays `Canceling`, and the attendant of the
+   * queue tries again until the `patience` of the runner has passed. Then the job is `Failed`.
    */
   const finalize = Effect.fnUntraced(function* (row: Store.Row, execution: string) {
     const canceled = yield* Canceling.cancel(derive, row, execution).pipe(
@@ -119,11 +119,12 @@ export const make = ({ begun, ended, held, patience, places, sending }: Runner) 
     )
 
   const fail = Effect.fnUntraced(function* (attempt: Store.Attempt, execution: string, cause: Cause.Cause<unknown>) {
-    // Another runner may have the attempt, and then it has not failed.
+    // If another runner has taken the attempt over, the attempt has not failed, and this wait does not end.
     yield* held(execution)
     const row = yield* current(attempt)
     if (Option.isNone(row)) return "Ended" as const
-    // Nothing continues this Assembly, so it would wait for its files. The next attempt makes sure that it has ended.
+    // The Assembly is canceled, because it would wait for files that no attempt sends. If the cancellation fails, the
+    // next attempt cancels this Assembly first.
     yield* Canceling.cancel(derive, row.value, execution).pipe(Effect.retry(Canceling.tries), Effect.ignore)
     const assemblyId = yield* Effect.option(derive.assemblyId(row.value, execution))
     return yield* end(
@@ -181,12 +182,14 @@ export const make = ({ begun, ended, held, patience, places, sending }: Runner) 
     return Transfer.isTemporary(error) ? keep(attempt, known(error)) : Effect.void
   }
 
-  /** Sends an attempt once, and again for as long as the runner itself is refused. */
+  /**
+   * Sends an attempt, and repeats the transfer while the service refuses the credentials or the account of the runner.
+   */
   const once = (attempt: Store.Attempt, execution: string, isTakenOver: boolean) =>
     places(isTakenOver, (files) =>
       transfer(attempt, { execution, files, held: held(execution) }).pipe(
         Effect.tapError((error) => explain(attempt, error)),
-        // It keeps its place: another job would be refused as well.
+        // While it repeats, the attempt keeps its place, because the service would refuse another job as well.
         Effect.retry({ while: Transfer.isRefusal, schedule: pauses })
       )
     )
@@ -198,7 +201,7 @@ export const make = ({ begun, ended, held, patience, places, sending }: Runner) 
       yield* Effect.suspend(() => {
         const hurries = isTakenOver
         isTakenOver = false
-        // A job that pauses leaves its place to others.
+        // The place is free during a pause, so that other jobs can use it.
         return once(attempt, execution, hurries)
       }).pipe(
         Effect.retry({ while: Transfer.isUnknownSecret, schedule: pauses }),
@@ -233,8 +236,8 @@ export const make = ({ begun, ended, held, patience, places, sending }: Runner) 
     Effect.map(JobAtRest.decode(row.job), ({ params }) => (params.notifyUrl === undefined ? "Waiting" : "Expecting"))
 
   /**
-   * Records whether the service answers, after a look that did not find the end of the Assembly. A look has a time limit
-   * of its own, so it does not tell a service that is slow from an Assembly that is.
+   * Records whether the service answers. Runs after `look` did not see the end of the Assembly. `look` ends after its
+   * own time limit, and does not say whether the service did not answer or the Assembly still runs.
    */
   const reachable = (row: Store.Row, assemblyId: Assembly.AssemblyId) =>
     Assemblies.get(assemblyId).pipe(

@@ -2,8 +2,8 @@
 export const region = "eu-west-1"
 
 /**
- * Why statistics cannot be about a region: "a specific region or `all` must be given" (spec.md, "Errors"). Undefined for
- * the region of the emulator and for `all`.
+ * Why statistics of the region `asked` do not exist: "a specific region or `all` must be given" (spec.md, "Errors").
+ * Undefined for the region of the emulator and for `all`.
  */
 export const problemOf = (asked: string): string | undefined =>
   asked === region || asked === "all" ? undefined : `There is no such region: this service has ${region}.`

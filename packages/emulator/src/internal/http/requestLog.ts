@@ -28,11 +28,14 @@ const reasonOf = ({ body, status }: HttpServerResponse.HttpServerResponse): stri
   })
 }
 
-/** The id of the Assembly in the path of an operation, also of an Assembly that does not exist. */
+/** The id of an Assembly in the path of a request. The Assembly may not exist. */
 const assemblyOf = (url: string): string | undefined =>
   /^\/(?:assemblies|assembly_notifications)\/([0-9a-f]{32})(?:[/?]|$)/.exec(url)?.[1]
 
-/** The status in the log for a request whose client has disconnected. Nothing is sent. */
+/**
+ * The response to a request whose client has disconnected. This response is not sent, and only its status is used, for
+ * the log.
+ */
 const disconnected = HttpServerResponse.text("the client has closed the connection", { status: 499 })
 
 /** Calls the listener for each request. Without a listener, requests are not measured. */
