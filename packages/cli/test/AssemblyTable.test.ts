@@ -1,4 +1,5 @@
 import * as AssemblyTable from "@assembly-effect/cli/AssemblyTable"
+import * as Style from "@assembly-effect/cli/Style"
 import type * as AssemblyList from "@assembly-effect/schema/AssemblyList"
 import { describe, expect, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -37,6 +38,22 @@ describe("AssemblyTable.render", () => {
       ["–", created, "–"],
       ["–", created, "–"]
     ])
+  })
+
+  it("shows a creation time that is no date as the service sent it", () => {
+    expect(AssemblyTable.render([{ ...entry, created: "someday" }])[2]).toMatch(/^a{32} {2}– +someday /)
+  })
+
+  it("paints what failed red, what completed green and what runs yellow", () => {
+    const entries: ReadonlyArray<AssemblyList.Entry> = [
+      { ...entry, error: "X" },
+      { ...entry, ok: "ASSEMBLY_COMPLETED" },
+      { ...entry, ok: "ASSEMBLY_EXECUTING" }
+    ]
+    const lines = AssemblyTable.render(entries, { style: Style.ansi })
+    const { green, red, yellow } = Style.ansi
+    const painted = [red("failed"), green("completed"), yellow("executing")]
+    for (const [index, state] of painted.entries()) expect(lines[index + 2]).toContain(state)
   })
 
   it("has short states and ages in 80 columns, and names the columns without space", () => {

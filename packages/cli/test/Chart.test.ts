@@ -36,6 +36,14 @@ describe("Chart.render", () => {
     ])
   })
 
+  it("leaves out values that no bar can show", () => {
+    const odd = Chart.render([series([-5, 6, Number.POSITIVE_INFINITY, Number.NaN])], { ...window(3.5), width: 60 })
+    expect(odd).toEqual(Chart.render([series([0, 6, 0, 0])], { ...window(3.5), width: 60 }))
+    // Both values are in one bar.
+    const [, top] = Chart.render([series([-5, 6])], { ...window(240), width: 60 })
+    expect(top).toMatch(/^ *6 │/)
+  })
+
   it("has the same step and the same place of the axis in all charts", () => {
     const bytes = series([1024 ** 3], { title: "Uploaded", format: Format.bytes })
     const lines = Chart.render([series(Array.from({ length: 168 }, () => 1)), bytes], { ...window(167), width: 80 })

@@ -37,12 +37,14 @@ describe("NextStep.fromError", () => {
       "Add the scope to the Auth Key (assembly keys update), or set ASSEMBLY_AUTH_KEY to another key."
     ],
     [refused("AUTH_EXPIRED", 60_000), "Set the clock of this machine."],
+    [refused("INVALID_SIGNATURE", -60_000), "Set the clock of this machine."],
     [refused("SOMETHING_NEW"), "Check ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET: they belong to api2.example.com."],
     [
       new AuthError.ScopeNotGranted({ code: "TOKEN_INVALID_SCOPE", status: 403, scopes: ["read"] }),
       "Request only scopes that the Auth Key has, or leave out --scope."
     ],
     [lost("ENOTFOUND"), "Check the host in ASSEMBLY_BASE_URL, and the network of this machine."],
+    [lost("EAI_AGAIN"), "Check the host in ASSEMBLY_BASE_URL, and the network of this machine."],
     [lost("ECONNREFUSED"), "Check ASSEMBLY_BASE_URL: no service listens at api2.example.com."],
     [
       lost("UNABLE_TO_VERIFY_LEAF_SIGNATURE"),
@@ -95,5 +97,16 @@ describe("NextStep.fromError", () => {
       host: "tus.example.com"
     })
     expect(NextStep.fromError(error, host)).toBe("Check ASSEMBLY_BASE_URL: no service listens at tus.example.com.")
+  })
+})
+
+describe("NextStep.isOfSettings", () => {
+  it.each<[unknown, boolean]>([
+    [refused("INVALID_SIGNATURE"), true],
+    [new CommandError.UploadFailed({ assembly: "kept", cause: refused("INVALID_SIGNATURE") }), true],
+    [new CommandError.UploadFailed({ assembly: "ended", cause: new Error("failed") }), false],
+    ["a text", false]
+  ])("%s", (error, isOfSettings) => {
+    expect(NextStep.isOfSettings(error)).toBe(isOfSettings)
   })
 })

@@ -109,5 +109,6 @@ describe("StatisticsPage.html", () => {
     const html = StatisticsPage.html(hostile, { ...options, region: "<b>" })
     expect(html).toContain("<td>&lt;script&gt;&quot;&amp;\\x1b[2J</td>")
     expect(html).toContain("in region &lt;b&gt;,")
+    expect(html).not.toContain("<b>")
   })
 })

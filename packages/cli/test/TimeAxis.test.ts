@@ -33,6 +33,11 @@ describe("TimeAxis.make", () => {
     expect(found).toMatchObject({ name: "15 h", step: 15 * hour, bars: 7 })
   })
 
+  it("has the smaller step if its bars just fit", () => {
+    expect(axis(1, 25).name).toBe("1 h")
+    expect(axis(1, 24).name).toBe("6 h")
+  })
+
   it("starts weeks on Mondays", () => {
     expect(DateTime.toPartsUtc(DateTime.makeUnsafe(axis(91, 70).start)).weekDay).toBe(1)
   })
@@ -59,6 +64,20 @@ describe("TimeAxis.make", () => {
       expect(TimeAxis.sums(found, points).reduce((sum, value) => sum + value, 0)).toBe(2)
     }
   )
+})
+
+describe("TimeAxis.sums", () => {
+  it("leaves out what is before the first bar or behind the last one", () => {
+    const found = axis(1, 70)
+    const end = found.start + found.bars * found.step
+    const points = [found.start - 1, found.start, end - 1, end].map((time) => ({
+      at: DateTime.makeUnsafe(time),
+      value: 1
+    }))
+    const sums = TimeAxis.sums(found, points)
+    expect([sums[0], sums.at(-1)]).toEqual([1, 1])
+    expect(sums.reduce((sum, value) => sum + value, 0)).toBe(2)
+  })
 })
 
 describe("TimeAxis.ticks", () => {

@@ -4,6 +4,7 @@ import { expect, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { writeFileSync } from "node:fs"
+import { relative } from "node:path"
 
 /** A folder with these files, whose content is their name. */
 const folderWith = Effect.fnUntraced(function* (...names: ReadonlyArray<string>) {
@@ -40,6 +41,20 @@ layer(NodeServices.layer)("UploadPlan.make", (it) => {
       expect(error.message).toBe(`${folder}/photos: is a folder; add -r to upload its files`)
       expect(namesOf(yield* plan([`${folder}/photos`], true))).toEqual(["photos/2026/a.jpg", "photos/b.jpg"])
       expect(namesOf(yield* plan([`${folder}/photos/`], true))).toEqual(["photos/2026/a.jpg", "photos/b.jpg"])
+    })
+  )
+
+  it.effect("refuses a folder without files, and names no folder above the working folder", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* folderWith("photos/a.jpg")
+      yield* fs.makeDirectory(`${folder}/empty`)
+      expect((yield* Effect.flip(plan([`${folder}/empty`], true))).message).toBe(
+        `${folder}/empty: the folder contains no files`
+      )
+      const above = relative(process.cwd(), `${folder}/photos`)
+      expect(above).toMatch(/^\.\.\//)
+      expect(namesOf(yield* plan([above], true))).toEqual(["photos/a.jpg"])
     })
   )
 

@@ -1,6 +1,10 @@
+import * as ApiError from "@assembly-effect/api/ApiError"
+import { cancel } from "@assembly-effect/cli/commands/cancel"
 import { list } from "@assembly-effect/cli/commands/list"
 import { move } from "@assembly-effect/cli/commands/move"
+import { replay } from "@assembly-effect/cli/commands/replay"
 import { stats } from "@assembly-effect/cli/commands/stats"
+import { wait } from "@assembly-effect/cli/commands/wait"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
@@ -170,6 +174,30 @@ describe("assembly stats of something unknown", () => {
     })
   )
 
+  const forbidden = new ApiError.AuthenticationFailed({
+    operation: "a",
+    code: "INSUFFICIENT_AUTH_SCOPE",
+    status: 403,
+    explanation: "no"
+  })
+
+  it.effect("shows the empty report of a Template that the Auth Key may not read", () =>
+    Effect.gen(function* () {
+      const service = Service.makeOf({ "Assemblies.statistics": nothing }, { "Templates.get": forbidden })
+      yield* Service.run(stats, ["--template", "thumbnails"]).pipe(Effect.provide(service.layer))
+      expect(yield* output).toMatch(/\n\nNo Assemblies in this period\.$/)
+    })
+  )
+
+  it.effect("says that a region has no Assemblies, although the Auth Key may not list Assemblies", () =>
+    Effect.gen(function* () {
+      const service = Service.makeOf({ "Assemblies.statistics": nothing }, { "Assemblies.list": forbidden })
+      yield* Service.run(stats, ["--region", "mars"]).pipe(Effect.provide(service.layer))
+      expect(yield* said).toBe("no Assemblies in the region mars in this period")
+      expect(yield* output).toMatch(/\n\nNo Assemblies in this period\.$/)
+    })
+  )
+
   it.effect("counts Assemblies without a Template with --template none", () =>
     Effect.gen(function* () {
       const service = Service.make(statistics)
@@ -186,6 +214,70 @@ describe("assembly stats of something unknown", () => {
         errors: [{ message: expect.stringContaining("at most one of --json, --csv, --svg and --html") }]
       })
       expect(service.asked).toEqual([])
+    })
+  )
+})
+
+describe("assembly wait", () => {
+  it.effect("names each of several Assemblies whose error does not name it", () =>
+    Effect.gen(function* () {
+      const ids = ["a".repeat(32), "b".repeat(32)]
+      const failure = new ApiError.AuthenticationFailed({
+        operation: "Assemblies.get",
+        code: "X",
+        status: 401,
+        explanation: "no"
+      })
+      const service = Service.makeOf({}, { "Assemblies.get": failure })
+      yield* Service.run(wait, ids).pipe(Effect.provide(service.layer), Effect.flip)
+      const lines = (yield* TestConsole.errorLines).map(String)
+      expect(lines.toSorted().map((line) => line.slice(0, 44))).toEqual(ids.map((id) => `assembly: ${id}: `))
+    })
+  )
+
+  it.effect.each(["0s", "10", "-1m", ""])("refuses --timeout %j before anything is sent", (timeout) =>
+    Effect.gen(function* () {
+      const service = Service.make({})
+      const args = [`--timeout=${timeout}`, "a".repeat(32)]
+      const error = yield* Service.run(wait, args).pipe(Effect.provide(service.layer), Effect.flip)
+      expect(error).toMatchObject({ _tag: "ShowHelp", errors: [{ _tag: "InvalidValue", option: "timeout" }] })
+      expect(service.asked).toEqual([])
+    })
+  )
+})
+
+describe("assembly replay", () => {
+  const id = "a".repeat(32)
+  const replayed = { ok: "ASSEMBLY_REPLAYING", message: "", success: true, assembly_id: "b".repeat(32) }
+
+  it.effect.each([
+    [[], {}],
+    [["--template", "c".repeat(32)], { template_id: "c".repeat(32) }],
+    [["--reparse-template"], { reparse_template: 1 }],
+    [["--notify-url", "https://example.com/n"], { notify_url: "https://example.com/n" }]
+  ] as const)("%j asks for %j", ([flags, params]) =>
+    Effect.gen(function* () {
+      const service = Service.make({
+        ...replayed,
+        assembly_url: "https://api2.example.com/assemblies/b",
+        assembly_ssl_url: "https://api2.example.com/assemblies/b"
+      })
+      yield* Service.run(replay, [...flags, id]).pipe(Effect.provide(service.layer))
+      expect(service.asked).toEqual([{ name: "Assemblies.replay", path: { assemblyId: id }, params }])
+      expect(yield* output).toBe(`replayed as ${replayed.assembly_id}`)
+    })
+  )
+})
+
+describe("assembly cancel", () => {
+  it.effect("fails if the Assembly still runs, and cancels no other Assembly", () =>
+    Effect.gen(function* () {
+      const id = "a".repeat(32)
+      const service = Service.make({ ok: "ASSEMBLY_EXECUTING", assembly_id: id })
+      const error = yield* Service.run(cancel, [id, "b".repeat(32)]).pipe(Effect.provide(service.layer), Effect.flip)
+      expect(error).toMatchObject({ _tag: "NotCanceled", assemblyId: id })
+      expect(service.asked.every(({ path }) => JSON.stringify(path).includes(id))).toBe(true)
+      expect(yield* output).toBe("")
     })
   )
 })

@@ -11,6 +11,7 @@ it.each<[string, ReadonlyArray<readonly [line: number, problem: string]>]>([
   [`A=1\nASSEMBLY_AUTH_KEY ${secret}`, [[2, "ASSEMBLY_AUTH_KEY has no value: write ASSEMBLY_AUTH_KEY=value"]]],
   [`ASSEMBLY_AUTH_KEY:${secret}`, [[1, "ASSEMBLY_AUTH_KEY has no value: write ASSEMBLY_AUTH_KEY=value"]]],
   [`A=1\r\nASSEMBLY_AUTH_KEY="${secret}`, [[2, "the quote of ASSEMBLY_AUTH_KEY is not closed"]]],
+  [`A=1\rASSEMBLY_AUTH_KEY="${secret}`, [[2, "the quote of ASSEMBLY_AUTH_KEY is not closed"]]],
   ["ASSEMBLY_AUTH_KEY=''", [[1, "ASSEMBLY_AUTH_KEY is empty"]]],
   ["ASSEMBLY_AUTH_KEY= # later", [[1, "ASSEMBLY_AUTH_KEY is empty"]]],
   [`ASSEMBLY_KEY=${secret}`, [[1, "there is no variable ASSEMBLY_KEY; assembly --help names the variables"]]],

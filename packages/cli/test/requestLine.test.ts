@@ -1,6 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
+import * as Style from "@assembly-effect/cli/Style"
 import * as RequestLine from "../src/internal/requestLine.ts"
 
 const id = "5a".repeat(16)
@@ -26,4 +27,33 @@ it.each([
   )
   expect(line.split(/ {2,}/)).toEqual(["10:00:00", "Assemblies.get", "200", time, id])
   expect(line.length).toBe(millis < 60_000 ? 80 : 82)
+})
+
+it("a request of an operation has no path, which may grant access, and a refusal has its reason", () => {
+  const line = RequestLine.render(
+    { ...entry, path: "/resumable/files/secret", status: 403, reason: "NO: \u001b[2J", duration: Duration.millis(3) },
+    DateTime.makeUnsafe("2026-01-01T10:00:00Z")
+  )
+  expect(line.split(/ {2,}/)).toEqual(["10:00:00", "Assemblies.get", "403", "3 ms", id, "NO: \\x1b[2J"])
+})
+
+it("a request of no operation has its method and its path", () => {
+  const line = RequestLine.render(
+    { ...entry, operation: undefined, path: "/foo", assemblyId: undefined, duration: Duration.millis(3) },
+    DateTime.makeUnsafe("2026-01-01T10:00:00Z")
+  )
+  expect(line.split(/ {2,}/)).toEqual(["10:00:00", "GET /foo", "200", "3 ms"])
+})
+
+it.each([
+  [200, "green"],
+  [404, "yellow"],
+  [500, "red"]
+] as const)("the status %d is %s in a terminal", (status, colour) => {
+  const line = RequestLine.render(
+    { ...entry, status, duration: Duration.millis(3) },
+    DateTime.makeUnsafe("2026-01-01T10:00:00Z"),
+    Style.ansi
+  )
+  expect(line).toContain(Style.ansi[colour](String(status)))
 })

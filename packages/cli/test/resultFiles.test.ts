@@ -61,7 +61,9 @@ describe("ResultFiles.place", () => {
     [".env", "_env"],
     ["", "file"],
     ["a\u001b[2Jb\n", "a_[2Jb_"],
-    ["C:x", "C_x"]
+    ["C:x", "C_x"],
+    // A file system cannot store a half of a pair of UTF-16.
+    ["a\ud800", "a\ufffd"]
   ])("saves %j as %s", (name, saved) => {
     expect(places(["a", name])).toEqual([saved])
   })

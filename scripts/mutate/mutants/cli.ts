@@ -211,6 +211,16 @@ export const cli = [
         replace: ``
       },
       {
+        name: "an empty folder is uploaded as nothing",
+        find: `return found.length === 0 ? yield* refuse(folder, "the folder contains no files") : found`,
+        replace: `return found`
+      },
+      {
+        name: "a name leads to the folder above",
+        find: String.raw`path.isAbsolute(typed) || /^\.\.(?:\/|$)/.test(normal)`,
+        replace: `path.isAbsolute(typed)`
+      },
+      {
         name: "folders are left out of the names",
         find: `name: isRecursive ? kept : name`,
         replace: `name`

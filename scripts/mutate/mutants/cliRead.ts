@@ -247,5 +247,195 @@ export const cliRead: ReadonlyArray<Mutant> = [
       { name: "the log contains signatures", find: `url.split("?", 1)[0] ?? ""`, replace: `url` },
       { name: "the log does not say why", find: `reason: reasonOf(response)`, replace: `reason: undefined` }
     ]
+  ),
+  ...changes(
+    "packages/cli/src/TimeAxis.ts",
+    ["TimeAxis"],
+    [
+      {
+        name: "a bar counts what is before the axis",
+        find: `const index = Math.floor((at.epochMilliseconds - axis.start) / axis.step)`,
+        replace: `const index = Math.trunc((at.epochMilliseconds - axis.start) / axis.step)`
+      },
+      { name: "bars that just fit are larger", find: `if (bars <= maxBars)`, replace: `if (bars < maxBars)` }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/outcomes.ts",
+    ["outcomes"],
+    [
+      {
+        name: "aborted requests are unfinished Assemblies",
+        find: `bucket.num_cancelled_assemblies + bucket.num_request_aborted_assemblies`,
+        replace: `bucket.num_cancelled_assemblies`
+      },
+      { name: "the number of unfinished Assemblies is negative", find: `        0,\n`, replace: `        -Infinity,\n` }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/StatisticsPage.ts",
+    ["StatisticsPage"],
+    [
+      {
+        name: "the heading of a report contains markup",
+        find: `<p>\${BarSvg.escape(headline(statistics, options))}</p>`,
+        replace: `<p>\${headline(statistics, options)}</p>`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/Chart.ts",
+    ["Chart"],
+    [
+      {
+        name: "a negative value makes a bar lower",
+        find: `Number.isFinite(value) && value >= 0`,
+        replace: `Number.isFinite(value)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/commands/stats.ts",
+    ["commands.test"],
+    [
+      {
+        name: "a Template that the Auth Key may not read does not exist",
+        find: `error._tag === "TemplateNotFound" ? Effect`,
+        replace: `error._tag !== "RateLimited" ? Effect`
+      },
+      {
+        name: "statistics need the right to list Assemblies",
+        find: `Effect.orElseSucceed((): ReadonlyArray<string> => [])`,
+        replace: `Effect.orDie`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/AssemblyTable.ts",
+    ["AssemblyTable"],
+    [
+      {
+        name: "a creation time that is no date is lost",
+        find: `onNone: () => created, onSome`,
+        replace: `onNone: () => "", onSome`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/assemblyState.ts",
+    ["AssemblyTable"],
+    [{ name: "what failed is green", find: `return style.red(text)`, replace: `return style.green(text)` }]
+  ),
+  ...changes(
+    "packages/cli/src/internal/moment.ts",
+    ["commands.test"],
+    [
+      {
+        name: "a timeout of 0 is valid",
+        find: `Option.filter(parseAgo(value), Duration.isPositive)`,
+        replace: `parseAgo(value)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/dotEnvProblems.ts",
+    ["dotEnvProblems"],
+    [{ name: "a .env of an old Mac is one line", find: String.raw`/\r\n?|\n/`, replace: String.raw`/\r\n|\n/` }]
+  ),
+  ...changes(
+    "packages/cli/src/internal/resultFiles.ts",
+    ["resultFiles"],
+    [{ name: "a result has a name that no file system stores", find: `    .toWellFormed()\n`, replace: `` }]
+  ),
+  ...changes(
+    "packages/cli/src/ExitCode.ts",
+    ["test/ExitCode.test"],
+    [
+      {
+        name: "files that failed for several reasons have the exit code of the first one",
+        find: `others.length === 0 ? first : codes.failed`,
+        replace: `first`
+      },
+      { name: "a stalled upload has the exit code 1", find: `Stalled: "network",`, replace: `` },
+      { name: "a refused token has the exit code 1", find: `TokenRefused: "authentication",`, replace: `` },
+      { name: "a lost response has the exit code 1", find: `  CreationUnknown: "network",`, replace: `` },
+      { name: "a refused audience has the exit code 1", find: `AudienceRefused: "authentication",`, replace: `` },
+      {
+        name: "a deletion without network has the exit code 1",
+        find: `Predicate.isTagged(error, "NotDeleted") || `,
+        replace: ``
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/NextStep.ts",
+    ["NextStep"],
+    [
+      {
+        name: "a wrong clock is taken for a wrong secret",
+        find: `if (clockSkew !== undefined) return "Set`,
+        replace: `if (clockSkew === 0) return "Set`
+      },
+      { name: "a lost name server is a lost network", find: `"EAI_AGAIN", `, replace: `` },
+      {
+        name: "an upload that fails does not say why .env is not used",
+        find: `_tag === "UploadFailed" ? isOfSettings(cause)`,
+        replace: `_tag === "" ? isOfSettings(cause)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/requestLine.ts",
+    ["requestLine"],
+    [
+      {
+        name: "the log contains paths that grant access",
+        find: "operation ?? `${method} ${path}`",
+        replace: "`${operation ?? method} ${path}`"
+      },
+      {
+        name: "a failure of the emulator looks like a refusal",
+        find: `if (status >= 500)`,
+        replace: `if (status > 500)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/commands/replay.ts",
+    ["commands.test"],
+    [
+      {
+        name: "a replay never uses the corrected Template",
+        find: `reparseTemplate ? { reparseTemplate } : {}`,
+        replace: `{}`
+      },
+      {
+        name: "a replay never uses another Template",
+        find: `notifyUrl, templateId: template })`,
+        replace: `notifyUrl })`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/commands/cancel.ts",
+    ["commands.test"],
+    [
+      {
+        name: "an Assembly that still runs counts as canceled",
+        find: `if (!Assembly.isOver(status)) return`,
+        replace: `if (assemblyId === undefined) return`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/commands/wait.ts",
+    ["commands.test"],
+    [
+      {
+        name: "the error of one of several Assemblies does not name the Assembly",
+        find: `line.includes(id) ? line`,
+        replace: `line !== "" ? line`
+      }
+    ]
   )
 ]

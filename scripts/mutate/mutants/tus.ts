@@ -126,6 +126,17 @@ export const tus = [
     ]
   ),
   ...changes(
+    "packages/tus/src/internal/settled.ts",
+    ["test/Settled", "ResumableAssemblyUpload"],
+    [
+      {
+        name: "an interruption while a creation is recorded leaves a doubt",
+        find: `Effect.onInterrupt(restore(sending), () => refused)`,
+        replace: `restore(sending)`
+      }
+    ]
+  ),
+  ...changes(
     "packages/tus/src/internal/journalKey.ts",
     ["JournalKeys"],
     [

@@ -1,4 +1,5 @@
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import type * as ApiError from "@assembly-effect/api/ApiError"
 import type * as Operation from "@assembly-effect/api/Operation"
 import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -15,19 +16,31 @@ const platform = Screen.make({ columns: 0, animated: false }).layer.pipe(Layer.p
 /** A service that returns the same encoded response for every operation, and records the encoded requests. */
 export const make = (answer: unknown) => answering(() => answer)
 
-/** A service that returns an encoded response for each named operation, and records the encoded requests. */
-export const makeOf = (answers: Readonly<Record<string, unknown>>) => answering((name) => answers[name])
+/**
+ * A service that returns an encoded response for each named operation, and records the encoded requests. An operation
+ * in `failures` fails instead.
+ */
+export const makeOf = (
+  answers: Readonly<Record<string, unknown>>,
+  failures: Readonly<Record<string, ApiError.AuthenticationFailed>> = {}
+) => answering((name) => answers[name], failures)
 
-const answering = (answerOf: (name: string) => unknown) => {
+const answering = (
+  answerOf: (name: string) => unknown,
+  failures: Readonly<Record<string, ApiError.AuthenticationFailed>> = {}
+) => {
   const asked: Array<{ readonly name: string; readonly path: unknown; readonly params: unknown }> = []
   const client = Layer.succeed(AssemblyClient.AssemblyClient, {
     origins: Result.getOrThrow(ServiceOrigins.make("https://api2.example.com")),
     run: <Op extends Operation.Any>(operation: Op, input: Operation.Input<Op>) =>
       Effect.gen(function* () {
-        const params = yield* Schema.encodeEffect(operation.params)(input.params)
+        const params = yield* Effect.orDie(Schema.encodeEffect(operation.params)(input.params))
         asked.push({ name: operation.name, path: input.path, params })
-        return yield* Schema.decodeUnknownEffect(operation.success)(answerOf(operation.name))
-      }).pipe(Effect.orDie),
+        const failure = failures[operation.name]
+        // Every operation has this failure.
+        if (failure !== undefined) return yield* Effect.fail(failure as Operation.Failure<Op>)
+        return yield* Effect.orDie(Schema.decodeUnknownEffect(operation.success)(answerOf(operation.name)))
+      }),
     open: () => Effect.die(new Error("no address is opened"))
   })
   return { asked, client, layer: Layer.merge(client, platform) }
