@@ -83,6 +83,8 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
         console.log(status, process.env.ASSEMBLY_AUTH_KEY.length > 0, process.argv.slice(1).join(" "))
         process.exitCode = 7
       })`
+      const failed = yield* assembly(cwd, {}, "emulator", "--", process.execPath, "-e", "process.exitCode = 1")
+      expect(failed).toMatchObject({ code: 1, stderr: "" })
       const ran = yield* assembly(cwd, {}, "emulator", "--log", "--", process.execPath, "-e", program, "one", "--two")
       expect(ran).toMatchObject({ code: 7, stdout: "404 true one --two\n" })
       expect(ran.stderr).toMatch(

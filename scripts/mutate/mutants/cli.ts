@@ -2,6 +2,17 @@ import { changes } from "../Mutant.ts"
 
 export const cli = [
   ...changes(
+    "packages/cli/src/RunProgram.ts",
+    ["processes"],
+    [
+      {
+        name: "a program that failed with 1 has succeeded",
+        find: `if (exitCode !== 0)`,
+        replace: `if (exitCode > 1)`
+      }
+    ]
+  ),
+  ...changes(
     "packages/cli/src/StateFolder.ts",
     ["StateFolder"],
     [
