@@ -83,10 +83,22 @@ const asset = Effect.map(
   ({ results }) => `/dam/assets/${results?.["stored"]?.[0]?.asset_id}`
 )
 
+/** The only region of the service, and the name for every region. */
+const regions: ReadonlyArray<unknown> = ["eu-west-1", "all"]
+
 layer(layerEmulator(), { excludeTestServices: true })("A generated request", (it) => {
+  it.effect("for statistics of a region that the service does not have is refused", () =>
+    Effect.gen(function* () {
+      const unknown = (yield* encoded(AssemblyStatistics.Query)).filter(({ region }) => !regions.includes(region))
+      assert.isNotEmpty(unknown)
+      yield* each(unknown, get("/assembly_stats"), (answer) => refusedAs(answer, 400, "ASSEMBLY_STATS_MISSING_REGION"))
+    })
+  )
+
   it.effect("for statistics that is valid is answered; only a text that is no date may be refused", () =>
     Effect.gen(function* () {
-      const queries = yield* encoded(AssemblyStatistics.Query)
+      const valid = yield* encoded(AssemblyStatistics.Query)
+      const queries = valid.map((query, index) => ({ ...query, region: regions[index % regions.length] }))
       yield* each(queries, get("/assembly_stats"), (answer) => {
         if (answer.status !== 200) refusedAs(answer, 400, "ASSEMBLY_STATS_INVALID_TIME")
       })
