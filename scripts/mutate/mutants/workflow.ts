@@ -157,7 +157,7 @@ export const workflow = [
     [
       {
         name: "a changed source is sent",
-        find: ` || was.identity !== atRest.identity`,
+        find: ` && was.identity === is.identity`,
         replace: ``
       },
       {
@@ -195,8 +195,8 @@ export const workflow = [
     [
       {
         name: "another job has the same key",
-        find: `row === undefined || !isSame ?`,
-        replace: `row === undefined ?`
+        find: `row === undefined || !(yield* JobAtRest.isSame(row.job, job))`,
+        replace: `row === undefined`
       }
     ]
   ),
