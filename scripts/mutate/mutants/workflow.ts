@@ -201,6 +201,44 @@ export const workflow = [
     ]
   ),
   ...changes(
+    `${internal}/work.ts`,
+    ["Starved"],
+    [
+      {
+        name: "a job that could not begin stays queued",
+        find: `["Queued", "Uploading", "Processing"],`,
+        replace: `["Uploading", "Processing"],`
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/attendant.ts`,
+    ["Starved"],
+    [
+      {
+        name: "jobs that pause keep those behind them",
+        find: `at === "Taking" || (`,
+        replace: `at !== undefined || (`
+      },
+      {
+        name: "cancellations that fail keep those behind them",
+        find: `after: lastCanceling }`,
+        replace: `after: undefined }`
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/starting.ts`,
+    ["Changed"],
+    [
+      {
+        name: "the key of other bytes answers with the old result",
+        find: `changed.length === 0 ?`,
+        replace: `changed.length >= 0 ?`
+      }
+    ]
+  ),
+  ...changes(
     `${internal}/starting.ts`,
     ["Retry"],
     [
