@@ -81,19 +81,23 @@ const killAndWatch = Effect.fnUntraced(function* (
   const runner = find()
   if (runner === undefined) return yield* new DemoFailed({ problem: "no runner sends anything" })
   const left = unfinished(front, runner.name)
-  const sent = left.reduce((sum, { path }) => sum + received(front, path), 0)
+  const sent = new Map(left.map(({ path }) => [path, received(front, path)]))
+  const total = [...sent.values()].reduce((sum, bytes) => sum + bytes, 0)
   yield* runner.signal("SIGKILL")
   yield* runner.ended
   const killed = yield* Clock.currentTimeMillis
   const uploads = left.length === 1 ? "one upload" : `${left.length} uploads`
-  yield* say(`kill -9 of runner ${runner.name}, which had ${uploads} with ${Format.bytes(sent)}`, "dead")
+  yield* say(`kill -9 of runner ${runner.name}, which has sent ${Format.bytes(total)} of ${uploads}`, "dead")
   const next = () =>
     front.sendings.find(({ path, start }) => start > killed && left.some((upload) => upload.path === path))
   yield* Wait.until(`the takeover from runner ${runner.name}`, () => next() !== undefined)
   const taken = next()
   if (taken === undefined) return yield* new DemoFailed({ problem: "no runner has taken over" })
   const after = ((taken.start - killed) / 1000).toFixed(1)
-  yield* say(`runner ${taken.runner} continues ${after} s later, at ${Format.bytes(taken.from)}`, "alive")
+  yield* say(
+    `runner ${taken.runner} continues one ${after} s later, at ${Format.bytes(taken.from)} of ${Format.bytes(sent.get(taken.path) ?? 0)} sent`,
+    "alive"
+  )
   return runners.filter((other) => other !== runner)
 })
 
@@ -134,7 +138,7 @@ const story = Effect.gen(function* () {
   const runners = yield* Effect.forEach(["A", "B", "C"], cluster.runner, { concurrency: 3 })
   yield* Output.lines([
     "Each runner is a process. Runners know each other only by the database.",
-    `A runner that does not answer for ${Duration.toSeconds(expiry)} seconds has lost its jobs.`
+    `If a runner dies, the others have its jobs at the latest ${Duration.toSeconds(expiry) + 3} seconds later.`
   ])
 
   yield* chapter(`${fileCount} files, and two runners that die`)

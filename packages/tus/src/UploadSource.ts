@@ -14,7 +14,7 @@ import * as FilePieces from "./internal/filePieces.ts"
 import * as Pieces from "./internal/pieces.ts"
 
 const remedy = {
-  Unreadable: "make the source readable, and run the upload again",
+  Unreadable: "make the source readable, and try again",
   TooShort: "set size to the actual size of the source",
   TooLong: "set size to the actual size of the source",
   Changed: "run the upload again when no process writes to the source",

@@ -8,14 +8,22 @@ import * as Schema from "effect/Schema"
 import * as DurableJob from "./DurableJob.ts"
 
 /**
- * Another job with this key is in the database: its params or files differ. Use another key. If the job in the database
+ * Another job with this key is in the database: its params or files differ, or its files had other bytes when the job
+ * was queued. `changed` contains the names of the files with other bytes. Use another key. If the job in the database
  * has failed or was canceled, `Durable.retry` accepts other params and files for the same key.
  *
  * @since 0.1.0
  * @category errors
  */
-export class JobConflict extends Schema.TaggedError<JobConflict>()("JobConflict", { key: Schema.String }) {
+export class JobConflict extends Schema.TaggedError<JobConflict>()("JobConflict", {
+  key: Schema.String,
+  changed: Schema.optionalKey(Schema.Array(Schema.String))
+}) {
   override get message() {
+    if (this.changed !== undefined) {
+      const files = this.changed.map((name) => Printable.escape(name)).join(", ")
+      return `the key ${Printable.escape(this.key)} belongs to a job of an earlier version of ${files}: its size, modification time or ETag has changed; use another key for the new bytes, or give a job that has failed or was canceled the new files with Durable.retry`
+    }
     return `the key ${Printable.escape(this.key)} belongs to a job with other params or files; use another key, or give a job that has failed other params or files with Durable.retry`
   }
 }
@@ -28,7 +36,7 @@ export class JobConflict extends Schema.TaggedError<JobConflict>()("JobConflict"
  */
 export class JobUnknown extends Schema.TaggedError<JobUnknown>()("JobUnknown", { key: Schema.String }) {
   override get message() {
-    return `no job has the key ${Printable.escape(this.key)}; start the job`
+    return `no job has the key ${Printable.escape(this.key)}; it was never started, or it was removed when its retention ended`
   }
 }
 

@@ -1,4 +1,4 @@
-/** Runs the examples of docs/examples: the nightly one every second, and the one with notifications. */
+/** Runs the examples of docs/examples: the nightly one every second, the one with notifications, and the one of many files. */
 import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableSqlite from "@assembly-effect/workflow/DurableSqlite"
 import { assert, layer } from "@effect/vitest"
@@ -13,6 +13,7 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { createServer } from "node:http"
+import { uploadAll } from "../../../docs/examples/durable-files.ts"
 import { nightly, queueFolder } from "../../../docs/examples/durable-nightly.ts"
 import { notifications, upload } from "../../../docs/examples/durable-webhook.ts"
 import { folder, live, steps, storedIn } from "./support.ts"
@@ -65,6 +66,24 @@ layer(live, { excludeTestServices: true })("The example with notifications", (it
         yield* upload(`http://127.0.0.1:${address.port}`, content.path, { steps: slow })
         assert.deepInclude(yield* Durable.status(content.path), { state: "Completed", attempt: 1 })
       }).pipe(Effect.provide(server))
+    })
+  )
+})
+
+layer(live, { excludeTestServices: true })("The example of many files", (it) => {
+  it.effect("returns when all jobs have ended, also if it runs again", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const contents = [yield* file("a.bin", 1000), yield* file("b.bin", 2000)]
+      const paths = contents.map(({ path }) => path)
+      yield* Effect.gen(function* () {
+        yield* uploadAll(paths)
+        for (const { path, sha256 } of contents) {
+          assert.deepStrictEqual(storedIn(yield* Durable.await(path)), [sha256])
+          assert.deepInclude(yield* Durable.status(path), { state: "Completed" })
+        }
+        yield* uploadAll(paths)
+      }).pipe(Effect.provide(DurableSqlite.layer(database)))
     })
   )
 })

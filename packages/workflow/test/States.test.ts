@@ -187,8 +187,9 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
         assert.include(error.failure.message, "changed.bin has changed since the job was queued")
         // One thing to do, and not also what a plain upload would need.
         assert.match(error.message, /queued; start the next attempt with Durable\.retry$/u)
-        // The same key answers the old failure, until it is retried.
-        yield* Durable.start(job("changed", [], { files: [gate.file("changed")] }))
+        // The same key is not started with other bytes, and answers the old failure until it is retried.
+        const conflict = yield* Effect.flip(Durable.start(job("changed", [], { files: [gate.file("changed")] })))
+        assert.deepInclude(conflict, { _tag: "JobConflict", changed: ["changed.bin"] })
         assert.strictEqual((yield* Effect.flip(Durable.await("changed")))._tag, "JobFailed")
         assert.deepInclude(yield* Durable.retry("changed"), { attempt: 2, state: "Queued" })
         assert.deepStrictEqual(storedIn(yield* Durable.await("changed")), [gate.sha256])

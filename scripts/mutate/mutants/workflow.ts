@@ -157,7 +157,7 @@ export const workflow = [
     [
       {
         name: "a changed source is sent",
-        find: ` || was.identity !== atRest.identity`,
+        find: ` && was.identity === is.identity`,
         replace: ``
       },
       {
@@ -195,8 +195,46 @@ export const workflow = [
     [
       {
         name: "another job has the same key",
-        find: `row === undefined || !isSame ?`,
-        replace: `row === undefined ?`
+        find: `row === undefined || !(yield* JobAtRest.isSame(row.job, job))`,
+        replace: `row === undefined`
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/work.ts`,
+    ["Starved"],
+    [
+      {
+        name: "a job that could not begin stays queued",
+        find: `["Queued", "Uploading", "Processing"],`,
+        replace: `["Uploading", "Processing"],`
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/attendant.ts`,
+    ["Starved"],
+    [
+      {
+        name: "jobs that pause keep those behind them",
+        find: `at === "Taking" || (`,
+        replace: `at !== undefined || (`
+      },
+      {
+        name: "cancellations that fail keep those behind them",
+        find: `after: lastCanceling }`,
+        replace: `after: undefined }`
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/starting.ts`,
+    ["Changed"],
+    [
+      {
+        name: "the key of other bytes answers with the old result",
+        find: `changed.length === 0 ?`,
+        replace: `changed.length >= 0 ?`
       }
     ]
   ),

@@ -6,6 +6,7 @@
 import * as EntityId from "effect/cluster/EntityId"
 import { Sharding } from "effect/cluster/Sharding"
 import * as ShardId from "effect/cluster/ShardId"
+import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -30,14 +31,20 @@ const maxShard = 1024
 /** How many keys are read with one statement. */
 const maxKeys = 500
 
+/** How long the engine may take from the call until the activity of a job asks for a place, in milliseconds. */
+const delivery = 5000
+
 /**
- * - `window`: the maximum number of queued jobs that the engine has at the same time. The other jobs stay in the table.
+ * - `window`: how many queued jobs wait for a place in the engine, and how many cancellations are carried out, at the
+ *   same time. The other jobs stay in the table. Jobs that pause after a failure do not count.
  * - `cancel`: carries out a cancellation.
+ * - `stage`: whether an execution has a place or waits for one, or pauses. Undefined if it does not run here.
  */
 export interface Options {
   readonly store: Store.Store
   readonly window: number
   readonly cancel: (attempt: Store.Attempt, execution: string) => Effect.Effect<void, never, AssemblyClient>
+  readonly stage: (execution: string) => "Taking" | "Pausing" | undefined
 }
 
 /** Waits for the end of attempts. The Map has one Deferred for each caller that waits for a key. */
@@ -85,14 +92,18 @@ export const makeWaiting = (store: Store.Store) => {
 export type Waiting = ReturnType<typeof makeWaiting>
 
 /** Starts the queued jobs in the shards of this process, and carries out the cancellations in these shards. */
-export const makeRunning = Effect.fnUntraced(function* ({ cancel, store, window }: Options) {
+export const makeRunning = Effect.fnUntraced(function* ({ cancel, stage, store, window }: Options) {
   const sharding = yield* Sharding
   const engine = yield* WorkflowEngine
   const changed = yield* Latch.make(true)
   /** The cancellations that are carried out now. */
   const canceling = yield* FiberMap.make<string>()
-  /** The executions that were given to the engine, and are still queued in the table. */
-  let given = new Set<string>()
+  /** The executions that were given to the engine and are still queued in the table, with the time of that. */
+  let given = new Map<string, number>()
+  /** Whether the last read of the queue ended before its end. */
+  let isFull = false
+  /** The last cancellation that was read. The next read begins after it, so that no row keeps those behind it. */
+  let lastCanceling: Store.Queued | undefined
   /** Whether the next read includes the cancellations. */
   let all = true
 
@@ -101,21 +112,34 @@ export const makeRunning = Effect.fnUntraced(function* ({ cancel, store, window 
       sharding.hasShardId(ShardId.make("default", id))
     )
 
-  const give = (attempt: Store.Attempt, executionId: string) =>
-    engine.execute(JobWorkflow, { executionId, payload: attempt, discard: true })
+  const give = ({ attempt, key }: Store.Attempt, executionId: string) =>
+    engine.execute(JobWorkflow, { executionId, payload: { key, attempt }, discard: true })
 
   const startQueued = Effect.fnUntraced(function* (shards: ReadonlyArray<number>) {
-    const still = new Set<string>()
-    for (const attempt of yield* store.inShards("Queued", shards, window)) {
-      const execution = yield* executionOf(attempt)
-      if (!given.has(execution)) yield* give(attempt, execution)
-      still.add(execution)
-    }
+    const now = yield* Clock.currentTimeMillis
+    const still = new Map<string, number>()
+    let waiting = 0
+    let page: ReadonlyArray<Store.Queued> = []
+    do {
+      page = yield* store.inShards({ state: "Queued", shards, limit: window, after: page.at(-1) })
+      for (const attempt of page) {
+        const execution = yield* executionOf(attempt)
+        const since = given.get(execution)
+        if (since === undefined) yield* give(attempt, execution)
+        still.set(execution, since ?? now)
+        const at = stage(execution)
+        if (at === "Taking" || (at === undefined && now - (since ?? now) < delivery)) waiting++
+      }
+    } while (page.length === window && waiting < window)
     given = still
+    isFull = page.length === window
   })
 
   const cancelAll = Effect.fnUntraced(function* (shards: ReadonlyArray<number>) {
-    const attempts = yield* store.inShards("Canceling", shards, window)
+    const limit = window - (yield* FiberMap.size(canceling))
+    if (limit <= 0) return
+    const attempts = yield* store.inShards({ state: "Canceling", shards, limit, after: lastCanceling })
+    lastCanceling = attempts.length < limit ? undefined : attempts.at(-1)
     for (const attempt of attempts) {
       const execution = yield* executionOf(attempt)
       // The service may be slow, so the queue does not wait for the cancellation.
@@ -147,7 +171,7 @@ export const makeRunning = Effect.fnUntraced(function* ({ cancel, store, window 
       return Effect.asVoid(changed.open)
     }),
     /** To be run after a job has left the queue: reads the table if more jobs may be in the queue. */
-    refill: Effect.suspend(() => (given.size < window ? Effect.void : Effect.asVoid(changed.open)))
+    refill: Effect.suspend(() => (isFull ? Effect.asVoid(changed.open) : Effect.void))
   }
 })
 

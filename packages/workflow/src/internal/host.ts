@@ -90,7 +90,7 @@ const run = Effect.fnUntraced(function* (
     begun: Effect.suspend(() => refill),
     ended: waiting.wake
   })
-  const attendant = yield* Attendant.makeRunning({ store, window: 2 * uploads, cancel: activities.cancel })
+  const attendant = yield* Attendant.makeRunning({ store, window: 2 * uploads, ...activities })
   refill = attendant.refill
   yield* Deferred.succeed(work, activities)
   yield* Effect.forkScoped(attendant.loop)

@@ -21,7 +21,7 @@ const open = (source: DurableJob.Source): Effect.Effect<Replayable, SourceFailed
           ? Effect.fail(
               new SourceFailed({
                 kind: "Unreadable",
-                problem: `no object store has the name ${Printable.escape(source.store)}, see ObjectStores.layer`
+                problem: `no object store has the name ${Printable.escape(source.store)}; provide the stores to the host: host.pipe(Layer.provide(ObjectStores.layer({ … })))`
               })
             )
           : store(source.key)
@@ -80,6 +80,21 @@ const openOne = ({ filename, source: reference }: File) =>
     return { source, atRest: yield* identify(source, filename) } satisfies Opened
   })
 
+/** Whether a source is what it was when the attempt was queued. */
+const isSame = (was: SourceAtRest | undefined, is: SourceAtRest): boolean =>
+  was !== undefined && was.size === is.size && was.identity === is.identity
+
+/** The names of the files whose sources differ. */
+export const changed = (
+  files: ReadonlyArray<File>,
+  before: ReadonlyArray<SourceAtRest>,
+  after: ReadonlyArray<SourceAtRest | undefined>
+): ReadonlyArray<string> =>
+  files.flatMap(({ filename }, index) => {
+    const is = after[index]
+    return is === undefined || isSame(before[index], is) ? [] : [filename]
+  })
+
 /** How many sources are opened at the same time. */
 const concurrency = 4
 
@@ -89,14 +104,23 @@ export const openAll = (
 ): Effect.Effect<ReadonlyArray<Opened>, SourceFailed, FileSystem.FileSystem> =>
   Effect.forEach(files, openOne, { concurrency })
 
+/** The sources as they are now. Undefined for one that cannot be read, such as a file that was removed after its upload. */
+export const look = (
+  files: ReadonlyArray<File>
+): Effect.Effect<ReadonlyArray<SourceAtRest | undefined>, never, FileSystem.FileSystem> =>
+  Effect.forEach(
+    files,
+    (file) => Effect.match(openOne(file), { onFailure: () => undefined, onSuccess: ({ atRest }) => atRest }),
+    { concurrency }
+  )
+
 /** Opens the sources of all files, and fails if one has changed since the attempt was queued. */
 export const reopen = Effect.fnUntraced(function* (files: ReadonlyArray<File>, before: ReadonlyArray<SourceAtRest>) {
   const opened = yield* Effect.forEach(files, (file) => Effect.mapError(openOne(file), mayReturn(file)), {
     concurrency
   })
   for (const [index, { atRest }] of opened.entries()) {
-    const was = before[index]
-    if (was === undefined || was.size !== atRest.size || was.identity !== atRest.identity) {
+    if (!isSame(before[index], atRest)) {
       return yield* new SourceFailed({
         kind: "Changed",
         problem: `${Printable.escape(files[index]?.filename ?? "")} has changed since the job was queued`

@@ -33,11 +33,21 @@ interface Options {
 /** How long a retry waits until the service confirms that the Assembly of the last attempt has ended. */
 const patience = "30 seconds"
 
-/** Fails with `JobConflict` if the stored job with this key differs from `job`. */
-const same = (key: string, job: string, row: Store.Row | undefined): Effect.Effect<Summary, JobConflict> =>
-  Effect.flatMap(row === undefined ? Effect.succeed(false) : JobAtRest.isSame(row.job, job), (isSame) =>
-    row === undefined || !isSame ? Effect.fail(new JobConflict({ key })) : Effect.succeed(Store.toSummary(row))
-  )
+/** A job that is started, with its sources as they are now. Undefined for a source that cannot be read. */
+interface Now {
+  readonly key: string
+  readonly job: string
+  readonly files: JobAtRest.Text["files"]
+  readonly sources: ReadonlyArray<JobAtRest.SourceAtRest | undefined>
+}
+
+/** The same key is the same job, so the stored job must be this one, with the same bytes. */
+const same = ({ files, job, key, sources }: Now, row: Store.Row | undefined): Effect.Effect<Summary, JobConflict> =>
+  Effect.gen(function* () {
+    if (row === undefined || !(yield* JobAtRest.isSame(row.job, job))) return yield* new JobConflict({ key })
+    const changed = Sources.changed(files, row.sources, sources)
+    return changed.length === 0 ? Store.toSummary(row) : yield* new JobConflict({ key, changed })
+  })
 
 export const make = ({ derive, queued, reading, store, upload }: Options) => {
   /** Makes the row of an attempt, with the current sizes and identities of its sources. */
@@ -46,9 +56,10 @@ export const make = ({ derive, queued, reading, store, upload }: Options) => {
     return {
       key: attempt.key,
       job: text,
+      files,
       sources: opened.map(({ atRest }) => atRest),
       shard: yield* Attendant.shardOf(yield* executionOf(attempt))
-    } satisfies Store.NewRow
+    } satisfies Store.NewRow & Now
   })
 
   /** Checks a job, opens its sources, and makes its row. */
@@ -89,21 +100,24 @@ export const make = ({ derive, queued, reading, store, upload }: Options) => {
       return yield* Effect.forEach(prepared, (one): Effect.Effect<Durable.StartOutcome> => {
         if (one._tag === "Refused") return Effect.succeed(one)
         const { job, row } = one
-        return Effect.match(same(job.key, row.job, stored.get(job.key)), {
+        return Effect.match(same(row, stored.get(job.key)), {
           onFailure: refused(job),
           onSuccess: (summary) => ({ _tag: "Started", job, summary })
         })
       })
     })
 
-  /** Stores a job. If the job is already stored, its sources are not opened again. */
+  /** Stores a job. If the job is already stored and its sources can no longer be read, the stored job stays as it is. */
   const start = (job: Job): Effect.Effect<Summary, Durable.StartError, Services> =>
     Effect.gen(function* () {
       const encoded = yield* JobAtRest.encode("Durable.start", job, upload)
       const known = yield* store.find(job.key)
-      if (Option.isSome(known)) return yield* same(job.key, encoded.text, known.value)
+      if (Option.isSome(known)) {
+        const sources = yield* Sources.look(encoded.files)
+        return yield* same({ key: job.key, job: encoded.text, files: encoded.files, sources }, known.value)
+      }
       const row = yield* toRow({ key: job.key, attempt: 1 }, encoded)
-      return yield* same(job.key, row.job, (yield* insert([row])).get(job.key))
+      return yield* same(row, (yield* insert([row])).get(job.key))
     })
 
   /** Fails if the Assembly of an attempt may still run. */
@@ -146,7 +160,7 @@ export const make = ({ derive, queued, reading, store, upload }: Options) => {
       const stored = yield* store.retry(attempt, next)
       yield* queued
       // If `store.retry` returned no row, another process has retried the same attempt, maybe with other changes.
-      return yield* same(key, next.job, Option.isSome(stored) ? stored.value : yield* reading.found(key))
+      return yield* same(next, Option.isSome(stored) ? stored.value : yield* reading.found(key))
     })
 
   return { start, startMany, retry }

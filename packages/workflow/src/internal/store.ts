@@ -111,6 +111,11 @@ export interface Attempt {
   readonly attempt: number
 }
 
+/** An attempt with its place in the queue. */
+export interface Queued extends Attempt {
+  readonly queuedAt: number
+}
+
 const ended = ["Completed", "Failed", "Canceled"] as const satisfies ReadonlyArray<State>
 
 /** Whether the attempt has ended. The state of an ended attempt does not change any more. */
@@ -260,17 +265,33 @@ export const make = Effect.gen(function* () {
       )
     }).pipe(attempting("retry"))
 
-  /** The attempts in the given state and the given shards, the oldest first. */
-  const inShards = (state: "Queued" | "Canceling", shards: ReadonlyArray<number>, limit: number) =>
-    shards.length === 0
-      ? Effect.succeed([])
-      : sql<Pick<Columns, "job_key" | "attempt">>`
-          SELECT job_key, attempt FROM ${table}
-          WHERE state = ${state} AND ${sql.in("shard", shards)}
-          ORDER BY queued_at, job_key LIMIT ${limit}`.pipe(
-          Effect.map((rows) => rows.map((row): Attempt => ({ key: row.job_key, attempt: Number(row.attempt) }))),
-          attempting("read")
-        )
+  /** A page of the attempts in the given state and the given shards, the oldest first. */
+  const inShards = (options: {
+    readonly state: "Queued" | "Canceling"
+    readonly shards: ReadonlyArray<number>
+    readonly limit: number
+    readonly after: Queued | undefined
+  }) => {
+    const { after, limit, shards, state } = options
+    if (shards.length === 0) return Effect.succeed([])
+    const own = sql.and([sql`state = ${state}`, sql.in("shard", shards)])
+    const which =
+      after === undefined
+        ? own
+        : sql.and([
+            own,
+            sql`(queued_at > ${after.queuedAt} OR (queued_at = ${after.queuedAt} AND job_key > ${after.key}))`
+          ])
+    return sql<Pick<Columns, "job_key" | "attempt" | "queued_at">>`
+      SELECT job_key, attempt, queued_at FROM ${table}
+      WHERE ${which}
+      ORDER BY queued_at, job_key LIMIT ${limit}`.pipe(
+      Effect.map((rows) =>
+        rows.map((row): Queued => ({ key: row.job_key, attempt: Number(row.attempt), queuedAt: Number(row.queued_at) }))
+      ),
+      attempting("read")
+    )
+  }
 
   /** The rows of these keys. */
   const findAll = (keys: ReadonlyArray<string>) =>

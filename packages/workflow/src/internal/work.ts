@@ -64,6 +64,8 @@ export const make = ({ begun, ended, held, patience, places, sending }: Runner) 
   const { derive, store } = sending
   /** The attempts whose activities run in this process. Completing the Deferred of an attempt stops its activity. */
   const running = new Map<string, Deferred.Deferred<void>>()
+  /** The executions that have a place or wait for one. The others pause. */
+  const taking = new Set<string>()
 
   const end = (
     attempt: Store.Attempt,
@@ -130,7 +132,8 @@ export const make = ({ begun, ended, held, patience, places, sending }: Runner) 
     return yield* end(
       attempt,
       "Failed",
-      ["Uploading", "Processing"],
+      // An attempt whose begin could not be recorded is still queued.
+      ["Queued", "Uploading", "Processing"],
       Failure.of(cause, Option.getOrUndefined(assemblyId))
     )
   })
@@ -172,10 +175,10 @@ export const make = ({ begun, ended, held, patience, places, sending }: Runner) 
 
   /** Records why an attempt is tried again, so that `Durable.status` shows it. */
   const explain = (attempt: Store.Attempt, error: Transfer.TransferError) => {
-    if (Transfer.isRefusal(error) || Transfer.isUnknownSecret(error)) {
-      const { message, reason } = Failure.of(Cause.fail(error), undefined)
+    if (Transfer.isRefusal(error) || Transfer.isUnknownSecret(error) || error instanceof Sources.SourceAway) {
+      const { message, reason } = Failure.of(Cause.fail(known(error)), undefined)
       return Effect.andThen(
-        keep(attempt, error),
+        keep(attempt, known(error)),
         Effect.annotateLogs(Effect.logWarning(`A durable job waits: ${reason}: ${message}`), { key: attempt.key })
       )
     }
@@ -191,6 +194,12 @@ export const make = ({ begun, ended, held, patience, places, sending }: Runner) 
         Effect.tapError((error) => explain(attempt, error)),
         // While it repeats, the attempt keeps its place, because the service would refuse another job as well.
         Effect.retry({ while: Transfer.isRefusal, schedule: pauses })
+      )
+    ).pipe((use) =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => taking.add(execution)),
+        () => use,
+        () => Effect.sync(() => taking.delete(execution))
       )
     )
 
@@ -287,5 +296,9 @@ export const make = ({ begun, ended, held, patience, places, sending }: Runner) 
       isStopped ? Effect.void : Effect.asVoid(superseded(attempt, execution))
     )
 
-  return { upload, outcome, stop, cancel }
+  /** What the activity of an execution does in this process. Undefined if it does not run here. */
+  const stage = (execution: string) =>
+    taking.has(execution) ? ("Taking" as const) : running.has(execution) ? ("Pausing" as const) : undefined
+
+  return { upload, outcome, stop, cancel, stage }
 }
