@@ -1,7 +1,7 @@
 /**
  * Requests that arrive after the server has started to listen, and before its routes are ready.
  */
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpServer from "effect/http/HttpServer"

@@ -98,7 +98,7 @@ layer(layerEmulator(), { excludeTestServices: true })("A generated request", (it
   it.effect("for statistics that is valid is answered; only a text that is no date may be refused", () =>
     Effect.gen(function* () {
       const valid = yield* encoded(AssemblyStatistics.Query)
-      const queries = valid.map((query, index) => ({ ...query, region: regions[index % regions.length] }))
+      const queries = valid.map((query, index) => Object.assign({}, query, { region: regions[index % regions.length] }))
       yield* each(queries, get("/assembly_stats"), (answer) => {
         if (answer.status !== 200) refusedAs(answer, 400, "ASSEMBLY_STATS_INVALID_TIME")
       })

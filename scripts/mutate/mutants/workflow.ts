@@ -378,8 +378,8 @@ export const workflow = [
       },
       {
         name: "the file of a stored job must still exist",
-        find: `if (Option.isSome(known)) return`,
-        replace: `if (Option.isSome(known) && known.value.attempt < 0) return`
+        find: `if (Option.isSome(known)) {`,
+        replace: `if (Option.isSome(known) && known.value.attempt < 0) {`
       }
     ]
   ),

@@ -24,7 +24,7 @@ export interface Environment {
 }
 
 /**
- * The conditions of one attempt. Times are in milliseconds.
+ * The time limits and the clock skew that apply to one attempt of an operation. Times are in milliseconds.
  *
  * - `requestTimeout`: the time limit of each request, measured from the moment it is sent.
  * - `until`: the time when the operation must have ended, pauses included.

@@ -54,7 +54,8 @@ const open: Gate = {
 }
 
 /**
- * A gate, or a function that wraps the gate that a request would pass without this function.
+ * What a program provides to limit its requests: a gate, or a function that gets the gate which is provided so far and
+ * returns another gate. Undefined if the program provides nothing.
  *
  * @since 0.1.0
  * @category models

@@ -11,7 +11,7 @@ const least = 16n * 1024n
 /** A single cut may come from the network. After a second cut at the same offset, the size of the body is limited. */
 const patience = 2
 
-/** The size limit for the bodies of one upload, or of one part. */
+/** Limits the size of the request bodies of one upload, or of one part, after connections were cut repeatedly. */
 export class Caution {
   #start = -1n
   #cuts = 0
