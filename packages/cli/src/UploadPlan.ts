@@ -16,6 +16,7 @@ import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import { glob } from "node:fs/promises"
 import * as ExitCode from "./ExitCode.ts"
+import * as StandardInput from "./internal/standardInput.ts"
 import * as LocalFile from "./LocalFile.ts"
 
 /**
@@ -248,7 +249,10 @@ export const make = Effect.fnUntraced(function* (options: {
     return yield* new InvalidInput({ problem: "--name is the name of the standard input; add - to the paths" })
   }
   const planned = Effect.fnUntraced(function* (typed: string) {
-    if (typed === "-") return [yield* standardInput(inputName ?? "")]
+    if (typed === "-") {
+      yield* StandardInput.check
+      return [yield* standardInput(inputName ?? "")]
+    }
     const found = yield* expand(typed, isRecursive)
     return yield* Effect.forEach(found, ({ kept, path }) =>
       Effect.map(LocalFile.open(path), ({ name, realPath, source }): Planned => ({
