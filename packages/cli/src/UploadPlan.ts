@@ -207,7 +207,10 @@ const checkNames = Effect.fnUntraced(function* (
 ) {
   for (const { name, path } of files) {
     const rule = nameProblem(name)
-    const problem = rule === undefined ? targetProblem(folder, name) : `${rule}; rename the file`
+    const problem =
+      rule === undefined
+        ? targetProblem(folder, name)
+        : `${rule}; ${path === "-" ? "give another --name" : "rename the file"}`
     if (problem !== undefined) return yield* refuse(path, problem)
   }
   // The service compares names in NFC.
