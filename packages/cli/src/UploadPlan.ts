@@ -16,6 +16,7 @@ import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import { glob } from "node:fs/promises"
 import * as ExitCode from "./ExitCode.ts"
+import * as StandardInput from "./internal/standardInput.ts"
 import * as LocalFile from "./LocalFile.ts"
 
 /**
@@ -206,7 +207,10 @@ const checkNames = Effect.fnUntraced(function* (
 ) {
   for (const { name, path } of files) {
     const rule = nameProblem(name)
-    const problem = rule === undefined ? targetProblem(folder, name) : `${rule}; rename the file`
+    const problem =
+      rule === undefined
+        ? targetProblem(folder, name)
+        : `${rule}; ${path === "-" ? "give another --name" : "rename the file"}`
     if (problem !== undefined) return yield* refuse(path, problem)
   }
   // The service compares names in NFC.
@@ -248,7 +252,10 @@ export const make = Effect.fnUntraced(function* (options: {
     return yield* new InvalidInput({ problem: "--name is the name of the standard input; add - to the paths" })
   }
   const planned = Effect.fnUntraced(function* (typed: string) {
-    if (typed === "-") return [yield* standardInput(inputName ?? "")]
+    if (typed === "-") {
+      yield* StandardInput.check
+      return [yield* standardInput(inputName ?? "")]
+    }
     const found = yield* expand(typed, isRecursive)
     return yield* Effect.forEach(found, ({ kept, path }) =>
       Effect.map(LocalFile.open(path), ({ name, realPath, source }): Planned => ({

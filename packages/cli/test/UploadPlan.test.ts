@@ -154,6 +154,7 @@ layer(NodeServices.layer)("UploadPlan.make", (it) => {
       expect((yield* Effect.flip(plan([`${folder}/a.txt`], false, "a"))).message).toBe(
         "--name is the name of the standard input; add - to the paths"
       )
+      expect((yield* Effect.flip(plan(["-"], false, ".."))).message).toMatch(/^-: .*; give another --name$/)
       const files = yield* plan(["-", `${folder}/a.txt`], false, "b.txt")
       expect(namesOf(files)).toEqual(["b.txt", "a.txt"])
       expect(UploadPlan.totalSize(files)).toBeUndefined()

@@ -141,6 +141,17 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
       for (const folder of ["d1", "d2"]) {
         expect(yield* fs.readFileString(`${cwd}/out/${folder}/report.csv`)).toBe(folder)
       }
+      // The name of a result must not decide that a file is written elsewhere.
+      yield* fs.makeDirectory(`${cwd}/elsewhere`)
+      yield* fs.makeDirectory(`${cwd}/linked`)
+      yield* fs.symlink(`${cwd}/elsewhere`, `${cwd}/linked/d2`)
+      const linked = yield* here("results", "download", id, "-o", "linked", "--overwrite")
+      expect(linked).toMatchObject({ code: 1, stdout: "" })
+      expect(linked.stderr).toContain(
+        `assembly: linked/d2 is a link to ${cwd}/elsewhere, so linked/d2/report.csv would be written outside of the folder`
+      )
+      expect(yield* fs.readDirectory(`${cwd}/elsewhere`)).toEqual([])
+      expect(yield* fs.readDirectory(`${cwd}/linked`)).toEqual(["d2"])
       const unset = yield* here("results", "download", id, "-o", "")
       expect(unset).toMatchObject({ code: 2, stdout: "" })
       expect(unset.stderr).toMatch(/^assembly: Missing value for flag --output\./)

@@ -113,6 +113,21 @@ layer(live, { excludeTestServices: true })("the same assembly upload again", (it
     })
   )
 
+  it.effect("uploads again what was moved in the Workspace", () =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith({ "moved.txt": "meow" })
+      const first = yield* upload(folder, "moved.txt")
+      const asset = assetIn(first.stdout, "moved.txt")
+      const moved = yield* Uploading.assembly(folder, ["assets", "move", "moved.txt", "elsewhere/moved.txt"])
+      assert.strictEqual(moved.code, 0, moved.stderr)
+      const again = yield* upload(folder, "moved.txt")
+      expect(again.stderr).toContain(
+        `moved.txt: The Workspace no longer has moved.txt as Assembly ${idIn(first.stdout)} stored it. Uploading again\n`
+      )
+      expect(assetIn(again.stdout, "moved.txt")).not.toBe(asset)
+    })
+  )
+
   it.effect("uploads again what another version has replaced", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

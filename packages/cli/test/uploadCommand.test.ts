@@ -65,6 +65,20 @@ layer(live, { excludeTestServices: true })("assembly upload", (it) => {
     })
   )
 
+  it.effect("refuses a standard input that is a folder, and creates nothing", () =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith({})
+      const refused = yield* run(folder, ["--name", "folder.bin", "-"], { inputFrom: folder })
+      expect(refused).toEqual({
+        code: 2,
+        stdout: "",
+        stderr: "assembly: the standard input (-): is a folder, not a file or a pipe\n"
+      })
+      const { stdout } = yield* Uploading.assembly(folder, ["assets", "list", "--json"])
+      expect(stdout).not.toContain("folder.bin")
+    })
+  )
+
   it.effect("cancels the Assembly of the standard input after Ctrl-C, because nothing can continue it", () =>
     Effect.gen(function* () {
       const folder = yield* Uploading.folderWith({})

@@ -30,8 +30,8 @@ const lazily = <const Name extends string, Input, Context, E, R>(
  * needs the client.
  */
 const loadService = async () => {
-  const { layerConfig } = await import("@assembly-effect/node/AssemblyNode")
-  return layerConfig()
+  const { layer } = await import("../internal/waiting.ts")
+  return layer
 }
 
 /** The root command with all commands, for the completion scripts of shells. */

@@ -1,6 +1,6 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import type * as ApiError from "@assembly-effect/api/ApiError"
-import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import * as ApiError from "@assembly-effect/api/ApiError"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as AuthKeys from "@assembly-effect/api/AuthKeys"
 import * as Dam from "@assembly-effect/api/Dam"
 import * as Queues from "@assembly-effect/api/Queues"
@@ -49,17 +49,25 @@ const variables = ["ASSEMBLY_BASE_URL", "ASSEMBLY_AUTH_KEY", "ASSEMBLY_AUTH_SECR
 
 const { failed, usage } = ExitCode.codes
 
+/** The time limit of each check. */
+const patience = Duration.seconds(10)
+
+const limited = <A, E, R>(check: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  check.pipe(AssemblyClient.withTimeout(patience), AssemblyClient.withDeadline(patience))
+
+const isTimedOut = Schema.is(ApiError.TimedOut)
+
+const problemOf = (error: unknown, host: string | undefined): string =>
+  isTimedOut(error)
+    ? `${error.host ?? host ?? "the service"} did not answer within ${Duration.toSeconds(error.after)} s`
+    : ErrorLine.fromError(error, host)
+
 /**
  * The finding about a thing that does not work because of `error`. Its advice and its exit code are those of a command
  * that fails with `error`.
  */
 const broken = (about: string, error: unknown, host: string | undefined, otherwise: string): Health.Finding =>
-  Health.bad(
-    about,
-    ErrorLine.fromError(error, host),
-    NextStep.fromError(error, host) ?? otherwise,
-    ExitCode.fromError(error)
-  )
+  Health.bad(about, problemOf(error, host), NextStep.fromError(error, host) ?? otherwise, ExitCode.fromError(error))
 
 /**
  * The findings about the file `.env`: which variables are read from the file, why the file is not used, and which of
@@ -135,7 +143,7 @@ const tolerable = Duration.seconds(30)
 const clock = Effect.fnUntraced(function* (baseUrl: string) {
   // Tracing is off, because a span of the HTTP client would contain the URL.
   const request = Effect.withTracerEnabled(HttpClient.get(baseUrl), false)
-  const response = yield* Effect.result(Effect.scoped(request))
+  const response = yield* Effect.result(Effect.timeout(Effect.scoped(request), patience))
   const now = yield* DateTime.now
   const date = Result.isSuccess(response) ? Option.fromNullishOr(response.success.headers["date"]) : Option.none()
   return Option.match(Option.flatMap(date, DateTime.make), {
@@ -169,7 +177,7 @@ const accessOf = <A, E extends { readonly _tag: string }, R>(
   })
 
 /** One request for each scope that permits reading. None of these requests changes anything. */
-const readings: Readonly<Record<string, Effect.Effect<Access, never, AssemblyClient>>> = {
+const readings: Readonly<Record<string, Effect.Effect<Access, never, AssemblyClient.AssemblyClient>>> = {
   "assemblies:read": accessOf(
     Effect.flatMap(DateTime.now, (now) =>
       Assemblies.list({ fromDate: DateTime.subtract(now, { hours: 1 }), pageSize: 1 })
@@ -268,15 +276,21 @@ const uploads = Effect.fnUntraced(function* (host: string) {
   )
 })
 
+/** Takes the findings of a check as soon as they are known. */
+type Tell = (found: ReadonlyArray<Health.Finding>) => Effect.Effect<void>
+
 /** All checks of a service whose settings are complete. The later checks make no sense if the address is wrong. */
-const examine = Effect.fnUntraced(function* (withUpload: boolean) {
+const examine = Effect.fnUntraced(function* (withUpload: boolean, tell: Tell) {
   const baseUrl = (yield* Config.String("ASSEMBLY_BASE_URL")).replace(/\/+$/, "")
   const host = new URL(baseUrl).host
   const reached = yield* address(baseUrl, host)
-  if (reached.verdict === "bad") return [reached]
-  const found = [reached, ...(yield* clock(baseUrl)), ...(yield* credentials(host))]
+  yield* tell([reached])
+  if (reached.verdict === "bad") return
+  yield* tell(yield* clock(baseUrl))
+  const found = yield* credentials(host)
+  yield* tell(found)
   const isAccepted = found.some(({ about, verdict }) => about === "credentials" && verdict === "good")
-  return withUpload && isAccepted ? [...found, ...(yield* uploads(host))] : found
+  if (withUpload && isAccepted) yield* tell(yield* uploads(host))
 })
 
 /** `assembly doctor`: checks the settings, the service, the credentials and uploads. */
@@ -290,24 +304,27 @@ export const doctor = Command.make(
     json: jsonFlag
   },
   Effect.fnUntraced(function* ({ json, upload }) {
+    const layout = yield* Output.layout
+    const findings: Array<Health.Finding> = []
+    const tell: Tell = (found) => {
+      findings.push(...found)
+      return json || found.length === 0 ? Effect.void : Output.report(Health.render(found, layout))
+    }
+    yield* tell(yield* dotEnv)
     const first = yield* settings
     // If a variable is set but invalid, the only finding about the settings is the one that says what is wrong.
-    const checked =
-      first.verdict === "bad"
-        ? [first]
-        : yield* examine(upload).pipe(
-            Effect.map((found) => [first, ...found]),
-            Effect.provide(AssemblyNode.layerConfig()),
-            Effect.catch((error) =>
-              Effect.succeed([
-                broken("settings", error, undefined, "Correct the variable; assembly doctor --help shows an example.")
-              ])
-            )
+    yield* first.verdict === "bad"
+      ? tell([first])
+      : tell([first]).pipe(
+          Effect.andThen(limited(examine(upload, tell))),
+          Effect.provide(AssemblyNode.layerConfig()),
+          Effect.catch((error) =>
+            tell([
+              broken("settings", error, undefined, "Correct the variable; assembly doctor --help shows an example.")
+            ])
           )
-    const findings = [...(yield* dotEnv), ...checked]
-    yield* json
-      ? Output.json(Schema.Array(Health.Finding))(findings)
-      : Output.report(Health.render(findings, yield* Output.layout))
+        )
+    if (json) yield* Output.json(Schema.Array(Health.Finding))(findings)
     const bad = findings.filter(({ verdict }) => verdict === "bad")
     const [problem] = bad
     if (problem !== undefined) {

@@ -57,6 +57,20 @@ export class FileExists extends Schema.TaggedError<FileExists>()("FileExists", {
   }
 }
 
+/**
+ * The path of a result leads through a link in the folder for the files, so the file would be written elsewhere. The
+ * service decides the path of a result, so a link must not be followed.
+ */
+export class FolderIsLink extends Schema.TaggedError<FolderIsLink>()("FolderIsLink", {
+  link: Schema.String,
+  target: Schema.String,
+  path: Schema.String
+}) {
+  override get message() {
+    return `${this.link} is a link to ${this.target}, so ${this.path} would be written outside of the folder; remove the link, or name another folder with --output`
+  }
+}
+
 /** The folder for the files cannot be created or read. */
 export class CannotUseFolder extends Schema.TaggedError<CannotUseFolder>()("CannotUseFolder", {
   path: Schema.String,
@@ -126,6 +140,20 @@ const stateAt = Effect.fnUntraced(function* (path: string, { file }: ResultFiles
   return (yield* FileMd5.of(path)) === md5hash ? "same" : "other"
 })
 
+/** Fails if one of the folders of a result is a link. The folder of `--output` is the choice of the user. */
+const refuseLinks = Effect.fnUntraced(function* (output: string, { folder, name }: ResultFiles.Placed) {
+  const fs = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
+  const parts = folder === "" ? [] : folder.split("/")
+  for (const index of parts.keys()) {
+    const link = paths.join(output, ...parts.slice(0, index + 1))
+    const target = yield* Effect.option(fs.readLink(link))
+    if (Option.isSome(target)) {
+      return yield* new FolderIsLink({ link, target: target.value, path: paths.join(output, folder, name) })
+    }
+  }
+})
+
 /** How many files are downloaded at the same time. */
 const defaultConcurrency = 4
 
@@ -169,6 +197,7 @@ const download = Command.make(
       placed,
       Effect.fnUntraced(function* (result) {
         const path = paths.join(output, result.folder, result.name)
+        yield* refuseLinks(output, result)
         const state = yield* stateAt(path, result)
         if (state === "other" && !overwrite) return yield* new FileExists({ path })
         return { file: result.file, path, isThere: state === "same" }

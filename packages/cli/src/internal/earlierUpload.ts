@@ -27,9 +27,17 @@ const storedBy = ({ results }: Assembly.Status): ReadonlyArray<Stored> =>
     .flat()
     .flatMap((file) => Option.toArray(Option.map(decodeAssetId(file.asset_id), (id) => ({ id, file }))))
 
-/** Whether an asset still has the content that the Assembly stored. A later upload may have replaced this content. */
+/** Whether an asset is still at the path at which the Assembly stored it. The asset keeps its id when it is moved. */
+const isAtPath = (asset: DamAsset.Asset, { path }: Assembly.File): boolean =>
+  path === undefined || path === null || asset.path.normalize("NFC") === path.normalize("NFC")
+
+/**
+ * Whether an asset still has the path and the content that the Assembly stored. A later upload may have replaced this
+ * content.
+ */
 const isSame = (asset: DamAsset.Asset, file: Assembly.File): boolean =>
-  asset.version_id === file.version_id || (asset.sha256 !== undefined && asset.sha256 === file.sha256)
+  isAtPath(asset, file) &&
+  (asset.version_id === file.version_id || (asset.sha256 !== undefined && asset.sha256 === file.sha256))
 
 const isThere = ({ file, id }: Stored) =>
   Dam.get(id).pipe(
@@ -45,7 +53,7 @@ const names = (gone: ReadonlyArray<Stored>, all: ReadonlyArray<Stored>, assembly
 }
 
 /**
- * - `Gone`: the Workspace lacks some of the files, or has them with another content. The files are uploaded again.
+ * - `Gone`: the Workspace lacks some of the files, or has them at another path or with another content. The files are uploaded again.
  * - `Done`: the Workspace has all files, or the service did not answer the question. Nothing is sent.
  */
 export interface Finding {

@@ -7,12 +7,13 @@ import { fileURLToPath } from "node:url"
 
 const bin = fileURLToPath(new URL("../../src/bin.ts", import.meta.url))
 
-/** Runs the command line in a folder, as a user does. `input` is its standard input. */
+/** Runs the command line in a folder, as a user does. `input` is its standard input, or `inputFrom` the path of it. */
 export const assembly = Effect.fnUntraced(function* (
   cwd: string,
   args: ReadonlyArray<string>,
   options: {
     readonly input?: string | undefined
+    readonly inputFrom?: string | undefined
     readonly state?: string | undefined
     readonly onError?: ((stderr: string, kill: () => void) => void) | undefined
   } = {}
@@ -28,7 +29,10 @@ export const assembly = Effect.fnUntraced(function* (
   return yield* Effect.promise(
     () =>
       new Promise<{ readonly stdout: string; readonly stderr: string; readonly code: number | null }>((resolve) => {
-        const child = spawn(process.execPath, [bin, ...args], { cwd, env, stdio: "pipe" })
+        const program = [process.execPath, bin, ...args]
+        const [file = "", ...rest] =
+          options.inputFrom === undefined ? program : ["sh", "-c", 'exec "$@" < "$0"', options.inputFrom, ...program]
+        const child = spawn(file, rest, { cwd, env, stdio: "pipe" })
         let stdout = ""
         let stderr = ""
         let isKilled = false

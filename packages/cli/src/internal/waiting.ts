@@ -1,0 +1,49 @@
+/** The time limits of the commands, and the line that says what a command waits for. */
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Output from "../Output.ts"
+
+/** A person waits at the terminal, so the limits are shorter than the limits of a program. */
+const limits = { requestTimeout: "30 seconds", deadline: "60 seconds" } as const
+
+/** After this time without an answer, the command says what it waits for. */
+const patience = "5 seconds"
+
+/** The host of ASSEMBLY_BASE_URL. The client has checked that the variable is a URL. */
+const host = Effect.map(Config.String("ASSEMBLY_BASE_URL"), (text) => new URL(text).host)
+
+/**
+ * Says once what the command waits for, until the service has answered for the first time. After that, the progress of
+ * an upload may be on the screen, and a line would be written into it.
+ */
+const noticing = Effect.gen(function* () {
+  const client = yield* AssemblyClient.AssemblyClient
+  const service = yield* host
+  let isSettled = false
+  const notice = Effect.suspend(() => {
+    if (isSettled) return Effect.void
+    isSettled = true
+    return Output.hint(`Waiting for ${service} …`)
+  })
+  const settle = Effect.sync(() => {
+    isSettled = true
+  })
+  return AssemblyClient.AssemblyClient.of({
+    ...client,
+    run: (operation, input) =>
+      Effect.scoped(
+        Effect.andThen(
+          Effect.forkScoped(Effect.delay(notice, patience)),
+          Effect.tap(client.run(operation, input), () => settle)
+        )
+      )
+  })
+})
+
+/** The client of the service for the commands. */
+export const layer = Layer.effect(AssemblyClient.AssemblyClient, noticing).pipe(
+  Layer.provideMerge(AssemblyNode.layerConfig(limits))
+)
