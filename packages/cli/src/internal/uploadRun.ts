@@ -245,6 +245,13 @@ const ended: ReadonlySet<string> = new Set([
   "DeliveryMismatch"
 ] satisfies ReadonlyArray<UploadJob.JobError["_tag"]>)
 
+/** Whether a file has changed, so that the next command starts again in a new Assembly. */
+const hasChanged = (error: UploadJob.JobError): boolean =>
+  error._tag === "FilesFailed" &&
+  error.files.some(
+    (file) => file.outcome === "Failed" && file.error._tag === "SourceFailed" && file.error.kind === "Changed"
+  )
+
 /**
  * Adds to an error whether the same command continues the upload or uploads into a new Assembly. If the job has no
  * Assembly yet, the error stays as it is.
@@ -253,7 +260,8 @@ const toFailed =
   ({ isKept }: Settings, { status }: Seen) =>
   (error: UploadJob.JobError): UploadJob.JobError | CommandError.UploadFailed => {
     if (status === undefined || own.has(error._tag)) return error
-    const isEnded = ended.has(error._tag) || (error._tag === "FilesFailed" && error.assembly === "canceled")
+    const isCanceled = error._tag === "FilesFailed" && error.assembly === "canceled"
+    const isEnded = ended.has(error._tag) || isCanceled || hasChanged(error)
     if (isEnded) return new CommandError.UploadFailed({ assembly: "ended", cause: error })
     return isKept ? new CommandError.UploadFailed({ assembly: "kept", cause: error }) : error
   }
