@@ -123,7 +123,7 @@ layer(services, { excludeTestServices: true })("unknown values", (it) => {
 })
 
 layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: true })("places of files", (it) => {
-  const soon = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.timeout(effect, "20 seconds")
+  const soon = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.timeout(effect, "50 seconds")
 
   it.effect("results download keeps the folders of an upload", () =>
     Effect.gen(function* () {

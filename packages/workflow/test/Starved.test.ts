@@ -42,7 +42,7 @@ layer(live, { excludeTestServices: true })("Jobs behind others that cannot go on
         yield* Durable.run(job("behind 1", [content]))
       }).pipe(withRunner(database, options))
       yield* Durable.run(job("behind 2", [content])).pipe(withRunner(database, options))
-    }).pipe(Effect.timeout("20 seconds"))
+    }).pipe(Effect.timeout("50 seconds"))
   )
 
   it.effect("wait no longer than the patience of the runner, and then those before them have failed", () =>
@@ -55,7 +55,7 @@ layer(live, { excludeTestServices: true })("Jobs behind others that cannot go on
         assert(error._tag === "JobFailed")
         assert.strictEqual(error.failure.reason, "StoreFailed")
       }).pipe(withRunner(database, { patience: "1 second" }))
-    }).pipe(Effect.timeout("15 seconds"))
+    }).pipe(Effect.timeout("50 seconds"))
   )
 
   it.effect("are canceled although the cancellations before them cannot be carried out", () =>
@@ -83,6 +83,6 @@ layer(live, { excludeTestServices: true })("Jobs behind others that cannot go on
       )
       yield* change(database, `${copies.join("")} UPDATE durable_jobs SET state = 'Canceling' WHERE job_key = 'behind'`)
       yield* until("Canceled").pipe(withRunner(database, options))
-    }).pipe(Effect.timeout("15 seconds"))
+    }).pipe(Effect.timeout("50 seconds"))
   )
 })
