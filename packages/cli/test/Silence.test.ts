@@ -58,9 +58,8 @@ const start = Effect.fnUntraced(function* (host: string, args: ReadonlyArray<str
             ASSEMBLY_BASE_URL: `http://${host}`
           })
         )
-      )
+      ).pipe(Layer.provideMerge(NodeServices.layer))
     ),
-    Effect.provide(NodeServices.layer),
     Effect.exit,
     Effect.forkScoped
   )

@@ -7,6 +7,7 @@ import { assert, layer } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
@@ -201,7 +202,7 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
         yield* until("again", ({ waiting }) => waiting !== undefined)
         yield* gate.reached
         assert.deepInclude(yield* Durable.status("again"), { state: "Uploading", waiting: undefined })
-      }).pipe(withRunner(database), Effect.provide(gate.layer), Effect.provide(Logger.layer([logger])))
+      }).pipe(withRunner(database), Effect.provide(Layer.merge(gate.layer, Logger.layer([logger]))))
       assert.include(said.join("\n"), "Warn: A durable job waits: ServiceFailure")
     })
   )
