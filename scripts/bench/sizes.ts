@@ -7,7 +7,7 @@ import { bundleSize } from "./bundle.ts"
 const limits = [
   { program: "edge-ours", plain: "edge-plain", most: 23 },
   { program: "upload-deep", plain: "upload-plain", most: 33.48 },
-  { program: "upload-index", plain: "upload-plain", most: 35.62 }
+  { program: "upload-index", plain: "upload-plain", most: 35.63 }
 ]
 
 const checked = await Promise.all(
