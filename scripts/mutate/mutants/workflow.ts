@@ -324,8 +324,8 @@ export const workflow = [
       },
       {
         name: "a runner that may have lost a job sends requests",
-        find: `HttpClient.mapRequestEffect((request) => Effect.as(held, request))`,
-        replace: `HttpClient.mapRequestEffect((request) => Effect.succeed(request))`
+        find: `HttpClient.mapRequestEffect(client, (request) => Effect.as(held, request))`,
+        replace: `HttpClient.mapRequestEffect(client, (request) => Effect.succeed(request))`
       }
     ]
   ),

@@ -10,6 +10,7 @@ import type * as ApiError from "@assembly-effect/api/ApiError"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import type { UploadError } from "@assembly-effect/tus/UploadError"
 import type { Replayable, SourceFailed } from "@assembly-effect/tus/UploadSource"
+import * as PieceMemory from "@assembly-effect/tus/PieceMemory"
 import * as UploadSteps from "@assembly-effect/tus/UploadSteps"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as Effect from "effect/Effect"
@@ -164,10 +165,12 @@ const guarded = (source: Replayable, held: Effect.Effect<void>): Replayable => (
 
 /** Sends each request only while this runner has the attempt. */
 const guardedClient = (held: Effect.Effect<void>) =>
-  Effect.updateService(
-    HttpClient.HttpClient,
-    HttpClient.mapRequestEffect((request) => Effect.as(held, request))
-  )
+  Effect.updateService(HttpClient.HttpClient, (client) => {
+    const guard = HttpClient.mapRequestEffect(client, (request) => Effect.as(held, request))
+    // The guard only delays a request, so it releases the pieces of a body exactly as `client` does.
+    if (PieceMemory.isRegistered(client)) PieceMemory.register(guard)
+    return guard
+  })
 
 /** Runs the attempt until all bytes are stored. `row` must be the row after `Store.begin`. */
 export const run = (
