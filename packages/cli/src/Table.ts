@@ -145,7 +145,7 @@ export interface Opened<in Row> {
 
 /**
  * The rows as blocks. A block has a line for each cell, with the title of the column and the text, and ends with an
- * empty line. An empty cell has no line.
+ * empty line. An empty cell has no line, except the first cell of a row whose cells are all empty.
  */
 const stack = <Row>(columns: ReadonlyArray<Drawn<Row>>, { style = Style.plain, width }: Options): Opened<Row> => {
   const cells = columns.reduce((most, { title }) => Math.max(most, Text.width(title)), 0)
@@ -160,7 +160,9 @@ const stack = <Row>(columns: ReadonlyArray<Drawn<Row>>, { style = Style.plain, w
               text: cell(row),
               paint: (line: string) => column.style?.(line, row, style) ?? line
             }))
-            .filter(({ text }) => text !== ""),
+            .filter(
+              ({ text }, index, pairs) => text !== "" || (index === 0 && pairs.every((pair) => pair.text === ""))
+            ),
           { style, width, cells, breakWords: true }
         ),
         Style.blank

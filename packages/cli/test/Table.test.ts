@@ -133,6 +133,14 @@ describe("Table.render", () => {
     expect(Table.render(fileColumns, [], { empty: "no files" })).toEqual(["Name  Size", "──────────", "no files"])
   })
 
+  it("shows a row without any text in a narrow terminal, as the title of its first column", () => {
+    const rows = [
+      { name: "", size: "" },
+      { name: "", size: "" }
+    ]
+    expect(Table.render(fileColumns, rows, { width: 4 })).toEqual(["Name", "", "Name"])
+  })
+
   it("renders no lines without columns", () => {
     expect(Table.render([], [], { empty: "" })).toEqual(["", "", ""])
   })

@@ -46,10 +46,9 @@ export const render = (pairs: ReadonlyArray<Pair>, options: Options = {}): Reado
         ...others.map((line) => " ".repeat(beside) + paint(line))
       ]
     }
-    return [
-      ...Text.wrap(name, width, { breakWords }).map(style.bold),
-      ...Text.wrap(text, width - indent.length, { breakWords }).map((line) => indent + paint(line))
-    ]
+    const title = Text.wrap(name, width, { breakWords }).map(style.bold)
+    if (text === "") return title
+    return [...title, ...Text.wrap(text, width - indent.length, { breakWords }).map((line) => indent + paint(line))]
   })
   return lines.map(Style.toLine)
 }
