@@ -258,8 +258,15 @@ layer(Server.layer, { excludeTestServices: true })("Runners on several machines"
             assert.isAtMost(after.length, 6, "runners push each other away")
             const late = open.map(({ lastByte }) => (lastByte - woken) / 1000)
             measure("the last byte of a request from before the sleep", Math.max(0, ...late), 2, "s")
+            for (const { runner, start } of after) {
+              const ofOthers = front.sendings.filter((one) => one.runner !== runner && one.start < start)
+              const unfinished = ofOthers.filter(({ end = Infinity }) => end > start)
+              assert.isEmpty(
+                unfinished,
+                "a runner sends again only when the other one has stopped, and has its shards back"
+              )
+            }
             if (isStrict) {
-              // The runner may send again when it has its shards back.
               const times = after.map(({ runner, start }) => `${runner} after ${(start - woken) / 1000} s`)
               console.log(`requests after ${frozen.name} woke up: ${times.length} (${times.join(", ")})`)
             }

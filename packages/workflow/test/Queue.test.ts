@@ -1,14 +1,25 @@
-/** Many jobs at once: the queue is in the database, and each runner takes few of them. */
+/**
+ * Many jobs at once: the queue is in the database, and each runner takes few of them. With `DURABLE_JOBS`, each test
+ * queues and uploads this many jobs, and prints its figures.
+ */
 import * as Durable from "@assembly-effect/workflow/Durable"
+import * as DurablePostgres from "@assembly-effect/workflow/DurablePostgres"
+import * as DurableSqlite from "@assembly-effect/workflow/DurableSqlite"
+import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
+import * as Reactivity from "effect/reactivity/Reactivity"
+import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
+import * as Postgres from "../../../test/postgres/Postgres.ts"
 import { gated } from "./gates.ts"
-import { folder, job, live, withRunner } from "./support.ts"
+import { folder, job, live } from "./support.ts"
 
-/** With `DURABLE_JOBS`, the test queues and uploads this many jobs. */
 const full = process.env["DURABLE_JOBS"]
 const count = Number(full ?? 200)
 
@@ -21,64 +32,125 @@ const heap = (): number => {
   return process.memoryUsage().heapUsed / 1024 / 1024
 }
 
-layer(live, { excludeTestServices: true })("A queue of durable jobs", (it) => {
-  it.effect(
-    `stores ${count} jobs, uploads every one once, and few at the same time`,
-    () =>
-      Effect.gen(function* () {
-        const { database, file } = yield* folder
-        const content = yield* file("a.bin", 1000)
-        const gate = yield* gated
-        yield* Effect.gen(function* () {
-          yield* Durable.start(job("first", [], { files: [gate.file("first")] }))
-          yield* gate.reached
-          const begun = performance.now()
-          const before = heap()
-          const keys = Stream.range(1, count).pipe(Stream.map((number) => job(`job ${number}`, [content])))
-          const queued = yield* Durable.startAll(keys).pipe(
-            Stream.filter(({ _tag }) => _tag === "Started"),
-            Stream.runCount
-          )
-          assert.strictEqual(queued, count)
-          // The only upload that is allowed does not end, so no other job begins.
-          const waiting = yield* Stream.runCount(Durable.list({ state: "Queued" }))
-          assert.strictEqual(waiting, count)
-          const queuing = heap() - before
-          assert.isBelow(queuing, 32)
-          if (full !== undefined) {
-            const seconds = (performance.now() - begun) / 1000
-            yield* Effect.log(`${count} jobs queued in ${seconds.toFixed(1)} s, ${queuing.toFixed(1)} MiB more`)
-          }
-        }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer))
+const print = (figure: string): Effect.Effect<void> => (full === undefined ? Effect.void : Effect.log(figure))
 
-        // The next process continues the queue.
-        yield* Effect.gen(function* () {
-          const before = heap()
-          yield* gate.open
-          yield* Durable.await("first")
-          const sent = performance.now()
-          let most = 0
-          yield* Effect.forEach(
-            Array.from({ length: count }, (_, index) => index + 1),
-            (number) =>
-              Effect.tap(Durable.await(`job ${number}`), () =>
-                Effect.sync(() => {
-                  if (number % 100 === 0) most = Math.max(most, heap())
-                })
-              ),
-            { concurrency: 100, discard: true }
-          )
-          assert.isBelow(most - before, 64)
-          if (full !== undefined) {
+/** An empty database. */
+interface Store {
+  readonly runner: (options?: {
+    readonly uploads: number
+  }) => Layer.Layer<Durable.Durable, unknown, Layer.Services<ReturnType<typeof DurableSqlite.layer>>>
+  /** Runs a program, and fails if the runner loses a lock in this time. */
+  readonly whileHeld: <A, E, R>(program: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError, R>
+}
+
+const sqlite = Effect.map(folder, ({ database }): Store => ({
+  runner: (options) => DurableSqlite.layer(database, options),
+  // The lock of the file is the only one, and nobody else can have it.
+  whileHeld: (program) => program
+}))
+
+const postgres = Effect.gen(function* () {
+  const server = yield* Postgres.make
+  const url = yield* server.database("queue")
+  const sql = yield* PgClient.make({ url }).pipe(Effect.provide(Reactivity.layer))
+  // Each row is a session with the number of its locks.
+  const sessions = sql<{ readonly pid: number; readonly locks: number }>`
+    SELECT pid, count(*)::int AS locks FROM pg_locks
+    WHERE locktype = 'advisory' AND granted
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    GROUP BY pid`
+
+  const store: Store = {
+    runner: (options) =>
+      DurablePostgres.runner({
+        database: { url },
+        secrets: [Redacted.make("the secret of a deployment for tests")],
+        ...options
+      }),
+    whileHeld: (program) =>
+      Effect.gen(function* () {
+        const [first] = yield* sessions
+        let looks = 0
+        const watch = Effect.flatMap(sessions, (now) =>
+          Effect.sync(() => {
+            looks++
+            assert.deepStrictEqual(now, [{ pid: first!.pid, locks: 64 }], "a lock is lost")
+          })
+        )
+        const result = yield* Effect.raceFirst(
+          program,
+          watch.pipe(Effect.repeat(Schedule.spaced("100 millis")), Effect.andThen(Effect.never))
+        )
+        yield* watch
+        yield* print(`${looks} looks at the locks: one session held all 64`)
+        return result
+      })
+  }
+  return store
+})
+
+layer(live, { excludeTestServices: true })("A queue of durable jobs", (it) => {
+  for (const { name, store } of [
+    { name: "SQLite", store: sqlite },
+    { name: "Postgres", store: postgres }
+  ]) {
+    it.effect(
+      `stores ${count} jobs in ${name}, uploads every one once, and few at the same time`,
+      () =>
+        Effect.gen(function* () {
+          const { file } = yield* folder
+          const { runner, whileHeld } = yield* store
+          const content = yield* file("a.bin", 1000)
+          const gate = yield* gated
+          yield* Effect.gen(function* () {
+            yield* Durable.start(job("first", [], { files: [gate.file("first")] }))
+            yield* gate.reached
+            const begun = performance.now()
+            const before = heap()
+            const keys = Stream.range(1, count).pipe(Stream.map((number) => job(`job ${number}`, [content])))
+            const queued = yield* Durable.startAll(keys).pipe(
+              Stream.filter(({ _tag }) => _tag === "Started"),
+              Stream.runCount,
+              whileHeld
+            )
+            assert.strictEqual(queued, count)
+            // The only upload that is allowed does not end, so no other job begins.
+            const waiting = yield* Stream.runCount(Durable.list({ state: "Queued" }))
+            assert.strictEqual(waiting, count)
+            const queuing = heap() - before
+            assert.isBelow(queuing, 32)
+            const seconds = (performance.now() - begun) / 1000
+            yield* print(`${count} jobs queued in ${seconds.toFixed(1)} s, ${queuing.toFixed(1)} MiB more`)
+          }).pipe(Effect.provide(runner({ uploads: 1 }), { local: true }), Effect.provide(gate.layer))
+
+          // The next process continues the queue.
+          yield* Effect.gen(function* () {
+            const before = heap()
+            yield* gate.open
+            yield* Durable.await("first")
+            const sent = performance.now()
+            let most = 0
+            yield* Effect.forEach(
+              Array.from({ length: count }, (_, index) => index + 1),
+              (number) =>
+                Effect.tap(Durable.await(`job ${number}`), ({ uploads }) =>
+                  Effect.sync(() => {
+                    assert.strictEqual(uploads?.[0]?.sha256, content.sha256)
+                    if (number % 100 === 0) most = Math.max(most, heap())
+                  })
+                ),
+              { concurrency: 100, discard: true }
+            ).pipe(whileHeld)
+            assert.isBelow(most - before, 64)
             const seconds = (performance.now() - sent) / 1000
-            yield* Effect.log(
+            yield* print(
               `uploaded in ${seconds.toFixed(1)} s, ${(count / seconds).toFixed(1)} a second, at most ${(most - before).toFixed(1)} MiB more`
             )
-          }
-          const completed = yield* Stream.runCount(Durable.list({ state: "Completed" }))
-          assert.strictEqual(completed, count + 1)
-        }).pipe(withRunner(database), Effect.provide(gate.layer))
-      }),
-    { timeout: 3_600_000 }
-  )
+            const completed = yield* Stream.runCount(Durable.list({ state: "Completed" }))
+            assert.strictEqual(completed, count + 1)
+          }).pipe(Effect.provide(runner(), { local: true }), Effect.provide(gate.layer))
+        }).pipe(Effect.scoped),
+      { timeout: 3_600_000 }
+    )
+  }
 })
