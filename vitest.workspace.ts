@@ -24,7 +24,9 @@ export default defineConfig({
       }
     ],
     // Fails a test that shows a secret or a capability.
-    setupFiles: [fileURLToPath(new URL("scripts/walk/setup.ts", import.meta.url))],
+    setupFiles: ["setup.ts", "properties.ts"].map((name) =>
+      fileURLToPath(new URL(`scripts/walk/${name}`, import.meta.url))
+    ),
     // No test waits this long; a busy machine may.
     testTimeout: 60_000,
     hookTimeout: 60_000,
