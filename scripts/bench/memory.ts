@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
-import { createHash, type Hash } from "node:crypto"
+import { createHash, randomBytes, type Hash } from "node:crypto"
 import { readdirSync } from "node:fs"
 import * as Service from "./service.ts"
 import * as Uploads from "./uploads.ts"
@@ -22,17 +22,44 @@ const [first = 0, second = 0] = numbers.map(Number)
 const rss = () => process.memoryUsage().rss / Uploads.mebi
 const upload = Uploads.oursOf(origin, UploadSource.fromBytes(new Uint8Array(Uploads.mebi)))
 
-/** A stream of `first` bytes. Each piece has its own memory and differs from every other piece. */
-const pieces = (hash: Hash) =>
+const pieceSize = 256 * 1024
+
+/** A stream of `first` bytes, in pieces made by `make` from their offsets. */
+const streamOf = (hash: Hash, make: (at: number) => Uint8Array) =>
   Stream.unfold(0, (at) =>
     Effect.sync(() => {
       if (at >= first) return undefined
-      const piece = new Uint8Array(256 * 1024).fill((at / (256 * 1024)) % 251)
-      new DataView(piece.buffer).setFloat64(0, at)
+      const piece = make(at)
       hash.update(piece)
       return [piece, at + piece.length] as const
     })
   )
+
+/** A stream in which each piece has its own memory and differs from every other piece. */
+const pieces = (hash: Hash) =>
+  streamOf(hash, (at) => {
+    const piece = new Uint8Array(pieceSize).fill((at / pieceSize) % 251)
+    new DataView(piece.buffer).setFloat64(0, at)
+    return piece
+  })
+
+/** A stream whose pieces are views of the same memory at different offsets, so the stream leaves no garbage. */
+const views = (hash: Hash) => {
+  const memory = randomBytes(Uploads.mebi)
+  return streamOf(hash, (at) => {
+    const start = (at / pieceSize) * 191
+    return memory.subarray(start % (memory.length - pieceSize)).subarray(0, pieceSize)
+  })
+}
+
+/** Uploads a stream with `Upload.sink`. */
+const sink = (stream: (hash: Hash) => Stream.Stream<Uint8Array>) =>
+  Effect.gen(function* () {
+    const hash = createHash("sha256")
+    const target = yield* Uploads.target(origin)
+    yield* Stream.run(stream(hash), Upload.sink(target, { metadata: Uploads.metadata }))
+    return { sha256: hash.digest("hex") }
+  })
 
 /** The number of open files and sockets of this process. */
 const handles = () => readdirSync("/proc/self/fd").length
@@ -86,13 +113,9 @@ const works: Readonly<
     ),
     {}
   ),
-  sink: Effect.gen(function* () {
-    const hash = createHash("sha256")
-    const target = yield* Uploads.target(origin)
-    yield* Stream.run(pieces(hash), Upload.sink(target, { metadata: Uploads.metadata }))
-    return { sha256: hash.digest("hex") }
-  }),
-  // The pieces of `sink`, which are not sent.
+  sink: sink(views),
+  sinkOfPieces: sink(pieces),
+  // The pieces of `sinkOfPieces`, which are not sent.
   pieces: Effect.suspend(() => {
     const hash = createHash("sha256")
     const turn = Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
