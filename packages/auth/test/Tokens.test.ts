@@ -1,13 +1,16 @@
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import type * as Tokens from "@assembly-effect/auth/Tokens"
+import * as TokenStore from "@assembly-effect/auth/TokenStore"
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/testing/TestClock"
 import * as TokenServer from "./utils/TokenServer.ts"
 
@@ -200,6 +203,27 @@ describe("The lifetime of a token", () => {
       assert.strictEqual((yield* Effect.flip(at("1 hour")))._tag, "TokenUnavailable")
     }).pipe(Effect.provide(tokens()))
   )
+
+  it.effect("is used while it cannot be renewed, also if the store has one that has expired", () => {
+    const expired: TokenStore.Token = {
+      value: Redacted.make("expired"),
+      expiresAt: DateTime.makeUnsafe(0),
+      renewAt: DateTime.makeUnsafe(0)
+    }
+    const store = TokenStore.TokenStore.of({
+      load: () => Effect.succeedSome(expired),
+      save: () => Effect.void,
+      forget: () => Effect.void
+    })
+    return Effect.gen(function* () {
+      const server = yield* TokenServer.make(token({ expires_in: 3600 }), answer(503, "busy"))
+      const request = { baseUrl: server.baseUrl, scope: "dam:write" }
+      assert.strictEqual(yield* get(request), "token-1")
+      yield* TestClock.adjust(Duration.seconds(3570))
+      assert.strictEqual(yield* get(request), "token-1")
+      assert.strictEqual(server.received.length, 2)
+    }).pipe(Effect.provide(tokens(undefined, Layer.succeed(TokenStore.TokenStore, store))))
+  })
 
   it.effect("starts before the request, however late its response comes", () =>
     Effect.gen(function* () {

@@ -159,7 +159,7 @@ export const auth = [
         replace: `current === undefined || Option.isNone(pause)`
       },
       {
-        name: "a token that expired while the store was read is given out",
+        name: "an expired token of the store hides the token of this process",
         find: `token !== undefined && isLater(token.expiresAt, now) && !refused.some(`,
         replace: `token !== undefined && !refused.some(`
       },

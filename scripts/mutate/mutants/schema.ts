@@ -203,7 +203,7 @@ export const schema = [
   ),
   ...changes(
     "packages/schema/src/internal/loopback.ts",
-    ["Auth", "ServiceOrigins", "TusUpload"],
+    ["Scalar", "ServiceOrigins"],
     [
       {
         name: "a host that begins like loopback is loopback",
