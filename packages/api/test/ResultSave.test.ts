@@ -52,9 +52,13 @@ it.live("keeps the permissions of the file that it replaces, unless the caller g
   Effect.gen(function* () {
     const { file, fs, path } = yield* folderAnd(whole)
     yield* fs.writeFileString(path, "old")
-    yield* fs.chmod(path, 0o640)
-    yield* Results.save(file, path)
-    assert.strictEqual(yield* modeOf(fs, path), 0o640)
+    // More and less than a umask leaves of a new file.
+    for (const mode of [0o640, 0o666]) {
+      yield* fs.chmod(path, mode)
+      yield* Results.save(file, path)
+      assert.strictEqual(yield* modeOf(fs, path), mode)
+    }
+    yield* fs.chmod(path, 0o600)
     yield* Results.save(file, path, { mode: 0o666 })
     assert.strictEqual(yield* modeOf(fs, path), 0o666)
     const error = yield* Effect.flip(Results.save(file, path, { mode: 0o10000 }))
