@@ -27,6 +27,8 @@ export default defineConfig({
     setupFiles: ["setup.ts", "properties.ts"].map((name) =>
       fileURLToPath(new URL(`scripts/walk/${name}`, import.meta.url))
     ),
+    // By default, one core would be idle.
+    maxWorkers: "100%",
     // No test waits this long; a busy machine may.
     testTimeout: 60_000,
     hookTimeout: 60_000,
