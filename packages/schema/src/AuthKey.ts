@@ -115,7 +115,7 @@ const keys = {
  * - `scope`: at least one scope. The client sends a list; the service does not document how to send several scopes.
  * - `authKey`: the key itself. By default the service chooses a key.
  * - `canShowAuthSecret`: whether the secret can be requested later.
- * - `signatureAlgo`: the only algorithm whose signatures the service accepts.
+ * - `signatureAlgo`: the only signature algorithm that the service accepts from this Auth Key.
  *
  * Beyond the specification.
  *

@@ -66,7 +66,9 @@ const codePoints = (text: string): number => [...text].length
 
 const utf8 = new TextEncoder()
 
-/** Checks rules on the NFC form of a text, and reports every broken rule. */
+/**
+ * Makes a check of several rules. The check applies the rules to the NFC form of a text, and reports every broken rule.
+ */
 const rules = (...all: ReadonlyArray<readonly [holds: (text: string) => boolean, expected: string]>) => {
   return (text: string): ReadonlyArray<string> => {
     const normal = nfc(text)

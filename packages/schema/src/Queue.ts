@@ -15,7 +15,7 @@ import { type EncodedStructure, named, type Structure } from "./Named.ts"
 import { NonEmptyString, NonNegativeNumber } from "./Scalar.ts"
 
 /**
- * Numbers of slots by name. A name may also contain further names with their numbers.
+ * Numbers of slots by name. The value of a name is a number, or an object with further names.
  *
  * Beyond the specification.
  *
@@ -54,7 +54,7 @@ export interface JobSlots extends Structure<typeof JobSlots> {}
 
 /**
  * The params of a request for the statistics of the job slots. `since` is the start of the time window. `aggregation`
- * is the average or the maximum of each time bucket; null means the default of the service.
+ * selects the average (`avg`) or the maximum (`max`) of each time bucket; null means the default of the service.
  *
  * Beyond the specification.
  *
