@@ -124,7 +124,7 @@ export class TokenRateLimited extends Schema.TaggedError<TokenRateLimited>()("To
 }
 
 /**
- * The token request got no response, or a server error (5xx). A later retry may help.
+ * The token request got no response or a server error (5xx), or the rate limiter failed. A later retry may help.
  *
  * - `code`: the error code of the cause if it has one, such as `ECONNREFUSED`.
  * - `permanent`: whether a retry would fail again, as with an untrusted certificate or an unknown host.

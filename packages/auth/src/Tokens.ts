@@ -116,7 +116,7 @@ const toToken = (
   return { ...token, expiresAt: Option.getOrUndefined(expiresAt), renewAt: Option.getOrUndefined(renewAt) }
 }
 
-/** The time from `now` to a moment, at least zero. Infinite if `moment` is undefined. */
+/** The time from `now` to a moment, at least zero. The time is infinite if `moment` is undefined. */
 const timeUntil = (moment: DateTime.Utc | undefined, now: number): Duration.Duration =>
   moment === undefined ? Duration.infinity : Duration.millis(Math.max(0, moment.epochMilliseconds - now))
 
@@ -131,7 +131,7 @@ const extended = (token: TokenStore.Token, now: number, pause: Duration.Duration
   duration: Duration.min(pause, timeUntil(token.expiresAt, now))
 })
 
-/** The pause after a failed renewal. `None` if a retry cannot succeed. */
+/** The pause after a failed renewal. The result is `None` if a retry cannot succeed. */
 const pauseAfter = (error: AuthError.AuthError, maxWait: Duration.Duration): Option.Option<Duration.Duration> => {
   switch (error._tag) {
     case "TokenUnavailable":
@@ -159,8 +159,8 @@ const hasValue =
     Equal.equals(token.value, value)
 
 /**
- * The memory after a token was refused. Undefined if the refused token was not the latest token, because then nothing
- * changes.
+ * The memory after a token was refused. The result is undefined if the refused token was not the latest token, because
+ * the memory then does not change.
  */
 const afterRefusal = (memory: Memory, value: Redacted.Redacted): Memory | undefined =>
   memory.latest !== undefined && hasValue(value)(memory.latest)
@@ -216,8 +216,8 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
   })
 
   /**
-   * The best existing token that is still valid: the stored token, which may come from another process, else the latest
-   * token of this process.
+   * The existing token that is still valid and was not refused: the stored token, which may come from another process,
+   * else the latest token of this process.
    */
   const existing = Effect.fnUntraced(function* (grant: TokenStore.Grant) {
     const stored = Option.getOrUndefined(yield* store.load(grant))
@@ -231,7 +231,10 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     return { current, now }
   })
 
-  /** Keeps the current token until the next attempt, unless it expired during the failed renewal. */
+  /**
+   * Keeps the current token until the next attempt. Fails if there is no current token, if the current token has
+   * expired, or if a retry cannot succeed.
+   */
   const fallBack = Effect.fnUntraced(function* (current: TokenStore.Token | undefined, error: AuthError.AuthError) {
     const pause = pauseAfter(error, maxWait)
     const now = yield* Clock.currentTimeMillis

@@ -1,7 +1,7 @@
 /**
  * Reads response bodies as text, within limits. A limit counts the bytes that the HTTP client returns. `content-length`
- * is not used: it counts the bytes on the wire, and the client may have decompressed them, with or without removing
- * `content-encoding`.
+ * is not used, because it counts the bytes before the client decompresses them. `content-encoding` does not show
+ * whether the client has decompressed the body.
  */
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -159,8 +159,8 @@ export const ends = (response: Response, { maxBytes }: { readonly maxBytes: numb
   )
 
 /**
- * Limits the time of an exchange. `limit` fails when the time is over. After the status has decided the outcome, only
- * the time limit of {@link afterStatus} counts, so that the status is not lost.
+ * Limits the time of an exchange. `limit` is an effect that fails when the time is over. After the status has decided
+ * the outcome, only the time limit of {@link afterStatus} counts, so that the status is not lost.
  *
  * @since 0.1.0
  * @category combinators

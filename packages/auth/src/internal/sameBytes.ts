@@ -1,6 +1,6 @@
 /**
- * Checks that a client sends exactly the given bytes, even if it wraps the body of the request. Bytes that the client
- * compressed, dropped, repeated or changed are not sent.
+ * Checks that a client sends exactly the given bytes, even if it wraps the body of the request. If the client
+ * compresses, drops, repeats or changes bytes, the send fails.
  */
 import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
