@@ -127,7 +127,7 @@ export interface TusReceipt extends Structure<typeof TusReceipt> {}
 export interface TusReceiptEncoded extends EncodedStructure<typeof TusReceipt> {}
 
 /**
- * The Assembly Status. Further fields are kept. `ok` is the state of an Assembly that has not failed; `error` is the
+ * The Assembly Status. Unknown fields are kept. `ok` is the state of an Assembly that has not failed; `error` is the
  * error code of a failed Assembly. Use {@link state} to determine the state.
  *
  * `assembly_id` identifies the Assembly, and `ok` and `error` determine the state, so a value of the wrong type in
@@ -201,7 +201,7 @@ export const Receipts = named<Receipts>()(
  */
 export interface Receipts extends Structure<typeof Receipts> {}
 
-/** The fields with the URL of the Status. */
+/** The fields of a Status that contain its URL. */
 const addresses = ["assembly_url", "assembly_ssl_url"] as const
 
 /**

@@ -92,7 +92,7 @@ const fieldsOfEntry = {
 
 /**
  * One Assembly of the list. The entry is beyond the specification, which does not define this object. `id` and
- * `created` are always present. Any other field may be missing or null, and further fields are kept. `ok` and `error`
+ * `created` are always present. Any other field may be missing or null, and unknown fields are kept. `ok` and `error`
  * determine the state (`Assembly.state`), so a value of the wrong type in these fields is an error. Any other optional
  * field whose value has the wrong type is left out.
  *

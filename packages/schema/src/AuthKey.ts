@@ -192,7 +192,7 @@ export const Created = named<Created>()(
 export interface Created extends Structure<typeof Created> {}
 
 /**
- * The response to a change. `auth_key` is the changed Auth Key, and may be absent.
+ * The response to the change of an Auth Key. `auth_key` is the changed Auth Key, and may be absent.
  *
  * Beyond the specification.
  *
@@ -209,7 +209,7 @@ export const Updated = named<Updated>()(
 export interface Updated extends Structure<typeof Updated> {}
 
 /**
- * The response to a deletion.
+ * The response to the deletion of an Auth Key.
  *
  * Beyond the specification.
  *

@@ -21,7 +21,7 @@ const PaddedBase64 = Schema.String.check(
 
 /**
  * A stored file. `asset_id` is the stable id of the asset, and `path` is its current path in the Workspace. `size` is
- * in bytes, and `width` and `height` are in pixels. Further fields are kept.
+ * in bytes, and `width` and `height` are in pixels. Unknown fields are kept.
  *
  * Clause: spec.md, "DAM asset".
  *

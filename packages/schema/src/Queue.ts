@@ -79,7 +79,7 @@ export interface StatisticsQuery extends Structure<typeof StatisticsQuery> {}
 const number = lenient(Schema.Finite)
 
 /**
- * The slots of one time bucket. The bucket starts at `data_from_ts`, in seconds since 1970. Further fields are kept.
+ * The slots of one time bucket. The bucket starts at `data_from_ts`, in seconds since 1970. Unknown fields are kept.
  *
  * Beyond the specification.
  *
@@ -103,7 +103,7 @@ export interface Bucket extends Structure<typeof Bucket> {}
 export interface BucketEncoded extends EncodedStructure<typeof Bucket> {}
 
 /**
- * The statistics of the job slots. `granularity` is the length of a bucket in seconds. Further fields are kept.
+ * The statistics of the job slots. `granularity` is the length of a bucket in seconds. Unknown fields are kept.
  *
  * Beyond the specification.
  *

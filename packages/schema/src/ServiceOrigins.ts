@@ -178,7 +178,7 @@ const matches = (entry: string, origin: string): boolean => {
 
 const isPublic = (origin: string): boolean => origin === publicService.origin || matches(publicService.cells, origin)
 
-/** The URL of the Status of an Assembly. The service may be mounted below a path of its host. */
+/** Matches the URL of the Status of an Assembly. The service may be mounted below a path of its host. */
 const statusPath = /^https?:\/\/[^/]+(?:\/[A-Za-z0-9_~-]+)*\/assemblies\/([a-f0-9]{32})$/i
 
 /**
