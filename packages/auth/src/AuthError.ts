@@ -93,7 +93,8 @@ export class AudienceRefused extends Schema.TaggedError<AudienceRefused>()("Audi
 }
 
 /**
- * Any other refusal that a retry cannot change, such as `TOKEN_INVALID_REQUEST`.
+ * The service refused the token request with another error code, such as `TOKEN_INVALID_REQUEST`. A retry does not
+ * help.
  *
  * @since 0.1.0
  * @category errors

@@ -22,7 +22,7 @@ import * as Tokens from "./Tokens.ts"
  *
  * - `baseUrl`: the checked base URL of the request. A token is requested only from this URL.
  * - `params`: the encoded params.
- * - `nonceIn`: the path in the params where the operation expects the nonce.
+ * - `nonceIn`: the object that contains the nonce: the params themselves, or their `auth`.
  * - `scope`: the scope that the Auth Key or the token must have.
  * - `clockSkew`: how far the service's clock is ahead of the local clock, if known; negative if the service's clock is
  *   behind. The expiry of a signature is computed in the service's time.

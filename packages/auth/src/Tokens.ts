@@ -91,7 +91,10 @@ interface Memory {
 
 const blank: Memory = { latest: undefined, refused: [] }
 
-/** The number of refused tokens that are remembered. A read-only store may return a refused token again and again. */
+/**
+ * The number of refused tokens that are remembered. They are remembered, because a read-only store may return a refused
+ * token again and again.
+ */
 const maxRefused = 8
 
 /** The pause after a failed renewal while the token is still valid. */
@@ -107,7 +110,8 @@ const toToken = (
 ): TokenStore.Token => {
   const token = { value, expiresAt: undefined, renewAt: undefined }
   if (lifetime === undefined) return token
-  // The service starts the lifetime later than `asked`, so the token is not used after its expiry at the service.
+  // The service starts the lifetime after the time of the request (`asked`), so the token is not used after its expiry
+  // at the service.
   const expires = Duration.sum(Duration.millis(asked), lifetime)
   const early = Duration.min(renewBefore, Duration.divideUnsafe(lifetime, 2))
   const expiresAt = DateTime.make(Duration.toMillis(expires))

@@ -10,8 +10,8 @@ export interface Range {
 }
 
 /**
- * A part of a secret is found anywhere in a text if it has at least this many characters. A shorter secret is found
- * only as a whole.
+ * A part of a secret is found anywhere in a text if the part has at least this many characters. A shorter secret is
+ * found only as a whole.
  */
 const minPiece = 8
 

@@ -166,7 +166,7 @@ export const make = (
   let sends = 0
   let first: HttpClientRequest.HttpClientRequest | undefined
   let refusal: Lost | undefined
-  /** Whether the latest body leaves as a stream, which is read during the send. */
+  /** Whether the latest body is sent as a stream, which is read during the send. */
   let leavesAsStream = false
   /** The number of sends before the first read of the body. */
   let readAt: number | undefined
@@ -196,7 +196,10 @@ export const make = (
       ? HttpClientRequest.setBody(ours, HttpBody.stream(once(body.stream), body.contentType, body.contentLength))
       : ours
 
-  /** Whether a leaving body has the given bytes. A stream is compared while it is sent. */
+  /**
+   * Whether the body that the client is about to send (`leaving`) has the given bytes. A stream is compared while it is
+   * sent.
+   */
   const holdsOurs = (leaving: HttpBody.HttpBody): boolean => {
     const given = request.body
     switch (given._tag) {
@@ -232,7 +235,7 @@ export const make = (
         change(request, leaving) ?? (holdsOurs(leaving.body) ? undefined : new Lost({ ...other.changed, sent: "no" }))
       )
     }
-    // From here on, this is a second send of the same request.
+    // From here on, `leaving` is a second send of the request.
     if (!isSameUrl(leaving, first, isSentAlike) || leaving.method !== ours.method) return other.followed
     if (!isRead(ours.method)) return other.repeated
     return change(request, leaving) === undefined ? undefined : other.repeated

@@ -13,8 +13,9 @@ import * as Option from "effect/Option"
 import { withLimit } from "../internal/readBody.ts"
 
 /**
- * A request was not admitted and not sent. `wait` is the time until the rate limiter can give a permit. This time
- * exceeds `patience`, the longest wait that the caller accepts. `wait` is `None` if the rate limiter itself failed.
+ * A request was not admitted, so it was not sent. `wait` is the time until the rate limiter can give a permit. This
+ * time exceeds `patience`, the longest wait that the caller accepts. `wait` is `None` if the rate limiter itself
+ * failed.
  *
  * @since 0.1.0
  * @category errors
