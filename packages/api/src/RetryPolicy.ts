@@ -153,9 +153,9 @@ export const makeUnsafe = (options: Options): Policy => {
 /**
  * Makes a policy that retries the failures that {@link isRetryable} permits.
  *
- * The pauses are the pauses of {@link backOff}. If the response requests a pause (even a pause of zero), the policy
- * waits for the requested pause plus a random part of its own maximum pause, so that clients that were refused together
- * do not retry together.
+ * Without a requested pause, the policy uses the pauses of {@link backOff}. If the response requests a pause (even a
+ * pause of zero), the policy waits for the requested pause plus a random part of its own maximum pause, so that clients
+ * that were refused together do not retry together.
  *
  * @since 0.1.0
  * @category constructors

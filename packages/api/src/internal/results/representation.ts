@@ -20,7 +20,7 @@ export interface Representation {
 
 /**
  * The body contains the bytes from `start` to `end` (exclusive). `end` is undefined if the response does not contain
- * it.
+ * this position.
  */
 export interface Part {
   readonly start: number
