@@ -1,8 +1,8 @@
 /**
  * All errors of operations. Handle these errors by tag; a caller never needs to compare messages.
  *
- * No error contains a secret, a token, a signature, a signed URL or the URL of an upload or a Status, even if the
- * service repeats it.
+ * No error contains a secret, a token, a signature, a signed URL or the URL of an upload or a Status, even if a
+ * response of the service contains one of these.
  */
 import type * as AuthError from "@assembly-effect/auth/AuthError"
 import * as Duration from "effect/Duration"
@@ -50,7 +50,7 @@ export const Issue = Schema.Struct({
 export type Issue = typeof Issue.Type
 
 /**
- * The input breaks a rule of the specification. Nothing was sent.
+ * The input or an option breaks a rule. Nothing was sent.
  *
  * @since 0.1.0
  * @category errors
@@ -69,8 +69,8 @@ export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("Invali
 
 /**
  * The error of the token request (`@assembly-effect/auth/AuthError`), if that request failed and the operation was
- * therefore not sent. An error of the HTTP client is never the `cause`: a {@link TransportFailure} contains only its
- * `code`.
+ * therefore not sent. An error of the HTTP client is never the `cause`: a {@link TransportFailure} contains only the
+ * `code` of that error.
  */
 const cause = { cause: Schema.optionalKey(Cause.of<AuthError.AuthError>()) }
 
@@ -130,7 +130,7 @@ export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited"
 }
 
 /**
- * Any other error code of the service.
+ * The service responded with an error code for which the operation has no other error.
  *
  * @since 0.1.0
  * @category errors

@@ -295,8 +295,9 @@ export const layer = (
  * A client with signed requests for the service in the configuration: `ASSEMBLY_BASE_URL`, `ASSEMBLY_AUTH_KEY` and
  * `ASSEMBLY_AUTH_SECRET`. The `ConfigError` names each variable that is missing or empty.
  *
- * The options are the options of {@link layer}, except for `authenticator`: a Layer that replaces the signed requests
- * with another authentication. The `authenticator` Layer may use the Credentials from the configuration.
+ * The options are the options of {@link layer} without `baseUrl`, and one further option. `authenticator` is a Layer
+ * that replaces the signed requests with another authentication. The `authenticator` Layer may use the Credentials from
+ * the configuration.
  *
  * @example
  * AssemblyClient.layerConfig({ requestTimeout: "10 seconds" }).pipe(Layer.provide(FetchHttpClient.layer))

@@ -22,7 +22,7 @@ import * as Lanes from "./internal/lanes.ts"
 
 const origin = ({ url }: HttpClientRequest.HttpClientRequest): string => new URL(url).origin
 
-/** Wraps a client with a guard. An error of the guard becomes an `HttpClientError`. */
+/** Wraps a client with a guard, such as the circuit breaker. An error of the guard becomes an `HttpClientError`. */
 const guard = <E>(
   client: HttpClient.HttpClient,
   guarded: HttpClient.HttpClient.With<HttpClientError.HttpClientError | E>,

@@ -46,8 +46,8 @@ export type NamedError = new (details: ApiError.Details) => { readonly _tag: str
  *   repeated, even after a rate limit.
  * - `check`: checks the rules that a schema cannot check, because they need the current time or several params.
  * - `confidential`: present if the response contains secrets. This function returns the texts in the encoded params
- *   that are secrets, and no error repeats these texts. An error about a response that is not an error object repeats
- *   no part of this response.
+ *   that are secrets, and no error repeats these texts. If a response is neither a success nor an error object, the
+ *   error about this response contains no excerpt of the body.
  *
  * @since 0.1.0
  * @category models

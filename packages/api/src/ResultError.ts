@@ -39,8 +39,8 @@ export class ResultChanged extends Schema.TaggedError<ResultChanged>()("ResultCh
 }
 
 /**
- * The file differs from its description in the Status. `expected` is the value in the Status, `actual` is the value of
- * the file.
+ * The file differs from its description in the Status. `expected` is the value in the Status, and `actual` is the value
+ * of the file.
  *
  * @since 0.1.0
  * @category errors

@@ -45,8 +45,8 @@ export interface Failure {
 /**
  * Decides after each failed attempt: returns the pause before the next attempt, or `None` to give up.
  *
- * `start` begins a new count of failures, for one operation or for an upload after progress. The function that it
- * returns may remember the failures since `start`.
+ * `start` begins a new count of failures: for one operation, or for an upload that has made progress. The result of
+ * `start` is the function that decides. This function may remember the failures since `start`.
  *
  * @since 0.1.0
  * @category models
@@ -59,13 +59,13 @@ export interface Policy {
 const passing: ReadonlySet<number | undefined> = new Set([502, 503, 504])
 
 /**
- * Whether a retry is safe and may help.
+ * Whether a retry is safe and may help. The first of these rules that applies decides:
  *
- * - Always after `RateLimited`, because the service did nothing, unless the operation must never be repeated.
- * - The same rule applies to a request that was not sent.
+ * - Never for an operation that must never be repeated (`retry` is `"never"`).
  * - Never after a `permanent` failure, such as an unknown host or an untrusted certificate.
+ * - Always after `RateLimited`, and after a request that was not sent, because the service did nothing.
  * - For an operation that is safe to repeat: after a lost response and after 502, 503 and 504, whatever the body says.
- * - For a change: only after the error codes for which the service permits a retry.
+ * - For an operation that changes something: only after the error codes for which the service permits a retry.
  * - For an upload that resumes: after any other failure, because an upload asks the policy only after failures from
  *   which it may recover.
  *
@@ -83,12 +83,14 @@ export const isRetryable = ({ error, retry }: Pick<Failure, "error" | "retry">):
 
 /**
  * - `retries`: the maximum number of retries, 4 by default.
- * - `base`: the first pause, 250 ms by default. It doubles with each failure.
- * - `maxPause`: the maximum pause between attempts, 10 seconds by default.
+ * - `base`: the maximum of the first pause, 250 ms by default. This maximum doubles with each failure. The pause is at
+ *   least half of the maximum.
+ * - `maxPause`: the maximum pause that the policy itself chooses, 10 seconds by default.
  * - `maxWait`: the maximum pause that a response may request, 1 minute by default. If a response requests a longer
  *   pause, the operation does not wait, but fails with the error of that response.
  *
- * Each duration must be positive and finite, and `retries` an integer. Otherwise the Layer fails with `InvalidRequest`.
+ * Each duration must be positive and finite, and `retries` must be an integer of at least 0. If an option breaks this
+ * rule, the Layer fails with `InvalidRequest`.
  *
  * @since 0.1.0
  * @category models
@@ -151,9 +153,9 @@ export const makeUnsafe = (options: Options): Policy => {
 /**
  * Makes a policy that retries the failures that {@link isRetryable} permits.
  *
- * The pauses are the pauses of {@link backOff}. If the response requests a pause (even a pause of zero), the policy
- * waits for the requested pause plus a random part of its own maximum pause, so that clients that were refused together
- * do not retry together.
+ * Without a requested pause, the policy uses the pauses of {@link backOff}. If the response requests a pause (even a
+ * pause of zero), the policy waits for the requested pause plus a random part of its own maximum pause, so that clients
+ * that were refused together do not retry together.
  *
  * @since 0.1.0
  * @category constructors

@@ -93,7 +93,8 @@ export class AudienceRefused extends Schema.TaggedError<AudienceRefused>()("Audi
 }
 
 /**
- * Any other refusal that a retry cannot change, such as `TOKEN_INVALID_REQUEST`.
+ * The service refused the token request with another error code, such as `TOKEN_INVALID_REQUEST`. A retry does not
+ * help.
  *
  * @since 0.1.0
  * @category errors
@@ -124,7 +125,7 @@ export class TokenRateLimited extends Schema.TaggedError<TokenRateLimited>()("To
 }
 
 /**
- * The token request got no response, or a server error (5xx). A later retry may help.
+ * The token request got no response or a server error (5xx), or the rate limiter failed. A later retry may help.
  *
  * - `code`: the error code of the cause if it has one, such as `ECONNREFUSED`.
  * - `permanent`: whether a retry would fail again, as with an untrusted certificate or an unknown host.

@@ -18,14 +18,14 @@ import * as Signer from "./Signer.ts"
 import * as Tokens from "./Tokens.ts"
 
 /**
- * A request without authentication.
+ * A request that is not authenticated yet.
  *
  * - `baseUrl`: the checked base URL of the request. A token is requested only from this URL.
  * - `params`: the encoded params.
- * - `nonceIn`: the path in the params where the operation expects the nonce.
+ * - `nonceIn`: the object that contains the nonce: the params themselves, or their `auth`.
  * - `scope`: the scope that the Auth Key or the token must have.
- * - `clockSkew`: how far the service's clock is ahead of the local clock, if known; negative if it is behind. The
- *   expiry of a signature is computed in the service's time.
+ * - `clockSkew`: how far the service's clock is ahead of the local clock, if known; negative if the service's clock is
+ *   behind. The expiry of a signature is computed in the service's time.
  *
  * @since 0.1.0
  * @category models
@@ -39,8 +39,8 @@ export interface Unauthenticated {
 }
 
 /**
- * The proof of a request, and the `params` of the request as text. A signature is valid only for exactly this text, so
- * exactly this text must be sent.
+ * The proof of a request (a signature or a token), and the `params` of the request as text. A signature is valid only
+ * for exactly this text, so exactly this text must be sent.
  *
  * @since 0.1.0
  * @category models
@@ -50,7 +50,7 @@ export type Proof =
   | { readonly _tag: "Bearer"; readonly params: string; readonly token: Redacted.Redacted }
 
 /**
- * The Effect service that authenticates operations, with any kind of proof.
+ * The Effect service that authenticates operations, with signatures or with tokens.
  *
  * - `authenticate`: called for each attempt, so that each attempt has a fresh nonce and expiry.
  * - `refused`: called if the service did not accept a proof. `"retry"` means that another proof may be accepted; the

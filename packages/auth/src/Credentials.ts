@@ -12,7 +12,8 @@ import * as Settings from "./unstable/Settings.ts"
 import * as Variables from "./unstable/Variables.ts"
 
 /**
- * The Auth Key and the Auth Secret. For servers, edge runtimes and workers only: a browser must not have the secret.
+ * The Auth Key and the Auth Secret. Use this service only on servers and edge runtimes, because a browser must not have
+ * the secret.
  *
  * @since 0.1.0
  * @category services

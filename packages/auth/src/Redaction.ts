@@ -8,7 +8,7 @@
  *
  * **Details**
  *
- * - A secret is removed in every encoding: plain, or with any of its characters as `\/`, `\uNNNN`, `\xNN`, octal, `%NN`
+ * - A secret is removed if it is plain, or if any of its characters are written as `\/`, `\uNNNN`, `\xNN`, octal, `%NN`
  *   and `%uNNNN` of either case, `+` for a space, or an HTML entity. Encodings may be mixed, and nested up to five
  *   levels. No 8 consecutive characters of a secret remain, wherever the text was cut. A secret of less than 8
  *   characters is removed only as a whole. At the end of the text, even the first 4 characters of a secret are removed,
@@ -55,7 +55,10 @@ export interface Options {
   readonly max?: number | undefined
 }
 
-/** The maximum number of characters of a text that are read. The redacted text is far shorter. */
+/**
+ * The maximum number of characters of a text that are read. By default, a redacted text has at most a quarter of this
+ * number.
+ */
 const maxRead = 4 * 1024
 
 /** Replaces ranges of a text with the mask. The ranges may overlap. */
@@ -103,7 +106,7 @@ export const text = (written: string, { max = 1000, secrets = [] }: Options = {}
   textWith(written, Fragments.seek(secrets), max)
 
 /**
- * The beginning of a body for an error message: at most 200 characters.
+ * The redacted beginning of a body for an error message: at most 200 characters.
  *
  * @since 0.1.0
  * @category utilities
@@ -125,8 +128,9 @@ const maxValues = 256
 const more = "…"
 
 /**
- * Redacts the texts in a JSON value, keys included, as {@link text} does. Values that are more than 8 levels deep, or
- * that come after 256 values or 4096 characters, become `"…"`, to limit the time of the search for secrets.
+ * Redacts the texts in a JSON value, keys included, as {@link text} does. A value that is more than 8 levels deep, any
+ * value after the first 256 values, and any text after the first 4096 characters become `"…"`. Each array and each
+ * object keeps only its first 256 entries. These limits bound the time of the search for secrets.
  *
  * @since 0.1.0
  * @category utilities

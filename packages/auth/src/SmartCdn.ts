@@ -46,7 +46,7 @@ export interface Request {
 }
 
 /**
- * A field breaks a rule, so no URL was made. `issues` names each such field and its rule.
+ * A field breaks a rule, so no URL was made. `issues` names each invalid field and its rule.
  *
  * @since 0.1.0
  * @category errors
@@ -157,8 +157,8 @@ const toQuery = (key: string, urlParams: UrlParams, expiry: number): string => {
 /** The time of expiry in milliseconds since 1970. */
 const toExpiry = (expiresAt: Request["expiresAt"]): Effect.Effect<number> => {
   if (expiresAt === undefined) return Effect.map(Clock.currentTimeMillis, (now) => now + lifetime)
-  // An untyped caller may pass null or an object that is not a DateTime. `expiryRule` refuses null, and the undefined
-  // time of such an object.
+  // An untyped caller may pass null or an object that is not a DateTime. `expiryRule` refuses null. For an object that
+  // is not a DateTime, `epochMilliseconds` is undefined, which `expiryRule` refuses too.
   const isDate = typeof expiresAt === "object" && expiresAt !== null
   return Effect.succeed(isDate ? expiresAt.epochMilliseconds : expiresAt)
 }

@@ -54,7 +54,7 @@ export interface Grant {
 }
 
 /**
- * Stores the newest token of a grant. The methods cannot fail: without a stored token, a new token is requested.
+ * Stores the newest token of a grant. The methods cannot fail. If `load` returns no token, a new token is requested.
  *
  * @since 0.1.0
  * @category models

@@ -91,7 +91,10 @@ interface Memory {
 
 const blank: Memory = { latest: undefined, refused: [] }
 
-/** The number of refused tokens that are remembered. A read-only store may return a refused token again and again. */
+/**
+ * The number of refused tokens that are remembered. They are remembered, because a read-only store may return a refused
+ * token again and again.
+ */
 const maxRefused = 8
 
 /** The pause after a failed renewal while the token is still valid. */
@@ -107,7 +110,8 @@ const toToken = (
 ): TokenStore.Token => {
   const token = { value, expiresAt: undefined, renewAt: undefined }
   if (lifetime === undefined) return token
-  // The service starts the lifetime later than `asked`, so the token is not used after its expiry at the service.
+  // The service starts the lifetime after the time of the request (`asked`), so the token is not used after its expiry
+  // at the service.
   const expires = Duration.sum(Duration.millis(asked), lifetime)
   const early = Duration.min(renewBefore, Duration.divideUnsafe(lifetime, 2))
   const expiresAt = DateTime.make(Duration.toMillis(expires))
@@ -116,7 +120,7 @@ const toToken = (
   return { ...token, expiresAt: Option.getOrUndefined(expiresAt), renewAt: Option.getOrUndefined(renewAt) }
 }
 
-/** The time from `now` to a moment, at least zero. Infinite if `moment` is undefined. */
+/** The time from `now` to a moment, at least zero. The time is infinite if `moment` is undefined. */
 const timeUntil = (moment: DateTime.Utc | undefined, now: number): Duration.Duration =>
   moment === undefined ? Duration.infinity : Duration.millis(Math.max(0, moment.epochMilliseconds - now))
 
@@ -131,7 +135,7 @@ const extended = (token: TokenStore.Token, now: number, pause: Duration.Duration
   duration: Duration.min(pause, timeUntil(token.expiresAt, now))
 })
 
-/** The pause after a failed renewal. `None` if a retry cannot succeed. */
+/** The pause after a failed renewal. The result is `None` if a retry cannot succeed. */
 const pauseAfter = (error: AuthError.AuthError, maxWait: Duration.Duration): Option.Option<Duration.Duration> => {
   switch (error._tag) {
     case "TokenUnavailable":
@@ -159,8 +163,8 @@ const hasValue =
     Equal.equals(token.value, value)
 
 /**
- * The memory after a token was refused. Undefined if the refused token was not the latest token, because then nothing
- * changes.
+ * The memory after a token was refused. The result is undefined if the refused token was not the latest token, because
+ * the memory then does not change.
  */
 const afterRefusal = (memory: Memory, value: Redacted.Redacted): Memory | undefined =>
   memory.latest !== undefined && hasValue(value)(memory.latest)
@@ -216,8 +220,8 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
   })
 
   /**
-   * The best existing token that is still valid: the stored token, which may come from another process, else the latest
-   * token of this process.
+   * The existing token that is still valid and was not refused: the stored token, which may come from another process,
+   * else the latest token of this process.
    */
   const existing = Effect.fnUntraced(function* (grant: TokenStore.Grant) {
     const stored = Option.getOrUndefined(yield* store.load(grant))
@@ -231,7 +235,10 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     return { current, now }
   })
 
-  /** Keeps the current token until the next attempt, unless it expired during the failed renewal. */
+  /**
+   * Keeps the current token until the next attempt. Fails if there is no current token, if the current token has
+   * expired, or if a retry cannot succeed.
+   */
   const fallBack = Effect.fnUntraced(function* (current: TokenStore.Token | undefined, error: AuthError.AuthError) {
     const pause = pauseAfter(error, maxWait)
     const now = yield* Clock.currentTimeMillis

@@ -65,8 +65,9 @@ export class MalformedNotification extends Schema.TaggedError<MalformedNotificat
 }
 
 /**
- * A signed notification about an Assembly other than the expected Assembly. The error does not contain the Status of
- * that Assembly, because the Assembly may belong to somebody else.
+ * A signed notification about an Assembly other than the expected Assembly. `assemblyId` is the id of the expected
+ * Assembly. The error does not contain the Status in the notification, because the other Assembly may belong to
+ * somebody else.
  *
  * @since 0.1.0
  * @category errors

@@ -127,7 +127,7 @@ export interface TusReceipt extends Structure<typeof TusReceipt> {}
 export interface TusReceiptEncoded extends EncodedStructure<typeof TusReceipt> {}
 
 /**
- * The Assembly Status. Further fields are kept. `ok` is the state of an Assembly that has not failed; `error` is the
+ * The Assembly Status. Unknown fields are kept. `ok` is the state of an Assembly that has not failed; `error` is the
  * error code of a failed Assembly. Use {@link state} to determine the state.
  *
  * `assembly_id` identifies the Assembly, and `ok` and `error` determine the state, so a value of the wrong type in
@@ -201,11 +201,12 @@ export const Receipts = named<Receipts>()(
  */
 export interface Receipts extends Structure<typeof Receipts> {}
 
-/** The fields with the URL of the Status. */
+/** The fields of a Status that contain its URL. */
 const addresses = ["assembly_url", "assembly_ssl_url"] as const
 
 /**
- * The Assembly id in a URL such as `https://api2.example.com/assemblies/0123…`. Undefined for any other value.
+ * Returns the Assembly id in a URL such as `https://api2.example.com/assemblies/0123…`, or undefined for any other
+ * value.
  */
 const idIn = (address: unknown): unknown =>
   typeof address === "string"
@@ -333,8 +334,9 @@ export const CreateParams = renamed(
 export type CreateParams = typeof CreateParams.Type
 
 /**
- * The form fields next to the params. `numExpectedUploadFiles` is the number of files that will be uploaded with tus,
- * without counting the parts of a file (spec.md, "Create a tus upload").
+ * The form fields that a request to create an Assembly has in addition to `params`. `numExpectedUploadFiles` is the
+ * number of files that will be uploaded with tus, without counting the parts of a file (spec.md, "Create a tus
+ * upload").
  *
  * @since 0.1.0
  * @category schemas

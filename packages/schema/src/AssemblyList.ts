@@ -92,7 +92,7 @@ const fieldsOfEntry = {
 
 /**
  * One Assembly of the list. The entry is beyond the specification, which does not define this object. `id` and
- * `created` are always present. Any other field may be missing or null, and further fields are kept. `ok` and `error`
+ * `created` are always present. Any other field may be missing or null, and unknown fields are kept. `ok` and `error`
  * determine the state (`Assembly.state`), so a value of the wrong type in these fields is an error. Any other optional
  * field whose value has the wrong type is left out.
  *
@@ -112,8 +112,8 @@ const fields: ReadonlyMap<string, Schema.Top> = new Map(Object.entries(fieldsOfE
 const isJson = Schema.is(Schema.Json)
 
 /**
- * Whether the schema of a field accepts a value and returns it unchanged. `field` is undefined for a further key, whose
- * value must be JSON. The result is false for a schema that this function does not know.
+ * Whether the schema of a field accepts a value and returns it unchanged. If no field has the name of the key, `field`
+ * is undefined and the value must be JSON. The result is false for a schema that this function does not know.
  */
 const fits = (field: Schema.Top | undefined, value: unknown): boolean => {
   switch (field) {
@@ -165,7 +165,8 @@ export interface Page extends Structure<typeof Page> {}
  */
 export const Listing: Schema.Codec<Page, Page | ReadonlyArray<Entry>> = Schema.Union([
   Page,
-  // Only a plain array is converted to a `Page`, so that the usual object is not checked twice.
+  // The conversion checks the `Page` a second time. The service usually sends an object, so only a plain array is
+  // converted.
   Schema.Array(Entry).pipe(
     Schema.decodeTo(Schema.toType(Page), {
       decode: SchemaGetter.transform((items) => ({ items })),

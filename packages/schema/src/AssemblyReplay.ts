@@ -47,7 +47,7 @@ export const ReplayRequest = named<ReplayRequest>()(
 export interface ReplayRequest extends Structure<typeof ReplayRequest> {}
 
 /**
- * The new Assembly of a replay. `assembly_id` is the id of the new Assembly, not of the original Assembly. Further
+ * The new Assembly of a replay. `assembly_id` is the id of the new Assembly, not of the original Assembly. Unknown
  * fields are kept.
  *
  * Beyond the specification.

@@ -115,7 +115,7 @@ const keys = {
  * - `scope`: at least one scope. The client sends a list; the service does not document how to send several scopes.
  * - `authKey`: the key itself. By default the service chooses a key.
  * - `canShowAuthSecret`: whether the secret can be requested later.
- * - `signatureAlgo`: the only algorithm whose signatures the service accepts.
+ * - `signatureAlgo`: the only signature algorithm that the service accepts from this Auth Key.
  *
  * Beyond the specification.
  *
@@ -192,7 +192,7 @@ export const Created = named<Created>()(
 export interface Created extends Structure<typeof Created> {}
 
 /**
- * The response to a change. `auth_key` is the changed Auth Key, and may be absent.
+ * The response to the change of an Auth Key. `auth_key` is the changed Auth Key, and may be absent.
  *
  * Beyond the specification.
  *
@@ -209,7 +209,7 @@ export const Updated = named<Updated>()(
 export interface Updated extends Structure<typeof Updated> {}
 
 /**
- * The response to a deletion.
+ * The response to the deletion of an Auth Key.
  *
  * Beyond the specification.
  *

@@ -46,7 +46,7 @@ const amount = lenient(Amount)
 
 /**
  * The bill of a month. `total`, `sub_total` and `credit` are in `currency`. `plan` and `robots` are kept as the service
- * sends them, and so are further fields. An amount or a text whose value has the wrong type is left out.
+ * sends them, and so are unknown fields. An amount or a text whose value has the wrong type is left out.
  *
  * Beyond the specification.
  *

@@ -21,7 +21,7 @@ const PaddedBase64 = Schema.String.check(
 
 /**
  * A stored file. `asset_id` is the stable id of the asset, and `path` is its current path in the Workspace. `size` is
- * in bytes, and `width` and `height` are in pixels. Further fields are kept.
+ * in bytes, and `width` and `height` are in pixels. Unknown fields are kept.
  *
  * Clause: spec.md, "DAM asset".
  *
@@ -66,7 +66,9 @@ const codePoints = (text: string): number => [...text].length
 
 const utf8 = new TextEncoder()
 
-/** Checks rules on the NFC form of a text, and reports every broken rule. */
+/**
+ * Makes a check of several rules. The check applies the rules to the NFC form of a text, and reports every broken rule.
+ */
 const rules = (...all: ReadonlyArray<readonly [holds: (text: string) => boolean, expected: string]>) => {
   return (text: string): ReadonlyArray<string> => {
     const normal = nfc(text)

@@ -27,7 +27,8 @@ import { optionProblems } from "./internal/robotOptions.ts"
 export type Variable = `${string}\${${string}}${string}`
 
 /**
- * A Step in a `use`, with further options: `fields` selects files by the form field, and `as` names their role.
+ * A Step in a `use`, with further options: `fields` selects files by their form field, and `as` names the role of the
+ * selected files.
  *
  * @since 0.1.0
  * @category models
@@ -67,8 +68,8 @@ interface Common {
  * - `/upload/handle`: accepts the uploads. Only a Step with this robot may have the name `:original`.
  * - `/transloadit/store`: stores each file as an asset at `path`.
  * - `/file/hash`: puts the hash of each file into its `meta`.
- * - `/emulator/fail` and `/emulator/wait`: exist only in the embedded service. `/emulator/fail` fails with an error
- *   code, and `/emulator/wait` waits for a number of seconds.
+ * - `/emulator/fail` and `/emulator/wait`: exist only in the embedded service (`@assembly-effect/emulator`).
+ *   `/emulator/fail` fails with an error code, and `/emulator/wait` waits for a number of seconds.
  *
  * @since 0.1.0
  * @category models
@@ -133,8 +134,9 @@ const many = (value: unknown, path: Reference["path"]): ReadonlyArray<Reference 
   Array.isArray(value) ? value.map((item: unknown, index) => one(item, [...path, index])) : [one(value, path)]
 
 /**
- * Reads the `use` of a Step, in all its forms: each name in order and with repetitions, and a {@link Problem} for each
- * invalid part. The paths start below the `use`. This function does not check whether the named Steps exist.
+ * Reads the `use` of a Step, in all its forms. The result contains each name, in order and with repetitions, and a
+ * {@link Problem} for each invalid part. The paths in the result start below the `use`. This function does not check
+ * whether the named Steps exist.
  *
  * @example
  * Instructions.references({ use: { steps: ["faces", 1] } })
@@ -207,8 +209,8 @@ const stepProblems = (name: string, step: unknown, steps: Members, isWhole: bool
 }
 
 /**
- * Returns all problems of Steps. `of` is `"whole"` for complete Steps. `of` is `"changes"` for Steps that change the
- * Steps of a Template, because such Steps may use Steps that only the Template has.
+ * Returns all problems of Steps. If `of` is `"whole"`, a `use` may name only Steps in `steps`, and `:original`. If `of`
+ * is `"changes"`, the Steps change the Steps of a Template, so a `use` may also name a Step that only the Template has.
  *
  * @since 0.1.0
  * @category utilities

@@ -41,7 +41,7 @@ type Rest<S> = Omit<S, keyof Schema.Top>
  *
  * **Gotchas**
  *
- * Give both names to a struct that has optional keys and keeps further keys. Without names, the compiler writes the
+ * Give both names to a struct that has optional keys and keeps unknown keys. Without names, the compiler writes the
  * fields into the declaration files. In a declaration file, an index signature next to optional keys compiles only with
  * `exactOptionalPropertyTypes`.
  *

@@ -27,7 +27,8 @@ const escapeCharacter = (character: string): string =>
 export const escape = (text: string): string => text.toWellFormed().replace(unprintable, escapeCharacter)
 
 /**
- * Escapes a JSON text. Line breaks are kept. The result parses to the same value as the text.
+ * Escapes a JSON text. Line feeds are kept. The result parses to the same value as the text, unless tabs or carriage
+ * returns separate the values of the text: an escaped tab between two values is not JSON.
  *
  * @example
  * Printable.escapeJson(JSON.stringify({ name: "\u009b2J" })) // {"name":"\\u009b2J"}

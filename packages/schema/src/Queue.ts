@@ -15,7 +15,7 @@ import { type EncodedStructure, named, type Structure } from "./Named.ts"
 import { NonEmptyString, NonNegativeNumber } from "./Scalar.ts"
 
 /**
- * Numbers of slots by name. A name may also contain further names with their numbers.
+ * Numbers of slots by name. The value of a name is a number, or an object with further names.
  *
  * Beyond the specification.
  *
@@ -54,7 +54,7 @@ export interface JobSlots extends Structure<typeof JobSlots> {}
 
 /**
  * The params of a request for the statistics of the job slots. `since` is the start of the time window. `aggregation`
- * is the average or the maximum of each time bucket; null means the default of the service.
+ * selects the average (`avg`) or the maximum (`max`) of each time bucket; null means the default of the service.
  *
  * Beyond the specification.
  *
@@ -79,7 +79,7 @@ export interface StatisticsQuery extends Structure<typeof StatisticsQuery> {}
 const number = lenient(Schema.Finite)
 
 /**
- * The slots of one time bucket. The bucket starts at `data_from_ts`, in seconds since 1970. Further fields are kept.
+ * The slots of one time bucket. The bucket starts at `data_from_ts`, in seconds since 1970. Unknown fields are kept.
  *
  * Beyond the specification.
  *
@@ -103,7 +103,7 @@ export interface Bucket extends Structure<typeof Bucket> {}
 export interface BucketEncoded extends EncodedStructure<typeof Bucket> {}
 
 /**
- * The statistics of the job slots. `granularity` is the length of a bucket in seconds. Further fields are kept.
+ * The statistics of the job slots. `granularity` is the length of a bucket in seconds. Unknown fields are kept.
  *
  * Beyond the specification.
  *

@@ -14,7 +14,7 @@ const HttpCode = Schema.Union([
 ])
 
 /**
- * The general error object. An error object has at least one of `error`, `message` and `reason`; further fields are
+ * The general error object. An error object has at least one of `error`, `message` and `reason`; unknown fields are
  * kept. `http_code` is a number, or a number as text. Decide by the code in `error`, because the text of `message` may
  * change.
  *

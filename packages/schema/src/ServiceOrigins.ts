@@ -40,8 +40,8 @@ export interface ServiceOrigins {
 const labels = "[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
 
 /**
- * The scheme, a first label with one `*` and at least one letter or digit, at least two more labels, and an optional
- * port.
+ * Matches a pattern of origins: `https://`, a first label with one `*` and at least one letter or digit, at least two
+ * more labels, and an optional port.
  */
 const pattern = new RegExp(`^https://(?=[^.]*[a-z0-9])[a-z0-9-]*\\*[a-z0-9-]*(?:\\.${labels}){2,}(?::[0-9]{1,5})?$`)
 
@@ -52,7 +52,7 @@ const defaultPorts: ReadonlyMap<string, string> = new Map([
   ["http:", ":80"]
 ])
 
-/** The origin of a URL that has no path. Undefined if the host is not in canonical form. */
+/** Returns the origin of a URL that has no path, or undefined if the host is not in canonical form. */
 const parseOrigin = (written: string): string | undefined => {
   if (!URL.canParse(written)) return undefined
   const { origin, protocol } = new URL(written)
@@ -178,11 +178,12 @@ const matches = (entry: string, origin: string): boolean => {
 
 const isPublic = (origin: string): boolean => origin === publicService.origin || matches(publicService.cells, origin)
 
-/** The URL of the Status of an Assembly. The service may be mounted below a path of its host. */
+/** Matches the URL of the Status of an Assembly. The service may be mounted below a path of its host. */
 const statusPath = /^https?:\/\/[^/]+(?:\/[A-Za-z0-9_~-]+)*\/assemblies\/([a-f0-9]{32})$/i
 
 /**
- * The Assembly id of a Status URL. Undefined if the URL has a query, an encoded segment or a dot segment.
+ * Returns the Assembly id in a Status URL. Returns undefined if the URL is not a Status URL, or has a query, an encoded
+ * segment or a dot segment.
  *
  * @since 0.1.0
  * @category utilities

@@ -200,7 +200,7 @@ const shown = <const Ok extends string>(ok: Ok) =>
   kept({ ok: Schema.Literal(ok), message: text, ...settings, content: Sent })
 
 /**
- * A Template. Further fields are kept.
+ * A Template. Unknown fields are kept.
  *
  * Beyond the specification.
  *
@@ -317,7 +317,7 @@ export const Query = named<Query>()(
 export interface Query extends Structure<typeof Query> {}
 
 /**
- * One Template of the list. `content` is absent if it cannot be decoded. Further fields are kept.
+ * One Template of the list. `content` is absent if it cannot be decoded. Unknown fields are kept.
  *
  * Beyond the specification.
  *

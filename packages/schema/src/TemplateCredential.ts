@@ -156,7 +156,7 @@ export const Found = named<Found>()(
 export interface Found extends Structure<typeof Found> {}
 
 /**
- * The response to a creation. `credential` may be absent.
+ * The response to the creation of Template Credentials. `credential` may be absent.
  *
  * Beyond the specification.
  *
@@ -173,7 +173,7 @@ export const Created = named<Created>()(
 export interface Created extends Structure<typeof Created> {}
 
 /**
- * The response to a change. `credential` may be absent.
+ * The response to the change of Template Credentials. `credential` may be absent.
  *
  * Beyond the specification.
  *
@@ -190,7 +190,7 @@ export const Updated = named<Updated>()(
 export interface Updated extends Structure<typeof Updated> {}
 
 /**
- * The response to a deletion.
+ * The response to the deletion of Template Credentials.
  *
  * Beyond the specification.
  *

@@ -372,8 +372,8 @@ export const Created = Schema.Struct({
 })
 
 /**
- * {@link Created} in strict form: `x-content-type-options: nosniff` is required. Tus servers other than the service
- * omit this header.
+ * {@link Created} in strict form: `x-content-type-options: nosniff` is required. Other tus servers may omit this
+ * header.
  *
  * Clause: spec.md, "Create a tus upload".
  *

@@ -57,8 +57,8 @@ export {
 } from "./internal/invalidOperations.ts"
 
 /**
- * An invalid value. `path` is the path of the broken rule, with the key names of `input`. An empty path means the whole
- * value. `rule` describes the broken rule.
+ * An invalid value. `path` is the path of the invalid part, with the key names of `input`. An empty path means that the
+ * whole value is invalid. `rule` describes the broken rule.
  *
  * @since 0.1.0
  * @category models

@@ -7,7 +7,7 @@ import * as Transport from "../unstable/Transport.ts"
 const excerptBytes = 8 * 1024
 const lenient = new TextDecoder()
 
-/** `excerptOf`: returns the part of the beginning of a body that an error may repeat. */
+/** `excerptOf`: makes the excerpt that an error may contain, from the beginning of a body. */
 export interface Options {
   readonly maxBytes: number
   readonly excerptOf: (text: string) => string

@@ -31,7 +31,8 @@ export const make = (max: number): ClockSkew => ({ max, kept: 0 })
 export const current = (skew: ClockSkew): Effect.Effect<number> => Effect.sync(() => skew.kept)
 
 /**
- * The correction that an error suggests. `None` if the error suggests no correction, or a correction larger than `max`.
+ * The correction that an error suggests. The result is `None` if the error suggests no correction, or a correction
+ * larger than `max`.
  */
 export const suggested = ({ max }: ClockSkew, error: Failed["error"]): Option.Option<number> =>
   isExpired(error) && Math.abs(error.clockSkew) <= max ? Option.some(error.clockSkew) : Option.none()

@@ -9,8 +9,8 @@ import * as ApiError from "../ApiError.ts"
 import type { AssemblyError } from "../Assemblies.ts"
 
 /**
- * The outcome of an Assembly: its Status if the Assembly completed, else the error that describes how it ended. `None`
- * while the Status is not final.
+ * The outcome of an Assembly: its Status if the Assembly completed, else the error that describes how it ended. The
+ * result is `None` while the Status is not final.
  *
  * @example
  * Option.match(Assemblies.outcome(status), { onNone: () => "running", onSome: Result.isSuccess })
@@ -51,8 +51,8 @@ export interface Pace {
 }
 
 /**
- * The pause after reading number `reading`, counted from 0. Up to a tenth is added at random, so that many watchers do
- * not read at the same time.
+ * The pause after reading number `reading`, counted from 0. Up to a tenth of the pause is added at random, so that many
+ * watchers do not read at the same time.
  */
 export const pause = (pace: Pace, reading: number): Effect.Effect<Duration.Duration> =>
   Effect.map(Random.next, (chance) =>
@@ -61,7 +61,7 @@ export const pause = (pace: Pace, reading: number): Effect.Effect<Duration.Durat
 
 /**
  * Reads the Status, and reads it again after every rate limit, because a rate limit says nothing about the Assembly. If
- * the requested pause is longer than `maxWait`, fails with `RateLimited`.
+ * the requested pause is longer than `maxWait`, the effect fails with `RateLimited`.
  */
 export const patiently = <E, R>(
   read: Effect.Effect<Assembly.Status, E, R>,

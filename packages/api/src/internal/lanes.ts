@@ -87,8 +87,8 @@ export const make = (limiter: RateLimiter.RateLimiter, options: Options): Admiss
     })
 
   /**
-   * Waits in the lane, at most until the time `until`. The estimate may be too short, because another process may take
-   * permits.
+   * Waits in the lane, at most until the time `until`. The wait needs this limit, because it may be longer than its
+   * estimate: another process may take permits.
    */
   const queue = (key: string, lane: Lane, now: number, until: number): Effect.Effect<void, Admission.NotAdmitted> =>
     Effect.suspend(() => {

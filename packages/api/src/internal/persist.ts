@@ -38,7 +38,7 @@ interface Progress {
   readonly skewCorrected: boolean
 }
 
-/** The pause before the next attempt in milliseconds. `None` if there is no next attempt. */
+/** The pause before the next attempt in milliseconds. The result is `None` if there is no next attempt. */
 const pauseBefore = Effect.fnUntraced(function* (run: Run<unknown>, { error, wait }: Failed, failures: number) {
   const { name, retry } = run.operation
   const next = yield* run.next({ operation: name, retry, failures, error, wait })

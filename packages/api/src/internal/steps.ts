@@ -4,7 +4,7 @@ import type * as ApiError from "../ApiError.ts"
 
 /**
  * Checks the Steps of a new Assembly by the rules of `Instructions.make`. If the params also name a Template, the Steps
- * in the params change the Steps of the Template, so they may use Steps that only the Template has.
+ * in the params change the Steps of the Template, so a `use` in the params may name Steps that only the Template has.
  */
 export const check = ({ steps, templateId }: Assembly.CreateParams): ReadonlyArray<ApiError.Issue> =>
   steps === undefined

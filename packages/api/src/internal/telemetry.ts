@@ -6,7 +6,10 @@ import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import type * as Operation from "../Operation.ts"
 
-/** Counts the operations that have ended, by name and outcome. The outcome is `success` or the tag of the error. */
+/**
+ * Counts the operations that have ended, by name and outcome. The outcome is `success` or the tag of the error. An
+ * operation that ends with an interruption or a defect is not counted.
+ */
 const requests = (operation: string, outcome: string) =>
   Metric.counter("assembly_operations", {
     description: "Operations that ended, by outcome",
@@ -22,7 +25,7 @@ const durations = (operation: string, outcome: string) =>
     attributes: { operation, outcome, unit: "ms" }
   })
 
-/** The tag of the error. Interruptions and defects are both counted as `interrupted`. */
+/** The outcome of a failed operation: the tag of the error, or `interrupted` for an interruption or a defect. */
 const outcomeOf = <A, E extends { readonly _tag: string }>(exit: Exit.Failure<A, E>): string =>
   Option.match(Exit.findErrorOption(exit), { onNone: () => "interrupted", onSome: ({ _tag }) => _tag })
 

@@ -30,8 +30,8 @@ const portable = (): Md5 => {
 export const make: Effect.Effect<Md5> = /* @__PURE__ */ Effect.map(Hashing, (create = portable) => create())
 
 /**
- * The MD5 of a file in a Status, in lowercase. Undefined if the Status has no MD5 for the file, or if the value is not
- * an MD5.
+ * The MD5 of a file in a Status, in lowercase. The result is undefined if the Status has no MD5 for the file, or if the
+ * value is not an MD5.
  *
  * @since 0.1.0
  * @category utilities

@@ -151,9 +151,9 @@ const isBeforeSending = (error: object): boolean => {
 }
 
 /**
- * If the connection was refused, the request was not sent. A proxy that cannot reach the service responds with a status
- * instead. That the request was not sent is certain only for a single send: if the sends of a client cannot be
- * observed, the client may have sent the request before.
+ * Whether the service may have received the request. The answer is `no` in two cases: if sends can be observed and no
+ * send was observed, or if the only observed send failed before a connection existed (`before`). In any other case, a
+ * send may have arrived.
  */
 const sent = (before: boolean, { isSeen, sends }: Circumstances): "no" | "maybe" =>
   (before && sends === 1) || (isSeen && sends === 0) ? "no" : "maybe"

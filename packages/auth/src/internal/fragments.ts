@@ -10,12 +10,12 @@ export interface Range {
 }
 
 /**
- * A part of a secret is found anywhere in a text if it has at least this many characters. A shorter secret is found
- * only as a whole.
+ * A part of a secret is found anywhere in a text if the part has at least this many characters. A shorter secret is
+ * found only as a whole.
  */
 const minPiece = 8
 
-/** The beginning of a secret is found at the end of a cut text if it has at least this many characters. */
+/** The beginning of a secret is found at the end of a cut text if the beginning has at least this many characters. */
 const minBeginning = 4
 
 /** Treats a space and a plus sign as equal, and ignores the case of letters. */
@@ -44,7 +44,8 @@ export const seek = (secrets: ReadonlyArray<string>): ReadonlyArray<Sought> =>
   [...new Set(secrets.flatMap(readingsOf))].filter((secret) => secret !== "").map(sought)
 
 /**
- * Continues a match: `found` is the part of the secret that ends at `at`. Returns the position at which the match ends.
+ * Continues a match: `found` is the part of the secret that ends at `at`. Returns the position at which the match ends,
+ * or undefined if there is no match.
  */
 const endOfPiece = (text: string, at: number, found: string, secret: Sought): number | undefined => {
   if (found.length >= secret.piece) return at

@@ -1,7 +1,7 @@
 /**
  * Reads response bodies as text, within limits. A limit counts the bytes that the HTTP client returns. `content-length`
- * is not used: it counts the bytes on the wire, and the client may have decompressed them, with or without removing
- * `content-encoding`.
+ * is not used, because it counts the bytes before the client decompresses them. `content-encoding` does not show
+ * whether the client has decompressed the body.
  */
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -73,9 +73,9 @@ const takePieces = (
   readerOf.get(response)?.(response, take) ?? fromStream(response, take)
 
 /**
- * Reads a body into `chunks`, and stops at the first chunk that exceeds `maxBytes`. The chunk that exceeds the limit is
- * included, because an error shows the beginning of the body; `Stream.limitBytes` would drop it. Returns whether the
- * body ended within the limit.
+ * Reads a body into `chunks`, and stops at the chunk with which the body exceeds `maxBytes`. This chunk is included,
+ * because an error shows the beginning of the body. `Stream.limitBytes` would drop this chunk. Returns whether the body
+ * ended within the limit.
  */
 const readInto = (
   chunks: Array<Uint8Array>,
@@ -96,7 +96,8 @@ const readInto = (
   })
 
 /**
- * Reads the body as strict UTF-8 text of at most `maxBytes`. Reading stops at the first chunk that exceeds the limit.
+ * Reads the body as strict UTF-8 text of at most `maxBytes`. Reading stops at the chunk with which the body exceeds
+ * this limit.
  *
  * @since 0.1.0
  * @category utilities
@@ -130,8 +131,8 @@ const ProgressRef = Context.Reference<Progress | undefined>("@assembly-effect/au
 const rest = Duration.seconds(5)
 
 /**
- * Reads a body after the status has decided the outcome. Returns `orElse` if the reading takes longer than 5 seconds.
- * During this reading, the time limit of {@link withLimit} does not end the exchange.
+ * Reads a body after the status has decided the outcome. Returns the result of `orElse` if the reading takes longer
+ * than 5 seconds. During this reading, the time limit of {@link withLimit} does not end the exchange.
  */
 const afterStatus = <A, R>(reading: Effect.Effect<A, never, R>, orElse: () => A): Effect.Effect<A, never, R> =>
   Effect.flatMap(ProgressRef, (progress) => {
@@ -159,8 +160,8 @@ export const ends = (response: Response, { maxBytes }: { readonly maxBytes: numb
   )
 
 /**
- * Limits the time of an exchange. `limit` fails when the time is over. After the status has decided the outcome, only
- * the time limit of {@link afterStatus} counts, so that the status is not lost.
+ * Limits the time of an exchange. `limit` is an effect that fails when the time is over. After the status has decided
+ * the outcome, only the time limit of {@link afterStatus} counts, so that the status is not lost.
  *
  * @since 0.1.0
  * @category combinators

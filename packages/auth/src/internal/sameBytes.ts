@@ -1,6 +1,6 @@
 /**
- * Checks that a client sends exactly the given bytes, even if it wraps the body of the request. Bytes that the client
- * compressed, dropped, repeated or changed are not sent.
+ * Checks that a client sends exactly the given bytes, even if the client wraps the body of the request. If the client
+ * compresses, drops, repeats or changes bytes, the send fails.
  */
 import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
@@ -42,7 +42,7 @@ export class SameBytes {
     this.#size = 0
   }
 
-  /** Whether a piece continues the given bytes. */
+  /** Whether a sent piece has the next given bytes. */
   sees(piece: Uint8Array): boolean {
     let left = piece
     while (left.length > 0) {
@@ -66,7 +66,10 @@ export class SameBytes {
     return this.#size === 0
   }
 
-  /** The same stream, but it fails before a byte that was not given, and at its end if given bytes are missing. */
+  /**
+   * Adds a check to a stream. The result fails before the first byte that was not given. The result also fails at its
+   * end if given bytes are missing.
+   */
   only<E>(
     stream: Stream.Stream<Uint8Array, E>,
     { length, refuse }: { readonly length: number | undefined; readonly refuse: () => Lost }

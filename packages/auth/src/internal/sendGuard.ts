@@ -18,8 +18,9 @@ const other = {
     sent: "maybe",
     permanent: false
   }),
-  // `sent` is `maybe`, because the service may have carried out the request before it redirected; before a 303 the
-  // service has certainly carried out the request. An earlier send whose response was lost may have arrived too.
+  // `sent` is `maybe`, because the service may have carried out the request before it responded with a redirect. A 303
+  // even means that the service has carried out the request. An earlier send whose response was lost may have arrived
+  // too.
   followed: new Lost({
     problem: "the HTTP client would have followed a redirect",
     code: "REQUEST_REDIRECTED",
@@ -105,7 +106,8 @@ const isResized = (
 }
 
 /**
- * The error if the leaving request differs from the given request in a way that is not permitted.
+ * The error if the request that the client is about to send (`leaving`) differs from the given request (`ours`) in a
+ * way that is not permitted.
  */
 const change = (
   ours: HttpClientRequest.HttpClientRequest,
@@ -135,10 +137,10 @@ const isRead = (method: string): boolean => method === "GET" || method === "HEAD
  * - `request`: the request to give to the client. If its body is a stream, the body can be read only once.
  * - `onSend`: called with each request before it is sent. `onSend` throws to stop a send: it runs in a predicate of the
  *   HTTP client, and a predicate cannot fail in another way.
- * - `onAnswer`: checks that the requested URL has responded.
+ * - `onAnswer`: checks that the response came from the requested URL.
  * - `refusal`: the error of a stopped send, if a send was stopped. This error takes precedence over the result of the
  *   client.
- * - `sends`: the number of permitted sends.
+ * - `sends`: the number of sends so far, without the stopped sends.
  */
 export interface SendGuard {
   readonly request: HttpClientRequest.HttpClientRequest
@@ -164,7 +166,7 @@ export const make = (
   let sends = 0
   let first: HttpClientRequest.HttpClientRequest | undefined
   let refusal: Lost | undefined
-  /** Whether the latest body leaves as a stream, which is read during the send. */
+  /** Whether the latest body is sent as a stream, which is read during the send. */
   let leavesAsStream = false
   /** The number of sends before the first read of the body. */
   let readAt: number | undefined
@@ -194,7 +196,10 @@ export const make = (
       ? HttpClientRequest.setBody(ours, HttpBody.stream(once(body.stream), body.contentType, body.contentLength))
       : ours
 
-  /** Whether a leaving body has the given bytes. A stream is compared while it is sent. */
+  /**
+   * Whether the body that the client is about to send (`leaving`) has the given bytes. A stream is compared while it is
+   * sent.
+   */
   const holdsOurs = (leaving: HttpBody.HttpBody): boolean => {
     const given = request.body
     switch (given._tag) {
@@ -230,7 +235,7 @@ export const make = (
         change(request, leaving) ?? (holdsOurs(leaving.body) ? undefined : new Lost({ ...other.changed, sent: "no" }))
       )
     }
-    // From here on, this is a second send of the same request.
+    // From here on, `leaving` is a second send of the request.
     if (!isSameUrl(leaving, first, isSentAlike) || leaving.method !== ours.method) return other.followed
     if (!isRead(ours.method)) return other.repeated
     return change(request, leaving) === undefined ? undefined : other.repeated

@@ -147,7 +147,10 @@ const read = (grant: Grant, { credentials }: Environment) =>
     return yield* Effect.fail(toError(grant, status, code, problem, wait))
   })
 
-/** The error of a request that was not admitted. The error has no status, because nothing was sent. */
+/**
+ * The error of a request that was not admitted. The error has no HTTP status, or the status 0, because nothing was
+ * sent.
+ */
 const notAdmitted = ({ message, wait }: Admission.NotAdmitted): AuthError.AuthError =>
   Option.match(wait, {
     onNone: () => new AuthError.TokenUnavailable({ problem: message }),

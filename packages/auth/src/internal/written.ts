@@ -34,7 +34,10 @@ const short: ReadonlyMap<string, string> = new Map([
   ["f", "\f"]
 ])
 
-/** `\uNNNN`, `\UNNNNNNNN`, `\u{N}`, `\xNN`, `\NNN` in octal, and a backslash before a character. */
+/**
+ * `\uNNNN`, `\u{N}`, `\xNN`, `\NNN` in octal, short escapes such as `\n`, and a backslash before a quote, a backslash
+ * or a slash.
+ */
 const backslash = /\\(?:u([0-9a-f]{4})|u\{([0-9a-f]{1,6})\}|x([0-9a-f]{2})|([0-3][0-7]{2})|([nrtbf])|(["'\\/]))/iy
 /** `&#47;`, `&#x2f;` and `&amp;`. A number may have leading zeros, and the semicolon after a number may be missing. */
 const entity = /&(?:#0{0,32}([0-9]{1,7});?|#x0{0,32}([0-9a-f]{1,6});?|([a-z]{2,6});)/iy

@@ -13,8 +13,9 @@ import * as Option from "effect/Option"
 import { withLimit } from "../internal/readBody.ts"
 
 /**
- * A request was not admitted and not sent. `wait` is the time until the rate limiter can give a permit. This time
- * exceeds `patience`, the longest wait that the caller accepts. `wait` is `None` if the rate limiter itself failed.
+ * A request was not admitted, so it was not sent. `wait` is the time until the rate limiter can give a permit. This
+ * time exceeds `patience`, the longest wait that the caller accepts. `wait` is `None` if the rate limiter itself
+ * failed.
  *
  * @since 0.1.0
  * @category errors
@@ -54,8 +55,8 @@ const open: Gate = {
 }
 
 /**
- * What a program provides to limit its requests: a gate, or a function that gets the gate which is provided so far and
- * returns another gate. Undefined if the program provides nothing.
+ * What a program provides to limit its requests: a gate, or a function that takes the current gate and returns another
+ * gate. The value is undefined if the program provides nothing.
  *
  * @since 0.1.0
  * @category models
@@ -75,8 +76,8 @@ export const Admission = Context.Reference<Provided>("@assembly-effect/auth/unst
 })
 
 /**
- * The gate that a request passes: `provided` if it is a gate, the result of `provided` for `inner` if it is a function,
- * else `inner`.
+ * The gate that a request passes: `provided` if it is a gate, `provided(inner)` if `provided` is a function, else
+ * `inner`.
  *
  * @since 0.1.0
  * @category utilities
@@ -85,7 +86,8 @@ export const apply = (provided: Provided, inner: Gate): Gate =>
   typeof provided === "function" ? provided(inner) : (provided ?? inner)
 
 /**
- * The gate in the context of the call, else `builtIn`, else a gate that admits every request.
+ * The gate of one call. A gate in the context of the call takes precedence over `builtIn`, and a function in this
+ * context wraps `builtIn`. Without both, the gate admits every request.
  *
  * @since 0.1.0
  * @category utilities
@@ -136,7 +138,7 @@ export const onDeparture = <A, E, R>(
 
 /**
  * Limits the time of a request, measured from the moment it is sent. The wait for a permit does not count towards the
- * limit. `limit` fails when the time is over, see `Transport.withLimit`.
+ * limit. `limit` is an effect that fails when the time is over, as in `Transport.withLimit`.
  *
  * @since 0.1.0
  * @category combinators

@@ -7,8 +7,8 @@ import * as Data from "effect/Data"
  * A request without a response. The error contains neither the URL nor the content of the request.
  *
  * - `problem`: the description of the failure.
- * - `code`: the error code of the cause if it has one, such as `ECONNREFUSED`, or the code of the guard that stopped
- *   the request: `REQUEST_REPEATED`, `REQUEST_REDIRECTED`, `BODY_CHANGED`, `BODY_READ_TWICE`, `STREAM_UNSUPPORTED`.
+ * - `code`: the error code of the cause if it has one, such as `ECONNREFUSED`, or a code of this package:
+ *   `REQUEST_REPEATED`, `REQUEST_REDIRECTED`, `BODY_CHANGED`, `BODY_READ_TWICE`, `STREAM_UNSUPPORTED`.
  * - `sent`: is `no` if no byte of the request was sent, and `maybe` if the service may have received the request.
  * - `permanent`: whether the same request would fail again in the same way.
  *

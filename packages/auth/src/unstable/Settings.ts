@@ -22,8 +22,8 @@ const isNumeric = (value: Duration.Input): boolean => {
 }
 
 /**
- * Requires a positive and finite duration, because nothing may be repeated without a pause or wait forever. `mayBeZero`
- * permits zero as well.
+ * Requires a positive and finite duration: a pause of zero would repeat a request at once, and an infinite limit would
+ * never end a wait. `mayBeZero` permits zero as well.
  *
  * @since 0.1.0
  * @category utilities

@@ -104,11 +104,11 @@ const settle = (
  *
  * **Details**
  *
- * - The request is sent once and unchanged. A guard stops each of these before it is sent: a second send (except a GET
- *   or HEAD to the same URL), a request to another origin, another body length, an added `content-encoding`, and
- *   changed bytes. The guard works through any wrapper of the client: `HttpClient.retryTransient`, `followRedirects`,
- *   `mapRequest`. If the client returns a response although the guard stopped a send, that response is ignored. A
- *   streamed body can be read once.
+ * - The request is sent once and unchanged. A guard stops each of the following before it is sent: a second send
+ *   (except a GET or HEAD to the same URL), a request to another origin, another body length, an added
+ *   `content-encoding`, and changed bytes. The guard works through any wrapper of the client:
+ *   `HttpClient.retryTransient`, `followRedirects`, `mapRequest`. If the client returns a response although the guard
+ *   stopped a send, that response is ignored. A streamed body can be read once.
  * - A redirect is not followed, because it would take the credential or the bytes to another server. `streaming`
  *   requests use the `fetch` mode `error` if the runtime supports this mode. `fetch` then keeps no copy of the body,
  *   and the request fails at a redirect. Other requests get the status of the redirect.

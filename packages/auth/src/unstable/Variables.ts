@@ -15,8 +15,8 @@ type Values<Variables> = {
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
 /**
- * Whether an issue means that a variable is unset or empty. A provider of environment variables returns no text for
- * either.
+ * Whether an issue means that a variable is unset or empty. A provider of environment variables returns no text in both
+ * cases.
  */
 const isUnset = (issue: SchemaIssue.Issue): boolean =>
   issue._tag === "Pointer" ? isUnset(issue.issue) : issue._tag === "InvalidType"

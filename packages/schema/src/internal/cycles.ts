@@ -12,8 +12,8 @@ const reachesItself = (start: string, usedBy: (name: string) => ReadonlyArray<st
 }
 
 /**
- * The names of the Steps that use themselves, directly or through other Steps. A name without an entry uses no Step.
- * The search does not recurse, because Steps may form a long chain.
+ * The names of the Steps that use themselves, directly or through other Steps. A Step without an entry in `uses` uses
+ * no Step. The search does not recurse, because Steps may form a long chain.
  */
 export const cyclic = (uses: ReadonlyMap<string, ReadonlyArray<string>>): ReadonlyArray<string> => {
   const users = new Map<string, Array<string>>()
@@ -27,7 +27,7 @@ export const cyclic = (uses: ReadonlyMap<string, ReadonlyArray<string>>): Readon
       else others.push(name)
     }
   }
-  // A Step that uses no other Step in `left` is not part of a cycle, so its name is removed from `left`.
+  // A Step that uses no Step in `left` is not part of a cycle, so its name is removed from `left`.
   const free = [...uses.keys()].filter((name) => counts.get(name) === 0)
   const left = new Set(uses.keys())
   for (let name = free.pop(); name !== undefined; name = free.pop()) {

@@ -83,8 +83,8 @@ export const missing = (key: Key): Rule<object, object> => {
 }
 
 /**
- * Gives a key an invalid value. `bad` generates values for both the decoded and the encoded object, or separately for
- * each. `below` is the path of the broken rule inside the value.
+ * Gives a key an invalid value. `bad` is one generator for both the decoded and the encoded object, or an object with a
+ * generator for each of them. `below` is the path of the broken rule inside the value.
  */
 export const field = (
   key: Key,

@@ -36,8 +36,8 @@ const OptionalKey = Schema.String.check(
   })
 )
 
-// A record drops keys that its key schema refuses. In this record, such a key must be an error, because the header
-// cannot contain it.
+// A record drops keys that its key schema refuses. In this record, a refused key must be an error, because the header
+// cannot contain the key.
 const ForbiddenKey = Schema.String.check(
   Schema.makeFilter((key) => !keyPattern.test(key), {
     expected: "another key",

@@ -27,7 +27,7 @@ export type NamedCode = keyof typeof statusOf
 
 /**
  * The body of one named error. `error` is the code. `http_code` is absent, or is exactly the HTTP status, as a number
- * or as text (spec.md, "Errors"). Further fields are kept.
+ * or as text (spec.md, "Errors"). Unknown fields are kept.
  *
  * This schema describes what the service should write. A client decides only by the code, so the client also recognizes
  * an error with a wrong status.

@@ -37,7 +37,7 @@ const otherThan = (names: ReadonlyArray<string>) =>
   )
 
 /**
- * A record that refuses every key except `names`. A struct that has this record for its further keys refuses unknown
+ * A record that refuses every key except `names`. A struct that has this record for its other keys refuses unknown
  * keys when decoding and encoding.
  *
  * Effect handles unknown keys with a parse option, which every caller would have to set. spec.md requires "no other

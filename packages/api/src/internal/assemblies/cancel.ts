@@ -66,10 +66,10 @@ const attempt = Effect.fnUntraced(function* (status: Assembly.Status, assemblyId
  * of a cancellation. The Status is read first, and the request is sent to its `assembly_ssl_url`. If that URL is
  * missing or does not belong to the service, the request is sent to the base URL.
  *
- * The request is not repeated blindly. If the response is lost, or has the status 404 or 410, the Status of the
- * Assembly is read. If the Assembly has ended, its Status is the result. If the Assembly is still running, the request
- * is sent once more, and the Status after that request is the result, even if the Assembly is still running. The
- * operation fails if the Status cannot be read.
+ * If the response is lost, or has the status 404 or 410, the Status of the Assembly is read before the request is
+ * repeated. If the Assembly has ended, its Status is the result. If the Assembly is still running, the request is sent
+ * once more, and the Status after that request is the result, even if the Assembly is still running. The operation
+ * fails if the Status cannot be read.
  *
  * @since 0.1.0
  * @category operations

@@ -59,11 +59,12 @@ const isOpen = (error: Operation.Failure<typeof Create>, isOurId: boolean): bool
  * Creates an Assembly. The Steps of the Assembly are checked by the rules of `Instructions.make` before anything is
  * sent. Without `assemblyId`, the id is generated as by {@link newId}.
  *
- * If the response is lost, or its HTTP status leaves open what happened (5xx except 501, whatever the body says), the
- * Status is requested. If the service knows the Assembly, its Status is the result. If the Status cannot be read, the
- * operation fails with the error of the creation request. Every error contains the `assemblyId`, so that a caller can
- * request the Status later. The request to create the Assembly is repeated only after a rate limit, or if no byte of
- * the request was sent.
+ * If the response is lost or unreadable, or if its HTTP status does not show whether the Assembly was created, the
+ * Status is requested. The statuses that do not show this are 5xx except 501, and 408, 423, 425 and 499, whatever the
+ * body says. A 409 is one of them only if the id was generated. If the service knows the Assembly, its Status is the
+ * result. If the Status cannot be read, the operation fails with the error of the creation request. Every error
+ * contains the `assemblyId`, so that a caller can request the Status later. The request to create the Assembly is
+ * repeated only after a rate limit, or if no byte of the request was sent.
  *
  * @example
  * Assemblies.create({ steps: { ":original": { robot: "/upload/handle" } }, numExpectedUploadFiles: 1 })

@@ -11,7 +11,8 @@ import * as Watch from "../watch.ts"
 import { get } from "./get.ts"
 
 /**
- * Validates the options of {@link awaitCompletion}, for callers that create the Assembly first.
+ * Validates the options of {@link awaitCompletion}. A function that creates an Assembly and then waits uses this
+ * validation to refuse invalid options before the creation.
  *
  * @since 0.1.0
  * @category operations

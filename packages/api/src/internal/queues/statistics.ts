@@ -34,7 +34,7 @@ export const Statistics = Operation.make({
 })
 
 /**
- * Gets how many priority job slots have been in use since a moment.
+ * Gets the statistics of the priority job slots since a moment.
  *
  * Beyond the specification.
  *

@@ -183,7 +183,10 @@ const headersOf = ({ md5hash }: Job, { received, seen }: State): Readonly<Record
   return validator === undefined ? range : { ...range, "if-range": validator }
 }
 
-/** The error of a 416 response: the file has fewer bytes than an earlier response or the Status says. */
+/**
+ * The error of a 416 response (range not satisfiable). Usually the file has fewer bytes than an earlier response or the
+ * Status says.
+ */
 const unsatisfied = (job: Job, { seen }: State, subject: Request.Subject, size: number | undefined): Problem => {
   if (size === undefined) return Request.unexpected(subject, 416, "a refused range without the size of the file")
   if (seen?.total !== undefined && seen.total !== size) return changed(job, subject, "length")

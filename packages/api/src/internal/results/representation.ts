@@ -20,7 +20,7 @@ export interface Representation {
 
 /**
  * The body contains the bytes from `start` to `end` (exclusive). `end` is undefined if the response does not contain
- * it.
+ * this position.
  */
 export interface Part {
   readonly start: number
@@ -92,7 +92,8 @@ const areDifferent = <A>(before: A | undefined, now: A | undefined): boolean =>
   before !== undefined && now !== undefined && before !== now
 
 /**
- * The field that shows that two responses belong to different versions of the file. Undefined if no field shows this.
+ * The field that shows that two responses belong to different versions of the file. The result is undefined if no field
+ * shows this.
  */
 export const difference = (before: Representation, now: Representation): ResultChanged["field"] | undefined => {
   if (before.etag !== undefined && before.etag !== now.etag) return "etag"

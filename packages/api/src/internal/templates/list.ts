@@ -60,9 +60,9 @@ export const list = (
  * Streams the pages of a list, starting at `query.page`. A page is requested when the previous page is emitted. Nothing
  * is requested before the first page is pulled.
  *
- * **Stability.** A Template that is created or deleted during the walk may shift other Templates to another page. A
- * Template of the last two pages is dropped if it appears again. If the query sorts by `created` in the order `asc`,
- * new Templates shift no other Template.
+ * **Stability.** A Template that is created or deleted during the walk through the pages may shift other Templates to
+ * another page. A Template of the last two pages is dropped if it appears again. If the query sorts by `created` in the
+ * order `asc`, new Templates shift no other Template.
  *
  * Beyond the specification.
  *
