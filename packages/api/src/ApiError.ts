@@ -9,7 +9,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Cause from "./unstable/Cause.ts"
-import { answered, Details, refused, subject } from "./unstable/ErrorDetails.ts"
+import { answered, Details, refused, skewed, subject } from "./unstable/ErrorDetails.ts"
 
 export { Details }
 // The following errors have a separate module, so that both modules stay small.
@@ -98,10 +98,7 @@ export class AuthenticationFailed extends Schema.TaggedError<AuthenticationFaile
     if (this.code === "INVALID_SIGNATURE") {
       return `${operation}: authentication failed (${answered(this)}); check the secret of the Auth Key`
     }
-    const clock =
-      clockSkew === undefined
-        ? ""
-        : `; the clock of the service is ${Math.abs(clockSkew) / 1000} s ${clockSkew < 0 ? "behind" : "ahead of"} the local clock`
+    const clock = clockSkew === undefined ? "" : `; ${skewed(clockSkew)}`
     return `${operation}: authentication failed (${answered(this)})${clock}`
   }
 }

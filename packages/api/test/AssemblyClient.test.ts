@@ -150,6 +150,20 @@ describe("a wrong clock", () => {
     })
   )
 
+  it.effect.each([
+    ["Thu, 01 Jan 2026 01:00:00 GMT", "ahead of"],
+    ["Wed, 31 Dec 2025 23:00:00 GMT", "behind"]
+  ] as const)("is logged when it is corrected: the service has %s", ([date, direction]) =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.UTC(2026, 0, 1))
+      const lines: Array<unknown> = []
+      const logger = Logger.make(({ message }) => void lines.push(message))
+      const service = Service.make(expired(date), Service.json(200, []))
+      yield* Assemblies.list({ fromDate }).pipe(provide(service), Effect.provide(Logger.layer([logger])))
+      assert.include(String(lines[0]), `3600 s ${direction} the local clock`)
+    })
+  )
+
   it.effect("is corrected from the start in later operations, until the clock is wrong in the other direction", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.UTC(2026, 0, 1))

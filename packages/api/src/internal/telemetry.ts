@@ -5,6 +5,7 @@ import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import type * as Operation from "../Operation.ts"
+import { skewed } from "../unstable/ErrorDetails.ts"
 
 /**
  * Counts the operations that have ended, by name and outcome. The outcome is `success` or the tag of the error. An
@@ -72,7 +73,7 @@ export const retried = (
 
 /** Logs that the local clock is wrong. If the corrected request succeeds, only this log shows the clock skew. */
 export const corrected = (operation: string, clockSkew: number): Effect.Effect<void> =>
-  Effect.logWarning(`${operation}: the clock of the service is ${clockSkew} ms ahead; signing with the corrected time`)
+  Effect.logWarning(`${operation}: ${skewed(clockSkew)}; signing with the corrected time`)
 
 /** Adds the telemetry of an operation: its span, its count, its duration, and a debug log of its failure. */
 export const observe = (

@@ -57,6 +57,15 @@ export const answered = ({ code, explanation, status }: Pick<Details, "code" | "
   `${code === "" ? "" : `${code}, `}status ${status}${explanation === "" || explanation === code ? "" : `: ${explanation}`}`
 
 /**
+ * Describes how far the clock of the service is ahead of the local clock, in milliseconds (negative: behind).
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const skewed = (clockSkew: number): string =>
+  `the clock of the service is ${Math.abs(clockSkew) / 1000} s ${clockSkew < 0 ? "behind" : "ahead of"} the local clock`
+
+/**
  * The message of an error whose fields are these details.
  *
  * @since 0.1.0
