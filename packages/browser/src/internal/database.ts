@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 
-/** The object stores of the database: texts with their keys. */
+/** The names of the object stores of the database. Each object store contains texts with their keys. */
 const storeNames = ["entries", "leases"] as const
 type StoreName = (typeof storeNames)[number]
 
@@ -102,7 +102,8 @@ const transact = <A>(
   })
 
 /**
- * The connection was closed, because the site's data was cleared or another version of the page changes the database.
+ * Whether the connection was closed, because the site's data was cleared or another version of the page changes the
+ * database.
  */
 const isClosed = (failure: Failure): boolean => failure?.name === "InvalidStateError"
 
