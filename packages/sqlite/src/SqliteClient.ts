@@ -39,7 +39,7 @@ export interface Options {
 /**
  * An error of SQLite. The `reason` of a `SqlError` has this error as its `cause`.
  *
- * - `errno`: the result code, in the property that `effect/sql` reads (https://www.sqlite.org/rescode.html).
+ * - `errno`: the result code of SQLite (https://www.sqlite.org/rescode.html). `effect/sql` reads this property.
  * - `path`: the file of the database.
  *
  * @category errors
