@@ -24,9 +24,9 @@ export interface Total {
 }
 
 /**
- * A source whose size and MD5 are computed while an upload reads it. `total` returns them. If the upload did not read
- * all bytes in order, `total` reads the source again: after a resume in another process, with `parallel`, or if the
- * platform sends a Blob.
+ * A source whose size and MD5 are computed while an upload reads the source. `total` returns the size and the MD5. If
+ * the upload did not read all bytes in order, `total` reads a replayable source again. This happens after a resume in
+ * another process, with `parallel`, or if the platform sends a Blob.
  *
  * @since 0.1.0
  * @category models
@@ -126,7 +126,7 @@ const uploadIdIn = (url: string | null | undefined): string | undefined =>
   /\/resumable\/files\/([^/?#]+)/.exec(url ?? "")?.[1]
 
 /**
- * The file in the Status that was made from an upload: the file with the same upload URL, else a file with the same
+ * The file in the Status that was made from an upload: the file with the same upload id, else a file with the same
  * `filename` and `fieldname`. If several files match, the file with the expected MD5 is chosen.
  */
 const fileOf = (
@@ -155,8 +155,8 @@ const difference = (file: Assembly.File | undefined, { md5hash, size }: Total) =
 }
 
 /**
- * Compares the files of a Status with the bytes that were read. Fails for the first file that differs, or that has no
- * size or no MD5 in the Status.
+ * Compares the files of a Status with the bytes that were read. Fails for the first file that differs, that the Status
+ * does not list, or that has no size or no MD5 in the Status.
  *
  * @example
  * DeliveryProof.check(status, [{ filename: "cat.jpg", size: 3, md5hash: "900150983cd24fb0d6963f7d28e17f72" }])

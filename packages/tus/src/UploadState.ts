@@ -9,8 +9,9 @@ import type { UploadUrl } from "./UploadTarget.ts"
 /**
  * An upload at one URL, of the whole source or of one part of it.
  *
- * - `Planned`: the creation was not sent, or was refused.
- * - `Creating`: the creation may have been sent, with `marker`.
+ * - `Planned`: the creation (the request that creates the upload) was not sent, or was refused.
+ * - `Creating`: the creation may have been sent. The metadata of the creation contains `marker`, so that the upload can
+ *   be found in the receipts of the Assembly.
  * - `Created`: the upload is at `url`. `transfer` is the state of the transfer of its bytes, if this process knows this
  *   state. Without `transfer`, the next step requests the offset from the server.
  *
@@ -116,7 +117,7 @@ export interface Untrusted {
 }
 
 /**
- * An upload with a next step. A state that is a {@link Piece} is the upload of the whole source at one URL.
+ * An upload that has not ended. A state that is a {@link Piece} is the upload of the whole source at one URL.
  *
  * @since 0.1.0
  * @category models
@@ -124,7 +125,7 @@ export interface Untrusted {
 export type Unfinished = Piece | Parts | Concatenating
 
 /**
- * An upload without a next step.
+ * An upload that has ended.
  *
  * @since 0.1.0
  * @category models

@@ -25,7 +25,7 @@ type HoldError = JournalFailed | UploadLeased | InvalidRequest
 
 /**
  * Acquires the lease of an upload. If another process holds the lease, waits until that lease expires, because an ended
- * process does not renew its lease.
+ * process does not renew its lease. Fails with `UploadLeased` if the other process renews its lease.
  */
 export const hold = (
   journal: UploadJournal.UploadJournal["Service"],

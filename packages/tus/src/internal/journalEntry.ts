@@ -14,12 +14,12 @@ const common = {
   marker: Schema.String,
   /** The metadata of the creation. A later run must keep this metadata. */
   metadata: Schema.Record(Schema.String, Schema.NullOr(Schema.String)),
-  /** The length in bytes. */
+  /** The length of the upload in bytes. */
   size: Schema.BigInt,
   identity: Schema.NullOr(Schema.String),
-  /** The index among the files of a job, which distinguishes two files with the same bytes and names. */
+  /** The index of the file in its job, which distinguishes two files with the same bytes and names. */
   file: Schema.optionalKey(Schema.Int),
-  /** Milliseconds since 1970. */
+  /** The time of the write, in milliseconds since 1970. */
   writtenAt: Schema.Finite
 }
 

@@ -22,8 +22,9 @@ export const within = (
     : Result.fail(new InvalidTarget({ field: "tus_url", rule: foreign(Redacted.value(target.tusUrl)) }))
 
 /**
- * The permitted origins for a target: the origins of the `AssemblyClient` if it is provided, otherwise the origin of
- * the Assembly URL, and the `additional` origins. The Assembly URL must belong to one of these origins.
+ * The permitted origins for a target: the origins of the `AssemblyClient`, or the origin of the Assembly URL if no
+ * `AssemblyClient` is provided. The `additional` origins are permitted too. The Assembly URL must belong to one of
+ * these origins.
  */
 export const deployment = (
   target: UploadTarget,

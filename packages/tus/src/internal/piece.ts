@@ -1,5 +1,5 @@
 /**
- * The upload at one URL, of the whole source or of a part: creates it once, and sends its bytes.
+ * Runs the upload at one URL, of the whole source or of a part: creates this upload once, and sends its bytes.
  */
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -31,7 +31,7 @@ export interface Job<E> {
   readonly emit: Emit
 }
 
-/** A source up to this size is sent with the creation, which saves a round trip. */
+/** A source up to this size in bytes is sent with the creation, which saves a round trip. */
 const smallSize = 256n * 1024n
 
 /** The bytes of a small source, which the creation contains. */

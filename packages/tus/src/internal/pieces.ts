@@ -28,8 +28,8 @@ export const inPieces = (bytes: Uint8Array): Stream.Stream<Uint8Array> => cutLar
 
 /**
  * Emits byte arrays as pieces of a suitable size: joins small arrays and cuts large arrays. Each array is dropped when
- * it is emitted, so that an HTTP client that keeps a request after its response does not keep the arrays. So the stream
- * can be read only once.
+ * it is emitted, so that an HTTP client that keeps a request after its response does not keep the arrays. Therefore the
+ * stream can be read only once.
  */
 export const inRegularPieces = (parts: Array<Uint8Array>): Stream.Stream<Uint8Array> =>
   cutLarge(
