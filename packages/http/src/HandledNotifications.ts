@@ -116,8 +116,8 @@ export const layerMemory = (
   })
 
 /**
- * An entry of the `KeyValueStore`. It maps each key to the time until which the key is remembered, in milliseconds
- * since 1970.
+ * An entry of the `KeyValueStore`. An entry maps each key to the time until which the key is remembered, in
+ * milliseconds since 1970.
  */
 const Slot = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Finite))
 const decodeSlot = Schema.decodeUnknownEffect(Slot)
@@ -250,7 +250,7 @@ const makeSql = Effect.fnUntraced(function* (options: Options | undefined) {
 
 /**
  * Remembers notifications in a SQL database, in the table `assembly_notifications`, which is created if it is missing.
- * If several processes share the database, only one of them at a time handles a notification.
+ * If several processes share the database, only one process at a time handles a notification.
  *
  * **Details**
  *

@@ -31,8 +31,8 @@ import * as Watchers from "./internal/watchers.ts"
 import * as Refusal from "./Refusal.ts"
 
 /**
- * The file of a request, as the user describes it. This description is not checked: `contentType` may be wrong, and
- * `filename` may be a path.
+ * The file of a request, as the user describes it. The route does not check this description: `contentType` may be
+ * wrong, and `filename` may be a path.
  *
  * - `fields`: the form fields before the file.
  *
@@ -49,8 +49,8 @@ export interface UserFile {
 /**
  * What a policy permits.
  *
- * - `params`: the params of the Assembly. If they contain an `assemblyId`, the application knows this id before the
- *   Assembly exists.
+ * - `params`: the params of the Assembly. If `params` contains an `assemblyId`, the application knows this id before
+ *   the Assembly exists.
  * - `maxBytes`: the maximum size of the file.
  * - `filename`: the name of the file in the Assembly. By default this is the name that the user sent.
  * - `wait`: whether the answer is sent only after the Assembly has completed. By default the answer is sent when the
@@ -341,8 +341,8 @@ const withAnyField = <Fields extends Schema.Struct.Fields>(form: Schema.Struct<F
  *
  * **Details**
  *
- * - The body is a multipart form with one file. A field after the file is refused. The file is not stored: its
- *   bytes are sent to the service as they arrive, and the user can send them only as fast as the service accepts them.
+ * - The body is a multipart form with one file. A field after the file is refused. The file is not stored: its bytes
+ *   are sent to the service as they arrive, and the user can send the bytes only as fast as the service accepts them.
  * - Each file gets its own Assembly. The Assembly is canceled if the file is too large, incomplete or followed by
  *   another part, if the user sends nothing for `idleTimeout`, or if the user closes the connection.
  * - The events are Server-Sent Events with an {@link Event} as JSON in `data`. A page may watch an upload before the

@@ -32,7 +32,7 @@ const malformed = (problem: string) => new Refusal.BodyMalformed({ problem })
 const secondFile = malformed("The form has more than one file.")
 
 /**
- * The error for parts after the file, if there are any. The policy runs before these parts arrive, so the policy could
+ * The error for a form that has parts after the file. The policy runs before these parts arrive, so the policy could
  * not read a field after the file.
  */
 const afterFile = (parts: ReadonlyArray<Multipart.Part>): Refusal.BodyMalformed | undefined => {

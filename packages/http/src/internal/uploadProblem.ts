@@ -11,7 +11,7 @@ const problemOf = (error: AssemblyUploadError): string =>
 
 /**
  * Converts the error of an upload to an error that the user may see. The result does not contain the message of the
- * original error. That message is logged, unless the file name was invalid.
+ * original error. The message of the original error is logged, unless the file name was invalid.
  */
 export const of = (error: AssemblyUploadError): Effect.Effect<never, Refusal.BodyMalformed | Refusal.UploadFailed> =>
   isOfFilename(error)
