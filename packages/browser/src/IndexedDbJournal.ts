@@ -51,7 +51,7 @@ export const makeStore = (
 
 /**
  * The IndexedDB and the locks of this page. Frames without an origin, some private windows and programs outside a
- * browser have no IndexedDB. In some of them, reading `indexedDB` throws an exception.
+ * browser have no IndexedDB. In some of these environments, reading `indexedDB` throws an exception.
  */
 const platform: Effect.Effect<Platform, UploadJournal.JournalFailed> = Effect.suspend(() => {
   const none = new UploadJournal.JournalFailed({ action: "read", problem: "IndexedDB is unavailable" })

@@ -74,8 +74,8 @@ const openNow = (factory: IDBFactory, name: string): Effect.Effect<IDBDatabase, 
     })
     request.addEventListener("success", () => resume(Effect.succeed(request.result)))
     request.addEventListener("error", () => resume(Effect.fail(request.error)))
-    // If the database opens after an interruption, it is closed, because no caller waits for it any more. An open
-    // database would block its deletion.
+    // If the database opens after an interruption, it is closed at once, because no caller waits for the database any
+    // more. An open database would block its deletion.
     return Effect.sync(() => request.addEventListener("success", () => request.result.close()))
   })
 

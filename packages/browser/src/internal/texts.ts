@@ -5,8 +5,8 @@ import type { Leases, Locks, Store } from "@assembly-effect/tus/UploadJournal"
 import type { Database } from "./database.ts"
 
 /**
- * A value that is not a text was written by another program. Such a value is read as an empty text, which is neither a
- * valid entry nor a valid lease.
+ * A value that is not a text was written by another program. A value of another type is read as an empty text, which is
+ * neither a valid entry nor a valid lease.
  */
 const textOf = (value: unknown): string | undefined => (value === undefined || typeof value === "string" ? value : "")
 
