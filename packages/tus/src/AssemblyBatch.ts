@@ -1,6 +1,6 @@
 /**
  * Runs a stream of jobs of any length. Each job creates an Assembly and uploads its files. The number of jobs and
- * uploads at the same time is limited, so the memory does not depend on the number of jobs.
+ * uploads at the same time is limited, so the memory that a batch needs does not depend on the number of jobs.
  *
  * Import this module by its path, because the index does not export it: `import * as AssemblyBatch from
  * "@assembly-effect/tus/AssemblyBatch"`.

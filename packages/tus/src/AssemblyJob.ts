@@ -73,8 +73,8 @@ export type Verify = <Source extends UploadSource>(sources: ReadonlyArray<Source
  * - `progressInterval`: the minimum time between two `Progress` events of the job. By default there is no minimum.
  * - `wait`: the options of the wait for the results, or false to return when the last byte is stored.
  * - `verify`: a check of the Status of the completed Assembly. `DeliveryProof.md5` compares the size and the MD5 of
- *   each file in the Status with the bytes that were read. If they differ, the job fails with `DeliveryMismatch`. By
- *   default nothing is compared. `verify` cannot be combined with `wait: false`.
+ *   each file in the Status with the bytes that were read. If a size or an MD5 differs, the job fails with
+ *   `DeliveryMismatch`. By default nothing is compared. `verify` cannot be combined with `wait: false`.
  *
  * @since 0.1.0
  * @category models

@@ -26,7 +26,7 @@ export interface Service {
 export const unknown: Service = { id: undefined, isGone: () => Effect.succeed(false) }
 
 /**
- * Detects that a process which holds a lease has ended. The default never detects this.
+ * Detects that a process which holds a lease has ended. The default service never detects that a process has ended.
  *
  * **When to use**
  *

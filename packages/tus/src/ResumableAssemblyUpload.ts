@@ -1,6 +1,6 @@
 /**
  * Uploads the files of an Assembly in a job that can continue after its process has ended. A journal stores the
- * Assembly and its uploads, and the next run continues them.
+ * Assembly and its uploads, and the next run continues the Assembly and the uploads.
  */
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
@@ -80,9 +80,9 @@ export const events = <R = never>(
  *   run fails and creates nothing. An Assembly with an `assemblyId` in `params` cannot be created again, so the run
  *   fails with `FilesFailed`.
  *
- * One process at a time holds the lease of a job. Another process emits `Waiting` and waits until this lease is
- * released or expires (10 seconds). Then the other process continues the job. If the first process has renewed the
- * lease, the other process fails with `UploadLeased`.
+ * One process at a time holds the lease of a job. A second process emits `Waiting` and waits until this lease is
+ * released or expires (10 seconds). Then the second process continues the job. If the first process has renewed the
+ * lease, the second process fails with `UploadLeased`.
  *
  * **Gotchas**
  *

@@ -62,9 +62,9 @@ const program = (target: UploadTarget, source: Replayable, options: Options, emi
  * `fieldname`, such as a time stamp, do not start a new upload. The origins of `target`, not the journal, decide where
  * the bytes may be sent.
  *
- * One process at a time holds the lease of an upload. Another process emits `Waiting` and waits until this lease is
- * released or expires (10 seconds). Then the other process continues the upload, or returns the result of the first
- * process. If the first process has renewed the lease, the other process fails with `UploadLeased`.
+ * One process at a time holds the lease of an upload. A second process emits `Waiting` and waits until this lease is
+ * released or expires (10 seconds). Then the second process continues the upload, or returns the result of the first
+ * process. If the first process has renewed the lease, the second process fails with `UploadLeased`.
  *
  * @example
  * ResumableUpload.run(target, yield* UploadSource.fromPath("video.mp4"), {

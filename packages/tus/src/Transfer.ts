@@ -16,7 +16,7 @@ import * as TusError from "./TusError.ts"
  * - `handed`: the highest offset up to which bytes were given to the HTTP client; the server cannot have more bytes.
  *   `handed` is absent if an earlier process may have sent bytes.
  * - `length`: the length of the upload, if the server knows it; absent while the length is deferred.
- * - `declared`: a length that was sent to the server, but may not have arrived there.
+ * - `declared`: a length that was sent to the server, but may not have reached the server.
  * - `failures`: the number of failed requests since the last progress.
  */
 const progress = {
@@ -29,7 +29,7 @@ const progress = {
 }
 
 /**
- * The state of one transfer. `Schema.toCodecJson` converts it to JSON.
+ * The state of one transfer. `Schema.toCodecJson` converts a `Transfer` to JSON.
  *
  * - `Sending`: the server has stored the bytes before the offset `acknowledged`. The bytes from this offset are sent
  *   next.
@@ -138,7 +138,7 @@ export const created = (found: {
 }
 
 /**
- * The state of an upload that an earlier process created. Its offset is requested next.
+ * The state of an upload that an earlier process created. The offset of the upload is requested next.
  *
  * @since 0.1.0
  * @category transitions
@@ -294,11 +294,11 @@ export const untrusted = (
  *
  * A reported length that differs from the known length, or that was never declared, fails with `UploadMismatch`. An
  * offset beyond the end also fails with `UploadMismatch`, and an offset beyond all bytes that the HTTP client got fails
- * with `UploadUntrusted`. These two errors about an offset occur only after the server has reported the offset twice,
- * because one response may be wrong. Two kinds of valid offset must also be reported twice, because the upload would
- * lose bytes if the report were wrong: the offset at the end, which completes the upload, and any offset in the upload
- * of a one-shot source. Any other valid offset is accepted at once, because the server refuses a PATCH at a wrong
- * offset and the source still has the bytes.
+ * with `UploadUntrusted`. The two errors about an offset occur only after the server has reported the same offset
+ * twice, because one response may be wrong. Two kinds of valid offset must also be reported twice, because the upload
+ * would lose bytes if the report were wrong: the offset at the end, which completes the upload, and any offset in the
+ * upload of a one-shot source. Any other valid offset is accepted at once, because the server refuses a PATCH at a
+ * wrong offset and the source still has the bytes.
  *
  * If `state.only` is set, any offset that `state.only` does not contain fails at once with `UploadUntrusted`.
  *

@@ -1,5 +1,6 @@
 /**
- * The requests of tus 1.0.0, one function for each. `Upload` combines them into an upload that retries and resumes.
+ * The requests of tus 1.0.0, one function for each. `Upload` combines these requests into an upload that retries and
+ * resumes.
  */
 import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Transport from "@assembly-effect/api/unstable/Transport"
@@ -31,8 +32,8 @@ export type { AnswerError } from "./TusError.ts"
  * **Gotchas**
  *
  * The limit does not apply to a request with a body, because the time of such a request depends on the size of the body
- * and on the network. `Upload` monitors the sent bytes instead. A program that calls these functions with a body must
- * set its own limit.
+ * and on the network. Instead of setting this limit, `Upload` monitors the sent bytes. A program that calls these
+ * functions with a body must set its own limit.
  *
  * @example Effect.provideService(Tus.offset(url), Tus.RequestTimeout, Duration.seconds(5))
  *

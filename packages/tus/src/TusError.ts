@@ -258,8 +258,8 @@ export class UploadMismatch extends Schema.TaggedError<UploadMismatch>()("Upload
   found: Schema.String
 }) {
   /**
-   * What differs: the field, its expected value and its found value. This text is `message` without the advice at its
-   * end.
+   * What differs: the field, its expected value and its found value. `problem` is the text of `message` without the
+   * advice at its end.
    */
   get problem() {
     const where = this.host === undefined ? this.field : `${this.field} at ${this.host}`

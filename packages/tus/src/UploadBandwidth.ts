@@ -1,5 +1,5 @@
 /**
- * A limit of bandwidth for all uploads of a program together.
+ * Limits the bandwidth of all uploads of a program together.
  */
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Settings from "@assembly-effect/api/unstable/Settings"
@@ -58,8 +58,8 @@ const make = (bytesPerSecond: number): Service => {
       Clock.clockWith((clock) => {
         // A monotonic clock is used, because the wall clock may be set back during an upload.
         const now = Number(clock.monotonicTimeNanosUnsafe()) / 1e6
-        // Unused time counts only up to `interval`. So a timer that fires late wastes no bandwidth, and a long pause
-        // does not permit a burst afterwards.
+        // Unused bandwidth counts only for the last `interval` milliseconds. So a timer that fires late wastes no
+        // bandwidth, and a long pause does not permit a burst afterwards.
         free = Math.max(free, now - interval)
         return Effect.map(free <= now ? Effect.void : Effect.sleep(Math.ceil(free - now)), () => {
           free += (bytes / bytesPerSecond) * 1000

@@ -36,8 +36,8 @@ import type * as UploadTarget from "./UploadTarget.ts"
 export { type JournalError, JournalFailed, JournalTorn, LeaseLost, NoSuchUpload, UploadLeased } from "./JournalError.ts"
 
 /**
- * The entry of one upload. Its URLs are plain text; `UploadTarget.urlAtRest` checks a URL and converts it to an
- * `UploadUrl`.
+ * The entry of one upload. The URLs in an entry are plain text; `UploadTarget.urlAtRest` checks a URL and converts it
+ * to an `UploadUrl`.
  *
  * @since 0.1.0
  * @category models
@@ -119,7 +119,7 @@ export interface Store {
 
 /**
  * The entries of one kind: uploads, or Assemblies. `get` and `list` omit expired entries, and `list` also omits
- * unreadable ones. `forget` removes an entry even if it is unreadable.
+ * unreadable entries. `forget` removes an entry even if it is unreadable.
  *
  * @since 0.1.0
  * @category models
@@ -156,8 +156,8 @@ export class UploadJournal extends Context.Service<
  *   `Untrusted` entry never expires. `list` removes expired entries. Each `put` checks a few other entries and leases,
  *   and removes those that have expired. No entry or lease is checked twice within an hour.
  * - `completedExpiry`: how long the entry of a completed job is valid, 60 days by default. After this time, the next
- *   run of the same job starts a new Assembly and uploads the files again. `"Infinity"` keeps these entries until
- *   `forget` removes them.
+ *   run of the same job starts a new Assembly and uploads the files again. `"Infinity"` keeps the entry of a completed
+ *   job until `forget` removes the entry.
  * - `leaseDuration`: how long a lease stays valid after its last renewal, 10 seconds by default. A running holder
  *   renews its lease after a third of this time. If a store has locks, `leaseDuration` is how long another process
  *   waits for a lock.
@@ -191,8 +191,8 @@ export const make = (
 
   /**
    * Removes a lease that expired long ago. If a process acquires the lease between this check and the removal, that
-   * process loses the lease again. The first renewal of this lease fails, and the upload of that process ends with
-   * `LeaseLost`.
+   * process loses the lease again. The first renewal of the removed lease then fails, and the upload of that process
+   * ends with `LeaseLost`.
    */
   const removeExpiredLease = (key: Key) =>
     Effect.gen(function* () {
@@ -324,7 +324,7 @@ export const layerStore = <E, R>(
   )
 
 /**
- * A journal in memory. It survives a failed upload, but not the end of the process.
+ * A journal in memory. The journal survives a failed upload, but not the end of the process.
  *
  * @since 0.1.0
  * @category layers

@@ -51,8 +51,9 @@ export class SourceFailed extends Schema.TaggedError<SourceFailed>()("SourceFail
  *   undefined if the source has no identity.
  * - `slice(start, end)`: the same bytes as a Blob, for requests that cannot stream. `slice` is undefined if the source
  *   cannot make a Blob.
- * - `read(start, end)`: returns the same bytes in memory instead of as a stream. It may return only the first part of
- *   these bytes. `read` is defined only if it is less work than a stream. An upload calls `read` only for small ranges.
+ * - `read(start, end)`: returns the same bytes in memory instead of as a stream. `read` may return only the first part
+ *   of these bytes. `read` is defined only if it is less work than a stream. An upload calls `read` only for small
+ *   ranges.
  *
  * @since 0.1.0
  * @category models
@@ -310,8 +311,9 @@ export const fromStream = <E>(
 })
 
 /**
- * The same source with the SHA-256 of its content as its identity. The source is read once to compute this digest. The
- * SHA-256 is computed over the digests of 1 MiB pieces, because WebCrypto needs the whole input of a digest in memory.
+ * Returns the same source, but with the SHA-256 of the content as the `identity`. The source is read once to compute
+ * this digest. The SHA-256 is computed over the digests of 1 MiB pieces, because WebCrypto needs the whole input of a
+ * digest in memory.
  *
  * @since 0.1.0
  * @category combinators

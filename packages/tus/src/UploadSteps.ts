@@ -141,8 +141,9 @@ const finishing = (target: UploadTarget, source: Replayable, upload: Existing, o
  * **Details**
  *
  * Without `transfer`, the offset is requested from the server. Before a byte is sent, the length on the server is
- * compared with the size of the source, and the metadata on the server with `options.metadata` and the marker. If they
- * differ, the call fails with `UploadMismatch`. Decode a stored URL with `UploadTarget.urlAtRest`.
+ * compared with the size of the source, and the metadata on the server with `options.metadata` and the marker. If the
+ * length or the metadata differs, the call fails with `UploadMismatch`. Decode a stored URL with
+ * `UploadTarget.urlAtRest`.
  *
  * @example
  * Effect.flatMap(UploadSteps.recover(target, source, { metadata, marker }), (upload) =>

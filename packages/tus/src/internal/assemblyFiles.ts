@@ -220,7 +220,7 @@ const fill = <Source extends UploadSource, R>(
     Effect.onExit((exit) => (Exit.hasDies(exit) ? cancel(assemblyId) : Effect.void))
   )
 
-/** The files of a job. `exits` are the results of their uploads, if this process uploaded them. */
+/** The files of a job. `exits` are the results of the uploads of these files, if this process uploaded the files. */
 const delivered = (job: Job<File<unknown>>, exits: ReadonlyArray<FileExit | undefined>): ReadonlyArray<Delivered> =>
   job.files.map(({ fieldname, filename }, index) => {
     const exit = exits[index]

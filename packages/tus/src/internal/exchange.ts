@@ -131,7 +131,8 @@ export const readError = (
   })
 
 /**
- * The rules that headers break, with the names of the headers. Values are omitted, because they may be capabilities.
+ * The rules that headers break, with the names of the headers. The values of the headers are omitted, because these
+ * values may be capabilities.
  */
 const brokenRules = (issue: SchemaIssue.Issue): string =>
   Input.fromSchemaIssue(issue)

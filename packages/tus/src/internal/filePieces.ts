@@ -124,8 +124,8 @@ export class Pool {
 }
 
 /**
- * The memory to reuse. It is set only if the HTTP client is known to release the pieces. Otherwise each piece has its
- * own memory and never changes.
+ * The memory to reuse. This memory is set only if the HTTP client is known to release the pieces. Otherwise each piece
+ * has its own memory and never changes.
  */
 export const MemoryRef = Context.Reference<Memory | undefined>("@assembly-effect/tus/Memory", {
   defaultValue: () => undefined

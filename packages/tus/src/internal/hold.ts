@@ -16,8 +16,8 @@ type Waiting = Extract<UploadEvent.UploadEvent, { readonly _tag: "Waiting" }>
 const every = 500
 
 /**
- * The maximum wait for a lease, in milliseconds. This limit matters if a clock is wrong, so that a lease seems to
- * expire much later.
+ * The maximum wait for a lease, in milliseconds. This limit matters if a clock is wrong, because a lease may then seem
+ * to expire much later.
  */
 const longest = Duration.toMillis("1 minute")
 

@@ -52,7 +52,8 @@ const Stored = Schema.TaggedUnion({
  * - `Concatenating`: all parts are complete; the creation of the final upload may have been sent.
  * - `Completed`: all `size` bytes are stored at `url`.
  * - `Untrusted`: the bytes that the server stored at `urls` may differ from the sent bytes, because of `problem`.
- *   `urls` contains the URLs of all parts and of the final upload. `mayBeWhole` is the field of `UploadUntrusted`.
+ *   `urls` contains the URLs of all parts and of the final upload. `mayBeWhole` has the same meaning as in
+ *   `UploadUntrusted`.
  */
 export type Entry = typeof Stored.Type
 

@@ -11,7 +11,7 @@ import { InvalidTarget, type UploadTarget } from "../UploadTarget.ts"
 import { foreign } from "./foreign.ts"
 
 /**
- * Replaces the origins of a target with `origins`, and checks the `tus_url` of the target against them.
+ * Replaces the origins of a target with `origins`, and checks the `tus_url` of the target against `origins`.
  */
 export const within = (
   target: UploadTarget,

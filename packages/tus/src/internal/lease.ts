@@ -32,7 +32,7 @@ const encode = Schema.encodeSync(AtRest)
 export const until = (text: string): number =>
   Option.match(decode(text), { onNone: () => 0, onSome: (lease) => lease.until })
 
-/** Whether a lease can be taken, because it has expired, or because its holder has certainly ended. */
+/** Whether a lease can be taken, because it is invalid or has expired, or because its holder has certainly ended. */
 const isFree = (text: string, now: number, holder: LeaseHolder.Service): Effect.Effect<boolean> => {
   const lease = Option.getOrUndefined(decode(text))
   if (lease === undefined || lease.until <= now) return Effect.succeed(true)

@@ -28,7 +28,8 @@ const reserved = {
 }
 
 /**
- * The rules that the metadata of an upload breaks. The issues do not contain the values, because they may be secret.
+ * The rules that the metadata of an upload breaks. The issues do not contain the values, because the values may be
+ * secret.
  */
 const metadataIssues = (metadata: Readonly<Record<string, string | null>>): Issues => {
   const taken = Object.entries(reserved)

@@ -19,7 +19,7 @@ const cut = (bytes: Uint8Array): ReadonlyArray<Uint8Array> => {
   return Array.from({ length: count }, (_, index) => bytes.subarray(index * memoryPiece, (index + 1) * memoryPiece))
 }
 
-/** Cuts large pieces of a stream, so that progress and a stall are visible between them. */
+/** Cuts large pieces of a stream into smaller pieces, so that progress or a stall becomes visible sooner. */
 export const cutLarge = <E, R>(stream: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
   Transport.mapPieces(stream, (piece) => Effect.succeed(cut(piece)))
 

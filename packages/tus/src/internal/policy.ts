@@ -39,7 +39,7 @@ const healing: ReadonlySet<string> = new Set([
 ] satisfies ReadonlyArray<RequestError["_tag"]>)
 
 /**
- * Whether it may help to request the offset and to continue from this offset. It does not help if the network, the
+ * Whether it may help to request the offset and to continue from this offset. A retry does not help if the network, the
  * runtime or the HTTP client would refuse the next request too (`permanent`).
  */
 export const canHeal = (error: { readonly _tag: string; readonly permanent?: boolean }): boolean =>

@@ -137,8 +137,8 @@ const attributesOf = (url: string) => {
 }
 
 /**
- * The attributes of the last server. They are cached, because most requests go to the same server as the previous
- * request.
+ * The attributes of the last server. These attributes are cached, because most requests go to the same server as the
+ * previous request.
  */
 let known = { origin: "", attributes: {} }
 
@@ -151,7 +151,10 @@ export const server = (url: string): Effect.Effect<void> =>
     return Effect.annotateCurrentSpan(known.attributes)
   })
 
-/** Adds the error of a request to the current span. Its message is left out, because the server may have written it. */
+/**
+ * Adds the error of a request to the current span. The message of the error is left out, because the server may have
+ * written this message.
+ */
 export const failed = (error: { readonly _tag: string; readonly status?: number }): Effect.Effect<void> =>
   Effect.annotateCurrentSpan({
     "error.type": error._tag,

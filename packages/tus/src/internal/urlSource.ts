@@ -20,7 +20,7 @@ import * as Stream from "effect/Stream"
 import { retryPolicy } from "./policy.ts"
 import * as Timeout from "./timeout.ts"
 
-/** Why the resource cannot be read. `WebSource` converts it to a `SourceFailed`. */
+/** Why the resource cannot be read. `WebSource` converts a `Failed` to a `SourceFailed`. */
 interface Failed {
   readonly kind: "Unreadable" | "Changed"
   readonly problem: string
@@ -202,7 +202,7 @@ export const once = (resource: Resource, described: Described): Stream.Stream<Ui
     })
   )
 
-/** The body of a response with a range. It contains the bytes up to `until` (exclusive). */
+/** The body of a response with a range. The body contains the bytes up to `until` (exclusive). */
 interface Connection {
   readonly until: bigint
   readonly pull: Pull.Pull<Pieces, Failed>

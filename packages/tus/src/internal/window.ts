@@ -73,7 +73,7 @@ export const release = (window: Window, offset: bigint): Window => {
   return { ...window, start: offset, pieces, size: window.size - Number(offset - window.start) }
 }
 
-/** The first bytes of the window, at most `size`, without copying. */
+/** The first bytes of the window, at most `size` bytes. No byte is copied. */
 export const first = (window: Window, size: number): Array<Uint8Array> => {
   const parts: Array<Uint8Array> = []
   let left = size
