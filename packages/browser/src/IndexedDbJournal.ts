@@ -50,8 +50,8 @@ export const makeStore = (
   )
 
 /**
- * Frames without an origin, some private windows and some servers have no IndexedDB, or throw an exception when
- * `indexedDB` is read.
+ * The IndexedDB and the locks of this page. Frames without an origin, some private windows and programs outside a
+ * browser have no IndexedDB. In some of these environments, reading `indexedDB` throws an exception.
  */
 const platform: Effect.Effect<Platform, UploadJournal.JournalFailed> = Effect.suspend(() => {
   const none = new UploadJournal.JournalFailed({ action: "read", problem: "IndexedDB is unavailable" })
@@ -75,14 +75,14 @@ const platform: Effect.Effect<Platform, UploadJournal.JournalFailed> = Effect.su
  *
  * **Details**
  *
- * An entry is on the disk before the next request is sent (with the durability `strict`, if the browser supports it).
- * `JournalFailed` with the reason `Full` means that the quota of the origin is used up.
+ * The entry of an upload is on the disk before the next request of the upload is sent, if the browser supports the
+ * durability `strict`. `JournalFailed` with the reason `Full` means that the quota of the origin is used up.
  *
  * Only one tab at a time runs an upload: the tab that holds the Web Lock of the upload. The lock ends with the tab, and
  * another tab continues the upload within half a second. A tab in the background keeps its lock, even if the browser
- * slows its timers. In a browser without Web Locks, the tab holds a lease, which expires `leaseDuration` after the end
- * of the tab. In a page on plain `http` the Layer fails with `JournalFailed`: the keys of entries need digests, and
- * browsers do not offer digests to such a page.
+ * slows its timers. In a browser without Web Locks, the tab holds a lease, which expires at most `leaseDuration` after
+ * the end of the tab. In a page on plain `http` (except `localhost`) the Layer fails with `JournalFailed`, because the
+ * keys of entries need digests, and browsers do not offer digests to such a page.
  *
  * If the user clears the data of the site, the journal opens its database again.
  *

@@ -14,7 +14,7 @@ import * as Semaphore from "effect/Semaphore"
 import * as SqlClient from "effect/sql/SqlClient"
 
 /**
- * The store failed. The route answers 503, so that the service repeats the notification.
+ * The store of handled notifications failed. The route answers 503, so that the service repeats the notification.
  *
  * @since 0.1.0
  * @category errors
@@ -28,11 +28,11 @@ export class StoreFailed extends Schema.TaggedError<StoreFailed>()("StoreFailed"
 }
 
 /**
- * What a claim of a notification found.
+ * The result of a claim. A process claims a notification before it handles the notification.
  *
- * - `Claimed`: nobody has handled the notification. The caller handles the notification, runs `renew` meanwhile so that
- *   the lease of the claim does not end, and then runs either `done` or `release`.
- * - `Done`: the notification was handled.
+ * - `Claimed`: the caller handles the notification, and runs `renew` meanwhile so that the lease of the claim does not
+ *   end. After a success the caller runs `done`, and after a failure `release`.
+ * - `Done`: the notification was handled before.
  * - `Busy`: another process handles the notification now.
  *
  * @since 0.1.0
@@ -94,8 +94,8 @@ export const layerMemory = (
 ): Layer.Layer<HandledNotifications> =>
   Layer.sync(HandledNotifications, () => {
     const capacity = options?.capacity ?? 10_000
-    // The keys, each with the time until which it is remembered. A new key is added at the end, so the first key is the
-    // oldest.
+    // Maps each key to the time until which the key is remembered. A new key is added at the end, so the first key is
+    // the oldest.
     const until = new Map<string, number>()
 
     const remember = (key: string) =>
@@ -116,7 +116,8 @@ export const layerMemory = (
   })
 
 /**
- * An entry of the `KeyValueStore`: keys, each with the time until which it is remembered, in milliseconds since 1970.
+ * An entry of the `KeyValueStore`. An entry maps each key to the time until which the key is remembered, in
+ * milliseconds since 1970.
  */
 const Slot = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Finite))
 const decodeSlot = Schema.decodeUnknownEffect(Slot)
@@ -137,8 +138,8 @@ const makeKeyValueStore = Effect.fnUntraced(function* (options: Options | undefi
     Effect.mapError(access, () => new StoreFailed({ problem: "the KeyValueStore cannot be read or written" }))
 
   /**
-   * The keys that are still remembered, from the entry that contains `key`. An entry that cannot be decoded (a torn
-   * entry) counts as empty, so a repetition of its notifications is handled again.
+   * Reads the entry that contains `key`, and returns the keys that are still remembered. An entry that cannot be
+   * decoded (a torn entry) counts as empty, so a repetition of its notifications is handled again.
    */
   const read = Effect.fnUntraced(function* (key: string, now: number) {
     const text = yield* attempt(slots.get(slotOf(key)))
@@ -249,7 +250,7 @@ const makeSql = Effect.fnUntraced(function* (options: Options | undefined) {
 
 /**
  * Remembers notifications in a SQL database, in the table `assembly_notifications`, which is created if it is missing.
- * If several processes share the database, only one of them at a time handles a notification.
+ * If several processes share the database, only one process at a time handles a notification.
  *
  * **Details**
  *

@@ -31,8 +31,8 @@ import * as Watchers from "./internal/watchers.ts"
 import * as Refusal from "./Refusal.ts"
 
 /**
- * The file of a request, as the user describes it. This description is not checked: `contentType` may be wrong, and
- * `filename` may be a path.
+ * The file of a request, as the user describes it. The route does not check this description: `contentType` may be
+ * wrong, and `filename` may be a path.
  *
  * - `fields`: the form fields before the file.
  *
@@ -49,9 +49,10 @@ export interface UserFile {
 /**
  * What a policy permits.
  *
- * - `params`: the params of the Assembly. With an `assemblyId`, the application knows the Assembly before it exists.
+ * - `params`: the params of the Assembly. If `params` contains an `assemblyId`, the application knows this id before
+ *   the Assembly exists.
  * - `maxBytes`: the maximum size of the file.
- * - `filename`: the name of the file in the Assembly; the name that the user sent by default.
+ * - `filename`: the name of the file in the Assembly. By default this is the name that the user sent.
  * - `wait`: whether the answer is sent only after the Assembly has completed. By default the answer is sent when the
  *   last byte is stored, and a notification reports the result of the Assembly; see `Webhooks`.
  *
@@ -68,12 +69,12 @@ export interface Grant {
 /**
  * - `policy`: decides for each file into which Assembly it is uploaded, or refuses the file. The policy runs before the
  *   bytes of the file are read.
- * - `path`: the path of the route, `/assembly-uploads` by default. The path of an upload is this path and an id that
- *   the page chooses.
+ * - `path`: the path of the route, `/assembly-uploads` by default. The path of an upload is `<path>/<id>`. The page
+ *   chooses the id.
  * - `origins`: the origins of other sites whose pages may use the route, such as `https://app.example.com`, without a
  *   path. By default only pages of the same origin may use the route.
  * - `maxUploads`: the maximum number of permitted uploads at the same time, 64 by default. Above this number, the
- *   answer is 503. At most four times as many requests may wait for the decision of the policy.
+ *   answer is 503. At most `4 * maxUploads` requests may wait for the decision of the policy.
  * - `maxWatchers`: the maximum number of pages that watch uploads, 1024 by default.
  * - `receiveTimeout`: how long the part of the form before the file may take to arrive, 10 seconds by default.
  * - `idleTimeout`: how long the user may send nothing, 30 seconds by default.
@@ -103,8 +104,9 @@ export interface Options<R> {
 const bytesOfFile = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 /**
- * The answer to an upload: its size in bytes, and the Status of the Assembly without its capabilities. If the policy
- * chose `wait`, `status` is the Status of the completed Assembly, otherwise the Status of the new Assembly.
+ * The answer to an upload: its size in bytes, and the Status of the Assembly without capabilities (ids and URLs that
+ * grant access). If the policy chose `wait`, `status` is the Status of the completed Assembly, otherwise the Status of
+ * the new Assembly.
  *
  * @since 0.1.0
  * @category schemas
@@ -133,7 +135,8 @@ export const Failed = Schema.TaggedStruct("Failed", { problem: Schema.String })
 export const Stored = Schema.TaggedStruct("Stored", { bytes: bytesOfFile })
 
 /**
- * An event of an upload, without capabilities. `Stored`, `Completed` and `Failed` are the last events.
+ * An event of an upload, without capabilities (ids and URLs that grant access). `Stored`, `Completed` and `Failed` are
+ * the last events.
  *
  * @since 0.1.0
  * @category schemas
@@ -192,8 +195,8 @@ const seenBy = ({ headers }: HttpServerRequest.HttpServerRequest): number => {
 }
 
 /**
- * Comments in the stream of events. These comments keep a connection without events open, because proxies close
- * connections without data.
+ * A comment of Server-Sent Events every 15 seconds. A proxy closes a connection without data, so these comments keep
+ * the connection open while no event is sent.
  */
 const keepAlive = Stream.map(Stream.tick("15 seconds"), () => ":\n\n")
 
@@ -249,8 +252,8 @@ export const make = Effect.fnUntraced(function* <R>(options: Omit<Options<R>, "p
     }).pipe(
       Effect.provideService(AssemblyClient, client),
       Effect.provideService(HttpClient, http),
-      // If the user's body failed, the upload failed because of that failure. The problem of the body is then more
-      // useful than the error of the upload.
+      // If the body of the user's request failed, this failure caused the failure of the upload. The answer then
+      // describes the problem of the body, because it is more useful than the error of the upload.
       Effect.catch((error): Effect.Effect<never, Body.Problem | Refusal.UploadFailed> =>
         problem === undefined ? UploadProblem.of(error) : Effect.fail(problem)
       )
@@ -338,12 +341,12 @@ const withAnyField = <Fields extends Schema.Struct.Fields>(form: Schema.Struct<F
  *
  * **Details**
  *
- * - The body is a multipart form with one file. A field after the file is refused. The file is not stored: its
- *   bytes are sent to the service as they arrive, and the user can send them only as fast as the service accepts them.
+ * - The body is a multipart form with one file. A field after the file is refused. The file is not stored: its bytes
+ *   are sent to the service as they arrive, and the user can send the bytes only as fast as the service accepts them.
  * - Each file gets its own Assembly. The Assembly is canceled if the file is too large, incomplete or followed by
  *   another part, if the user sends nothing for `idleTimeout`, or if the user closes the connection.
- * - The events are Server-Sent Events with an {@link Event} as JSON in `data`. A page may watch an upload before it
- *   starts. Only the process that receives an upload has the events of this upload.
+ * - The events are Server-Sent Events with an {@link Event} as JSON in `data`. A page may watch an upload before the
+ *   upload starts. Only the process that receives an upload has the events of this upload.
  *
  * **Gotchas**
  *
@@ -368,12 +371,15 @@ export const layer = <R>(options: Options<R>) =>
     })
   )
 
-/** The route checks the id itself, because the answer of `HttpApi` to an invalid parameter has no body. */
+/**
+ * Accepts any text as the id of an upload. The route checks the id itself, because the answer of `HttpApi` to an
+ * invalid parameter has no body.
+ */
 const AnyUploadId = Schema.String.annotate({ description: "16 to 64 letters, digits, - and _" })
 
 /**
  * The routes as a group of an `HttpApi`, so that the OpenAPI document of the application contains them. The handlers of
- * its endpoints `upload` and `watch` are the functions of {@link make}.
+ * the endpoints `upload` and `watch` are the functions that {@link make} returns.
  *
  * - `id`: the id of the group, `uploads` by default.
  * - `path`: the path of the route, `/assembly-uploads` by default.

@@ -1,5 +1,6 @@
 /**
- * The errors of the routes. Each error is a JSON answer: its `_tag`, its `problem`, and its HTTP status.
+ * The errors of the routes. A route answers an error with the HTTP status of the error and a JSON body, which contains
+ * `_tag` and `problem`.
  */
 import * as Effect from "effect/Effect"
 import * as HttpServerRespondable from "effect/http/HttpServerRespondable"
@@ -136,7 +137,8 @@ export class SignatureRefused
 }
 
 /**
- * The route has no room for the request now. The sender should repeat the request after `retryAfter` seconds.
+ * The route has no room for the request now. The sender should repeat the request after one second (the header
+ * `retry-after`).
  *
  * @since 0.1.0
  * @category errors

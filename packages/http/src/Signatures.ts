@@ -181,7 +181,9 @@ export const make = Effect.fnUntraced(
     const limits: Body.Limits = { bytes: options.maxBytes ?? 16 * 1024, time: options.receiveTimeout ?? "10 seconds" }
     const buffered = Body.budget(512 * limits.bytes)
 
-    /** Signs the params of a grant. `auth` and `nonce` come last, so that no param of the grant replaces them. */
+    /**
+     * Signs the params of a grant. `auth` and `nonce` are added last, so that no param of the grant can replace them.
+     */
     const sign = Effect.fnUntraced(function* (grant: Grant) {
       yield* checkGrant(grant)
       const { key, secret } = grant.credentials ?? own
@@ -203,7 +205,7 @@ export const make = Effect.fnUntraced(
 
     const answer = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
       yield* Origin.check(request, origins)
-      // Without a schema, `A` is undefined.
+      // Without a schema, the type `A` is `undefined`.
       const asked = body === undefined ? (undefined as A) : yield* readBody(request, body, limits, buffered)
       return yield* sign(yield* policy(asked, request))
     })
@@ -245,8 +247,8 @@ export const layer = <R, A = undefined>(options: Options<A, R>) =>
   )
 
 /**
- * The route as a group of an `HttpApi`, so that the OpenAPI document of the application contains it. The handler of its
- * endpoint `sign` is a function of {@link make}.
+ * The route as a group of an `HttpApi`, so that the OpenAPI document of the application contains it. The handler of the
+ * endpoint `sign` is the function that {@link make} returns.
  *
  * - `id`: the id of the group, `signatures` by default.
  * - `path`: the path of the route, `/assembly-signatures` by default.

@@ -80,8 +80,9 @@ export type Received = typeof Received.Type
 const defaultPath = "/assembly-notifications"
 
 /**
- * If a process ends while it handles a notification, another process may handle it after this time. The service repeats
- * a notification several times within the first minutes.
+ * How long the claim of a notification is valid without a renewal. If a process ends while it handles a notification,
+ * another process may handle the notification after this time. The service repeats a notification several times within
+ * the first minutes.
  */
 const lease = Duration.seconds(20)
 
@@ -127,8 +128,8 @@ const toOutcome = <A, E>(exit: Exit.Exit<A, E>): Exit.Exit<A, E | Refusal.Busy> 
   Exit.isSuccess(exit) ? exit : Exit.fail(Option.getOrElse(Exit.findErrorOption(exit), () => stopping))
 
 /**
- * Makes the function that answers a notification, for a route of your own or for the handler of {@link group}. A running
- * handler is interrupted when the scope closes.
+ * Makes the function that answers a notification, for a route of your own or for the handler of {@link group}. A
+ * running handler is interrupted when the scope closes.
  *
  * @since 0.1.0
  * @category constructors
@@ -246,19 +247,20 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Omit<Options<E, 
  *
  * **Details**
  *
- * - The form is multipart or urlencoded. The size of the form, its fields and the time in which it arrives are limited.
+ * - The form is multipart or urlencoded. The route limits the size of the form, the number of its fields, and the time
+ *   in which the form arrives.
  * - The answer is 200 only after `handle` has succeeded. A wrong signature is answered with 403, and a form that cannot
  *   be read is answered with 400, 408, 413 or 415. A notification that could not be handled is answered with 500 or
  *   503. The service repeats a notification until the answer is 200.
- * - A notification that was handled is answered with 200 and not handled again, and a repetition that arrives while the
- *   notification is being handled waits for the same run. `HandledNotifications` remembers the handled notifications.
+ * - A notification that was handled is answered with 200 and not handled again. A repetition that arrives while
+ *   `handle` runs waits for the result of this run. `HandledNotifications` remembers the handled notifications.
  *
  * **Gotchas**
  *
- * A notification is handled at least once, and may be handled more than once. What `handle` does and what
- * `HandledNotifications` stores are two writes. If the process ends between these writes, the repetition cannot show
- * whether the first write happened, so the repetition is handled again. If a handler may not run twice, write `key`
- * into a table with a unique index, in the same transaction as the changes that the handler makes.
+ * A notification is handled at least once, and may be handled more than once. The changes that `handle` makes and the
+ * record in `HandledNotifications` are two separate writes. If the process ends between these writes, nothing shows
+ * that the first write happened, so a repetition is handled again. If a handler must not run twice, write `key` into a
+ * table with a unique index, in the same transaction as the changes that the handler makes.
  *
  * @example
  * Webhooks.layer({ handle: ({ status }) => Effect.log(`${status.ok}`) }).pipe(
@@ -274,8 +276,8 @@ export const layer = <E, R>(options: Options<E, R>) =>
   )
 
 /**
- * The route as a group of an `HttpApi`, so that the OpenAPI document of the application contains it. The handler of its
- * endpoint `receive` is a function of {@link make}.
+ * The route as a group of an `HttpApi`, so that the OpenAPI document of the application contains it. The handler of the
+ * endpoint `receive` is the function that {@link make} returns.
  *
  * - `id`: the id of the group, `webhooks` by default.
  * - `path`: the path of the route, `/assembly-notifications` by default.

@@ -88,13 +88,14 @@ const around = <A, E>(
   )
 
 /**
- * Everything for the service at `baseUrl`, with an Auth Key and its secret. The Layer also provides the `Credentials`,
- * with which `Webhook` verifies notifications.
+ * Provides all {@link Services} for the service at `baseUrl`, and authenticates with an Auth Key and its secret. The
+ * Layer also provides the `Credentials`, with which `Webhook` verifies notifications.
  *
  * **Details**
  *
  * - The HTTP client is undici on Node and Deno, and `fetch` on Bun (see `RuntimeClient`). The client uses the proxy
- *   from the environment variables. Uploads reuse the memory of sent pieces only with the unchanged undici client.
+ *   from the environment variables. Uploads reuse the memory of sent pieces only if the program uses the undici client
+ *   as it is, without a function such as `HttpClient.mapRequest`.
  * - To replace a part, build the Layer from the parts: `AssemblyClient.layer`, an Authenticator of
  *   `@assembly-effect/auth`, `NodeSigner`, any HttpClient, and `NodeServices`.
  *
@@ -120,7 +121,8 @@ export const layer = (
   )
 
 /**
- * Everything for the service at `baseUrl`, with a bearer token that the program supplies.
+ * Provides all {@link Services} for the service at `baseUrl`, and authenticates with a bearer token that the program
+ * supplies.
  *
  * @example
  * AssemblyNode.layerBearer({ baseUrl: "https://api2.example.com", token: Redacted.make("my-token") })
@@ -134,7 +136,7 @@ export const layerBearer = (
   around(AssemblyClient.layer(options).pipe(Layer.provide(Authenticator.layerBearer(options.token))), options.http)
 
 /**
- * Everything for the service whose URL and credentials are in the configuration: `ASSEMBLY_BASE_URL`,
+ * Like {@link layer}, with the URL of the service and the credentials from the configuration: `ASSEMBLY_BASE_URL`,
  * `ASSEMBLY_AUTH_KEY` and `ASSEMBLY_AUTH_SECRET`. The `ConfigError` names each variable that is missing or empty.
  *
  * @example program.pipe(Effect.provide(AssemblyNode.layerConfig()), NodeRuntime.runMain)

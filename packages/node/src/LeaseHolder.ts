@@ -1,5 +1,5 @@
 /**
- * Identifies the processes on this machine that hold uploads of a journal, and detects which of these processes have
+ * Identifies the processes that hold leases of an upload journal, and detects that such a process on this machine has
  * ended.
  */
 import * as Tus from "@assembly-effect/tus/LeaseHolder"
@@ -15,7 +15,9 @@ const Id = Schema.Struct({
   boot: Schema.NonEmptyString,
   /** The PID namespace. A process id is unique only within its namespace. */
   pids: Schema.NonEmptyString,
-  /** The time namespace, whose clock measures start times. Empty on older kernels, which have only one clock. */
+  /**
+   * The time namespace, whose clock measures start times. `times` is empty on older kernels, which have only one clock.
+   */
   times: Schema.String,
   pid: Schema.Int.check(Schema.isGreaterThan(0)),
   /**
@@ -54,7 +56,9 @@ const stat = (process: string): Effect.Effect<Option.Option<Stat>> =>
     })
   )
 
-/** The id of this process. `None` if `/proc` shows another namespace, or has no entry for this process. */
+/**
+ * The id of this process. The result is `None` if `/proc` shows another namespace, or has no entry for this process.
+ */
 const self: Effect.Effect<Option.Option<Id>> = Effect.gen(function* () {
   const boot = yield* text("/proc/sys/kernel/random/boot_id")
   const pids = yield* link("/proc/self/ns/pid")
@@ -115,8 +119,8 @@ const make: Effect.Effect<Tus.Service> = Effect.map(
 )
 
 /**
- * Writes the id of this process into the leases of upload journals, and detects holders on this machine that have
- * ended.
+ * Writes the id of this process into its leases of upload journals, and detects that the process of another lease on
+ * this machine has ended.
  *
  * **When to use**
  *

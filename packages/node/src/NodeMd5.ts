@@ -6,8 +6,8 @@ import * as Layer from "effect/Layer"
 import { createHash } from "node:crypto"
 
 /**
- * Computes the MD5 of downloads (`Results`) and of verified uploads (`DeliveryProof`) with `node:crypto`, which is about
- * ten times faster than the default. `AssemblyNode` includes this Layer.
+ * Computes the MD5 of downloads (`Results`) and of verified uploads (`DeliveryProof`) with `node:crypto`, which is
+ * about ten times faster than the default implementation in JavaScript. `AssemblyNode` includes this Layer.
  *
  * @since 0.1.0
  * @category layers

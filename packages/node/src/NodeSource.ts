@@ -10,7 +10,7 @@ import { Readable } from "node:stream"
 
 /**
  * The reason why a value cannot be uploaded: it is not a stream, it has failed or ended, or some of its bytes were
- * already read. Undefined if the value can be uploaded.
+ * already read. The result is undefined if the value can be uploaded.
  */
 const problemOf = (readable: Readable): string | undefined => {
   // A caller in JavaScript may return anything.
@@ -23,7 +23,8 @@ const problemOf = (readable: Readable): string | undefined => {
 }
 
 /**
- * A `Readable` of bytes, which can be read once. `evaluate` is called when the upload starts to read.
+ * Makes a source from a `Readable` of bytes. The source can be read only once. `evaluate` is called when the upload
+ * starts to read.
  *
  * **Details**
  *
@@ -50,7 +51,7 @@ export const fromReadable = (
       Effect.map(Effect.try({ try: evaluate, catch: UploadSource.failedWith }), (readable) => {
         const problem = problemOf(readable)
         return problem === undefined
-          ? // With `chunkSize: 1`, each pull reads once, so that it holds at most one buffer of the stream in memory.
+          ? // With `chunkSize: 1`, each pull calls `read` once, so at most one buffer of the stream is in memory.
             NodeStream.fromReadable({ evaluate: () => readable, onError: UploadSource.failedWith, chunkSize: 1 })
           : Stream.fail(new UploadSource.SourceFailed({ kind: "Unreadable", problem }))
       })

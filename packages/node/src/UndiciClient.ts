@@ -59,7 +59,7 @@ const check = (options: Options): Effect.Effect<void, ApiError.InvalidRequest> =
     : Effect.fail(new ApiError.InvalidRequest({ operation: "UndiciClient.layer", issues }))
 }
 
-/** The dispatcher is private, so that no other code keeps the memory of a sent piece. */
+/** Makes a dispatcher that only this client uses, so that no other code keeps the memory of a sent piece. */
 const makeDispatcher = (options: Options): Effect.Effect<NodeHttpClient.Dispatcher["Service"], never, Scope.Scope> => {
   const agent = { allowH2: false, connections: options.connections ?? null }
   return proxies(options).length > 0
@@ -81,8 +81,8 @@ const makeDispatcher = (options: Options): Effect.Effect<NodeHttpClient.Dispatch
  *
  * Uploads and operations set the time limits of their requests. In this client, Undici itself has no time limit for a
  * body, and a limit of one hour for headers. An idle connection is kept for 4 seconds, or for as long as the server
- * announces. A Node server closes an idle connection after 5 seconds. The shorter limit matters, because a request on a
- * closing connection is lost, and a creation request is never repeated.
+ * announces. A Node server closes an idle connection after 5 seconds. The client closes its connection first, because a
+ * request on a connection that the server closes is lost, and a creation request is never repeated.
  *
  * **Gotchas**
  *

@@ -39,7 +39,7 @@ export interface Options {
 /**
  * An error of SQLite. The `reason` of a `SqlError` has this error as its `cause`.
  *
- * - `errno`: the result code, in the property that `effect/sql` reads (https://www.sqlite.org/rescode.html).
+ * - `errno`: the result code of SQLite (https://www.sqlite.org/rescode.html). `effect/sql` reads this property.
  * - `path`: the file of the database.
  *
  * @category errors
@@ -153,7 +153,7 @@ const makeConnection = (database: DatabaseSync, attempt: ReturnType<typeof attem
 
 const setUp = ({ isExclusive = false }: Options): string =>
   `${isExclusive ? "PRAGMA locking_mode = EXCLUSIVE; " : "PRAGMA busy_timeout = 5000; "}` +
-  // The transaction is empty. It acquires the lock of the file, so that `make` fails if another process has this lock.
+  // The empty transaction acquires the lock of the file, so that `make` fails if another process has this lock.
   "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE; COMMIT"
 
 /**

@@ -1,8 +1,9 @@
 /**
- * Runs a stream of jobs of any length: each job creates an Assembly and uploads its files. The number of jobs and uploads
- * at the same time is limited, so the memory does not depend on the number of jobs.
+ * Runs a stream of jobs of any length. Each job creates an Assembly and uploads its files. The number of jobs and
+ * uploads at the same time is limited, so the memory that a batch needs does not depend on the number of jobs.
  *
- * The index does not export this module: `import * as AssemblyBatch from "@assembly-effect/tus/AssemblyBatch"`.
+ * Import this module by its path, because the index does not export it: `import * as AssemblyBatch from
+ * "@assembly-effect/tus/AssemblyBatch"`.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
@@ -31,8 +32,8 @@ import type { Replayable } from "./UploadSource.ts"
 /**
  * A job of a batch. The outcome of a job contains the whole job.
  *
- * - `data`: any data of the program, such as the id of a row in a database. A job has no other fields, so that a misspelt
- *   option does not compile.
+ * - `data`: any data of the program, such as the id of a row in a database. A job has no other fields, so that a
+ *   misspelt option does not compile.
  *
  * @since 0.1.0
  * @category models
@@ -52,7 +53,7 @@ export interface ResumableJob<R = never> extends AssemblyJob.Job<AssemblyJob.Fil
 }
 
 /**
- * The type of `J` without fields that no job has.
+ * `J`, with the type `never` for each field that a {@link Job} does not have.
  *
  * @since 0.1.0
  * @category models
@@ -126,8 +127,8 @@ export type ResumableOutcome<J> = Completed<J> | Skipped<J> | Failed<J, Resumabl
 
 /**
  * - `assemblies`: the number of jobs at the same time, 8 by default.
- * - `uploads`: the number of uploads of all jobs at the same time, 8 by default. The `concurrency` of a job limits its own
- *   uploads further.
+ * - `uploads`: the number of uploads of all jobs at the same time, 8 by default. The `concurrency` of a job limits its
+ *   own uploads further.
  *
  * @since 0.1.0
  * @category options
@@ -201,8 +202,8 @@ const failed =
  * next job is read from the stream when fewer than `assemblies` jobs run, so memory is needed only for the running jobs
  * and for the outcomes that are not read yet.
  *
- * If the service limits the rate of one request, all jobs wait for the requested pause. An interruption, or a failure of
- * the stream of jobs, cancels the Assemblies of the running jobs; their outcomes are not emitted.
+ * If the service limits the rate of one request, all jobs wait for the requested pause. An interruption, or a failure
+ * of the stream of jobs, cancels the Assemblies of the running jobs; their outcomes are not emitted.
  *
  * @example
  * Stream.fromIterable(paths).pipe(
@@ -252,11 +253,11 @@ const resume = <J, RS>(job: J & ResumableJob<RS>) =>
  *
  * **Details**
  *
- * Two jobs are the same under the conditions of `ResumableAssemblyUpload.run`. A skipped job needs no request. A run
- * with `wait: false` does not record that the job has completed. The next run requests the Status of the Assembly, and
- * sends no stored file again. If this Status shows that the Assembly has completed, the following runs skip the job. A
- * failed job is run again. A job is skipped until its entry in the journal expires, 60 days after its completion
- * (`completedExpiry`). A skipped job is not verified again, and its entry is not kept longer.
+ * The documentation of `ResumableAssemblyUpload.run` says when two jobs count as the same job. A skipped job needs no
+ * request. A run with `wait: false` does not record that the job has completed. The next run requests the Status of the
+ * Assembly, and sends no stored file again. If this Status shows that the Assembly has completed, the following runs
+ * skip the job. A failed job is run again. A job is skipped until its entry in the journal expires, 60 days after its
+ * completion (`completedExpiry`). A skip does not verify the job again, and does not postpone the expiry of its entry.
  *
  * An interruption, or a failure of the stream of jobs, keeps the Assemblies of the running jobs for the next run.
  *

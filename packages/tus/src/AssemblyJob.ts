@@ -12,8 +12,8 @@ import type { SourceFailed, UploadSource } from "./UploadSource.ts"
 
 /**
  * One file of a job. `source` is an `UploadSource`, or an Effect that makes an `UploadSource`, such as
- * `UploadSource.fromPath`. Such an Effect runs before the Assembly is created; the bytes of a file are read when its
- * upload starts. `fieldname` is `file` by default.
+ * `UploadSource.fromPath`. An Effect in `source` runs before the Assembly is created; the bytes of a file are read when
+ * its upload starts. `fieldname` is `file` by default.
  *
  * @since 0.1.0
  * @category models
@@ -26,8 +26,8 @@ export interface File<R = never, Source extends UploadSource = UploadSource> {
 }
 
 /**
- * A file that was uploaded. `fieldname` is `file` by default. `url` is the URL of the upload of this file, if this
- * process uploaded it.
+ * A file that was uploaded. `fieldname` is `file` by default. `url` is the URL of the upload, if this process uploaded
+ * the file.
  *
  * @since 0.1.0
  * @category models
@@ -39,8 +39,9 @@ export interface Delivered {
 }
 
 /**
- * Proves that the service has the files of one job. The job uploads `sources` instead of its own sources, so that their
- * bytes are observed. `check` compares the Status of the completed Assembly with the bytes that were read.
+ * Proves that the service has the files of one job. The job uploads `sources` instead of its own sources, so that the
+ * proof sees the bytes that are read. `check` compares the Status of the completed Assembly with the bytes that were
+ * read.
  *
  * @since 0.1.0
  * @category models
@@ -72,8 +73,8 @@ export type Verify = <Source extends UploadSource>(sources: ReadonlyArray<Source
  * - `progressInterval`: the minimum time between two `Progress` events of the job. By default there is no minimum.
  * - `wait`: the options of the wait for the results, or false to return when the last byte is stored.
  * - `verify`: a check of the Status of the completed Assembly. `DeliveryProof.md5` compares the size and the MD5 of
- *   each file in the Status with the bytes that were read. If they differ, the job fails with `DeliveryMismatch`. By
- *   default nothing is compared. `verify` cannot be combined with `wait: false`.
+ *   each file in the Status with the bytes that were read. If a size or an MD5 differs, the job fails with
+ *   `DeliveryMismatch`. By default nothing is compared. `verify` cannot be combined with `wait: false`.
  *
  * @since 0.1.0
  * @category models

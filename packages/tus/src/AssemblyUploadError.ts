@@ -67,7 +67,7 @@ export class FilesFailed
 
 /**
  * The Status of a completed Assembly does not prove that the service has the bytes that were read. `expected` describes
- * the bytes that were read, `actual` is the value in the Status.
+ * the bytes that were read, `actual` is the value in the Status. `field` says what differs:
  *
  * - `upload`: the Status does not name the file.
  * - `size`: the size in bytes differs, or is unknown.

@@ -64,8 +64,9 @@ const { tus_upload_url: _, ...publicFile } = Assembly.File.schema.fields
 const File = /* @__PURE__ */ Schema.Struct({ ...publicFile, meta: /* @__PURE__ */ Schema.optionalKey(Schema.Json) })
 
 /**
- * A Status without capabilities, which are ids and URLs that grant access. It contains neither the id of the Assembly
- * nor the URLs of the Assembly, of its update stream and of its uploads. It contains the URLs of the results.
+ * A Status without capabilities, which are ids and URLs that grant access. A `PublicStatus` contains neither the id of
+ * the Assembly nor the URLs of the Assembly, of its update stream and of its uploads. A `PublicStatus` contains the
+ * URLs of the results.
  *
  * @since 0.1.0
  * @category schemas

@@ -24,9 +24,9 @@ export interface Total {
 }
 
 /**
- * A source whose size and MD5 are computed while an upload reads it. `total` returns them. If the upload did not read
- * all bytes in order, `total` reads the source again: after a resume in another process, with `parallel`, or if the
- * platform sends a Blob.
+ * A source whose size and MD5 are computed while an upload reads the source. `total` returns the size and the MD5. If
+ * the upload did not read all bytes in order, `total` reads a replayable source again. An upload does not read all
+ * bytes in order after a resume in another process, with `parallel`, or if the platform sends a Blob.
  *
  * @since 0.1.0
  * @category models
@@ -69,8 +69,8 @@ const summedReplayable = (source: Replayable, sum: Sum): Summed<Replayable> => {
   const { read } = source
 
   /**
-   * Adds the bytes that follow the bytes in `sum`. If an upload reads bytes again, `sum` contains them already, so they
-   * are skipped.
+   * Adds the bytes that follow the bytes in `sum`. If an upload reads bytes again, `sum` contains these bytes already,
+   * so the observer skips them.
    */
   const observer = (start: bigint) => {
     let at = start
@@ -126,7 +126,7 @@ const uploadIdIn = (url: string | null | undefined): string | undefined =>
   /\/resumable\/files\/([^/?#]+)/.exec(url ?? "")?.[1]
 
 /**
- * The file in the Status that was made from an upload: the file with the same upload URL, else a file with the same
+ * The file in the Status that was made from an upload: the file with the same upload id, else a file with the same
  * `filename` and `fieldname`. If several files match, the file with the expected MD5 is chosen.
  */
 const fileOf = (
@@ -155,8 +155,8 @@ const difference = (file: Assembly.File | undefined, { md5hash, size }: Total) =
 }
 
 /**
- * Compares the files of a Status with the bytes that were read. Fails for the first file that differs, or that has no
- * size or no MD5 in the Status.
+ * Compares the files of a Status with the bytes that were read. Fails for the first file that differs, that the Status
+ * does not list, or that has no size or no MD5 in the Status.
  *
  * @example
  * DeliveryProof.check(status, [{ filename: "cat.jpg", size: 3, md5hash: "900150983cd24fb0d6963f7d28e17f72" }])
@@ -193,10 +193,10 @@ export const check = (
  *
  * **Details**
  *
- * The MD5 is computed while the bytes are sent. This computation is fast on Node with `AssemblyNode` or `NodeMd5`, and
- * takes about ten times longer elsewhere. When the Assembly has completed, the MD5 and the size are compared with its
- * Status. If they differ, the job fails with `DeliveryMismatch`, which names the file and both values. A file without a
- * size or an MD5 in the Status counts as a difference too.
+ * The MD5 is computed while the bytes are sent. The computation of the MD5 is fast on Node with `AssemblyNode` or
+ * `NodeMd5`, and takes about ten times longer elsewhere. When the Assembly has completed, the MD5 and the size are
+ * compared with its Status. If a size or an MD5 differs, the job fails with `DeliveryMismatch`, which names the file
+ * and both values. A file without a size or an MD5 in the Status counts as a difference too.
  *
  * **Gotchas**
  *

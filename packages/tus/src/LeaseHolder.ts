@@ -1,13 +1,13 @@
 /**
- * The holders of leases of an upload journal, and the detection of holders that have ended.
+ * Identifies the processes that hold leases of an upload journal, and detects that such a process has ended.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 
 /**
- * - `id`: identifies this process in its leases. Undefined if the process has no unique identity.
- * - `isGone`: whether the holder with this id has certainly ended. If the result is wrongly true, two processes run the
- *   same upload.
+ * - `id`: identifies this process in its leases. `id` is undefined if the process has no unique identity.
+ * - `isGone`: whether the process with this id has certainly ended. If the result is wrongly true, two processes run
+ *   the same upload.
  *
  * @since 0.1.0
  * @category models
@@ -18,7 +18,7 @@ export interface Service {
 }
 
 /**
- * Never detects that a holder has ended, so the lease of an ended process stays until the lease expires.
+ * Never detects that a process has ended, so the lease of an ended process lasts until it expires.
  *
  * @since 0.1.0
  * @category constructors
@@ -26,7 +26,7 @@ export interface Service {
 export const unknown: Service = { id: undefined, isGone: () => Effect.succeed(false) }
 
 /**
- * Detects which holders of leases have ended. The default never detects that a holder has ended.
+ * Detects that a process which holds a lease has ended. The default service never detects that a process has ended.
  *
  * **When to use**
  *

@@ -1,6 +1,6 @@
 /**
- * Uploads the files of an Assembly in a job that survives its process. A journal stores the Assembly and its uploads,
- * and the next run continues them.
+ * Uploads the files of an Assembly in a job that can continue after its process has ended. A journal stores the
+ * Assembly and its uploads, and the next run continues the Assembly and the uploads.
  */
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
@@ -55,7 +55,7 @@ export const events = <R = never>(
 
 /**
  * Creates an Assembly, uploads its files, waits until the Assembly has completed, and returns the Status. If an earlier
- * run has started the same job, this run continues it.
+ * run has started the same job, this run continues the job.
  *
  * **When to use**
  *
@@ -66,11 +66,11 @@ export const events = <R = never>(
  *
  * Two runs belong to the same job if they have the same service, `params`, and files (names, metadata, size, and the
  * `identity` of the source). The journal stores the Assembly and the upload of each file. The next run requests the
- * Assembly from the service:
+ * Status of the Assembly from the service:
  *
  * - If the Assembly still accepts files, stored files are not sent again. Other files continue at the offset that the
  *   server reports.
- * - If the Assembly is executing, the run waits until it has ended.
+ * - If the Assembly is executing, the run waits until the Assembly has ended.
  * - If the Assembly has completed, the run returns the Status. After the entry of the journal has expired, a run starts
  *   a new job.
  * - If the Assembly failed or was canceled, the run fails with that error, and the following run creates a new
@@ -80,8 +80,9 @@ export const events = <R = never>(
  *   run fails and creates nothing. An Assembly with an `assemblyId` in `params` cannot be created again, so the run
  *   fails with `FilesFailed`.
  *
- * One process at a time holds a job. Another process emits `Waiting`, waits while the lease lasts (10 seconds), and
- * then continues or fails with `UploadLeased`.
+ * One process at a time holds the lease of a job. A second process emits `Waiting` and waits until this lease is
+ * released or expires (10 seconds). Then the second process continues the job. If the first process has renewed the
+ * lease, the second process fails with `UploadLeased`.
  *
  * **Gotchas**
  *

@@ -53,17 +53,18 @@ const program = (target: UploadTarget, source: Replayable, options: Options, emi
  *
  * **Details**
  *
- * Two sources have the same bytes if they have the same `identity`. The identity of a file is its path, size and
- * modification time. The identity of a source without its own identity is the SHA-256 of the content. For a complete
- * upload, the result comes from the journal without a request, until the entry expires. The entry is removed when the
- * upload is certainly gone from the server.
+ * Two sources count as the same bytes if they have the same `identity`. The identity of a file is its path, size and
+ * modification time. If a source has no `identity`, the SHA-256 of its content is the identity. For a complete upload,
+ * the result comes from the journal without a request, until the entry expires. The entry is removed when the upload is
+ * certainly gone from the server.
  *
  * The upload continues with the metadata of its creation. Changed values of `metadata` other than `filename` and
  * `fieldname`, such as a time stamp, do not start a new upload. The origins of `target`, not the journal, decide where
  * the bytes may be sent.
  *
- * One process at a time holds an upload. Another process emits `Waiting`, waits while the lease lasts (10 seconds), and
- * then continues, returns the result of the first process, or fails with `UploadLeased`.
+ * One process at a time holds the lease of an upload. A second process emits `Waiting` and waits until this lease is
+ * released or expires (10 seconds). Then the second process continues the upload, or returns the result of the first
+ * process. If the first process has renewed the lease, the second process fails with `UploadLeased`.
  *
  * @example
  * ResumableUpload.run(target, yield* UploadSource.fromPath("video.mp4"), {
@@ -95,7 +96,8 @@ export const events = (
   Events.fromProgram((emit) => program(target, source, options, emit))
 
 /**
- * The options of {@link resume}. There is no `metadata`, because the upload keeps the metadata of its creation.
+ * The options of {@link resume}. {@link resume} has no option `metadata`, because the upload keeps the metadata of its
+ * creation.
  *
  * - `origins`: further permitted origins of upload URLs, or patterns of origins; see `AssemblyClient.Options`.
  *
@@ -122,9 +124,9 @@ const resumption = (key: string, source: Replayable, options: ResumeOptions, emi
  *
  * The journal does not decide where bytes are sent. If the context has an `AssemblyClient`, its origins are permitted.
  * Otherwise, the origin of the Assembly is permitted: the URL of the Assembly is part of the key, so an edited entry
- * cannot change this origin. If the Assembly is in a cell of the public service, all cells of the public service are
- * permitted. A URL with any other origin fails with `InvalidTarget` or `UnsafeLocation`, and an entry that does not
- * match its key fails with `JournalTorn`, before anything is sent.
+ * cannot change this origin. If the Assembly is on an upload host (cell) of the public service, all upload hosts of the
+ * public service are permitted. A URL with any other origin fails with `InvalidTarget` or `UnsafeLocation`, and an
+ * entry that does not match its key fails with `JournalTorn`, before anything is sent.
  *
  * **Gotchas**
  *

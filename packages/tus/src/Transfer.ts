@@ -14,9 +14,9 @@ import * as TusError from "./TusError.ts"
  * - `reached`: the highest number of stored bytes that the server has ever reported. Only a report of a higher number
  *   counts as progress.
  * - `handed`: the highest offset up to which bytes were given to the HTTP client; the server cannot have more bytes.
- *   Absent if an earlier process may have sent bytes.
+ *   `handed` is absent if an earlier process may have sent bytes.
  * - `length`: the length of the upload, if the server knows it; absent while the length is deferred.
- * - `declared`: a length that was sent to the server, but may not have arrived there.
+ * - `declared`: a length that was sent to the server, but may not have reached the server.
  * - `failures`: the number of failed requests since the last progress.
  */
 const progress = {
@@ -29,7 +29,7 @@ const progress = {
 }
 
 /**
- * The state of one transfer. `Schema.toCodecJson` converts it to JSON.
+ * The state of one transfer. `Schema.toCodecJson` converts a `Transfer` to JSON.
  *
  * - `Sending`: the server has stored the bytes before the offset `acknowledged`. The bytes from this offset are sent
  *   next.
@@ -124,8 +124,8 @@ export const created = (found: {
   readonly length: bigint | undefined
   readonly sent: bigint
   /**
-   * Whether the server responded to the creation. If not, the upload was found by its receipt, and the server may have
-   * stored only some of the sent bytes.
+   * Whether the server responded to the creation. If the server did not respond, the upload was found by its receipt,
+   * and the server may have stored only some of the sent bytes.
    */
   readonly answered: boolean
 }): Transfer => {
@@ -138,7 +138,7 @@ export const created = (found: {
 }
 
 /**
- * The state of an upload that an earlier process created. Its offset is requested next.
+ * The state of an upload that an earlier process created. The offset of the upload is requested next.
  *
  * @since 0.1.0
  * @category transitions
@@ -258,8 +258,8 @@ const mismatch = (field: "upload-length" | "upload-offset", expected: string, fo
   new TusError.UploadMismatch({ field, expected, found: `${found}` })
 
 /**
- * The length that the server can know: the size of the source, the length that the server reported, or a declared
- * length.
+ * The length of the upload, from the first of these that is known: the size of the source, the length that the server
+ * reported, the length that was declared to the server.
  *
  * @since 0.1.0
  * @category transitions
@@ -294,13 +294,13 @@ export const untrusted = (
  *
  * A reported length that differs from the known length, or that was never declared, fails with `UploadMismatch`. An
  * offset beyond the end also fails with `UploadMismatch`, and an offset beyond all bytes that the HTTP client got fails
- * with `UploadUntrusted`. Both errors occur only after the server has reported the same offset twice, because one
- * response may be wrong. Two kinds of valid offset must also be reported twice, because the upload would lose bytes if
- * the report were wrong: the offset at the end, which completes the upload, and any offset in the upload of a one-shot
- * source. Any other valid offset is accepted at once, because the server refuses a PATCH at a wrong offset and the
- * source still has the bytes.
+ * with `UploadUntrusted`. The two errors about an offset occur only after the server has reported the same offset
+ * twice, because one response may be wrong. Two kinds of valid offset must also be reported twice, because the upload
+ * would lose bytes if the report were wrong: the offset at the end, which completes the upload, and any offset in the
+ * upload of a one-shot source. Any other valid offset is accepted at once, because the server refuses a PATCH at a
+ * wrong offset and the source still has the bytes.
  *
- * If `state.only` is set, only the offsets in `state.only` are accepted.
+ * If `state.only` is set, any offset that `state.only` does not contain fails at once with `UploadUntrusted`.
  *
  * @since 0.1.0
  * @category transitions
@@ -370,7 +370,7 @@ export const failed = (state: Sending | Asking): Asking => ({ ...state, _tag: "A
 /**
  * The final error of an upload that is abandoned because of `error`. If the server did not report that it stored all
  * sent bytes, and no later response corrected this, the final error is `UploadUntrusted`, so that no later run
- * continues the upload. Otherwise it is `error`.
+ * continues the upload. Otherwise the final error is `error`.
  *
  * @since 0.1.0
  * @category transitions

@@ -1,5 +1,6 @@
 /**
- * The requests of tus 1.0.0, one function for each. `Upload` combines them into an upload that retries and resumes.
+ * The requests of tus 1.0.0, one function for each. `Upload` combines these requests into an upload that retries and
+ * resumes.
  */
 import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Transport from "@assembly-effect/api/unstable/Transport"
@@ -25,13 +26,14 @@ export type { AnswerError } from "./TusError.ts"
 
 /**
  * The time limit of a request without a body, and of the wait for each piece of a download: 30 seconds by default.
- * After this time the request fails with `Stalled`. The limit also applies to each request for the Assembly's receipts.
+ * After this time the request fails with `Stalled`. The limit also applies to each request for the receipts of the
+ * Assembly (`tus_uploads`).
  *
  * **Gotchas**
  *
  * The limit does not apply to a request with a body, because the time of such a request depends on the size of the body
- * and on the network. `Upload` monitors the sent bytes instead. A program that calls these functions with a body must
- * set its own limit.
+ * and on the network. Instead of setting this limit, `Upload` monitors the sent bytes. A program that calls these
+ * functions with a body must set its own limit.
  *
  * @example Effect.provideService(Tus.offset(url), Tus.RequestTimeout, Duration.seconds(5))
  *
@@ -78,7 +80,7 @@ export type Metadata = Readonly<Record<string, string | null>>
  * - `Fixed`: an upload of the given length. `body` contains the first bytes of the upload, which are sent with the
  *   request.
  * - `Deferred`: an upload whose length a later `append` sends.
- * - `Final`: concatenates the parts in the given order. It has no body.
+ * - `Final`: concatenates the parts in the given order. The request has no body.
  *
  * If `partial` is true, the new upload becomes a part of a later final upload.
  *
@@ -135,8 +137,8 @@ const encodeCreation = (
 
 /**
  * Creates an upload and returns its URL, which has passed the checks of the target. `offset` is the number of bytes
- * that the server has stored. It is undefined if a body was sent and the server reported no offset. Not idempotent: if
- * the response is lost, the upload may exist, and a second request would create a second upload.
+ * that the server has stored. `offset` is undefined if a body was sent and the server reported no offset. The request
+ * is not idempotent: if the response is lost, the upload may exist, and a second request would create a second upload.
  *
  * @example
  * Tus.create(target, { _tag: "Fixed", length: 5n, metadata: { filename: "a.txt", fieldname: "file" } })
@@ -171,7 +173,7 @@ export const create = Effect.fnUntraced(
 
 /**
  * Requests the offset of an upload, and its length and metadata if the server reports them. tus 1.0.0 defines this
- * request; the specification does not.
+ * request; the specification of the service does not.
  *
  * @since 0.1.0
  * @category requests
@@ -236,7 +238,7 @@ const Terminated = Schema.Struct({ "tus-resumable": Schema.Literal(TusUpload.tus
 
 /**
  * Terminates an upload and frees its storage on the server. tus 1.0.0 (termination) defines this request; the
- * specification does not.
+ * specification of the service does not.
  *
  * @since 0.1.0
  * @category requests
@@ -268,7 +270,7 @@ const Discovered = Schema.Struct({
 
 /**
  * Requests the capabilities of the server: protocol versions, extensions, the largest upload in bytes, and checksum
- * algorithms. tus 1.0.0 defines this request; the specification does not.
+ * algorithms. tus 1.0.0 defines this request; the specification of the service does not.
  *
  * @since 0.1.0
  * @category requests
@@ -297,7 +299,7 @@ const moving = <E, R>(stream: Stream.Stream<Uint8Array, E, R>, url: UploadTarget
 
 /**
  * Downloads the bytes of a finished upload. {@link RequestTimeout} applies to the response headers and to each piece.
- * Neither tus 1.0.0 nor the specification defines this request.
+ * Neither tus 1.0.0 nor the specification of the service defines this request.
  *
  * @since 0.1.0
  * @category requests

@@ -48,7 +48,7 @@ const answer = {
 
 const at = ({ host, request }: { readonly request: string; readonly host: string }): string => `${request} at ${host}`
 
-/** The host of the server, in an error about a whole upload. Absent if no response caused the error. */
+/** The host of the server, in an error about a whole upload. `host` is absent if no response caused the error. */
 const server = { host: Schema.optionalKey(Schema.String) }
 
 /**
@@ -70,7 +70,7 @@ export class UploadRefused extends Schema.TaggedError<UploadRefused>()("UploadRe
 
 /**
  * 409: the request had another offset than the upload on the server. `Upload` requests the offset of the server and
- * continues from there. `Upload` fails with this error when the retry policy gives up.
+ * continues from this offset. `Upload` fails with this error when the retry policy gives up.
  *
  * @since 0.1.0
  * @category errors
@@ -102,7 +102,7 @@ export class UploadLocked extends Schema.TaggedError<UploadLocked>()("UploadLock
 
 /**
  * 460: the received bytes differ from the sent bytes. `Upload` sends the bytes again, and fails with this error when
- * the retry policy gives up. tus 1.0.0 (checksum) defines this status; the specification does not.
+ * the retry policy gives up. tus 1.0.0 (checksum) defines this status; the specification of the service does not.
  *
  * @since 0.1.0
  * @category errors
@@ -122,7 +122,7 @@ export class ServerFailure extends Schema.TaggedError<ServerFailure>()("ServerFa
 }) {}
 
 /**
- * A response that tus 1.0.0 or the specification does not permit.
+ * A response that tus 1.0.0 or the specification of the service does not permit.
  *
  * @since 0.1.0
  * @category errors
@@ -258,8 +258,8 @@ export class UploadMismatch extends Schema.TaggedError<UploadMismatch>()("Upload
   found: Schema.String
 }) {
   /**
-   * What differs: the field, its expected value and its found value. This text is `message` without the advice at its
-   * end.
+   * What differs: the field, its expected value and its found value. `problem` is the text of `message` without the
+   * advice at its end.
    */
   get problem() {
     const where = this.host === undefined ? this.field : `${this.field} at ${this.host}`

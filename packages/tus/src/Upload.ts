@@ -40,14 +40,14 @@ export type ChecksumAlgorithm = "sha1" | "sha256" | "sha384" | "sha512"
 
 /**
  * - `metadata`: `filename` and `fieldname`, and other keys for the Steps of the Assembly.
- * - `maxRetries`: the maximum number of consecutive failures that are retried; progress resets the count. By default 8,
- *   or the limit of a `RetryPolicy` that the program provides.
+ * - `maxRetries`: the maximum number of consecutive failures that are retried; progress resets the count. The default
+ *   is 8, or the limit of a `RetryPolicy` that the program provides.
  * - `retryDelay`: the pause after the first failure, 500 ms by default. The pause doubles up to 30 seconds, with
  *   jitter. A provided `RetryPolicy` has its own pauses.
  * - `stallTimeout`: the maximum time without progress in a request, 30 seconds by default.
  * - `finishTimeout`: the maximum time that the server may take to store the upload after the last byte, 10 minutes by
  *   default.
- * - `maxWait`: the longest pause that a server may request. By default 1 hour, or the limit of a provided
+ * - `maxWait`: the longest pause that a server may request. The default is 1 hour, or the limit of a provided
  *   `RetryPolicy`. If the server requests a longer pause, the upload fails with the error of that response, whose
  *   `retryAfter` is the pause.
  * - `chunkSize`: the maximum size of one request body, in bytes. By default a source that can be read again is sent in
@@ -57,7 +57,7 @@ export type ChecksumAlgorithm = "sha1" | "sha256" | "sha384" | "sha512"
  *   default, and small sources are not sent with the creation. If the server does not support the algorithm, no
  *   checksum is sent; see `Tus.discover`. By default no checksum is sent.
  * - `parallel`: the number of parts, each of at least 1 MiB, that are uploaded in parallel and concatenated by the
- *   server. The source must be a `Replayable`. 1 by default.
+ *   server. The source must be a `Replayable`. The default is 1.
  * - `progressInterval`: the minimum time between two `Progress` events. A delayed `Progress` is emitted before any
  *   other event. By default every `Progress` is emitted.
  *
@@ -82,7 +82,7 @@ export interface Options {
 
 type Sending = Effect.Effect<void, UploadError, HttpClient.HttpClient | Scope.Scope>
 
-/** Returns the work of a session with a clean-up that runs after this work fails or is interrupted. */
+/** Adds a clean-up to the work of a session. The clean-up runs if the work fails or is interrupted. */
 type AtEnd = (work: Sending, session: Session.Session<never>) => Sending
 
 const program = (
@@ -177,8 +177,9 @@ const resumption = (
  * **Details**
  *
  * The offset is requested from the server, and only the remaining bytes are sent. `metadata` must be the metadata of
- * the creation. An upload of another length, or with other metadata on the server, fails with `UploadMismatch`. A
- * one-shot stream starts with the first byte, so it can continue only an upload without stored bytes.
+ * the creation. If the server reports another length than the size of the source, or other metadata, the call fails
+ * with `UploadMismatch`. A one-shot stream starts with the first byte, so it can continue only an upload without stored
+ * bytes.
  *
  * @example
  * Effect.gen(function* () {
@@ -214,7 +215,8 @@ export const resumeEvents = (
 /**
  * The options of {@link sink}: those of {@link Options} without `parallel` and `progressInterval`, and:
  *
- * - `size`: the number of bytes of the stream, if known. A stream with another number of bytes fails with `SourceFailed`.
+ * - `size`: the number of bytes of the stream, if known. A stream with another number of bytes fails with
+ *   `SourceFailed`.
  * - `onFailure`: what happens to an incomplete upload. `terminate` (default) removes this upload from the server.
  *   `keep` leaves this upload on the server until it expires; the URL of the upload is in the receipts of the Assembly.
  *
@@ -236,16 +238,17 @@ export interface SinkOptions extends Omit<Options, "parallel" | "progressInterva
  *
  * **Details**
  *
- * - The stream is uploaded as a one-shot source: at most `chunkSize` bytes (8 MiB by default) and one chunk of the
- *   stream are held in memory, the stream is read only when the server has acknowledged the previous bytes, and the
- *   upload recovers from failures of the network and of the server.
+ * - The stream is uploaded as a one-shot source. At most `chunkSize` bytes (8 MiB by default) and one chunk of the
+ *   stream are held in memory. The stream is read only when the server has acknowledged the previous bytes. The upload
+ *   recovers from failures of the network and of the server.
  * - If the stream fails, dies or is interrupted, the upload ends at once, without a retry. `Stream.run` then fails with
  *   the error of the stream.
  * - If the upload fails, or the program is interrupted, the stream is not read any further.
- * - In all these cases a request terminates the incomplete upload, because no later run can read the bytes of the
- *   stream again. The sink waits for this request before it fails (at most five seconds) or ends after an interruption
- *   (at most one second). If the request fails, the upload stays on the server until it expires. An interruption while
- *   the server still creates the upload can leave an empty upload there until it expires.
+ * - In all these cases, unless `onFailure` is `keep`, a request terminates the incomplete upload, because no later run
+ *   can read the bytes of the stream again. The sink waits for this request: at most five seconds after a failure, and
+ *   at most one second after an interruption. If the request fails, the upload stays on the server until it expires. An
+ *   interruption while the server still creates the upload can leave an empty upload on the server until this upload
+ *   expires.
  * - The stream runs with the services of the caller, not within the span and the scope of the upload.
  *
  * **Gotchas**
@@ -269,8 +272,8 @@ export const sink = (
         Effect.updateContext(upstream, (_own: Context.Context<never>) => context),
         (cause): Pull.Pull<never, SourceFailed, void> => {
           if (Pull.isDoneCause(cause)) return Effect.failCause(cause)
-          // The upload gets a typed error, so that its metrics and spans do not report a defect. The result of the sink
-          // is the original `failure`.
+          // The upload gets a typed error, so that its metrics and spans do not report a defect. The sink itself fails
+          // with the original `failure`.
           failure = cause as Cause.Cause<never>
           return Effect.fail(new SourceFailed({ kind: "Unreadable", problem: "the stream failed" }))
         }

@@ -1,5 +1,5 @@
 /**
- * A limit of bandwidth for all uploads of a program together.
+ * Limits the bandwidth of all uploads of a program together.
  */
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Settings from "@assembly-effect/api/unstable/Settings"
@@ -56,10 +56,10 @@ const make = (bytesPerSecond: number): Service => {
   const pass = (bytes: number) =>
     turn.withPermit(
       Clock.clockWith((clock) => {
-        // This clock is monotonic, because the wall clock may be set back during an upload.
+        // A monotonic clock is used, because the wall clock may be set back during an upload.
         const now = Number(clock.monotonicTimeNanosUnsafe()) / 1e6
-        // Unused time counts only up to `interval`. So a timer that fires late costs no bandwidth, but a long time
-        // without bytes to send is not made up for.
+        // Unused bandwidth counts only for the last `interval` milliseconds. So a timer that fires late wastes no
+        // bandwidth, and a long pause does not permit a burst afterwards.
         free = Math.max(free, now - interval)
         return Effect.map(free <= now ? Effect.void : Effect.sleep(Math.ceil(free - now)), () => {
           free += (bytes / bytesPerSecond) * 1000
@@ -92,17 +92,19 @@ const make = (bytesPerSecond: number): Service => {
 }
 
 /**
- * Limits the total bandwidth of all uploads of the program to which the Layer is provided, to `bytesPerSecond`.
+ * Limits the bandwidth of all uploads together to `bytesPerSecond`. The limit applies to the program to which the Layer
+ * is provided.
  *
  * **Details**
  *
- * - Uploads take turns: each sends the bytes of a tenth of a second, but at most 64 KiB, and then waits for its next
- *   turn. So uploads that run at the same time have the same share. An upload in parallel parts has a share for each part.
- * - The wait for a turn is neither a stall nor a part of the time limit of a request.
+ * - Uploads take turns: each upload sends the bytes of a tenth of a second, but at most 64 KiB, and then waits for its
+ *   next turn. So uploads that run at the same time have the same share. An upload in parallel parts has a share for
+ *   each part.
+ * - The wait for a turn does not count as a stall, and does not count towards the time limit of a request.
  * - The limit counts the bytes of the files, including those that are sent again after a failure, but not the headers
  *   of requests. After a pause, an upload may send the bytes of a fifth of a second at once.
- * - Where request bodies are not streamed (see `Upload.CanStream`), and with `checksum`, a slice waits until all its bytes
- *   may be sent, and is then sent at once.
+ * - Where request bodies are not streamed (see `Upload.CanStream`), and with `checksum`, a request waits until all
+ *   bytes of its body may be sent, and then sends the whole body at once.
  *
  * **Gotchas**
  *

@@ -3,7 +3,7 @@
  *
  * An upload does not wait for the reader of its events. `Progress`, `Retrying`, `Resumed`, `Waiting` and `Finishing`
  * are transient: only the newest 128 unread transient events are kept, and a `Progress` replaces an unread `Progress`
- * directly before it. All other events are delivered.
+ * directly before it. All other events are kept until they are read.
  */
 import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"
@@ -15,7 +15,7 @@ import type { UploadUrl } from "./UploadTarget.ts"
 
 /**
  * - `Created`: the server has created the upload. `length` is undefined while the length is unknown.
- * - `Resumed`: the server reported its offset; sending continues from there.
+ * - `Resumed`: the server reported its offset; sending continues from this offset.
  * - `Progress`: `sent` bytes were sent, and the server confirmed that it stored `acknowledged` bytes. If the platform
  *   sends a body as a whole, the number of sent bytes is unknown, and both numbers are the same.
  * - `Retrying`: a request failed and is retried after `delay`. `attempt` counts consecutive failures.

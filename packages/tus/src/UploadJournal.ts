@@ -1,7 +1,7 @@
 /**
  * The journal of uploads that survive a crash. The journal has one entry for each upload. The entry is written before
- * the creation request, before the first byte is sent, and when all bytes are stored. An entry contains capabilities,
- * so store the journal as a secret.
+ * the creation request, before the first byte is sent, and when all bytes are stored. An entry contains capabilities
+ * (URLs that grant access), so store the journal as a secret.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import type * as Brand from "effect/Brand"
@@ -36,8 +36,8 @@ import type * as UploadTarget from "./UploadTarget.ts"
 export { type JournalError, JournalFailed, JournalTorn, LeaseLost, NoSuchUpload, UploadLeased } from "./JournalError.ts"
 
 /**
- * The entry of one upload. Its URLs are plain text; `UploadTarget.urlAtRest` checks them and converts them to
- * capabilities.
+ * The entry of one upload. The URLs in an entry are plain text; `UploadTarget.urlAtRest` checks a URL and converts it
+ * to an `UploadUrl`.
  *
  * @since 0.1.0
  * @category models
@@ -61,7 +61,8 @@ export type AssemblyEntry = AssemblyEntryAtRest.AssemblyEntry
 export type Key = string & Brand.Brand<"JournalKey">
 
 /**
- * A lease that is held until its scope ends.
+ * A lease of an upload or a job. While one process holds the lease, no other process runs the upload. The lease is held
+ * until its scope ends.
  *
  * @since 0.1.0
  * @category models
@@ -118,7 +119,7 @@ export interface Store {
 
 /**
  * The entries of one kind: uploads, or Assemblies. `get` and `list` omit expired entries, and `list` also omits
- * unreadable ones. `forget` removes an entry even if it is unreadable.
+ * unreadable entries. `forget` removes an entry even if it is unreadable.
  *
  * @since 0.1.0
  * @category models
@@ -154,8 +155,9 @@ export class UploadJournal extends Context.Service<
  * - `expiry`: how long an entry is valid, 24 hours by default, because servers remove unfinished uploads. An
  *   `Untrusted` entry never expires. `list` removes expired entries. Each `put` checks a few other entries and leases,
  *   and removes those that have expired. No entry or lease is checked twice within an hour.
- * - `completedExpiry`: how long the entry of a completed job is valid, 60 days by default. After this time the same job
- *   runs again, and uploads its files again. `"Infinity"` keeps these entries until `forget` removes them.
+ * - `completedExpiry`: how long the entry of a completed job is valid, 60 days by default. After this time, the next
+ *   run of the same job starts a new Assembly and uploads the files again. `"Infinity"` keeps the entry of a completed
+ *   job until `forget` removes the entry.
  * - `leaseDuration`: how long a lease stays valid after its last renewal, 10 seconds by default. A running holder
  *   renews its lease after a third of this time. If a store has locks, `leaseDuration` is how long another process
  *   waits for a lock.
@@ -189,8 +191,8 @@ export const make = (
 
   /**
    * Removes a lease that expired long ago. If a process acquires the lease between this check and the removal, that
-   * process loses the lease again. The first renewal of this lease fails, and the upload of that process ends with
-   * `LeaseLost`.
+   * process loses the lease again. The first renewal of the removed lease then fails, and the upload of that process
+   * ends with `LeaseLost`.
    */
   const removeExpiredLease = (key: Key) =>
     Effect.gen(function* () {
@@ -287,7 +289,9 @@ export const keyOf = (
     ...(upload.file === undefined ? [] : [upload.file])
   ])
 
-/** The prefix of the keys of jobs. The key of an upload never has this prefix, because it is a hexadecimal digest. */
+/**
+ * The prefix of the keys of jobs. The key of an upload never has this prefix, because that key is a hexadecimal digest.
+ */
 const assemblyPrefix = "job"
 const isAssemblyKey = (key: string): boolean => key.startsWith(assemblyPrefix)
 
@@ -320,7 +324,7 @@ export const layerStore = <E, R>(
   )
 
 /**
- * A journal in memory. It survives a failed upload, but not the end of the process.
+ * A journal in memory. The journal survives a failed upload, but not the end of the process.
  *
  * @since 0.1.0
  * @category layers

@@ -27,8 +27,8 @@ const remedy = {
  * - `Unreadable`: reading failed. Repair the source and run the upload again.
  * - `TooShort`, `TooLong`: the number of bytes differs from `size`. Give the correct size.
  * - `Changed`: the source changed during the upload. Upload the source again when no process writes to it.
- * - `NotReplayable`: the server needs bytes again that a one-shot stream has released. Use a larger `chunkSize`, or a
- *   source that can be read again.
+ * - `NotReplayable`: the upload of a one-shot stream must send bytes again that are no longer in memory. Use a larger
+ *   `chunkSize`, or a source that can be read again.
  *
  * @since 0.1.0
  * @category errors
@@ -45,14 +45,15 @@ export class SourceFailed extends Schema.TaggedError<SourceFailed>()("SourceFail
 /**
  * Bytes of a known size that can be read again from any offset.
  *
- * - `size`: in bytes.
+ * - `size`: the size in bytes.
  * - `bytes(start, end)`: the bytes from `start` (inclusive) to `end` (exclusive).
- * - `identity`: identifies the content, so that a resumed upload can check that the content is the same. Undefined if
- *   there is no identity.
- * - `slice(start, end)`: the same bytes as a Blob, for requests that cannot stream. Present only if the platform
- *   supports it.
- * - `read(start, end)`: the same bytes, or only the first part of these bytes, in memory instead of a stream. Present
- *   only if this is less work than a stream. An upload calls `read` only for small ranges.
+ * - `identity`: identifies the content, so that a resumed upload can check that the content is the same. The result is
+ *   undefined if the source has no identity.
+ * - `slice(start, end)`: the same bytes as a Blob, for requests that cannot stream. `slice` is undefined if the source
+ *   cannot make a Blob.
+ * - `read(start, end)`: returns the same bytes in memory instead of as a stream. `read` may return only the first part
+ *   of these bytes. `read` is defined only if it is less work than a stream. An upload calls `read` only for small
+ *   ranges.
  *
  * @since 0.1.0
  * @category models
@@ -67,7 +68,7 @@ export interface Replayable {
 }
 
 /**
- * Bytes that can be read once. `size` is undefined if it is unknown. An upload keeps the bytes in memory that the
+ * Bytes that can be read once. `size` is undefined if it is unknown. The upload keeps in memory the bytes that the
  * server has not acknowledged yet.
  *
  * @since 0.1.0
@@ -114,7 +115,7 @@ const sha256 = (bytes: Uint8Array): Effect.Effect<string> =>
   )
 
 /**
- * Bytes in memory.
+ * Makes a source from bytes in memory.
  *
  * @since 0.1.0
  * @category constructors
@@ -147,8 +148,8 @@ const blobParts = (blob: Blob, start: number, end: number): Stream.Stream<Uint8A
   )
 
 /**
- * A Blob, or a File of a browser. The identity of a File is its name, size and modification time. A Blob has no
- * identity.
+ * Makes a source from a Blob, or from a File of a browser. The identity of a File is its name, size and modification
+ * time. A Blob that is not a File has no identity.
  *
  * @since 0.1.0
  * @category constructors
@@ -180,8 +181,9 @@ const isSameFile = (now: FileSystem.File.Info, before: FileSystem.File.Info): bo
   now.dev === before.dev && Option.getOrUndefined(now.ino) === Option.getOrUndefined(before.ino)
 
 /**
- * A file. It is opened when its bytes are needed, and read as they are sent. The identity of the file is its path, size
- * and modification time. If the file changes or is replaced during the upload, the upload fails.
+ * Makes a source from a file. The file is opened when the upload needs its bytes, and is read only as fast as the bytes
+ * are sent. The identity of the file is its path, size and modification time. If the file changes or is replaced during
+ * the upload, the upload fails.
  *
  * **Gotchas**
  *
@@ -265,15 +267,15 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
     }
   })
 
-/** Describes a stream's failure whose value is not an `Error`. */
+/** Describes the error of a stream, if the error is not an instance of `Error`. */
 const shown = (error: unknown): string => {
   if (typeof error !== "object" || error === null) return String(error)
   return Predicate.hasProperty(error, "_tag") ? String(error._tag) : "a value that is not an Error"
 }
 
 /**
- * The error of a source whose own stream failed with `error`. A `SourceFailed` stays as it is. A value that is not an
- * `Error` is not shown, apart from its `_tag`.
+ * The error of a source whose own stream failed with `error`. A `SourceFailed` stays as it is. Of an object that is not
+ * an `Error`, only the `_tag` is shown.
  *
  * @since 0.1.0
  * @category errors
@@ -287,7 +289,8 @@ export const failedWith = (error: unknown): SourceFailed =>
       })
 
 /**
- * A stream that can be read once. The upload keeps unacknowledged bytes in memory, at most `chunkSize` bytes.
+ * Makes a source from a stream. The source can be read only once. The upload keeps unacknowledged bytes in memory, at
+ * most `chunkSize` bytes.
  *
  * **Gotchas**
  *
@@ -308,8 +311,9 @@ export const fromStream = <E>(
 })
 
 /**
- * The same source with the SHA-256 of its content as its identity. The source is read once to compute this digest. The
- * SHA-256 is computed over the digests of 1 MiB pieces, because WebCrypto needs the whole input of a digest in memory.
+ * Returns the same source, but with the SHA-256 of the content as the `identity`. The source is read once to compute
+ * this digest. The SHA-256 is computed over the digests of 1 MiB pieces, because WebCrypto needs the whole input of a
+ * digest in memory.
  *
  * @since 0.1.0
  * @category combinators

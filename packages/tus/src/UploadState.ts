@@ -9,8 +9,9 @@ import type { UploadUrl } from "./UploadTarget.ts"
 /**
  * An upload at one URL, of the whole source or of one part of it.
  *
- * - `Planned`: the creation was not sent, or was refused.
- * - `Creating`: the creation may have been sent, with `marker`.
+ * - `Planned`: the creation (the request that creates the upload) was not sent, or was refused.
+ * - `Creating`: the creation may have been sent. The metadata of the creation contains `marker`, so that the upload can
+ *   be found in the receipts of the Assembly.
  * - `Created`: the upload is at `url`. `transfer` is the state of the transfer of its bytes, if this process knows this
  *   state. Without `transfer`, the next step requests the offset from the server.
  *
@@ -103,7 +104,8 @@ export interface Completed {
 
 /**
  * The bytes that the server stored at `urls` may differ from the sent bytes. `urls` contains the URLs of all parts and
- * of the final upload. `problem` and `mayBeWhole` are the fields of `UploadUntrusted`. This state never changes.
+ * of the final upload. `problem` and `mayBeWhole` are the fields of `UploadUntrusted`. An untrusted state never
+ * changes.
  *
  * @since 0.1.0
  * @category models
@@ -116,7 +118,7 @@ export interface Untrusted {
 }
 
 /**
- * An upload with a next step. A state that is a {@link Piece} is the upload of the whole source at one URL.
+ * An upload that has not ended. A state that is a {@link Piece} is the upload of the whole source at one URL.
  *
  * @since 0.1.0
  * @category models
@@ -124,7 +126,7 @@ export interface Untrusted {
 export type Unfinished = Piece | Parts | Concatenating
 
 /**
- * An upload without a next step.
+ * An upload that has ended.
  *
  * @since 0.1.0
  * @category models

@@ -34,8 +34,8 @@ export type Options = Omit<Upload.Options, "parallel">
  * The options of an upload, see `Upload.Options`, and:
  *
  * - `marker`: a unique text of at least one character. The marker is sent with the creation, in the metadata key
- *   `upload_marker`, and is used to find the upload again. It does not grant write access, so it may be derived from a
- *   key of the program.
+ *   `upload_marker`, and is used to find the upload again. The marker does not grant write access, so it may be derived
+ *   from a key of the program.
  *
  * @since 0.1.0
  * @category options
@@ -93,8 +93,8 @@ const begin = (
 
 /**
  * Creates an upload with the caller's marker. A small source is sent with the creation request. If the response is
- * lost, the upload is searched for in the receipts of the Assembly. If they do not show the upload, the error is
- * `CreationUnknown`.
+ * lost, the upload is searched for in the receipts of the Assembly. If the receipts do not show the upload, the error
+ * is `CreationUnknown`.
  *
  * **Gotchas**
  *
@@ -114,9 +114,9 @@ export const create = (
   begin(target, source, options, { _tag: "Planned" })
 
 /**
- * Finds an upload whose creation an earlier process sent or may have sent, in the receipts of the Assembly. Creates
- * nothing. If the receipts do not show the upload, the error is `CreationUnknown`. Then the creation may never have
- * been sent, and the caller decides whether to call {@link create} with a new marker.
+ * Searches the receipts of the Assembly for an upload whose creation an earlier process may have sent. Creates nothing.
+ * If the receipts do not show the upload, the error is `CreationUnknown`. In this case the creation may never have been
+ * sent, and the caller decides whether to call {@link create} with a new marker.
  *
  * @example
  * UploadSteps.recover(target, source, { marker, metadata: { filename: "a.txt", fieldname: "file" } })
@@ -140,9 +140,10 @@ const finishing = (target: UploadTarget, source: Replayable, upload: Existing, o
  *
  * **Details**
  *
- * Without `transfer`, the offset is requested from the server. Before a byte is sent, the length and the metadata on
- * the server are compared with `options.metadata` and the marker; a difference fails with `UploadMismatch`. Decode a
- * stored URL with `UploadTarget.urlAtRest`.
+ * Without `transfer`, the offset is requested from the server. Before a byte is sent, the length on the server is
+ * compared with the size of the source, and the metadata on the server with `options.metadata` and the marker. If the
+ * length or the metadata differs, the call fails with `UploadMismatch`. Decode a stored URL with
+ * `UploadTarget.urlAtRest`.
  *
  * @example
  * Effect.flatMap(UploadSteps.recover(target, source, { metadata, marker }), (upload) =>

@@ -1,5 +1,5 @@
 /**
- * Uploads as a service, so that tests of an application need no HTTP.
+ * The uploads of this package as a service, so that tests of an application need no HTTP.
  */
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Assembly from "@assembly-effect/schema/Assembly"
@@ -43,7 +43,7 @@ export interface Service {
  * **When to use**
  *
  * Use `Uploader` if tests of your own logic should not upload. Call the functions of this module instead of those of
- * `Upload` and `AssemblyUpload`, provide {@link layer} in the program and {@link layerTest} in its tests.
+ * `Upload` and `AssemblyUpload`. Provide {@link layer} in the program, and {@link layerTest} in its tests.
  *
  * @example
  * const publish = (path: string) =>

@@ -31,7 +31,8 @@ const problemOf = (readable: ReadableStream<Uint8Array>): string | undefined => 
 }
 
 /**
- * A web `ReadableStream` of bytes, which can be read once. `evaluate` is called when the upload starts to read.
+ * Makes a source from a web `ReadableStream` of bytes. The source can be read only once. `evaluate` is called when the
+ * upload starts to read.
  *
  * **Details**
  *
@@ -84,18 +85,19 @@ const toUrl = (text: string | URL): Effect.Effect<URL, SourceFailed> => {
 }
 
 /**
- * An HTTP resource, such as a file in an object store. The first request reads one byte of the resource. The response
- * shows the size of the resource, and whether the resource can be read by ranges.
+ * Makes a source from an HTTP resource, such as a file in an object store. The first request reads one byte of the
+ * resource. The response shows the size of the resource, and whether the resource can be read by ranges.
  *
- * - `headers`: sent with every request for the resource.
- * - `isPresigned`: whether the query of the URL is a signature that changes. If true, the query is no part of the
- *   identity, so that a later run with another signature continues the upload.
+ * - `headers`: the headers that are sent with every request for the resource.
+ * - `isPresigned`: whether the query of the URL is a signature that changes. If `isPresigned` is true, the query is not
+ *   a part of the identity, so that a later run with another signature continues the upload.
  *
  * **Details**
  *
  * - The source can be read again if the server accepts ranges and the resource has a strong ETag. Every range must then
- *   have the same ETag and size, else the upload fails with `Changed`. After a lost connection, the rest of the range
- *   is requested, if the `RetryPolicy` of the program permits it (by default up to 8 consecutive failures).
+ *   have the same ETag and size, else the upload fails with `SourceFailed` (`Changed`). After a lost connection, the
+ *   rest of the range is requested, if the `RetryPolicy` of the program permits it (by default up to 8 consecutive
+ *   failures).
  * - Otherwise the source is a one-shot stream, and a lost connection to the resource ends the upload.
  * - The identity is the SHA-256 of the URL and the ETag, so that a journal contains neither the URL nor the ETag.
  * - `Tus.RequestTimeout` limits the wait for each response and for each piece of its body.

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 
-/** The object stores of the database: texts with their keys. */
+/** The names of the object stores of the database. Each object store contains texts with their keys. */
 const storeNames = ["entries", "leases"] as const
 type StoreName = (typeof storeNames)[number]
 
@@ -74,8 +74,8 @@ const openNow = (factory: IDBFactory, name: string): Effect.Effect<IDBDatabase, 
     })
     request.addEventListener("success", () => resume(Effect.succeed(request.result)))
     request.addEventListener("error", () => resume(Effect.fail(request.error)))
-    // If the database opens after an interruption, it is closed, because no caller waits for it any more. An open
-    // database would block its deletion.
+    // If the database opens after an interruption, it is closed at once, because no caller waits for the database any
+    // more. An open database would block its deletion.
     return Effect.sync(() => request.addEventListener("success", () => request.result.close()))
   })
 
@@ -102,7 +102,8 @@ const transact = <A>(
   })
 
 /**
- * The connection was closed, because the site's data was cleared or another version of the page changes the database.
+ * Whether the connection was closed, because the site's data was cleared or another version of the page changes the
+ * database.
  */
 const isClosed = (failure: Failure): boolean => failure?.name === "InvalidStateError"
 

@@ -4,7 +4,10 @@
 import type { Leases, Locks, Store } from "@assembly-effect/tus/UploadJournal"
 import type { Database } from "./database.ts"
 
-/** A value that is not a text was written by another program. Such a value is neither an entry nor a lease. */
+/**
+ * A value that is not a text was written by another program. A value of another type is read as an empty text, which is
+ * neither a valid entry nor a valid lease.
+ */
 const textOf = (value: unknown): string | undefined => (value === undefined || typeof value === "string" ? value : "")
 
 const isText = (key: IDBValidKey): key is string => typeof key === "string"
@@ -41,7 +44,7 @@ const swap =
       return () => isSwapped
     })
 
-/** A store whose entries are on the disk when a write ends. If `locks` is undefined, the store has leases. */
+/** A store whose entries are on the disk when a write ends. If `locks` is undefined, the store uses leases instead. */
 export const make = (database: Database, locks: Locks | undefined): Store => ({
   ...textsIn(database, "entries"),
   set: (key, text) =>

@@ -18,8 +18,8 @@ const limits = { bytes: 64 * 1024, fields: 32, time: 0 }
  * A form with one file.
  *
  * - `fields`: the fields before the file.
- * - `content`: the bytes of the file. The stream ends only after the whole form was read and has no other part, so that
- *   a file that was cut off never looks complete.
+ * - `content`: the bytes of the file. The stream ends only after the whole form was read and no part follows the file,
+ *   so that a file that was cut off never looks complete.
  */
 export interface FileForm {
   readonly fields: Readonly<Record<string, string>>
@@ -32,8 +32,8 @@ const malformed = (problem: string) => new Refusal.BodyMalformed({ problem })
 const secondFile = malformed("The form has more than one file.")
 
 /**
- * The error for parts after the file, if there are any. The policy runs before these parts arrive, so it could not read
- * a field among them.
+ * The error for a form that has parts after the file. The policy runs before these parts arrive, so the policy could
+ * not read a field after the file.
  */
 const afterFile = (parts: ReadonlyArray<Multipart.Part>): Refusal.BodyMalformed | undefined => {
   if (parts.some(Multipart.isFile)) return secondFile

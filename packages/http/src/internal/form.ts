@@ -14,7 +14,7 @@ export interface Limits extends Body.Limits {
 const tooMany = ({ fields }: Limits) =>
   new Refusal.BodyTooLarge({ problem: `The form has more than ${fields} fields.` })
 
-/** The problem of a malformed form, by the tag of the parser's error. */
+/** Describes why a form is malformed, by the `_tag` of the parser's error. */
 const malformed: Partial<Record<string, string>> = {
   InvalidBoundary: "The content-type of the multipart body names no boundary.",
   BadHeaders: "The headers of a part of the multipart body cannot be read.",
@@ -40,7 +40,7 @@ export const toProblem =
         return new Refusal.BodyTooLarge({ problem: "A field of the form is too large." })
       default: {
         const { cause } = error.reason
-        // The body failed while a file was read. The cause is the error of the body.
+        // If the body failed while a file was read, the cause of the parser's error is the error of the body.
         if (isProblem(cause)) return cause
         const tag = Predicate.hasProperty(cause, "_tag") ? String(cause._tag) : ""
         return new Refusal.BodyMalformed({ problem: malformed[tag] ?? "The multipart body cannot be read." })
@@ -61,8 +61,8 @@ export const parts = (
   )
 
 /**
- * The wanted fields. A form that contains a wanted field twice is refused, because nothing defines which of the two
- * values counts.
+ * The values of the wanted fields, by their names. A form that contains a wanted field twice is refused, because
+ * nothing defines which of the two values counts.
  */
 type Wanted<Name extends string> = Partial<Record<Name, string>>
 

@@ -12,8 +12,8 @@ const isOrigin = (text: string): boolean => {
 }
 
 /**
- * The entries of the option `origins` that are not origins. Such an entry would permit no page, because origins are
- * compared as texts.
+ * The entries of the option `origins` that are not origins. An entry that is not an origin would permit no page,
+ * because origins are compared as texts.
  */
 export const issues = (origins: ReadonlyArray<string>): ReadonlyArray<Settings.Issue> =>
   origins.flatMap((origin, index) =>
@@ -32,13 +32,13 @@ const isOwn = (origin: string, host: string | undefined): boolean =>
   URL.canParse(origin) && host !== undefined && new URL(origin).host === host.toLowerCase()
 
 /**
- * Refuses a request from a page of another site that is not in `origins`, because the browser adds the cookies of the
- * user to this request. A request without `Sec-Fetch-Site` and `Origin` is accepted, because it comes from a program
- * that is not a browser and has no cookies of a user.
+ * Refuses a request from a page of another site, unless `origins` contains this site. A request from another site is
+ * dangerous, because the browser adds the cookies of the user. A request without `Sec-Fetch-Site` and `Origin` is
+ * accepted, because it comes from a program that is not a browser and has no cookies of a user.
  *
- * If the request has `Sec-Fetch-Site`, this header decides, because a page cannot change it, and it does not depend on
- * the `Host`, which a proxy may change. Browsers send this header only to https URLs and to localhost. Without this
- * header, `Origin` is compared with `Host`.
+ * If the request has `Sec-Fetch-Site`, this header decides. A page cannot change `Sec-Fetch-Site`, and a proxy that
+ * changes `Host` does not affect it. Browsers send `Sec-Fetch-Site` only to https URLs and to localhost. Without
+ * `Sec-Fetch-Site`, `Origin` is compared with `Host`.
  */
 export const check = (
   { headers }: HttpServerRequest.HttpServerRequest,

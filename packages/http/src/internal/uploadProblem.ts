@@ -2,7 +2,7 @@ import type { AssemblyUploadError } from "@assembly-effect/tus/AssemblyUploadErr
 import * as Effect from "effect/Effect"
 import * as Refusal from "../Refusal.ts"
 
-/** Whether an error is about the file name, the only option of a file that may be invalid. */
+/** Whether the error is about the file name. No other option of the file comes from the user. */
 const isOfFilename = (error: AssemblyUploadError): boolean =>
   error._tag === "InvalidRequest" && error.issues.every(({ path }) => path[0] === "files")
 
@@ -11,7 +11,7 @@ const problemOf = (error: AssemblyUploadError): string =>
 
 /**
  * Converts the error of an upload to an error that the user may see. The result does not contain the message of the
- * original error. That message is logged, unless the file name was invalid.
+ * original error. The message of the original error is logged, unless the file name was invalid.
  */
 export const of = (error: AssemblyUploadError): Effect.Effect<never, Refusal.BodyMalformed | Refusal.UploadFailed> =>
   isOfFilename(error)

@@ -12,11 +12,12 @@ export interface Numbered<Event> {
 }
 
 /**
- * An upload.
+ * An upload in memory, with its `state`:
  *
  * - `announced`: a page watches the upload, but the upload has not started.
- * - `arriving`: the request of the upload arrives, and nobody has permitted the upload yet.
- * - `running`: the upload was permitted.
+ * - `arriving`: the request of the upload arrives, and the policy has not permitted the upload yet.
+ * - `running`: the policy has permitted the upload.
+ * - `ended`: the request was answered or closed.
  */
 interface Entry<Event> {
   readonly events: PubSub.PubSub<Numbered<Event>>
@@ -39,7 +40,7 @@ const remembered = 60_000
 /**
  * The limits of the requests, uploads and pages that a route serves at the same time.
  *
- * - `arriving`: the maximum number of requests that nobody has permitted yet.
+ * - `arriving`: the maximum number of requests that the policy has not permitted yet.
  * - `uploads`: the maximum number of permitted uploads.
  * - `watchers`: the maximum number of pages that watch uploads.
  */
@@ -50,8 +51,8 @@ export interface Limits {
 }
 
 /**
- * An upload that arrives. `permit` starts the upload, `tell` sends an event to the watchers of the upload, and `last`
- * sends the last event.
+ * An upload whose request arrives. `permit` starts the upload, `tell` sends an event to the watchers of the upload, and
+ * `last` sends the last event.
  */
 export interface Started<Event> {
   readonly permit: Effect.Effect<void, Refusal.Busy>
@@ -77,7 +78,7 @@ export const make = Effect.fnUntraced(function* <Event>(limits: Limits) {
 
   /**
    * After the end of an upload, keeps the upload and its last event for a minute. If too many uploads are kept, the
-   * oldest is forgotten earlier.
+   * oldest is forgotten before its minute is over.
    */
   const keep = (id: string, entry: Entry<Event>) =>
     Effect.gen(function* () {
@@ -105,8 +106,8 @@ export const make = Effect.fnUntraced(function* <Event>(limits: Limits) {
     Effect.suspend(() => PubSub.publish(entry.events, { number: ++entry.count, event, isLast }))
 
   /**
-   * Starts an upload. If the limit of permitted uploads is reached, the id becomes free, so that the page can try
-   * again.
+   * Starts an upload. If the limit of permitted uploads is reached, the upload is refused and its id becomes free, so
+   * that the page can try again.
    */
   const permit = (id: string, entry: Entry<Event>) =>
     Effect.gen(function* () {
@@ -152,13 +153,16 @@ export const make = Effect.fnUntraced(function* <Event>(limits: Limits) {
       }))
     )
 
-  /** Whether the upload has ended and the watcher has seen its end. */
+  /** Whether the upload has ended, and `seen` is the number of its last event. */
   const hasSeen = (id: string, seen: number): boolean => {
     const entry = entries.get(id)
     return entry?.state === "ended" && entry.count <= seen
   }
 
-  /** The events of an upload after the event `seen`, to the last one. The upload may start after this call. */
+  /**
+   * The events of an upload after the event with the number `seen`, up to the last event. The upload may start after
+   * this call.
+   */
   const watch = (id: string, seen: number): Effect.Effect<Stream.Stream<Numbered<Event>>, Refusal.Busy, Scope.Scope> =>
     Effect.gen(function* () {
       const entry = yield* Effect.acquireRelease(

@@ -79,7 +79,7 @@ const metered = (
 
 /**
  * Fails after too much time without progress. After the last byte the server may take longer, because it stores the
- * file. A limit that is too short would cause a second request, and the server would store the file twice.
+ * file. A limit that is too short could cause a second request, and the server could store the file twice.
  */
 const watch = (
   request: TusError.RequestName,
@@ -156,7 +156,7 @@ export const append = (options: {
       })
     ).pipe(
       // A failing source breaks the request. Without this race, the HTTP client would report a broken connection
-      // instead.
+      // instead of the error of the source.
       Effect.raceFirst(Deferred.await(meter.failed)),
       Effect.catch((error) =>
         Effect.flatMap(Deferred.isDone(meter.failed), (failed) =>

@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 
 const common = {
   assemblyId: Assembly.AssemblyId,
-  /** Milliseconds since 1970. */
+  /** The time of the write, in milliseconds since 1970. */
   writtenAt: Schema.Finite
 }
 

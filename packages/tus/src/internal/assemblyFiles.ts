@@ -36,7 +36,7 @@ export const Permits = Context.Reference<Semaphore.Semaphore | undefined>(
   }
 )
 
-/** Whether an event is transient, for the whole job or for one file. */
+/** Whether an event of a job is transient. A `FileEvent` is transient if its `UploadEvent` is transient. */
 export const isTransient = (event: AssemblyUploadEvent.AssemblyUploadEvent): boolean =>
   Events.isTransient(event._tag === "FileEvent" ? event.event : event)
 
@@ -167,8 +167,8 @@ export const cancel = (assemblyId: Assembly.AssemblyId): Effect.Effect<boolean, 
   )
 
 /**
- * Fails with the error of the Assembly if it has already failed. Such an Assembly refuses its files, so its own error
- * is more useful than the errors of the files.
+ * Fails with the error of the Assembly if the Assembly has already failed. A failed Assembly refuses its files, so the
+ * error of the Assembly is more useful than the errors of the files.
  */
 const ownError = (
   assemblyId: Assembly.AssemblyId,
@@ -190,7 +190,7 @@ const ownError = (
   )
 }
 
-/** Uploads all files into an Assembly, and cancels it if files fail. */
+/** Uploads all files into an Assembly, and cancels the Assembly if files fail. */
 const fill = <Source extends UploadSource, R>(
   job: Job<File<unknown>>,
   status: Assembly.Status,
@@ -216,11 +216,11 @@ const fill = <Source extends UploadSource, R>(
       assembly: isKept ? "kept" : (yield* cancel(assemblyId)) ? "canceled" : "not canceled"
     })
   }).pipe(
-    // After a defect the Assembly is always canceled, because no later run continues it.
+    // After a defect the Assembly is always canceled, because no later run continues the Assembly.
     Effect.onExit((exit) => (Exit.hasDies(exit) ? cancel(assemblyId) : Effect.void))
   )
 
-/** The files of a job. `exits` are the results of their uploads, if this process uploaded them. */
+/** The files of a job. `exits` are the results of the uploads of these files, if this process uploaded the files. */
 const delivered = (job: Job<File<unknown>>, exits: ReadonlyArray<FileExit | undefined>): ReadonlyArray<Delivered> =>
   job.files.map(({ fieldname, filename }, index) => {
     const exit = exits[index]

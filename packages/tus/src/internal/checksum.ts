@@ -1,6 +1,6 @@
 /**
- * Checksums of request bodies, if the server supports them. tus 1.0.0 (checksum) defines them; the specification does
- * not.
+ * Checksums of request bodies, if the server supports them. tus 1.0.0 (checksum) defines these checksums; the
+ * specification of the service does not.
  */
 import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
@@ -79,7 +79,8 @@ export type Seal = (
 export const unsealed: Seal = (body) => Effect.succeed({ body, checksum: undefined })
 
 /**
- * Reads the bytes only once, for both the checksum and the request, because the source may change between two reads.
+ * Reads a body into memory, and computes its checksum. The bytes are read only once, because the source may change
+ * between two reads.
  */
 export const sealed = (algorithm: Algorithm, streams: boolean): Seal =>
   Effect.fnUntraced(function* (body) {

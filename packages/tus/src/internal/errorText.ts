@@ -10,8 +10,8 @@ interface Failure {
 }
 
 /**
- * What happened, as a part of the message of another error. The advice at the end of some messages is left out, because
- * the other error has its own advice.
+ * Describes an error as a part of the message of another error. The advice at the end of some messages is left out,
+ * because the other error has its own advice.
  */
 export const happened = ({ _tag, message, operation, problem, status }: Failure): string => {
   switch (_tag) {

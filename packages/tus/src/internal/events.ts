@@ -27,8 +27,8 @@ const transient: ReadonlySet<string> = new Set([
 ] satisfies ReadonlyArray<UploadEvent["_tag"]>)
 
 /**
- * Whether an event is out of date after the next event of its kind. Other events describe permanent facts. Each of them
- * occurs once, or once for each part.
+ * Whether an event is out of date after the next event of its kind. All other events describe permanent facts, and
+ * occur once, or once for each part.
  */
 export const isTransient = ({ _tag }: Tagged): boolean => transient.has(_tag)
 
@@ -116,8 +116,8 @@ export const fromProgram = <E, R, Event extends Tagged = UploadEvent>(
         unread.add(event)
         news.openUnsafe()
       }).pipe(
-        // The program has its own scope, which ends after the program has recorded its interruption. A lease is
-        // released at the end of this scope.
+        // The program has its own scope, which closes after the program has recorded its interruption. When this scope
+        // closes, the lease of the upload is released.
         Effect.scoped,
         Effect.onExit((exit) =>
           Effect.sync(() => {

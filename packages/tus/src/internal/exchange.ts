@@ -28,8 +28,8 @@ interface Said {
 }
 
 /**
- * Reads the text from the error line of tus, else from the `message` of the service's error object, else the whole
- * body.
+ * Reads the text of an error: the error line of a tus server (`<code>: <message>`), else the `message` of the service's
+ * error object, else the whole body.
  */
 const readSaid = (body: string, json: Option.Option<unknown>): Said => {
   const error = ServiceError.parseTusError(body)
@@ -131,7 +131,8 @@ export const readError = (
   })
 
 /**
- * The rules that headers break, with the names of the headers. Values are omitted, because they may be capabilities.
+ * The rules that headers break, with the names of the headers. The values of the headers are omitted, because these
+ * values may be capabilities.
  */
 const brokenRules = (issue: SchemaIssue.Issue): string =>
   Input.fromSchemaIssue(issue)

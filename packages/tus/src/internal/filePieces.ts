@@ -11,7 +11,7 @@ import type * as Scope from "effect/Scope"
 
 const kibi = 1024
 
-/** The size of the first piece of every reader, in bytes. */
+/** The size of the first piece of a source, in bytes. A later range of the source may start with a larger piece. */
 export const smallest = 64 * kibi
 const largest = 1024 * kibi
 
@@ -47,7 +47,7 @@ class ReadBudget {
   }
 }
 
-/** The budget of the process. */
+/** The budget that all uploads of the process share. */
 const ReadBudgetRef = Context.Reference<ReadBudget>("@assembly-effect/tus/ReadBudget", {
   defaultValue: () => new ReadBudget(64 * kibi * kibi)
 })
@@ -59,7 +59,7 @@ const held = 3
 const most = (share: number): number => Math.max(least, Math.min(largest, Math.floor(share / held)))
 
 /**
- * The next size of a piece. The size starts small and doubles while the HTTP client requests pieces quickly. So the
+ * The size of the next piece. The size starts small and doubles while the HTTP client requests pieces quickly. So the
  * pieces stay small on a slow link, and each piece is sent well within the stall timeout.
  */
 const grow = (current: number, elapsed: number): number =>
@@ -67,8 +67,8 @@ const grow = (current: number, elapsed: number): number =>
 
 /**
  * The number of pieces that are emitted before the memory of the oldest piece is reused. A client that is registered
- * with `PieceMemory.register` holds at most three pieces: one in the socket, one before it, and the one that it has
- * requested.
+ * with `PieceMemory.register` holds at most three pieces: one in the socket, one that waits for the socket, and one
+ * that the client has requested.
  */
 const onTheWay = 8
 
@@ -106,8 +106,8 @@ export class Memory {
 }
 
 /**
- * The memory of one upload, passed from request to request. The memory of a request is used again only if the server
- * has acknowledged all its bytes, because otherwise the HTTP client may still use the pieces of this request.
+ * The memory of one upload, which its requests use one after another. The memory of a request is used again only if the
+ * server has acknowledged all its bytes, because otherwise the HTTP client may still use the pieces of this request.
  */
 export class Pool {
   #kept: ReadonlyArray<ArrayBuffer> = []
@@ -124,8 +124,8 @@ export class Pool {
 }
 
 /**
- * The memory to reuse. It is set only if the HTTP client is known to release the pieces. Otherwise each piece has its
- * own memory and never changes.
+ * The memory to reuse. This memory is set only if the HTTP client is known to release the pieces. Otherwise each piece
+ * has its own memory and never changes.
  */
 export const MemoryRef = Context.Reference<Memory | undefined>("@assembly-effect/tus/Memory", {
   defaultValue: () => undefined
@@ -139,7 +139,7 @@ export interface PieceSize {
 }
 
 /**
- * Reads the pieces of one range. `next` returns at most `atMost` bytes at `position`, or none at the end.
+ * Reads the pieces of one range. `next` returns at most `atMost` bytes at `position`, or `None` at the end.
  */
 export interface Reader {
   readonly next: (

@@ -16,8 +16,8 @@ type Waiting = Extract<UploadEvent.UploadEvent, { readonly _tag: "Waiting" }>
 const every = 500
 
 /**
- * The maximum wait for a lease, in milliseconds. This limit matters if a clock is wrong, so that a lease seems to
- * expire much later.
+ * The maximum wait for a lease, in milliseconds. This limit matters if a clock is wrong, because a lease may then seem
+ * to expire much later.
  */
 const longest = Duration.toMillis("1 minute")
 
@@ -25,7 +25,7 @@ type HoldError = JournalFailed | UploadLeased | InvalidRequest
 
 /**
  * Acquires the lease of an upload. If another process holds the lease, waits until that lease expires, because an ended
- * process does not renew its lease.
+ * process does not renew its lease. Fails with `UploadLeased` if the other process renews its lease.
  */
 export const hold = (
   journal: UploadJournal.UploadJournal["Service"],

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 
-/** `Effect.ignore` without its option to log, which would add Effect's loggers to a bundle. */
+/** Like `Effect.ignore`, but without the option to log, because this option would add Effect's loggers to a bundle. */
 export const ignored = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<void, never, R> =>
   effect.pipe(
     Effect.asVoid,

@@ -17,7 +17,7 @@ interface Dated {
 
 /**
  * - `isKey`: whether a key belongs to an entry of this kind.
- * - `isExpired`: whether an entry has expired at a time in milliseconds since 1970.
+ * - `isExpired`: whether an entry has expired at the time `now`, in milliseconds since 1970.
  */
 export interface Kind<Entry extends Dated> {
   readonly encode: (entry: Entry) => Effect.Effect<string, Schema.SchemaError>

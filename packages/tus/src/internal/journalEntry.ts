@@ -14,12 +14,12 @@ const common = {
   marker: Schema.String,
   /** The metadata of the creation. A later run must keep this metadata. */
   metadata: Schema.Record(Schema.String, Schema.NullOr(Schema.String)),
-  /** The length in bytes. */
+  /** The length of the upload in bytes. */
   size: Schema.BigInt,
   identity: Schema.NullOr(Schema.String),
-  /** The index among the files of a job, which distinguishes two files with the same bytes and names. */
+  /** The index of the file in its job, which distinguishes two files with the same bytes and names. */
   file: Schema.optionalKey(Schema.Int),
-  /** Milliseconds since 1970. */
+  /** The time of the write, in milliseconds since 1970. */
   writtenAt: Schema.Finite
 }
 
@@ -52,7 +52,8 @@ const Stored = Schema.TaggedUnion({
  * - `Concatenating`: all parts are complete; the creation of the final upload may have been sent.
  * - `Completed`: all `size` bytes are stored at `url`.
  * - `Untrusted`: the bytes that the server stored at `urls` may differ from the sent bytes, because of `problem`.
- *   `urls` contains the URLs of all parts and of the final upload. `mayBeWhole` is the field of `UploadUntrusted`.
+ *   `urls` contains the URLs of all parts and of the final upload. `mayBeWhole` has the same meaning as in
+ *   `UploadUntrusted`.
  */
 export type Entry = typeof Stored.Type
 

@@ -21,7 +21,7 @@ const codeOf = ({ reason }: PlatformError.PlatformError): string | undefined => 
   return typeof code === "string" ? code : undefined
 }
 
-/** The disk is full, or the quota of the user is used up. */
+/** The error codes of a full disk and of a used-up quota. */
 const full: ReadonlySet<string | undefined> = new Set(["ENOSPC", "EDQUOT"])
 
 const failed = (action: JournalFailed["action"]) => (error: PlatformError.PlatformError) => {
@@ -31,8 +31,8 @@ const failed = (action: JournalFailed["action"]) => (error: PlatformError.Platfo
 }
 
 /**
- * Texts in a folder, one file each. A text is written to an exclusive temporary file, synced and renamed, so that a
- * reader never sees a part of a text. Only the owner of a file can read it.
+ * A store of texts in a folder, with one file for each text. A text is written to an exclusive temporary file, synced
+ * and renamed, so that a reader never sees a part of a text. Only the owner of a file can read it.
  */
 export const make = (folder: string): Effect.Effect<Store, JournalFailed, FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function* () {
@@ -133,7 +133,7 @@ const makeLeases = (options: {
       if (version === undefined) return Effect.succeed({ version: 0, text: undefined })
       return fs.readFileString(file(key, version)).pipe(
         Effect.map((text) => ({ version, text })),
-        // The file was removed in the meantime, because a newer file replaced it.
+        // If the file was removed in the meantime, a newer file has replaced it.
         Effect.catchIf(isNotFound, () => present(key))
       )
     })

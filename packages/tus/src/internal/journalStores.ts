@@ -7,7 +7,7 @@ import * as Semaphore from "effect/Semaphore"
 import { JournalFailed } from "../JournalError.ts"
 import type { Leases, Store } from "../UploadJournal.ts"
 
-/** Texts in memory. */
+/** A store of texts in memory. */
 export const memory = (): Store => {
   const textsIn = (texts: Map<string, string>) => ({
     get: (key: string) => Effect.sync(() => texts.get(key)),
@@ -34,9 +34,9 @@ export const memory = (): Store => {
 const leasePrefix = "lease-"
 
 /**
- * Texts in a KeyValueStore. A KeyValueStore has no atomic set-if-absent, so two processes may both create the first
- * lease of a key. Then the process whose lease was overwritten fails when it renews its lease. A later change uses
- * `modify`, and is atomic if `modify` is atomic. Changes of this process run one after another.
+ * A store of texts in a KeyValueStore. A KeyValueStore has no atomic set-if-absent, so two processes may both create
+ * the first lease of a key. Then the process whose lease was overwritten fails when it renews its lease. A later change
+ * uses `modify`, and is atomic if `modify` is atomic. Changes of this process run one after another.
  */
 export const fromKeyValueStore = (store: KeyValueStore.KeyValueStore): Store => {
   const failed = (action: JournalFailed["action"]) => (error: KeyValueStore.KeyValueStoreError) =>

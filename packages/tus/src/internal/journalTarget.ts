@@ -11,7 +11,7 @@ import { InvalidTarget, type UploadTarget } from "../UploadTarget.ts"
 import { foreign } from "./foreign.ts"
 
 /**
- * Replaces the origins of a target with `origins`, and checks the `tus_url` of the target against them.
+ * Replaces the origins of a target with `origins`, and checks the `tus_url` of the target against `origins`.
  */
 export const within = (
   target: UploadTarget,
@@ -22,8 +22,9 @@ export const within = (
     : Result.fail(new InvalidTarget({ field: "tus_url", rule: foreign(Redacted.value(target.tusUrl)) }))
 
 /**
- * The permitted origins for a target: the origins of the `AssemblyClient` if it is provided, otherwise the origin of
- * the Assembly URL, and the `additional` origins. The Assembly URL must belong to one of these origins.
+ * The permitted origins for a target: the origins of the `AssemblyClient`, or the origin of the Assembly URL if no
+ * `AssemblyClient` is provided. The `additional` origins are permitted too. The Assembly URL must belong to one of
+ * these origins.
  */
 export const deployment = (
   target: UploadTarget,

@@ -41,7 +41,7 @@ export const identify = (source: UploadSource.Replayable): Effect.Effect<string,
       : Effect.succeed(identity)
   )
 
-/** An upload of the journal that this process holds, and its source. */
+/** An upload of the journal whose lease this process holds, and its source. */
 interface Held {
   readonly journal: UploadJournal.UploadJournal["Service"]
   readonly lease: UploadJournal.Lease
@@ -72,7 +72,7 @@ const verifySource = ({ about }: Known, { identity, source }: Held): Effect.Effe
 
 /**
  * Checks an entry, because another program may have written it. The key of the entry must match the Assembly and the
- * identity of the bytes, and the URLs of the entry must belong to the deployment.
+ * identity of the bytes, and the URLs of the entry must have permitted origins (`origins`).
  */
 const verify = (
   entry: UploadJournal.Entry,
@@ -110,7 +110,7 @@ const sessionOf = (
 
 type RunOptions = Session.Options & Restartable
 
-/** `file` is the index among the files of a job, which distinguishes two files with the same bytes and names. */
+/** `file` is the index of the file in its job, which distinguishes two files with the same bytes and names. */
 interface StartOptions extends RunOptions {
   readonly file?: number | undefined
 }
@@ -137,7 +137,7 @@ const startAnew = (
     yield* Interpreter.run({ session, source, concurrency })
   })
 
-/** Continues an upload, or returns its result if it has ended. */
+/** Continues an upload. If the upload has ended, returns its result or fails with its error. */
 const goOn = (held: Held, known: Known, options: RunOptions, emit: Emit) =>
   Effect.gen(function* () {
     const { about, state } = known

@@ -108,8 +108,8 @@ const reopen = <R>(
   )
 
 /**
- * Cancels the Assembly in the journal, and returns its Status, or `None` if it no longer exists. Fails unless that
- * Assembly has ended or no longer exists, so that two Assemblies never run for the same job.
+ * Cancels the Assembly in the journal, and returns its Status, or `None` if the Assembly no longer exists. Fails if the
+ * Assembly has not ended after the cancellation, so that two Assemblies never run for the same job.
  */
 const giveUp = (assemblyId: Assembly.AssemblyId) =>
   Assemblies.cancel(assemblyId).pipe(
@@ -128,7 +128,10 @@ const giveUp = (assemblyId: Assembly.AssemblyId) =>
     Effect.catchIf(isNotFound, () => Effect.succeedNone)
   )
 
-/** Whether an Assembly has ended without completing, or with other bytes than those that were read. */
+/**
+ * Whether the error shows that the Assembly has ended without completing, or contains other bytes than those that were
+ * read.
+ */
 const isFinal = (error: ResumableAssemblyUploadError): boolean =>
   error._tag === "AssemblyFailed" ||
   error._tag === "AssemblyCanceled" ||
@@ -149,7 +152,7 @@ const uploadOne: AssemblyFiles.UploadOne<Replayable, HttpClient.HttpClient | Upl
   )
 
 /**
- * Whether files failed, each of them because nothing shows whether the upload of this file was created. Every later run
+ * Whether every failed file failed because nothing shows whether its upload was created. In this case every later run
  * would fail with the same error.
  */
 const isUndecided = (error: ResumableAssemblyUploadError): boolean =>
@@ -185,9 +188,9 @@ const attempt = <R>(
   })
 
 /**
- * Runs the job. If an earlier run left the creation of an upload undecided, this run cancels the Assembly, and starts
- * the job again in a new Assembly. An undecided upload cannot be created again in the same Assembly, because the
- * Assembly could then get the file twice.
+ * Runs the job. If nothing shows whether an earlier run created an upload (an undecided upload), this run cancels the
+ * Assembly, and starts the job again in a new Assembly. An undecided upload cannot be created again in the same
+ * Assembly, because the Assembly could then get the file twice.
  */
 const job = <R>(held: Held, options: Options<R>, sources: ReadonlyArray<Replayable>, emit: AssemblyFiles.Emit) =>
   Effect.gen(function* () {
@@ -251,7 +254,7 @@ export const completed = ({ key }: { readonly key: string }) =>
     return Option.filter(yield* assemblies.get(key), ({ _tag }) => _tag === "Completed")
   })
 
-/** Holds the job, and runs it to its end. */
+/** Acquires the lease of the job, and runs the job to its end. */
 export const run = <R>({ key, options, sources }: Prepared<R>, emit: AssemblyFiles.Emit) =>
   Effect.gen(function* () {
     const journal = yield* UploadJournal.UploadJournal

@@ -20,7 +20,7 @@ import type { Key, Lease, Leases } from "../UploadJournal.ts"
 const AtRest = Json.fromString(
   Schema.Struct({
     owner: Schema.String,
-    /** Milliseconds since 1970. */
+    /** The time of the expiry, in milliseconds since 1970. */
     until: Schema.Finite,
     holder: Schema.optionalKey(Schema.String)
   })
@@ -32,14 +32,14 @@ const encode = Schema.encodeSync(AtRest)
 export const until = (text: string): number =>
   Option.match(decode(text), { onNone: () => 0, onSome: (lease) => lease.until })
 
-/** Whether a lease can be taken: it has expired, or its holder is known to be gone. */
+/** Whether a lease can be taken, because it is invalid or has expired, or because its holder has certainly ended. */
 const isFree = (text: string, now: number, holder: LeaseHolder.Service): Effect.Effect<boolean> => {
   const lease = Option.getOrUndefined(decode(text))
   if (lease === undefined || lease.until <= now) return Effect.succeed(true)
   return lease.holder === undefined ? Effect.succeed(false) : holder.isGone(lease.holder)
 }
 
-/** The lease of one owner, as a text in the store, and its changes. */
+/** The lease of one owner, as a text in the store, and the changes of this lease. */
 const makeOwn = (leases: Leases, key: Key, holder: LeaseHolder.Service) =>
   Effect.gen(function* () {
     const owner = yield* SecureRandom.SecureRandom.use((random) => random.uuidV4()).pipe(
@@ -120,7 +120,7 @@ export const make = (
       const lose = (problem: string) =>
         Effect.flatMap(Deferred.fail(loss, new LeaseLost({ key, problem })), () => Deferred.await(loss))
 
-      /** How long before the expiry of its lease a holder stops, in milliseconds. */
+      /** A holder stops this number of milliseconds before its lease expires. */
       const margin = millis / 10
       const left = Effect.map(Clock.currentTimeMillis, (time) => own.until() - margin - time)
 

@@ -1,6 +1,6 @@
 /**
- * Leases that use the locks of a platform. They need no renewal, because the platform releases a lock when its holder
- * ends.
+ * Leases that use the locks of a platform. These leases need no renewal, because the platform releases a lock when its
+ * holder ends.
  */
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
@@ -10,8 +10,8 @@ import { type JournalFailed, LeaseLost, UploadLeased } from "../JournalError.ts"
 import type { Key, Lease, Locks } from "../UploadJournal.ts"
 
 /**
- * Takes the lock of a key. If another holder has it, fails with `UploadLeased`, whose `until` is `millis` milliseconds
- * from now.
+ * Takes the lock of a key. If another holder has the lock, fails with `UploadLeased`, whose `until` is `millis`
+ * milliseconds from now.
  */
 export const make =
   (

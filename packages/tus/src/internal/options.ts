@@ -28,7 +28,7 @@ const reserved = {
 }
 
 /**
- * Whether the header of a creation can contain the metadata. The issues do not contain the values, because they may be
+ * The rules that the metadata of an upload breaks. The issues do not contain the values, because the values may be
  * secret.
  */
 const metadataIssues = (metadata: Readonly<Record<string, string | null>>): Issues => {

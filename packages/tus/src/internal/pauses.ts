@@ -5,10 +5,10 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 
-/** The maximum pause in milliseconds. A server may request a longer pause. */
+/** The maximum pause in milliseconds. If a server requests a longer pause, the requests wait only for this maximum. */
 const longest = Duration.toMillis("1 hour")
 
-/** Makes a gate without pauses. */
+/** Makes a gate that has no pauses at first. */
 const make = (): Admission.Gate => {
   /** The end of the last pause of each origin, in milliseconds since 1970. */
   const ends = new Map<string, number>()

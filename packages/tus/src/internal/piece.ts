@@ -1,5 +1,5 @@
 /**
- * The upload at one URL, of the whole source or of a part: creates it once, and sends its bytes.
+ * Runs the upload at one URL, of the whole source or of a part: creates this upload once, and sends its bytes.
  */
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -31,7 +31,7 @@ export interface Job<E> {
   readonly emit: Emit
 }
 
-/** A source up to this size is sent with the creation, which saves a round trip. */
+/** A source up to this size in bytes is sent with the creation, which saves a round trip. */
 const smallSize = 256n * 1024n
 
 /** The bytes of a small source, which the creation contains. */
@@ -111,10 +111,10 @@ const recover = <E>(job: Job<E>, marker: string) =>
   })
 
 /**
- * Creates the upload of a piece. If the creation may have been sent, the upload is searched for in the receipts by its
- * marker instead. If the receipts do not show the upload, the error is `CreationUnknown`. This rule also applies to a
- * part. Without a final upload, a part is no input of the Assembly, but only the service knows whether the part has
- * other effects.
+ * Creates the upload of a piece. If the creation may have been sent, no second creation is sent: the upload is searched
+ * for in the receipts by its marker. If the receipts do not show the upload, the error is `CreationUnknown`. A part is
+ * not created a second time either. Without a final upload, a part is not an input of the Assembly, but only the
+ * service knows whether the part has other effects.
  */
 export const begin = <E>(
   job: Job<E>,

@@ -19,7 +19,7 @@ const cut = (bytes: Uint8Array): ReadonlyArray<Uint8Array> => {
   return Array.from({ length: count }, (_, index) => bytes.subarray(index * memoryPiece, (index + 1) * memoryPiece))
 }
 
-/** Cuts large pieces of a stream, so that progress and a stall are visible between them. */
+/** Cuts large pieces of a stream into smaller pieces, so that progress or a stall becomes visible sooner. */
 export const cutLarge = <E, R>(stream: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
   Transport.mapPieces(stream, (piece) => Effect.succeed(cut(piece)))
 
@@ -28,8 +28,8 @@ export const inPieces = (bytes: Uint8Array): Stream.Stream<Uint8Array> => cutLar
 
 /**
  * Emits byte arrays as pieces of a suitable size: joins small arrays and cuts large arrays. Each array is dropped when
- * it is emitted, so that an HTTP client that keeps a request after its response does not keep the arrays. So the stream
- * can be read only once.
+ * it is emitted, so that an HTTP client that keeps a request after its response does not keep the arrays. Therefore the
+ * stream can be read only once.
  */
 export const inRegularPieces = (parts: Array<Uint8Array>): Stream.Stream<Uint8Array> =>
   cutLarge(

@@ -39,8 +39,8 @@ const healing: ReadonlySet<string> = new Set([
 ] satisfies ReadonlyArray<RequestError["_tag"]>)
 
 /**
- * Whether a request for the offset and a continuation from there may help. Neither helps if the network, the runtime or
- * the HTTP client would stop the next request as well.
+ * Whether it may help to request the offset and to continue from this offset. A retry does not help if the network, the
+ * runtime or the HTTP client would refuse the next request too (`permanent`).
  */
 export const canHeal = (error: { readonly _tag: string; readonly permanent?: boolean }): boolean =>
   healing.has(error._tag) && error.permanent !== true
@@ -85,7 +85,7 @@ const asked = (error: RequestError): Option.Option<Duration.Duration> =>
     ? Option.filter(Option.fromUndefinedOr(error.retryAfter), (wait) => !Duration.isZero(wait))
     : Option.none()
 
-/** Returns the pause after the given number of consecutive failures, or none to give up. */
+/** Returns the pause after the given number of consecutive failures, or `None` to give up. */
 export type Retry = (failures: number, error: RequestError) => Effect.Effect<Option.Option<Duration.Duration>>
 
 /** Asks the policy about the failures of one request. After progress, the policy starts again. */

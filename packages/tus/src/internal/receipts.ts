@@ -1,7 +1,7 @@
 /**
- * The receipts of an Assembly for its uploads (`tus_uploads`). After a lost response, they show whether an upload
- * exists, so a receipt is used only if it does not contradict itself or the sent request. The specification does not
- * define receipts, because it does not define the Assembly Status.
+ * The receipts of an Assembly for its uploads (`tus_uploads`). After a lost response, a receipt shows whether an upload
+ * exists. Therefore a receipt is used only if it contradicts neither itself nor the sent request. The specification of
+ * the service does not define receipts, because it does not define the Assembly Status.
  */
 import * as Transport from "@assembly-effect/api/unstable/Transport"
 import * as Assembly from "@assembly-effect/schema/Assembly"
@@ -25,7 +25,7 @@ export interface Sent {
   readonly size: bigint | undefined
 }
 
-/** A receipt: the URL of the upload, if it is trusted, and whether the upload is complete. */
+/** A receipt: the URL of the upload, if the URL passed the checks of the target, and whether the upload is complete. */
 export interface Receipt {
   readonly url: UploadTarget.UploadUrl | undefined
   readonly size: bigint | undefined
@@ -52,8 +52,8 @@ const inRequestTime = <A, E, R>(asked: Effect.Effect<Option.Option<A>, E, R>): E
   )
 
 /**
- * The Status of the Assembly, or `None` if it is not available. If the request for the Status fails, this is not an
- * error of the upload.
+ * The Status of the Assembly, or `None` if it is not available. A failed request for the Status is not an error of the
+ * upload.
  */
 const status = (
   target: UploadTarget.UploadTarget

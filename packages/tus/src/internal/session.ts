@@ -33,8 +33,8 @@ export interface Session<E> {
   readonly streams: boolean
   readonly seal: Checksum.Seal
   /**
-   * Whether the creation may contain bytes of the upload. False with checksums, because a creation request has no
-   * checksum.
+   * Whether the creation may contain bytes of the upload. `sendsAlong` is false with checksums, because a creation
+   * request has no checksum.
    */
   readonly sendsAlong: boolean
   readonly policy: Policy

@@ -64,8 +64,8 @@ const aim = (policy: Policy): number => Math.min(800, Duration.toMillis(policy.s
 
 /**
  * Estimates the duration of a slice from its size. Two slices of different sizes show how long one byte takes. The
- * remaining duration of a slice is the round trip and the work of the server. With only one slice, the two cannot be
- * separated, so the duration of that slice is divided by its bytes.
+ * remaining duration of a slice is the round trip and the work of the server. With only one slice, these two parts of
+ * the duration cannot be separated, so the duration of that slice is divided by its bytes.
  */
 const forecast = (last: Passed, other: Passed | undefined) => {
   const whole = last.millis / last.bytes
@@ -117,7 +117,7 @@ const stalled = ({ most, next, ...seen }: Size): Size => ({
 
 /**
  * The time limit of a slice. The limit of the last slice includes the time that the server may take to store the upload
- * (`finishTimeout`), because it is unknown when the last byte is sent.
+ * (`finishTimeout`), because the platform does not report when the last byte is sent.
  */
 export const limit = (policy: Policy, isLast: boolean): Duration.Duration =>
   isLast ? Duration.sum(policy.stallTimeout, policy.finishTimeout) : policy.stallTimeout

@@ -6,9 +6,9 @@ import * as Semaphore from "effect/Semaphore"
 import type { Change, UploadState } from "../UploadState.ts"
 
 /**
- * Runs a request, and stores what is known about it before and after. If the caller is interrupted after the request
- * was sent, the response is still awaited for a short time and stored. Without the response, a later run would not know
- * whether the request created an upload.
+ * Runs a request that creates an upload, and stores the state of the upload before and after the request. If the caller
+ * is interrupted after the request was sent, the response is still awaited for a short time and stored. Without the
+ * response, a later run would not know whether the request created an upload.
  *
  * - `sending`: stores that the request may be sent.
  * - `answered`: sends the request, and stores what the response says.
@@ -26,9 +26,10 @@ export type Settle = <A, E, E2, R>(request: {
  *   requests this state from the server.
  * - `update`: changes the state and stores it. The next step starts after the state is stored, so a crash cannot lose
  *   the change.
- * - `isKept`: whether a later run can find the state. If not, the parts of a failed upload are useless.
- * - `settle`: see {@link Settle}. Undefined if no later run can find the state. The function is passed as a value, so
- *   that a bundle without a journal does not contain it.
+ * - `isKept`: whether a later run can find the state. If no later run can find it, the parts of a failed upload are
+ *   useless.
+ * - `settle`: see {@link Settle}. `settle` is undefined if no later run can find the state. The function is passed as a
+ *   value, so that a bundle without a journal does not contain it.
  */
 export interface StateStore<E> {
   readonly state: () => UploadState

@@ -1,5 +1,6 @@
 /**
- * The spans and the metrics of uploads. They contain no URL, no id, no file name and no text that the server wrote.
+ * The spans and the metrics of uploads. The spans and the metrics contain no URL, no id, no file name and no text that
+ * the server wrote.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -42,8 +43,8 @@ const ofOutcome = (outcome: string) => ({
 const success = ofOutcome("success")
 
 /**
- * Counts the bytes that the response to a request confirms. Counts none if the response confirms more bytes than were
- * sent.
+ * Counts the bytes that the response to a request confirms. Counts no bytes if the response confirms more bytes than
+ * were sent.
  */
 export const stored = (confirmed: bigint | undefined, sent: bigint): Effect.Effect<void> =>
   confirmed === undefined || confirmed <= 0n || confirmed > sent ? Effect.void : Metric.update(bytes, Number(confirmed))
@@ -135,7 +136,10 @@ const attributesOf = (url: string) => {
   }
 }
 
-/** The attributes of the last server. Cached, because most requests go to the same server as the previous request. */
+/**
+ * The attributes of the last server. These attributes are cached, because most requests go to the same server as the
+ * previous request.
+ */
 let known = { origin: "", attributes: {} }
 
 /** Adds the server of a request to the current span. */
@@ -147,7 +151,10 @@ export const server = (url: string): Effect.Effect<void> =>
     return Effect.annotateCurrentSpan(known.attributes)
   })
 
-/** Adds the error of a request to the current span. Its message is left out, because the server may have written it. */
+/**
+ * Adds the error of a request to the current span. The message of the error is left out, because the server may have
+ * written this message.
+ */
 export const failed = (error: { readonly _tag: string; readonly status?: number }): Effect.Effect<void> =>
   Effect.annotateCurrentSpan({
     "error.type": error._tag,

@@ -20,11 +20,11 @@ import * as Stream from "effect/Stream"
 import { retryPolicy } from "./policy.ts"
 import * as Timeout from "./timeout.ts"
 
-/** Why the resource cannot be read. `WebSource` converts it to a `SourceFailed`. */
+/** Why the resource cannot be read. `WebSource` converts a `Failed` to a `SourceFailed`. */
 interface Failed {
   readonly kind: "Unreadable" | "Changed"
   readonly problem: string
-  /** The input of the retry policy. Undefined if another request for the remaining bytes cannot help. */
+  /** The input of the retry policy. `temporary` is undefined if another request for the remaining bytes cannot help. */
   readonly temporary?: Pick<RetryPolicy.Failure, "error" | "wait"> | undefined
 }
 
@@ -109,7 +109,7 @@ const isPlain = ({ headers }: HttpClientResponse.HttpClientResponse): boolean =>
   return coding === undefined || coding === "" || coding === "identity"
 }
 
-/** Statuses after which another request may help. */
+/** Whether another request may help after a response with this status. */
 const isTemporary = (status: number): boolean => status === 429 || status >= 500
 
 const refused = (resource: Resource, { headers, status }: HttpClientResponse.HttpClientResponse) =>
@@ -145,12 +145,12 @@ const lengthOf = ({ headers }: HttpClientResponse.HttpClientResponse): bigint | 
   return /^\d{1,19}$/.test(length) ? BigInt(length) : undefined
 }
 
-/** A strong ETag. A weak ETag stays the same while the bytes may change. */
+/** Whether an ETag is strong. A weak ETag may stay the same although the bytes change. */
 const isStrong = (etag: string | undefined): boolean => etag !== undefined && /^"[^"]*"$/.test(etag)
 
 /**
- * Requests the first byte of a resource. The response shows more reliably than the response to HEAD whether the resource
- * can be read by ranges, and some URLs are only valid for GET.
+ * Requests the first byte of a resource. The response shows more reliably than the response to HEAD whether the
+ * resource can be read by ranges, and some URLs are only valid for GET.
  */
 export const describe = (resource: Resource): Effect.Effect<Described, Failed> =>
   Effect.scoped(
@@ -202,7 +202,7 @@ export const once = (resource: Resource, described: Described): Stream.Stream<Ui
     })
   )
 
-/** The body of a response with a range. It contains the bytes up to `until` (exclusive). */
+/** The body of a response with a range. The body contains the bytes up to `until` (exclusive). */
 interface Connection {
   readonly until: bigint
   readonly pull: Pull.Pull<Pieces, Failed>

@@ -44,8 +44,8 @@ export const fill = (window: Window, read: Reader, size: number): Effect.Effect<
     const loop: Effect.Effect<Window, SourceFailed> = Effect.flatMap(read, (more) => {
       if (more === undefined) return Effect.succeed({ start: window.start, pieces, size: held, ended: true })
       for (const piece of more) {
-        // A stream of the platform may emit text or undefined, whatever its type says. `instanceof Uint8Array` is not used, because
-        // it is false for a byte array of another realm.
+        // A stream of the platform may emit text or undefined, whatever its type says. `instanceof Uint8Array` is not
+        // used, because it is false for a byte array from another realm, such as another frame of a page.
         if ((piece as Uint8Array | undefined)?.BYTES_PER_ELEMENT !== 1) {
           return Effect.fail(new SourceFailed({ kind: "Unreadable", problem: "a piece is not a Uint8Array" }))
         }
@@ -73,7 +73,7 @@ export const release = (window: Window, offset: bigint): Window => {
   return { ...window, start: offset, pieces, size: window.size - Number(offset - window.start) }
 }
 
-/** The first bytes of the window, at most `size`, without copying. */
+/** The first bytes of the window, at most `size` bytes. No byte is copied. */
 export const first = (window: Window, size: number): Array<Uint8Array> => {
   const parts: Array<Uint8Array> = []
   let left = size
