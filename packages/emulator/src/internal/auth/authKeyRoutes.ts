@@ -18,7 +18,7 @@ const isUsableKey = (text: string): boolean => /^[^:\s\p{Cc}\p{Cs}]{1,255}$/u.te
 
 const maxDescription = 1000
 
-/** The rules of the emulator for the settings of an Auth Key. The service does not document such rules. */
+/** The rules of the emulator for the settings of an Auth Key. The service does not document its rules. */
 const issuesOf = ({
   authKey,
   description = "",
