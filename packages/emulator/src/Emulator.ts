@@ -314,8 +314,8 @@ const parts = (options: Options) =>
  * **Details**
  *
  * The emulator listens on loopback only, and accepts only requests to known hosts. A page of another origin may create,
- * follow and cancel an Assembly, upload to the Assembly, and download its results. All other requests of a page of
- * another origin that change data are refused. Such a page cannot read the responses to its other requests.
+ * follow and cancel an Assembly, upload to the Assembly, and download its results. A page of another origin cannot make
+ * any other request that changes data, and cannot read the response to any other request.
  *
  * Only one emulator at a time can use a data folder; a second emulator fails with `DataInUse`. Acknowledged data
  * survives the end of the process, even a crash. Only the owner of the folder can read the files. When the scope

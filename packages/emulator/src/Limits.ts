@@ -20,8 +20,8 @@ import type * as Duration from "effect/Duration"
  * - `formBytes`: the size of the names and values of all fields in a form or query together, including `params`.
  * - `formTime`: the time limit for the fields before the first file to arrive; 408 `SERVER_408`.
  * - `jsonDepth`: the depth of `params`. Deeper params get the same response as an invalid field of the operation.
- * - `steps`: the number of Steps of an Assembly; 400 `ASSEMBLY_INVALID_STEPS`. Also the number of Steps that one Step
- *   uses; an Assembly with a Step that uses more fails (`ASSEMBLY_STEP_INVALID_USE`).
+ * - `steps`: the number of Steps of an Assembly; 400 `ASSEMBLY_INVALID_STEPS`. One Step also uses at most this number
+ *   of Steps; otherwise the Assembly fails (`ASSEMBLY_STEP_INVALID_USE`).
  * - `files`: the number of uploads of an Assembly. A further tus upload is refused; a form with more files fails its
  *   Assembly (`MAX_NUMBER_OF_FILES_EXCEEDED`).
  * - `fileBytes`: the size of one upload. This limit works like `auth.max_size`. By default, the size of an upload has

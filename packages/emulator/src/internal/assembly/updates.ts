@@ -60,7 +60,7 @@ export class Updates extends Context.Service<
   {
     readonly publish: (update: Update) => Effect.Effect<void>
     /**
-     * Returns the updates from now until the Assembly ends. `isOver` tells whether the Assembly has ended. It is
+     * Returns the updates from now until the Assembly ends. `isOver` tells whether the Assembly has ended. `isOver` is
      * evaluated after the subscription, so that the stream ends even if the Assembly ended before the subscription.
      */
     readonly follow: (

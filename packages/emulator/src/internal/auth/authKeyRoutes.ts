@@ -40,7 +40,7 @@ const issuesOf = ({
     : [{ path: ["description"], message: `Expected at most ${maxDescription} characters` }])
 ]
 
-/** The refusals of an operation. All of them have the error code of the operation. */
+/** The refusals of an operation, which all have the error code of the operation. */
 const refusals = (code: string) => {
   const invalid = (issues: ReadonlyArray<ApiError.Issue>) =>
     new Refusal.Refusal({ code, status: 400, message: Refusal.explain(issues) })

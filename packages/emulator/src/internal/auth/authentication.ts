@@ -77,7 +77,7 @@ const isExpires = Schema.is(Auth.SignedAuthParams.fields.expires)
 
 /**
  * Parses an ISO 8601 date-time. A date-time without a time zone is read as UTC, as the service does. The schema alone
- * would refuse such a date-time.
+ * would refuse a date-time without a time zone.
  */
 const parseExpires = (text: string): Option.Option<DateTime.Utc> =>
   Option.flatMap(Option.fromUndefinedOr([text, `${text}Z`].find(isExpires)), DateTime.make)

@@ -187,8 +187,8 @@ const eighth = [
 
 const ninth = [
   // `due_at` is the time when an attempt is due, and null after the attempt has started. `is_signed` tells whether the
-  // URL came from signed params. `attempt` counts from 1. `attempt` is 0 if a client has requested the attempt; such an
-  // attempt is not repeated after a failure.
+  // URL came from signed params. `attempt` counts from 1. `attempt` is 0 if a client has requested the attempt, because
+  // an attempt that a client has requested is not repeated.
   "ALTER TABLE notifications ADD COLUMN due_at INTEGER",
   "ALTER TABLE notifications ADD COLUMN is_signed INTEGER NOT NULL DEFAULT 0",
   "ALTER TABLE notifications ADD COLUMN attempt INTEGER NOT NULL DEFAULT 0",
