@@ -189,7 +189,7 @@ const unusable =
   }
 
 /**
- * Provides the database and the file store. Both are in the folder `data`. Without the option `data`, the database is
+ * Provides the database and the file store, which are in the folder `data`. Without the option `data`, the database is
  * in memory and the files are in a temporary folder. Only the owner of the folder has access, because the folder
  * contains secrets and uploads.
  */

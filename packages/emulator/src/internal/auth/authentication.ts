@@ -97,8 +97,8 @@ const checkExpires = Effect.fnUntraced(function* (text: string) {
 const decodeReferer = Schema.decodeUnknownOption(Auth.AuthParams.fields.referer)
 
 /**
- * Matches the `referer` header against `auth.referer`. A request without this header is accepted (spec.md, "Retrieve
- * list").
+ * Matches the `referer` header against `auth.referer`. A request without a `referer` header is accepted (spec.md,
+ * "Retrieve list").
  */
 const checkReferer = ({ params: { auth }, referer }: Claim) => {
   if (referer === undefined || !Predicate.hasProperty(auth, "referer")) return Effect.void
