@@ -88,8 +88,8 @@ export class Emulator extends Context.Service<
     /** The URL at which the server listens, without a trailing slash, e.g. `http://127.0.0.1:43210`. */
     readonly localUrl: string
     /**
-     * The certificate of the emulator in PEM. Clients have to trust this certificate. Undefined without the option
-     * `tls`.
+     * The certificate of the emulator in PEM. Clients have to trust this certificate. `certificate` is undefined
+     * without the option `tls`.
      */
     readonly certificate: string | undefined
     readonly credentials: { readonly key: string; readonly secret: Redacted.Redacted }
@@ -109,20 +109,21 @@ export class Emulator extends Context.Service<
  * - `allowedHosts`: host names at which the emulator answers, besides loopback and the host of `publicUrl`. Requests to
  *   other hosts are refused with status 421, which stops pages that use DNS rebinding.
  * - `data`: the folder that stores all data. By default, all data is lost when the scope closes.
- * - `credentials`: the first Auth Key. By default, the first Auth Key is the first key of the first Workspace in
- *   `workspaces`, else the oldest active key of that Workspace in `data`, else a random key.
+ * - `credentials`: the first Auth Key of the first Workspace. By default, this is the first Auth Key of that Workspace
+ *   in `workspaces`. If `workspaces` has none, it is the oldest active Auth Key of that Workspace in `data`, or else a
+ *   random key.
  * - `workspaces`: the Workspaces, isolated from each other. By default there is one Workspace, `emulator`. Workspaces
  *   that are stored in `data` stay. If an Auth Key in `data` has the same `key` as an Auth Key of this option, the
- *   stored secret and the stored scopes are replaced. If a request has deleted an Auth Key of this option, the next
- *   start creates the Auth Key again.
+ *   secret, the scopes and `isActive` of this option replace the stored values. If a request has deleted an Auth Key of
+ *   this option, the next start creates the Auth Key again.
  * - `templates`: Templates of the first Workspace. A stored Template with the same id is replaced.
  * - `seed`: makes ids reproducible: emulators with the same seed and new data generate the same ids in the same order.
  *   A later start with the same `data` generates other ids. Auth Keys and secrets do not depend on `seed`; set them
  *   with `credentials`.
  * - `notificationPause`: the pause after the first failed attempt of a notification, 1 second by default. The pause
  *   doubles with each attempt. A notification has at most 8 attempts.
- * - `allowPrivateNotifications`: allows any host in a `notify_url`. By default the host must be public, or loopback if
- *   the params are signed, so that a notification cannot reach a private network.
+ * - `allowPrivateNotifications`: allows any host in a `notify_url`. By default, the host must be public; if the params
+ *   are signed, the host may also be loopback. Therefore a notification cannot reach a private network by default.
  * - `uploadLifetime`: unfinished uploads and partial uploads expire after this time (status 410). 24 hours by default.
  * - `tokenLifetime`: the lifetime of bearer tokens, 1 hour by default.
  * - `limits`: limits of requests, Assemblies and connections. A limit that is left out has its default.
@@ -164,7 +165,7 @@ const emulator = (options: Options) =>
 const prepare = Effect.fnUntraced(function* (data: string, database: string) {
   const fs = yield* FileSystem.FileSystem
   yield* Folder.make(data, { mode: 0o700 })
-  // SQLite gives the files that it creates beside the database the mode of the database.
+  // SQLite creates other files beside the database, with the same mode as the database.
   yield* Effect.scoped(fs.open(database, { flag: "a", mode: 0o600 }))
   yield* fs.chmod(database, 0o600)
 })
@@ -188,7 +189,7 @@ const unusable =
   }
 
 /**
- * Provides the database and the file store. Both are in the folder `data`. Without the option `data`, the database is
+ * Provides the database and the file store, which are in the folder `data`. Without the option `data`, the database is
  * in memory and the files are in a temporary folder. Only the owner of the folder has access, because the folder
  * contains secrets and uploads.
  */
@@ -313,8 +314,8 @@ const parts = (options: Options) =>
  * **Details**
  *
  * The emulator listens on loopback only, and accepts only requests to known hosts. A page of another origin may create,
- * follow and cancel an Assembly, upload to the Assembly, and download its results. All other requests of such a page
- * that change data are refused, and the page cannot read any other response.
+ * follow and cancel an Assembly, upload to the Assembly, and download its results. A page of another origin cannot make
+ * any other request that changes data, and cannot read the response to any other request.
  *
  * Only one emulator at a time can use a data folder; a second emulator fails with `DataInUse`. Acknowledged data
  * survives the end of the process, even a crash. Only the owner of the folder can read the files. When the scope

@@ -10,7 +10,7 @@ import type * as Effect from "effect/Effect"
  * Selects the requests that a fault applies to. Without `method`, the fault applies to all methods. Without `path`, the
  * fault applies to all paths.
  *
- * - `method`: in capitals.
+ * - `method`: the HTTP method in capitals.
  * - `path`: the path of a route. A segment that starts with `:` matches any segment, as in
  *   `/resumable/files/:uploadId`.
  * - `times`: the number of requests that get the fault, 1 by default. With `Infinity` the fault applies until the
@@ -31,13 +31,14 @@ export interface Where {
  * - `Delay`: waits before the request is handled.
  * - `CutRequestBody`: reads at most `afterBytes` bytes of the body and cuts the connection without a response. An
  *   upload stores these bytes. A request with a form has no effect, because its form is incomplete.
- * - `Refuse`: reads the body, then responds with `status` without handling the request. By default `body` and `headers`
- *   are like those of an error of the route.
+ * - `Refuse`: reads the body, then responds with `status` without handling the request. Without `body`, the response
+ *   has the format of an error of the route. `headers` are added to the response.
  * - `RefuseEarly`: like `Refuse`, but responds and closes the connection at once, without reading the body.
  * - `LoseAnswer`: handles the request and cuts the connection without a response.
  * - `CutAnswer`: handles the request and cuts the connection after `afterBytes` bytes of the response body.
  * - `FinishSlowly`: handles the request and responds after `duration`.
- * - `MoveOffset`: handles the request and changes the `upload-offset` of the response by `by` bytes, but not below 0.
+ * - `MoveOffset`: handles the request and adds `by` to the `upload-offset` of the response. The sent offset is at least
+ *   0.
  *
  * @since 0.1.0
  * @category models

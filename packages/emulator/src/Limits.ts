@@ -10,23 +10,24 @@ import type * as Duration from "effect/Duration"
  * limit names another response.
  *
  * - `headers`: the size of the request line and all headers; 431 `SERVER_431`. Over HTTP/2, a request with headers of
- *   four times this size, or with more than 128 headers, is reset without a response.
+ *   more than four times this size, or with more than 128 headers, is reset without a response.
  * - `headersTime`: the time limit for the headers to arrive; 408 `SERVER_408`. Over TLS, this is also the time limit of
  *   the handshake. An HTTP/2 connection without a request in this time is closed.
  * - `connections`: the number of open connections. Further connections are closed.
  * - `idleTime`: the longest pause in a request body. After a longer pause, the connection (or the HTTP/2 request) is
  *   closed.
  * - `formFields`: the number of fields in a form or query.
- * - `formBytes`: the size of the names and values of these fields together, including `params`.
+ * - `formBytes`: the size of the names and values of all fields in a form or query together, including `params`.
  * - `formTime`: the time limit for the fields before the first file to arrive; 408 `SERVER_408`.
- * - `jsonDepth`: the depth of `params`. Deeper params are refused like an invalid field of the operation.
- * - `steps`: the number of Steps of an Assembly, and the number of Steps that one Step uses; 400
- *   `ASSEMBLY_INVALID_STEPS`.
+ * - `jsonDepth`: the depth of `params`. Deeper params get the same response as an invalid field of the operation.
+ * - `steps`: the number of Steps of an Assembly; 400 `ASSEMBLY_INVALID_STEPS`. One Step also uses at most this number
+ *   of Steps; otherwise the Assembly fails (`ASSEMBLY_STEP_INVALID_USE`).
  * - `files`: the number of uploads of an Assembly. A further tus upload is refused; a form with more files fails its
  *   Assembly (`MAX_NUMBER_OF_FILES_EXCEEDED`).
- * - `fileBytes`: the size of one upload. The limit works like `auth.max_size`. By default there is no limit.
- * - `signatures`: the number of used signatures that are remembered until they expire. If there are more, the oldest
- *   signature is forgotten, and could be used again.
+ * - `fileBytes`: the size of one upload. This limit works like `auth.max_size`. By default, the size of an upload has
+ *   no limit.
+ * - `signatures`: the number of used signatures that are remembered until they expire. If more signatures are used, the
+ *   emulator forgets the oldest signature, so a client could use that signature again.
  * - `authKeys`: the number of Auth Keys of a Workspace; 409 `AUTH_KEY_NOT_CREATED`. The options of an emulator may
  *   contain more Auth Keys.
  * - `results`: the number of result files of an Assembly (`MAX_NUMBER_OF_FILES_EXCEEDED`).

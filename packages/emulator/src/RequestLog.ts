@@ -7,13 +7,14 @@ import type * as Effect from "effect/Effect"
 /**
  * An answered request.
  *
- * - `operation`: the name of the operation, such as `Assemblies.create` or `Tus.append`. Undefined if the request
- *   matches no operation, or was refused before the emulator looked for an operation.
- * - `assemblyId`: the id of the Assembly that the request creates, replays or is about. Undefined if the request is not
- *   about an Assembly.
+ * - `operation`: the name of the operation, such as `Assemblies.create` or `Tus.append`. `operation` is undefined if
+ *   the request matches no operation, or was refused before the emulator looked for an operation.
+ * - `assemblyId`: the id of the Assembly that the request creates, replays or is about. `assemblyId` is undefined if
+ *   the request is not about an Assembly.
  * - `path`: the path without the query, because the query contains a signature.
  * - `status`: the status of the response.
- * - `reason`: the code and the message of the refusal. Undefined if the request was not refused.
+ * - `reason`: the code and the message of the refusal. `reason` is undefined if the request was not refused, or if the
+ *   body of the refusal is empty or larger than 16 KiB.
  * - `duration`: the time that the emulator needed to make the response. The time to send the body does not count.
  *
  * @since 0.1.0

@@ -7,8 +7,8 @@ import * as Content from "@assembly-effect/schema/Template"
 import * as Schema from "effect/Schema"
 
 /**
- * Statistics use these two names as filters (spec.md, "Retrieve Assembly statistics"), so no Template may have such an
- * id.
+ * Statistics use these two names as filters (spec.md, "Retrieve Assembly statistics"), so no Template may have one of
+ * these names as its id.
  */
 const reserved = new Set(["all", "no_template"])
 

@@ -30,8 +30,9 @@ export const rename = Effect.fnUntraced(function* (
   yield* sql`UPDATE assemblies SET parent_id = ${to} WHERE parent_id = ${id}`.raw
   yield* sql`UPDATE assemblies SET uploads_from = ${to} WHERE uploads_from = ${id}`.raw
   // `made_by` starts with the id of the Assembly that stored the version. The new Assembly gets the old id. If
-  // `made_by` kept the old id, the new Assembly would take the versions of the old Assembly for its own and store
-  // nothing. `0` is the character after `/`, so the condition selects every text that starts with the old id and `/`.
+  // `made_by` kept the old id, the new Assembly would treat the versions of the old Assembly as its own, and would
+  // store nothing. `0` is the character after `/`, so the condition selects every text that starts with the old id and
+  // `/`.
   yield* sql`
     UPDATE versions SET made_by = ${to} || substr(made_by, ${id.length + 1})
     WHERE made_by > ${`${id}/`} AND made_by < ${`${id}0`}`.raw

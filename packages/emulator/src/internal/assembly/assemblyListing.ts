@@ -82,8 +82,9 @@ const statements = (sql: SqlClient.SqlClient) => {
     /**
      * Reads the next slice of Assemblies. `matches` is 1 if the text of an Assembly contains every keyword, ignoring
      * case. The fields in this text are joined by line feeds, so that a keyword does not match across two fields. From
-     * the second slice on, `filter.to` is just after the `created_at` of the place, because SQLite starts to read the
-     * index at `filter.to`. With the original `filter.to`, each slice would read all earlier slices again.
+     * the second slice on, `filter.to` is just after the `created_at` of the last Assembly in the previous slice,
+     * because SQLite starts to read the index at `filter.to`. With the original `filter.to`, each slice would read all
+     * earlier slices again.
      */
     search: (filter: Filter, keywords: ReadonlyArray<string>, { created_at, position }: Place) => sql`
       SELECT assemblies.rowid AS position, created_at, NOT EXISTS (

@@ -38,7 +38,7 @@ type Standing = Pick<AssemblyStore.Row, "state" | "parent_id">
 
 const named = ({ parent_id, state }: Standing) => (state === "executing" && parent_id !== null ? replaying : ok[state])
 
-/** The `ok` code of an Assembly. Null for a failed Assembly. */
+/** The `ok` code of an Assembly. The result is null for a failed Assembly, which has an `error` code instead. */
 export const okOf = (assembly: Standing): string | null => named(assembly)?.[0] ?? null
 
 const standing = ({ error, message, ...assembly }: AssemblyStore.Row) => {

@@ -111,16 +111,16 @@ export class AssemblyStore extends Context.Service<
     /** Returns false if an Assembly with this id exists. */
     readonly insert: (assembly: New) => Effect.Effect<boolean, StorageFailed>
     /**
-     * Inserts an Assembly. If an ended Assembly of the same Workspace has the id of the new one, the ended Assembly
-     * gets the id `oldId`. Returns false if another Assembly keeps the id.
+     * Inserts an Assembly. If an ended Assembly of the same Workspace has the id of the new Assembly, the ended
+     * Assembly gets the id `oldId` first. Returns false if an Assembly that cannot be replaced has the id.
      */
     readonly replace: (assembly: New, oldId: string) => Effect.Effect<boolean, StorageFailed>
     readonly find: (id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
     /** The files of an Assembly. During its execution, `results` contains the results of the finished Steps. */
     readonly made: (id: string) => Effect.Effect<Made, StorageFailed>
     /**
-     * Handles the Assemblies that an earlier process left busy. Aborts the Assemblies whose request body is
-     * incomplete, and returns the other ones.
+     * Handles the Assemblies that an earlier process left busy. Aborts the Assemblies whose request body is incomplete,
+     * and returns the other Assemblies.
      */
     readonly recover: Effect.Effect<ReadonlyArray<Row>, StorageFailed>
     /** Records that the whole body of the request that created the Assembly was received. */

@@ -26,8 +26,8 @@ const make = Effect.gen(function* () {
   return Cancellation.of({
     cancel: Effect.fnUntraced(function* (id) {
       yield* execution.stop(id, "canceled")
-      // Taking the lock of an upload asks the request that holds the lock to stop. The next request is refused, since
-      // the Assembly has ended.
+      // Taking the lock of an upload asks the request that holds the lock to stop. The next request to this upload is
+      // refused, because the Assembly has ended.
       const unfinished = (yield* uploads.ofAssembly(id)).filter(({ finished_at }) => finished_at === null)
       yield* Effect.forEach(unfinished, (upload) => locks.hold(upload.id, () => Effect.void))
     }, Effect.uninterruptible)

@@ -86,9 +86,9 @@ const quietly = ({ assembly_id, error, message, ok }: Assembly.Status): Assembly
   error === undefined ? { assembly_id, ok: ok ?? null } : { assembly_id, error, message: message ?? null }
 
 /**
- * The params of a replay. A replay runs the original Steps with the changes in the params of the replay. If these
- * params name a Template, or ask to read the original Template again, the replay runs the Steps of this Template with
- * these changes.
+ * The params of a replay. A replay runs the original Steps with the changes in the params of the replay. If the params
+ * of the replay name a Template, or ask to read the original Template again, the replay runs the Steps of that Template
+ * with the changes.
  */
 const replayParams = (original: AssemblyStore.Row, request: AssemblyReplay.ReplayRequest): Schema.JsonObject => {
   const { fields = original.fields, notifyUrl = original.notify_url, reparseTemplate, steps = {}, templateId } = request

@@ -161,8 +161,8 @@ const make = Effect.gen(function* () {
   })
 
   /**
-   * Whether a Step of an Assembly is slow. False if the Steps cannot be planned, because the Assembly then fails at
-   * once.
+   * Whether a Step of an Assembly is slow. The result is false if the Steps cannot be planned, because the Assembly
+   * then fails at once.
    */
   const isSlow = ({ steps }: AssemblyStore.Row) =>
     Steps.plan(steps, robots, limits).pipe(

@@ -60,8 +60,8 @@ export class Updates extends Context.Service<
   {
     readonly publish: (update: Update) => Effect.Effect<void>
     /**
-     * The updates from now until the Assembly ends. `isOver` runs after the subscription, so that a follower of an
-     * ended Assembly does not wait forever.
+     * Returns the updates from now until the Assembly ends. `isOver` tells whether the Assembly has ended. `isOver` is
+     * evaluated after the subscription, so that the stream ends even if the Assembly ended before the subscription.
      */
     readonly follow: (
       assemblyId: string,

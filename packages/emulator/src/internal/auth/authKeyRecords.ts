@@ -50,9 +50,9 @@ interface Caller {
 }
 
 /**
- * Manages the Auth Keys of all Workspaces. A request can manage an Auth Key only if both belong to the same Workspace,
- * and if the request has all scopes of the Auth Key. Without this rule, a request with `auth_keys:write` could get
- * every scope: the request could add scopes to its own Auth Key, or read the secret of another Auth Key.
+ * Manages the Auth Keys of all Workspaces. A request can manage only an Auth Key of its own Workspace, and only if the
+ * request has all scopes of this Auth Key. Without this rule, a request with `auth_keys:write` could get every scope:
+ * the request could add scopes to its own Auth Key, or read the secret of another Auth Key.
  */
 export class AuthKeyRecords extends Context.Service<
   AuthKeyRecords,

@@ -18,7 +18,7 @@ const isUsableKey = (text: string): boolean => /^[^:\s\p{Cc}\p{Cs}]{1,255}$/u.te
 
 const maxDescription = 1000
 
-/** The rules of the emulator for the settings of an Auth Key. The service does not document such rules. */
+/** The rules of the emulator for the settings of an Auth Key. The service does not document its rules. */
 const issuesOf = ({
   authKey,
   description = "",
@@ -40,7 +40,7 @@ const issuesOf = ({
     : [{ path: ["description"], message: `Expected at most ${maxDescription} characters` }])
 ]
 
-/** The refusals of an operation. All of them have the error code of the operation. */
+/** The refusals of an operation, which all have the error code of the operation. */
 const refusals = (code: string) => {
   const invalid = (issues: ReadonlyArray<ApiError.Issue>) =>
     new Refusal.Refusal({ code, status: 400, message: Refusal.explain(issues) })

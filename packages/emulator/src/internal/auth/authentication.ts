@@ -77,7 +77,7 @@ const isExpires = Schema.is(Auth.SignedAuthParams.fields.expires)
 
 /**
  * Parses an ISO 8601 date-time. A date-time without a time zone is read as UTC, as the service does. The schema alone
- * would refuse such a date-time.
+ * would refuse a date-time without a time zone.
  */
 const parseExpires = (text: string): Option.Option<DateTime.Utc> =>
   Option.flatMap(Option.fromUndefinedOr([text, `${text}Z`].find(isExpires)), DateTime.make)
@@ -97,8 +97,8 @@ const checkExpires = Effect.fnUntraced(function* (text: string) {
 const decodeReferer = Schema.decodeUnknownOption(Auth.AuthParams.fields.referer)
 
 /**
- * Matches the `referer` header against `auth.referer`. A request without this header is accepted (spec.md, "Retrieve
- * list").
+ * Matches the `referer` header against `auth.referer`. A request without a `referer` header is accepted (spec.md,
+ * "Retrieve list").
  */
 const checkReferer = ({ params: { auth }, referer }: Claim) => {
   if (referer === undefined || !Predicate.hasProperty(auth, "referer")) return Effect.void

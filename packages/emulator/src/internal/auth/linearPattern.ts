@@ -20,7 +20,8 @@ const compile = (pattern: string) => Result.try(() => RE2JS.compile(RE2JS.transl
 /**
  * Returns whether a text matches a regular expression that a client has sent. The time is proportional to the product
  * of both lengths; the backtracking engine of JavaScript needs exponential time for a pattern such as `^(a+)+$`. The
- * result is false if the pattern or the text is too long, or if the pattern uses back-references or look-around.
+ * result is false if the pattern or the text exceeds a maximum above, or if the pattern uses back-references or
+ * look-around.
  */
 export const matches = (pattern: string, text: string): boolean => {
   if (pattern.length > maxPattern || text.length > maxText || repetitions(pattern) > maxRepetitions) return false

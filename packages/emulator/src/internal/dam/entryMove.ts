@@ -63,7 +63,7 @@ export const moveEntry = Effect.fnUntraced(function* (
 
   if (Option.isSome(folder)) {
     yield* sql.updateFolder(folder.value.id, { workspace, folder_id, name })
-    // The limits apply to everything in the folder too. A refusal undoes the move.
+    // The limits of a path also apply to every path in the moved folder. A refusal undoes the move.
     const isTooLong = Paths.isLongestTooLong(yield* sql.longestPath(workspace, folder.value.id))
     if (isTooLong) return yield* refuse("PathTooLong", ["destination"])
   } else if (Option.isSome(asset)) {

@@ -4,7 +4,9 @@ import type { StorageFailed } from "../../EmulatorError.ts"
 import type * as DamStatements from "./damStatements.ts"
 import { refuse, type Refused } from "./refused.ts"
 
-/** The index of the first value that is equal to an earlier value. Undefined if each value occurs once. */
+/**
+ * The index of the first value that is equal to an earlier value. The result is undefined if each value occurs once.
+ */
 export const firstRepeated = (values: ReadonlyArray<string>): number | undefined => {
   const seen = new Set<string>()
   for (const [index, value] of values.entries()) {

@@ -48,8 +48,8 @@ export const list = Effect.fnUntraced(function* (
     cursor === undefined ? { after: 0, until: yield* sql.lastPosition(workspace) } : Cursor.read(key, listed, cursor)
   if (walk === undefined) return yield* refuse("OtherCursor", ["cursor"])
 
-  // A prefix with a lone surrogate matches nothing, because no stored path contains a lone surrogate. In JavaScript,
-  // such a prefix could match the first half of a character.
+  // A prefix with a lone surrogate matches nothing, because no stored path contains a lone surrogate. In JavaScript, a
+  // lone surrogate could match the first half of a character.
   const isWellFormed = listed.prefix.isWellFormed()
   const assets: Array<DamStatements.AssetRow> = []
   let { after } = walk

@@ -131,7 +131,7 @@ const fourth = [
 
 const fifth = [
   // The number of times that an emulator with a seed has started with this database. The count makes the ids of each
-  // start different. Older emulators used the number of rows in these tables instead, so the initial count is this
+  // start different. Older emulators used the number of rows in the tables below instead, so the initial count is that
   // number.
   "CREATE TABLE starts (count INTEGER NOT NULL) STRICT",
   `INSERT INTO starts
@@ -187,8 +187,8 @@ const eighth = [
 
 const ninth = [
   // `due_at` is the time when an attempt is due, and null after the attempt has started. `is_signed` tells whether the
-  // URL came from signed params. `attempt` counts from 1. `attempt` is 0 for a replay that a client requested, which is
-  // never repeated.
+  // URL came from signed params. `attempt` counts from 1. `attempt` is 0 if a client has requested the attempt, because
+  // an attempt that a client has requested is not repeated.
   "ALTER TABLE notifications ADD COLUMN due_at INTEGER",
   "ALTER TABLE notifications ADD COLUMN is_signed INTEGER NOT NULL DEFAULT 0",
   "ALTER TABLE notifications ADD COLUMN attempt INTEGER NOT NULL DEFAULT 0",

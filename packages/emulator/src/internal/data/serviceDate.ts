@@ -5,8 +5,8 @@ export const format = (millis: number): string =>
   `${DateTime.formatIso(DateTime.makeUnsafe(millis)).slice(0, 19).replaceAll("-", "/").replace("T", " ")} GMT`
 
 /**
- * The number of seconds between two times, which are in milliseconds. Null if a time is unknown, and 0 if `to` is
- * before `from`.
+ * The number of seconds between two times, which are in milliseconds. The result is null if a time is unknown, and 0 if
+ * `to` is before `from`.
  */
 export const secondsBetween = (from: number | null, to: number | null): number | null =>
   from === null || to === null ? null : Math.max(0, to - from) / 1000

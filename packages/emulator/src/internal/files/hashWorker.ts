@@ -54,7 +54,7 @@ const follow = (file: string, size: number): void => {
   }
 }
 
-/** Returns and removes the hashes that `follow` has computed for a file, if they have these algorithms. */
+/** Returns and removes the hashes that `follow` has computed for a file, if these hashes use the given algorithms. */
 const takeFollowed = (file: string, algorithms: ReadonlyArray<string>): Hashing | undefined => {
   const hashing = followed.get(file)
   if (hashing === undefined || String(hashing.algorithms) !== String(algorithms)) return undefined

@@ -73,8 +73,8 @@ const routes = Effect.gen(function* () {
 })
 
 /**
- * `GET /results/:versionId/:filename`: the bytes of a result of `/transloadit/store`, with ranges. The request needs no
- * credentials, because the id of the version is secret. The service has no such path, because the service stores
- * results elsewhere.
+ * `GET /results/:versionId/:filename`: the bytes of a result of `/transloadit/store`, or a range of these bytes. The
+ * request needs no credentials, because the id of the version is secret. The service has no such path, because the
+ * service stores results elsewhere.
  */
 export const layer = HttpRouter.addAll(routes)

@@ -11,7 +11,8 @@ import * as RouteRefusal from "./routeRefusal.ts"
 /**
  * The routes that a page of any origin may use, as with the service. A page can create, follow and cancel an Assembly,
  * upload to the Assembly, and download its results. These routes use no cookies; a request needs a signature, the id of
- * an Assembly, an upload URL, or the URL of a result. Only programs may use the other routes.
+ * an Assembly, an upload URL, or the URL of a result. The other routes are for programs and for pages of the emulator's
+ * own origin.
  */
 const open: ReadonlyArray<readonly [path: string, methods: ReadonlyArray<string>]> = [
   ["/assemblies", ["POST"]],
@@ -26,8 +27,8 @@ const openMethods = (request: HttpServerRequest.HttpServerRequest): ReadonlyArra
   open.find(([path]) => RequestPath.matches(path, RequestPath.of(request)))?.[1] ?? []
 
 /**
- * The headers that a page may send: the headers that tusd allows, `upload-checksum`, the header that names Uppy, and
- * the headers of a range.
+ * The headers that a page may send: the headers that tusd allows, `upload-checksum`, `transloadit-client` (Uppy sends
+ * its version in this header), `range` and `if-range`.
  */
 const allowed = {
   "access-control-allow-headers": [
@@ -38,8 +39,8 @@ const allowed = {
 }
 
 /**
- * The headers that a page may read: the headers that tusd exposes, the checksum and expiry headers, `date`, and the
- * headers of a range.
+ * The headers that a page may read: the headers that tusd exposes, `tus-checksum-algorithm`, `upload-expires`, `date`,
+ * `content-range` and `etag`.
  */
 const exposed = {
   "access-control-expose-headers": [
@@ -56,7 +57,7 @@ const refusal = {
     "Use a program, or a page of the same origin (publicUrl, --public-url)."
 }
 
-/** The method that a preflight request asks for. Undefined for any other request. */
+/** The method that a preflight request asks for. The result is undefined if the request is not a preflight request. */
 const preflightOf = ({ headers, method }: HttpServerRequest.HttpServerRequest): string | undefined =>
   method === "OPTIONS" ? headers["access-control-request-method"] : undefined
 
@@ -76,9 +77,10 @@ const isForeign = ({ host, origin, "sec-fetch-site": site }: Headers.Headers, ba
 }
 
 /**
- * Lets pages of other origins use only the open routes. On all other routes, preflights and requests that change data
- * are refused, and such a page cannot read the response. Every response of an open route has the CORS headers, so that
- * the page can read the response, even an error.
+ * Lets pages of other origins use only the open routes. On all other routes, preflights are refused, and requests of
+ * pages of other origins that change data are refused. A page of another origin cannot read any response of these other
+ * routes. Every response of an open route to a page has the CORS headers, so that the page can read the response, even
+ * an error.
  */
 export const layer = HttpRouter.middleware(
   Effect.map(Origin.Origin, ({ baseUrl }) =>

@@ -46,7 +46,10 @@ const hangUp = (request: Request): Effect.Effect<void> =>
     })
   })
 
-/** The bytes of a response, and their number. Undefined if the response has no body of a known size. */
+/**
+ * The bytes of a response, and their number. The result is undefined if the response has no body, or a body of another
+ * type.
+ */
 const bytesOf = ({ body }: Response) => {
   switch (body._tag) {
     case "Uint8Array":

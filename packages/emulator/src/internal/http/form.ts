@@ -50,7 +50,7 @@ const fromQuery = (url: string, limits: Limits.Values): Effect.Effect<Fields, To
 /** A form. Its files are a stream that can be read until the scope closes. */
 export interface Form {
   readonly fields: Fields
-  /** Undefined if the form has no file. The bytes of a file must be read before the next file. */
+  /** `files` is undefined if the form has no file. The bytes of a file must be read before the next file. */
   readonly files: Stream.Stream<Multipart.File, Malformed | TooLarge> | undefined
 }
 

@@ -8,7 +8,7 @@ import * as Limits from "../../Limits.ts"
 import * as Refusal from "./refusal.ts"
 import * as Sessions from "./sessions.ts"
 
-/** Refuses HTTP/2 headers that are too large. The parser of Node refuses such headers in HTTP/1.1. */
+/** Refuses HTTP/2 headers that are too large. For HTTP/1.1, the parser of Node refuses headers that are too large. */
 export const layer = HttpRouter.middleware(
   Effect.map(Limits.Limits, (limits) =>
     Effect.fnUntraced(function* (handler: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>) {

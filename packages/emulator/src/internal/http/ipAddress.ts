@@ -7,7 +7,10 @@ import { isIP } from "node:net"
  */
 export type Place = "public" | "loopback" | "private"
 
-/** The global unicast addresses of IPv6. Other ranges are unassigned or translated. */
+/**
+ * The global unicast addresses of IPv6. `ipaddr.js` also reports `unicast` for addresses outside this range, which are
+ * unassigned or deprecated.
+ */
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3")
 
 /**
@@ -23,7 +26,7 @@ export const placeOf = (address: string): Place => {
   return parsed.kind() === "ipv4" || parsed.match(globalUnicast) ? "public" : "private"
 }
 
-/** The IP address in the host of a URL, without brackets. Undefined if the host is a name. */
+/** The IP address in the host of a URL, without brackets. The result is undefined if the host is a name. */
 export const ofHost = (hostname: string): string | undefined => {
   const address = hostname.replace(/^\[(.*)\]$/, "$1")
   return isIP(address) === 0 ? undefined : address

@@ -95,7 +95,8 @@ const checkCanonical = Effect.fnUntraced(function* (fields: Form.Fields, named: 
 })
 
 /**
- * A decoder that fails with the refusal of the operation. `errors`: whether a refusal names all issues or the first.
+ * A decoder that fails with the refusal of the operation. `errors`: whether a refusal names all issues or only the
+ * first issue.
  */
 const decoder = <S extends Schema.ConstraintDecoder<unknown>>(
   schema: S,

@@ -33,8 +33,8 @@ const secure = (limits: Limits.Values, { cert, key }: Certificate.Files) => {
 }
 
 /**
- * The server listens before its routes are ready. Node would leave the requests of this time without a response, so they
- * are kept, and passed to the routes.
+ * The server listens before its routes are ready. Requests that arrive before the routes are ready are kept, and then
+ * passed to the routes. Otherwise Node would leave these requests without a response.
  */
 const keepEarlyRequests = (plainOrSecure: Http.Server | Http2.Http2SecureServer): void => {
   // Both kinds of server have the same event.
@@ -45,7 +45,7 @@ const keepEarlyRequests = (plainOrSecure: Http.Server | Http2.Http2SecureServer)
   const pass = (event: string) => {
     if (event !== "request") return
     server.off("newListener", pass).off("request", keep)
-    // Node emits this event before it adds the listener.
+    // Node emits `newListener` before it adds the listener.
     queueMicrotask(() => {
       for (const [request, response] of early) server.emit("request", request, response)
     })

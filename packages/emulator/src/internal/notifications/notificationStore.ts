@@ -51,7 +51,7 @@ export class NotificationStore extends Context.Service<
     readonly schedule: (due: Due, afterMillis: number) => Effect.Effect<void, StorageFailed>
     /** Marks at most `most` due attempts as started, the oldest first, and returns these attempts. */
     readonly begin: (most: number) => Effect.Effect<ReadonlyArray<Due>, StorageFailed>
-    /** The number of milliseconds until the next attempt is due. None if no attempt is scheduled. */
+    /** The number of milliseconds until the next attempt is due. The result is `None` if no attempt is scheduled. */
     readonly nextIn: Effect.Effect<Option.Option<number>, StorageFailed>
     /** Whether an attempt still belongs to its Assembly, which may have been replaced. */
     readonly isCurrent: (due: Due) => Effect.Effect<boolean, StorageFailed>

@@ -150,7 +150,7 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
   const formOf = Effect.fnUntraced(
     function* (assembly: AssemblyStore.Row) {
       const text = JSON.stringify(payloadOf(yield* statuses.of(assembly), assembly.notification_payload))
-      // If the Auth Key was deleted, another Workspace may have an Auth Key with the same `key`.
+      // If the Auth Key was deleted, another Workspace may have an Auth Key with the same `key`, which must not sign.
       const authKey = Option.filter(
         yield* authKeys.find(assembly.auth_key ?? ""),
         ({ workspace }) => workspace === assembly.workspace

@@ -91,7 +91,7 @@ const make = Effect.gen(function* () {
   const find = (workspace: string, id: string) =>
     first(sql`SELECT * FROM template_credentials WHERE workspace = ${workspace} AND id = ${id}`)
 
-  /** How many Template Credentials the Workspace has, and how many others have this name. */
+  /** How many Template Credentials the Workspace has, and how many other Template Credentials have this name. */
   const count = (workspace: string, id: string, name: string) =>
     counted(sql`
       SELECT count(*) AS total, count(*) FILTER (WHERE name = ${name} AND id <> ${id}) AS same

@@ -22,8 +22,8 @@ const invalid = (issues: Issues) =>
   new Refusal.Refusal({ code: "TEMPLATE_VALIDATION_ERROR", status: 400, message: Refusal.explain(issues) })
 
 /**
- * An id or name that breaks a rule gets the same response as an unknown one. `others` makes the refusal for any other
- * issue.
+ * An id or name that breaks a rule gets the same response as an unknown id or name. `others` makes the refusal for any
+ * other issue.
  */
 const invalidOfOne =
   (others: (issues: Issues) => Refusal.Refusal) =>

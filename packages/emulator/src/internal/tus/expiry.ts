@@ -16,7 +16,7 @@ import * as UploadLocks from "./uploadLocks.ts"
 export class Expiry extends Context.Service<
   Expiry,
   {
-    /** The time when the upload expires. Undefined if the upload never expires. */
+    /** The time when the upload expires. The result is undefined if the upload never expires. */
     readonly of: (upload: UploadStore.Row) => DateTime.Utc | undefined
     readonly isOver: (upload: UploadStore.Row) => Effect.Effect<boolean>
   }

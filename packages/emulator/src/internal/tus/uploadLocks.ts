@@ -5,7 +5,7 @@ import * as Layer from "effect/Layer"
 import * as Semaphore from "effect/Semaphore"
 
 /**
- * Lets one request at a time use an upload. A new request asks the current request to release the lock. Otherwise a
+ * Lets one request at a time use an upload. A new request asks all earlier requests to release the lock. Otherwise a
  * client that reconnects would wait until the server notices the broken connection.
  */
 export class UploadLocks extends Context.Service<
@@ -33,7 +33,7 @@ const make = Effect.sync(() => {
 
   /**
    * Finds or creates the lock and enters its queue. Both actions are one synchronous step, because the last request
-   * that leaves removes the lock, and this request could leave between the two actions.
+   * that leaves the queue also removes the lock. Otherwise the lock could be removed between the two actions.
    */
   const enter = (id: string) =>
     Effect.sync(() => {
