@@ -21,6 +21,11 @@ export const cliRead: ReadonlyArray<Mutant> = [
         replace: `byRank.slice(0, 1)`
       },
       {
+        name: "an error is not shown in a narrow terminal",
+        find: `...linesBelow(row)`,
+        replace: ``
+      },
+      {
         name: "nobody says which columns are missing",
         find: `titles.length === 0 ? []`,
         replace: `titles.length >= 0 ? []`
@@ -38,8 +43,8 @@ export const cliRead: ReadonlyArray<Mutant> = [
       },
       {
         name: "an Assembly of many files has a line of thousands of cells",
-        find: `&& Text.width(files) <= mostCells) return files`,
-        replace: `|| Text.width(files) > 0) return files`
+        find: `&& Text.width(entry.files) <= mostCells) return entry.files`,
+        replace: `|| Text.width(entry.files) > 0) return entry.files`
       }
     ]
   ),
@@ -131,8 +136,8 @@ export const cliRead: ReadonlyArray<Mutant> = [
       },
       {
         name: "a mistyped Step is an empty list",
-        find: `steps.filter((step) => !known.includes(step))`,
-        replace: `steps.filter((step) => known.includes(step) && step === "")`
+        find: `steps.filter((step) => ResultFiles.of(status, [step]).length === 0)`,
+        replace: `steps.filter((step) => step === "")`
       },
       {
         name: "results of a running Assembly are downloaded",
