@@ -189,9 +189,9 @@ export const open = <Row>(
   const { style = Style.plain, width = Number.POSITIVE_INFINITY } = options
   const full = columns.map(draw(first, false))
   const isFull = widthOf(full, ({ natural }) => natural) <= width
-  const drawn = isFull ? full : columns.map(draw(first, true))
-  const below = drawn.filter(({ column }) => !isFull && column.below === true)
-  const all = drawn.filter((one) => !below.includes(one))
+  const chosen = isFull ? full : columns.map(draw(first, true))
+  const below = chosen.filter(({ column }) => !isFull && column.below === true)
+  const all = chosen.filter((one) => !below.includes(one))
   const shown = choose(all, width)
   if (shown === undefined) return stack(full, options)
   const widths = shrink(shown, width - gapsOf(shown))

@@ -98,7 +98,7 @@ export const withWork = <E, R>(job: Stream.Stream<AssemblyUploadEvent.AssemblyUp
 export const workOf = (event: JobEvent): string | undefined => {
   if (event._tag === "Waiting") return "waiting"
   if (event._tag !== "Executing" && event._tag !== "AssemblyResumed") return undefined
-  return ResultFiles.count(event.status) === 0 ? "" : ResultFiles.counted(event.status)
+  return ResultFiles.total(event.status) === 0 ? "" : ResultFiles.counted(event.status)
 }
 
 const encodeEvent = Schema.encodeEffect(Schema.toCodecJson(AssemblyUploadEvent.Public))
@@ -134,7 +134,7 @@ export const toRecords = (
   Effect.gen(function* () {
     if (event._tag === "Executing") {
       return [
-        { event: event._tag, assembly_id: event.status.assembly_id ?? null, results: ResultFiles.count(event.status) }
+        { event: event._tag, assembly_id: event.status.assembly_id ?? null, results: ResultFiles.total(event.status) }
       ]
     }
     if (event._tag === "Notice") return [{ event: event._tag, message: event.message }]

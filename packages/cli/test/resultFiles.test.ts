@@ -45,7 +45,7 @@ describe("ResultFiles.of", () => {
 
   it("is empty without results", () => {
     expect(ResultFiles.of({})).toEqual([])
-    expect(ResultFiles.count({ results: null })).toBe(0)
+    expect(ResultFiles.total({ results: null })).toBe(0)
   })
 })
 

@@ -1,6 +1,7 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as AssemblyReplay from "@assembly-effect/schema/AssemblyReplay"
+import * as Template from "@assembly-effect/schema/Template"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
@@ -10,6 +11,7 @@ import * as Document from "../internal/document.ts"
 import { jsonFlag } from "../internal/flags.ts"
 import { given } from "../internal/given.ts"
 import * as StatusFacts from "../internal/statusFacts.ts"
+import * as TemplateId from "../internal/templateId.ts"
 import * as Output from "../Output.ts"
 
 const JsonObject = Schema.Record(Schema.String, Schema.Json)
@@ -23,7 +25,8 @@ export const replay = Command.make(
   {
     assemblyId,
     template: Flag.String("template").pipe(
-      Flag.withDescription("Another Template for the new Assembly"),
+      Flag.withDescription("Another Template for the new Assembly, by its id or name"),
+      Flag.withSchema(Template.IdOrName),
       Flag.optional
     ),
     reparseTemplate: Flag.Boolean("reparse-template").pipe(
@@ -53,8 +56,9 @@ export const replay = Command.make(
   Effect.fnUntraced(function* ({ assemblyId: id, json, notifyUrl, reparseTemplate, template, wait, ...files }) {
     const steps = yield* Document.readGiven(Steps, files.steps)
     const fields = yield* Document.readGiven(JsonObject, files.fields)
+    const templateId = yield* TemplateId.given(template)
     const replayed = yield* Assemblies.replay(id, {
-      ...given({ steps, fields, notifyUrl, templateId: template }),
+      ...given({ steps, fields, notifyUrl, templateId }),
       ...(reparseTemplate ? { reparseTemplate } : {})
     })
     if (!wait) {

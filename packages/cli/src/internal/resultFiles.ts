@@ -46,12 +46,12 @@ export const of = (
     )
 
 /** The number of results. */
-export const count = (status: Pick<Assembly.Status, "results">): number =>
+export const total = (status: Pick<Assembly.Status, "results">): number =>
   stepsOf(status).reduce((sum, step) => sum + (Results.of(status).get(step)?.length ?? 0), 0)
 
 /** The number of results in words, such as `3 results`. */
 export const counted = (status: Pick<Assembly.Status, "results">): string =>
-  count(status) === 1 ? "1 result" : `${count(status)} results`
+  total(status) === 1 ? "1 result" : `${total(status)} results`
 
 /** Whether a file can be downloaded. A file that no Step exports has no URL. */
 export const hasUrl = ({ file }: ResultFile): boolean => Boolean(file.ssl_url ?? file.url)

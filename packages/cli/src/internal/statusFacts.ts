@@ -43,7 +43,7 @@ export const of = (status: Assembly.Status): ReadonlyArray<Facts.Fact> => {
     ["Uploads", uploads(status)],
     ["Received", received(status)],
     ["Duration", typeof seconds === "number" ? Format.duration(Duration.seconds(seconds)) : undefined],
-    ["Results", String(ResultFiles.count(status))]
+    ["Results", String(ResultFiles.total(status))]
   ]
 }
 
@@ -55,7 +55,7 @@ export const line = (status: Assembly.Status): string => {
     code,
     Assembly.isOver(status) ? undefined : uploads(status) && `${uploads(status)} files`,
     Assembly.isOver(status) ? undefined : received(status),
-    ResultFiles.count(status) === 0 ? undefined : ResultFiles.counted(status)
+    ResultFiles.total(status) === 0 ? undefined : ResultFiles.counted(status)
   ]
   return parts.filter((part) => part !== undefined && part !== "").join(", ")
 }
