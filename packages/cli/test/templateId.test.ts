@@ -2,7 +2,7 @@
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { describe, expect, it, layer } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as TemplateId from "../src/internal/templateId.ts"
@@ -45,8 +45,8 @@ const live = Layer.mergeAll(
   NodeServices.layer
 )
 
-layer(live, { excludeTestServices: true })("a Template of the emulator", (it) => {
-  it.effect("is found by its id and by its name, and a mistyped name creates no Assembly", () =>
+it.layer(live, { excludeTestServices: true })("a Template of the emulator", (scoped) => {
+  scoped.effect("is found by its id and by its name, and a mistyped name creates no Assembly", () =>
     Effect.gen(function* () {
       const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
       const assembly = (...args: ReadonlyArray<string>) => Uploading.assembly(folder, args)

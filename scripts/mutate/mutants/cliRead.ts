@@ -305,7 +305,7 @@ export const cliRead: ReadonlyArray<Mutant> = [
     [
       {
         name: "a Template that the Auth Key may not read does not exist",
-        find: `error._tag === "TemplateNotFound" ? Effect`,
+        find: `error._tag === "UnknownTemplate" ? Effect`,
         replace: `error._tag !== "RateLimited" ? Effect`
       },
       {
@@ -416,7 +416,7 @@ export const cliRead: ReadonlyArray<Mutant> = [
       },
       {
         name: "a replay never uses another Template",
-        find: `notifyUrl, templateId: template })`,
+        find: `notifyUrl, templateId })`,
         replace: `notifyUrl })`
       }
     ]

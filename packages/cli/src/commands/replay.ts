@@ -10,6 +10,7 @@ import { assemblyId } from "../internal/assemblyId.ts"
 import * as Document from "../internal/document.ts"
 import { jsonFlag } from "../internal/flags.ts"
 import { given } from "../internal/given.ts"
+import * as NextCommand from "../internal/nextCommand.ts"
 import * as StatusFacts from "../internal/statusFacts.ts"
 import * as TemplateId from "../internal/templateId.ts"
 import * as Output from "../Output.ts"
@@ -61,14 +62,13 @@ export const replay = Command.make(
       ...given({ steps, fields, notifyUrl, templateId }),
       ...(reparseTemplate ? { reparseTemplate } : {})
     })
-    if (!wait) {
-      return yield* json
-        ? Output.json(AssemblyReplay.Replayed)(replayed)
-        : Output.lines([`replayed as ${replayed.assembly_id}`])
-    }
+    if (!wait && json) return yield* Output.json(AssemblyReplay.Replayed)(replayed)
     if (!json) yield* Output.lines([`replayed as ${replayed.assembly_id}`])
+    if (!wait) return yield* NextCommand.suggest(`assembly wait ${replayed.assembly_id}`)
     const status = yield* Assemblies.awaitCompletion(replayed.assembly_id)
-    yield* json ? Output.json(Assembly.Status)(status) : Output.lines([StatusFacts.line(status)])
+    if (json) return yield* Output.json(Assembly.Status)(status)
+    yield* Output.lines([StatusFacts.line(status)])
+    yield* NextCommand.suggestFor(status)
   })
 ).pipe(
   Command.withDescription("Run the files of an Assembly again, as a new Assembly"),

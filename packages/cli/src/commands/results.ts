@@ -18,6 +18,7 @@ import * as Format from "../Format.ts"
 import { assemblyId } from "../internal/assemblyId.ts"
 import * as FileMd5 from "../internal/fileMd5.ts"
 import { jsonFlag, repeated } from "../internal/flags.ts"
+import * as NextCommand from "../internal/nextCommand.ts"
 import * as ResultFiles from "../internal/resultFiles.ts"
 import * as SystemProblem from "../internal/systemProblem.ts"
 import * as Output from "../Output.ts"
@@ -114,7 +115,8 @@ const list = Command.make(
   "list",
   { assemblyId, steps: stepsFlag, json: jsonFlag },
   Effect.fnUntraced(function* ({ assemblyId: id, json, steps }) {
-    const files = yield* resultsOf(yield* Assemblies.get(id), id, steps)
+    const status = yield* Assemblies.get(id)
+    const files = yield* resultsOf(status, id, steps)
     if (json) {
       const byStep = Map.groupBy(files, ({ step }) => step)
       return yield* Output.json(Listing)(
@@ -122,6 +124,7 @@ const list = Command.make(
       )
     }
     yield* Output.report(Table.render(ResultFiles.columns, files, { ...(yield* Output.layout), empty: "no results" }))
+    yield* NextCommand.suggestFor(status)
   })
 ).pipe(
   Command.withDescription("List the results of an Assembly, sorted by Step and by name"),

@@ -9,6 +9,7 @@ import * as ErrorLine from "../ErrorLine.ts"
 import { assemblyIds } from "../internal/assemblyId.ts"
 import { jsonFlag } from "../internal/flags.ts"
 import * as Moment from "../internal/moment.ts"
+import * as NextCommand from "../internal/nextCommand.ts"
 import * as StatusFacts from "../internal/statusFacts.ts"
 import * as Output from "../Output.ts"
 
@@ -60,7 +61,10 @@ export const wait = Command.make(
         )
       )
     const [only, ...others] = ids
-    if (only !== undefined && others.length === 0) return yield* Effect.asVoid(waitFor(only))
+    if (only !== undefined && others.length === 0) {
+      const status = yield* waitFor(only)
+      return yield* json ? Effect.void : NextCommand.suggestFor(status)
+    }
     const outcomes = yield* Effect.forEach(
       ids,
       (id) =>
