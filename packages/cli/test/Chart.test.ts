@@ -47,7 +47,10 @@ describe("Chart.render", () => {
   it("has the same step and the same place of the axis in all charts", () => {
     const bytes = series([1024 ** 3], { title: "Uploaded", format: Format.bytes })
     const lines = Chart.render([series(Array.from({ length: 168 }, () => 1)), bytes], { ...window(167), width: 80 })
-    expect(lines.filter((line) => line.includes("per"))).toEqual(["Completed per 6 hours (UTC)", "Uploaded per 6 hours (UTC)"])
+    expect(lines.filter((line) => line.includes("per"))).toEqual([
+      "Completed per 6 hours (UTC)",
+      "Uploaded per 6 hours (UTC)"
+    ])
     const corners = lines.filter((line) => line.includes("└"))
     expect(new Set(corners.map((line) => line.slice(line.indexOf("└")))).size).toBe(1)
     expect(new Set(corners.map((line) => line.indexOf("└")))).toEqual(new Set([8]))
