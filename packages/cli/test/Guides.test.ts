@@ -1,6 +1,7 @@
 /** Checks each program of docs/guides: its guide shows it unchanged, it runs, and it prints what the guide shows. */
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Template from "@assembly-effect/emulator/Template"
+import * as ServiceError from "@assembly-effect/schema/ServiceError"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -64,6 +65,15 @@ const prepare = Effect.fnUntraced(function* (guide: string) {
   return { folder, run: (path: string) => Effect.provide(run(root + path, folder), service) }
 })
 
+/** The codes of the service that the packages know, and the tag of the error of each code. */
+const codes: ReadonlyArray<readonly [code: string, tag: string]> = [
+  ...globSync("packages/api/src/internal/**/*.ts", { cwd: root }).flatMap((file) =>
+    Array.from(read(file).matchAll(/([A-Z_]+): ApiError\.(\w+)/g), ([, code = "", tag = ""]) => [code, tag] as const)
+  ),
+  ...Array.from(ServiceError.authenticationCodes, (code) => [code, "AuthenticationFailed"] as const),
+  ...Array.from(ServiceError.rateLimitCodes, (code) => [code, "RateLimited"] as const)
+]
+
 /** The tags of the errors that a program can get from the packages. No program handles the errors of `assembly`. */
 const tags = globSync("packages/*/src/*.ts", { cwd: root })
   .filter((file) => !file.startsWith("packages/cli/"))
@@ -112,6 +122,19 @@ layer(NodeServices.layer, { excludeTestServices: true })("guides", (it) => {
       assert.strictEqual(output, "the Assembly of an earlier run\nASSEMBLY_COMPLETED, 4194304 bytes\n")
     }).pipe(Effect.scoped)
   )
+
+  it("have a row for each code of the service, which leads to a row with its tag", () => {
+    const page = read("docs/guides/troubleshooting.md")
+    assert.isAtLeast(codes.length, 40)
+    for (const [code, tag] of codes) {
+      const [, links = ""] = new RegExp(`^\\| \`${code}\` \\| (.*) \\|$`, "m").exec(page) ?? []
+      assert.include(links, `[\`${tag}\`]`, code)
+      const [, section = ""] = new RegExp(`\\[\`${tag}\`\\]\\(#([a-z-]+)\\)`).exec(links) ?? []
+      const heading = (text: string) => text.slice(0, text.indexOf("\n")).toLowerCase().replaceAll(",", "")
+      const linked = page.split("\n## ").find((text) => heading(text).replaceAll(" ", "-") === section)
+      assert.include(linked ?? "", `| \`${tag}\` |`, code)
+    }
+  })
 
   it("have a row for the tag of each error of the packages", () => {
     const page = read("docs/guides/troubleshooting.md")

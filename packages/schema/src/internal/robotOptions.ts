@@ -1,5 +1,5 @@
 /**
- * The options of the robots that the embedded service runs.
+ * The options of the robots that the emulator runs.
  */
 
 /** An option whose value breaks its rule. */
