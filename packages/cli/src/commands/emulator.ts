@@ -288,7 +288,9 @@ export const emulator = Command.make(
     )
   })
 ).pipe(
-  Command.withDescription("Run the emulator: the service on this machine, for development and tests, alone or while a program runs"),
+  Command.withDescription(
+    "Run the emulator: the service on this machine, for development and tests, alone or while a program runs"
+  ),
   Command.annotate(HelpText.Environment, [
     ["ASSEMBLY_EMULATOR_KEY", "The Auth Key, as --key"],
     ["ASSEMBLY_EMULATOR_SECRET", "Its secret, as --secret; hidden from the list of processes"]
