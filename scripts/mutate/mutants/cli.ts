@@ -96,6 +96,11 @@ export const cli = [
     ["test/resources"],
     [
       {
+        name: "nobody sees what a command would delete",
+        find: `yield* Output.draw(\`\${(yield* list(things)).join("\\n")}\\n\`)`,
+        replace: ``
+      },
+      {
         name: "a deletion without a terminal needs no agreement",
         find: `if (!canPrompt) return yield* new CommandError.NotConfirmed({ what: nameOf(things), asked: false })`,
         replace: `if (!canPrompt) return`

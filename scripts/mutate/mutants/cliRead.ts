@@ -117,7 +117,41 @@ export const cliRead: ReadonlyArray<Mutant> = [
       { name: "results of two folders are in one folder", find: `folder: above.join("/")`, replace: `folder: ""` },
       { name: "a result is a device of Windows", find: `.replace(device, "_$&")`, replace: `` },
       { name: "a result is a hidden file", find: `.replace(/^\\.+/, "_")`, replace: `` },
+      {
+        name: "uploads count as results",
+        find: `step === input || files.length === 0`,
+        replace: `files.length === 0`
+      },
+      {
+        name: "results have the order in which they were finished",
+        find: `.toSorted((one, other) => compare(nameOf(one), nameOf(other)))`,
+        replace: ``
+      },
       { name: "one result replaces another", find: `taken.has(keyOf([...above, name]))`, replace: `taken.has("")` }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/templateId.ts",
+    ["templateId"],
+    [
+      {
+        name: "an Auth Key that may not read Templates may not use them",
+        find: `error.code === "INSUFFICIENT_AUTH_SCOPE" ?`,
+        replace: `error.code === "" ?`
+      },
+      {
+        name: "the name of a Template is sent as its id",
+        find: `usualId.test(template)\n`,
+        replace: `template !== ""\n`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/billReport.ts",
+    ["billReport"],
+    [
+      { name: "the bill has no sums", find: `rows.length === 1 ? rows`, replace: `rows.length > 0 ? rows` },
+      { name: "a size in the bill has no unit", find: `return Format.bytes(value)`, replace: `return String(value)` }
     ]
   ),
   ...changes(
