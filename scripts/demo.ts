@@ -76,7 +76,7 @@ const hashFile = (path: string) =>
 
 const introduceService = Effect.gen(function* () {
   const { baseUrl, workspace } = yield* Emulator.Emulator
-  yield* chapter("The service, embedded")
+  yield* chapter("The emulator: the service on this machine")
   yield* Output.lines([`listens on ${baseUrl}, Workspace ${workspace}`])
 })
 
@@ -122,7 +122,7 @@ const upload = Effect.fnUntraced(function* (created: Assembly.Status, { name, so
 const compare = Effect.fnUntraced(function* (sent: string, status: Assembly.Status) {
   const style = yield* Style.current
   const stored = status.uploads?.[0]?.sha256 ?? "no digest"
-  const verdict = sent === stored ? style.green("✔ identical") : style.red("✖ different")
+  const verdict = sent === stored ? style.green("✓ identical") : style.red("✗ different")
   yield* chapter("Compare SHA-256")
   yield* Output.report([`sent    ${sent}`, `stored  ${stored}`, `        ${verdict}`].map(Style.toLine))
   if (sent !== stored) return yield* new DemoFailed({ problem: "the stored file is not the file that was sent" })

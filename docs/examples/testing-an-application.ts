@@ -1,6 +1,6 @@
 /**
- * Tests an application against the embedded service: a real server on a free port, with real signatures and errors,
- * that runs during the tests of the `describe`.
+ * Tests an application against the emulator: a real server on a free port, with real signatures and errors, that runs
+ * during the tests of the `describe`.
  */
 import { Assemblies, AssemblyClient } from "@assembly-effect/api"
 import { Authenticator, Credentials } from "@assembly-effect/auth"

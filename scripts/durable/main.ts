@@ -113,7 +113,7 @@ interface Row {
 const table = (rows: ReadonlyArray<Row>, style: Style.Style): ReadonlyArray<Style.Line> => {
   const cells = rows.map(
     ({ isRight, key, sha256 }) =>
-      `${isRight ? style.green("✔") : style.red("✖")} ${key} ${style.dim(sha256.slice(0, 14))}`
+      `${isRight ? style.green("✓") : style.red("✗")} ${key} ${style.dim(sha256.slice(0, 14))}`
   )
   return Array.from({ length: Math.ceil(cells.length / 3) }, (_, line) =>
     Style.toLine(cells.slice(line * 3, line * 3 + 3).join("  "))
@@ -186,7 +186,7 @@ const story = Effect.gen(function* () {
   ] as const
   yield* chapter("Result")
   yield* Output.report(
-    facts.map(([text, isRight]) => Style.toLine(`${isRight ? style.green("✔") : style.red("✖")} ${text}`))
+    facts.map(([text, isRight]) => Style.toLine(`${isRight ? style.green("✓") : style.red("✗")} ${text}`))
   )
   if (facts.some(([, isRight]) => !isRight)) return yield* new DemoFailed({ problem: "not every file is stored once" })
 })

@@ -18,26 +18,40 @@ import * as Table from "./Table.ts"
 const createdAt = ({ created }: AssemblyList.Entry): string =>
   Option.match(DateTime.make(created), { onNone: () => created, onSome: Cells.minute })
 
-const receivedOf = ({ bytes_received: bytes }: AssemblyList.Entry): string =>
-  typeof bytes === "number" ? Format.bytes(bytes) : Cells.unknown
+const receivedWith =
+  (format: (bytes: number) => string) =>
+  ({ bytes_received: bytes }: AssemblyList.Entry): string =>
+    typeof bytes === "number" ? format(bytes) : Cells.unknown
 
-const durationOf = ({ execution_duration: seconds }: AssemblyList.Entry): string =>
-  typeof seconds === "number" ? Format.duration(Duration.seconds(seconds)) : Cells.unknown
+const durationWith =
+  (format: (duration: Duration.Duration) => string) =>
+  ({ execution_duration: seconds }: AssemblyList.Entry): string =>
+    typeof seconds === "number" ? format(Duration.seconds(seconds)) : Cells.unknown
 
 /** The maximum width of the names of all files, in cells. Wider names are shown as the first name and a number. */
 const mostCells = 40
 
-/**
- * The names of the files, or the first name and the number of the other files. The service joins the names with commas,
- * and names only the first files of an Assembly.
- */
-const filesOf = ({ files, num_input_files: count }: AssemblyList.Entry): string => {
-  if (!files) return Cells.unknown
-  const names = files.split(", ")
-  const others = Math.max(names.length, typeof count === "number" ? count : 0) - 1
-  if (others === names.length - 1 && Text.width(files) <= mostCells) return files
-  const first = Text.truncate(Printable.escape(names[0] ?? ""), mostCells)
-  return others === 0 ? first : `${first} and ${Format.count(others)} more`
+/** The first of the names of the files, and the number of files. The service names only the first files. */
+const namesOf = ({ files, num_input_files: count }: AssemblyList.Entry) => {
+  const names = files?.split(", ") ?? []
+  const number = Math.max(names.length, typeof count === "number" ? count : 0)
+  return { first: Printable.escape(names[0] ?? ""), number, isComplete: number === names.length }
+}
+
+/** The names of the files, or the first name and the number of the other files. The service joins names with commas. */
+const filesOf = (entry: AssemblyList.Entry): string => {
+  if (!entry.files) return Cells.unknown
+  const { first, isComplete, number } = namesOf(entry)
+  if (isComplete && Text.width(entry.files) <= mostCells) return entry.files
+  const shown = Text.truncate(first, mostCells)
+  return number === 1 ? shown : `${shown} and ${Format.count(number - 1)} more`
+}
+
+/** The name of the only file, or the number of files. The number is first, so that it is visible in a narrow column. */
+const shortFilesOf = (entry: AssemblyList.Entry): string => {
+  if (!entry.files) return Cells.unknown
+  const { first, number } = namesOf(entry)
+  return number === 1 ? first : `${Format.count(number)} files: ${first}`
 }
 
 interface Shown {
@@ -47,8 +61,8 @@ interface Shown {
 }
 
 /**
- * The columns. The most important columns name the Assembly, its state, its time and its error. `Error` is only shown
- * if an Assembly has an error.
+ * The columns. In 80 cells, every column fits in its short form, and an error has a line of its own. `Error` is only
+ * shown if an Assembly has an error.
  */
 const columns = ({ hasErrors, now, stateOf }: Shown): ReadonlyArray<Table.Column<AssemblyList.Entry>> => [
   { title: "Assembly", rank: 1, value: ({ id }) => id, keep: true },
@@ -74,16 +88,39 @@ const columns = ({ hasErrors, now, stateOf }: Shown): ReadonlyArray<Table.Column
     ? [
         {
           title: "Error",
-          rank: 4,
           value: (entry: AssemblyList.Entry) => Assembly.errorCode(entry) ?? "",
           style: (text: string, _: AssemblyList.Entry, style: Style.Style) => style.red(text),
-          least: 20
+          least: 20,
+          below: true
         }
       ]
     : []),
-  { title: "Received", rank: 5, align: "right", value: receivedOf, keep: true, optional: true },
-  { title: "Duration", rank: 6, align: "right", value: durationOf, keep: true, optional: true },
-  { title: "Files", rank: 7, value: filesOf, least: 16, optional: true }
+  {
+    title: "Received",
+    rank: 5,
+    align: "right",
+    value: receivedWith(Format.bytes),
+    short: { title: "Received", value: receivedWith(Format.shortBytes) },
+    keep: true,
+    optional: true
+  },
+  {
+    title: "Duration",
+    rank: 6,
+    align: "right",
+    value: durationWith(Format.duration),
+    short: { title: "Duration", value: durationWith(Format.shortDuration) },
+    keep: true,
+    optional: true
+  },
+  {
+    title: "Files",
+    rank: 4,
+    value: filesOf,
+    short: { title: "Files", value: shortFilesOf },
+    least: 10,
+    optional: true
+  }
 ]
 
 /**
@@ -121,6 +158,8 @@ const common = { id: "0".repeat(32), created: "2026-01-01T00:00:00Z" }
  */
 const usual: ReadonlyArray<AssemblyList.Entry> = [
   { ...common, ok: "REQUEST_ABORTED", bytes_received: 1000 * 1024 * 1024, execution_duration: 59 * 60 + 59 },
+  // The longest state in the short form.
+  { ...common, ok: "ASSEMBLY_COMPLETED" },
   { ...common, error: "0".repeat(20) }
 ]
 

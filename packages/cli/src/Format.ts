@@ -24,6 +24,19 @@ export const bytes = (value: number | bigint): string => {
 }
 
 /**
+ * As {@link bytes}, in at most 8 cells up to a PiB: from 100 KiB on without a decimal.
+ *
+ * @example shortBytes(1536n) // "1.5 KiB", shortBytes(300_000) // "293 KiB"
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const shortBytes = (value: number | bigint): string => {
+  const text = bytes(value)
+  return text.length <= 8 ? text : ByteSize.format(toByteSize(value), { precision: 0 })
+}
+
+/**
  * A speed, in the same units as a size, so that a user can compare a speed with a size on the same line.
  *
  * @example rate(12_300_000) // "11.7 MiB/s"
@@ -65,6 +78,16 @@ export const duration = (input: Duration.Input): string => {
     .filter((unit) => !unit.startsWith("0 "))
     .join(" ")
 }
+
+/**
+ * As {@link duration}, without the spaces before the units, in at most 7 cells.
+ *
+ * @example shortDuration("1234 millis") // "1.2s", shortDuration("65 seconds") // "1m 5s"
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const shortDuration = (input: Duration.Input): string => duration(input).replaceAll(/ (d|h|m|s)(?:in)?\b/g, "$1")
 
 /**
  * The time until an answer. Times below a second are shown in whole milliseconds.

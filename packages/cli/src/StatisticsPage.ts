@@ -88,7 +88,7 @@ const chartsOf = (statistics: AssemblyStatistics.Statistics, axis: TimeAxis.Time
     },
     {
       title: "Uploaded",
-      unit: "bytes",
+      unit: "Size",
       base: 1024,
       format: Format.bytes,
       parts: [{ name: "Uploaded", tone: "bytes", values: values((bucket) => bucket.total_num_uploaded_bytes) }]

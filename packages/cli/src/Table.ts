@@ -11,6 +11,8 @@ import * as Text from "./internal/text.ts"
  *
  * - `value`: the text of a cell. The text is not trusted: control characters are made visible.
  * - `align`: left by default.
+ * - `below`: if the whole table does not fit into the terminal, each text that is not empty is a line below its row,
+ *   instead of a cell. The title is not shown then, so the text must be understood without it.
  * - `keep`: a cell is never cut.
  * - `least`: the minimum width to which the column may be cut, in cells; 6 by default.
  * - `optional`: in a narrow terminal, the column may be left out. A line below the table names each column that is left
@@ -28,6 +30,7 @@ export interface Column<in Row> {
   readonly title: string
   readonly value: (row: Row) => string
   readonly align?: "left" | "right" | undefined
+  readonly below?: boolean | undefined
   readonly keep?: boolean | undefined
   readonly least?: number | undefined
   readonly optional?: boolean | undefined
@@ -185,7 +188,10 @@ export const open = <Row>(
 ): Opened<Row> => {
   const { style = Style.plain, width = Number.POSITIVE_INFINITY } = options
   const full = columns.map(draw(first, false))
-  const all = widthOf(full, ({ natural }) => natural) <= width ? full : columns.map(draw(first, true))
+  const isFull = widthOf(full, ({ natural }) => natural) <= width
+  const chosen = isFull ? full : columns.map(draw(first, true))
+  const below = chosen.filter(({ column }) => !isFull && column.below === true)
+  const all = chosen.filter((one) => !below.includes(one))
   const shown = choose(all, width)
   if (shown === undefined) return stack(full, options)
   const widths = shrink(shown, width - gapsOf(shown))
@@ -213,15 +219,25 @@ export const open = <Row>(
     )
   }
 
+  const linesBelow = (row: Row): ReadonlyArray<Style.Line> =>
+    below.flatMap(({ cell, column }) =>
+      cell(row) === ""
+        ? []
+        : Text.wrap(cell(row), width - gap.length, { breakWords: true }).map((line) =>
+            Style.toLine(gap + (column.style?.(line, row, style) ?? line))
+          )
+    )
+
   return {
     head: [...linesOf(({ title }) => title, style.bold), Style.toLine(style.dim("─".repeat(total)))],
     rows: (rows) =>
-      rows.flatMap((row) =>
-        linesOf(
+      rows.flatMap((row) => [
+        ...linesOf(
           ({ cell }) => cell(row),
           (text, column) => column.style?.(text, row, style) ?? text
-        )
-      ),
+        ),
+        ...linesBelow(row)
+      ]),
     end: leftOut(all, shown, width).map((text) => Style.toLine(style.dim(text)))
   }
 }
@@ -231,7 +247,8 @@ export const open = <Row>(
  *
  * **Details**
  *
- * If the table does not fit into the terminal, the columns with a short form use this form. Then the widest columns are
+ * If the table does not fit into the terminal, the columns with a short form use this form, and the texts of columns
+ * with `below` are lines below their rows. Then the widest columns are
  * cut to their `least` width, and their texts end in `…`. If the table still does not fit, `optional` columns are left
  * out, and a line below the table names them. If the columns that are not `optional` do not fit either, each row is a
  * block with one line for each column.

@@ -10,7 +10,7 @@ import * as Format from "./Format.ts"
  * The bars of an axis. The first bar starts at `start`, and each bar lasts `step`. The axis ends at `end`, so the last
  * bar may be shorter than its step. `start`, `step` and `end` are in milliseconds.
  *
- * - `name`: the step in words, such as `6 h`.
+ * - `name`: the step in words, such as `6 hours`.
  *
  * @since 0.1.0
  * @category models
@@ -48,13 +48,13 @@ const week = 7 * day
  * the data does not have.
  */
 const steps: ReadonlyArray<readonly [millis: number, name: string]> = [
-  [minute, "1 min"],
-  [5 * minute, "5 min"],
-  [15 * minute, "15 min"],
-  [hour, "1 h"],
-  [6 * hour, "6 h"],
-  [day, "1 d"],
-  [week, "1 week"]
+  [minute, "minute"],
+  [5 * minute, "5 minutes"],
+  [15 * minute, "15 minutes"],
+  [hour, "hour"],
+  [6 * hour, "6 hours"],
+  [day, "day"],
+  [week, "week"]
 ]
 
 /** Monday, 5 January 1970. Weeks start on Mondays; the other steps start at multiples of their length. */
@@ -145,10 +145,27 @@ const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "
 const labelOf = (time: number): string =>
   Option.match(DateTime.make(time), {
     onNone: () => "",
-    onSome: (moment) => {
-      const { day: date, month } = DateTime.toPartsUtc(moment)
-      return floor(time, day) === time ? `${months[month - 1] ?? ""} ${date}` : Format.date(moment).slice(11, 16)
-    }
+    onSome: (moment) => (floor(time, day) === time ? dateOf(moment) : clockOf(moment))
+  })
+
+const dateOf = (moment: DateTime.DateTime): string => {
+  const { day: date, month } = DateTime.toPartsUtc(moment)
+  return `${months[month - 1] ?? ""} ${date}`
+}
+
+const clockOf = (moment: DateTime.DateTime): string => Format.date(moment).slice(11, 16)
+
+/**
+ * The end of the axis for a report that is read later: its date, or its time if the axis is shorter than two days. Empty
+ * if the end is not a valid `DateTime`.
+ *
+ * @since 0.1.0
+ * @category getters
+ */
+export const endLabel = ({ end, start }: TimeAxis): string =>
+  Option.match(DateTime.make(end), {
+    onNone: () => "",
+    onSome: end - start < 2 * day ? clockOf : dateOf
   })
 
 /**

@@ -9,6 +9,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import * as ResultFiles from "./internal/resultFiles.ts"
 
 /**
  * The Assembly is executing. `status` is its Status after a change.
@@ -87,10 +88,6 @@ export const withWork = <E, R>(job: Stream.Stream<AssemblyUploadEvent.AssemblyUp
     })
   )
 
-const resultsOf = ({ results }: Assembly.Status): number =>
-  // The Step `:original` contains the uploaded files, which are not results.
-  Object.entries(results ?? {}).reduce((all, [step, files]) => all + (step === ":original" ? 0 : files.length), 0)
-
 /**
  * The progress of an Assembly in words after an event. Undefined if the event does not change the progress. Empty if
  * the Assembly has no progress yet.
@@ -101,9 +98,7 @@ const resultsOf = ({ results }: Assembly.Status): number =>
 export const workOf = (event: JobEvent): string | undefined => {
   if (event._tag === "Waiting") return "waiting"
   if (event._tag !== "Executing" && event._tag !== "AssemblyResumed") return undefined
-  const results = resultsOf(event.status)
-  if (results === 0) return ""
-  return results === 1 ? "1 result" : `${results} results`
+  return ResultFiles.total(event.status) === 0 ? "" : ResultFiles.counted(event.status)
 }
 
 const encodeEvent = Schema.encodeEffect(Schema.toCodecJson(AssemblyUploadEvent.Public))
@@ -138,7 +133,9 @@ export const toRecords = (
 ): Effect.Effect<ReadonlyArray<Readonly<Record<string, Schema.Json>>>> =>
   Effect.gen(function* () {
     if (event._tag === "Executing") {
-      return [{ event: event._tag, assembly_id: event.status.assembly_id ?? null, results: resultsOf(event.status) }]
+      return [
+        { event: event._tag, assembly_id: event.status.assembly_id ?? null, results: ResultFiles.total(event.status) }
+      ]
     }
     if (event._tag === "Notice") return [{ event: event._tag, message: event.message }]
     // The event `FileCompleted` reports the same completion.

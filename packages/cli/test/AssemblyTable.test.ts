@@ -56,14 +56,33 @@ describe("AssemblyTable.render", () => {
     for (const [index, state] of painted.entries()) expect(lines[index + 2]).toContain(state)
   })
 
-  it("has short states and ages in 80 columns, and names the columns without space", () => {
+  it("has every column in 80 columns: short texts, and an error below its Assembly", () => {
     expect(AssemblyTable.render(list, { width: 80, now })).toEqual([
-      "Assembly                          State   Age  Error                    Received",
+      "Assembly                          State      Age  Received  Duration  Files",
       "─".repeat(80),
-      `${entry.id}  done    3d                             3.0 MiB`,
-      `${entry.id}  run     50s                                  –`,
-      `${entry.id}  failed  4h   TRANSLOADIT_FILE_META_…         –`,
-      "not shown: Duration, Files (use a wider terminal or --json)"
+      `${entry.id}  completed  3d    3.0 MiB     1m 5s  2 files: …`,
+      `${entry.id}  executing  50s         –         –  –`,
+      `${entry.id}  failed     4h          –         –  –`,
+      "  TRANSLOADIT_FILE_META_DATA_ERROR"
+    ])
+    const [, , , , failed, error] = AssemblyTable.render(list, { width: 80, now, style: Style.ansi })
+    expect(failed).toContain(Style.ansi.red("failed"))
+    expect(error).toBe(`  ${Style.ansi.red("TRANSLOADIT_FILE_META_DATA_ERROR")}`)
+  })
+
+  it("has every column in 80 columns for the usual values too, while the pages of a list arrive", () => {
+    const { end, head } = AssemblyTable.open(list, { width: 80, now })
+    expect(head[0]).toBe("Assembly                          State      Age  Received  Duration  Files")
+    expect(end).toEqual([])
+  })
+
+  it("leaves out details in 60 columns, and names them", () => {
+    expect(AssemblyTable.render(list.slice(0, 1), { width: 60, now })).toEqual([
+      "Assembly                          State      Age  Files",
+      "─".repeat(60),
+      `${entry.id}  completed  3d   2 files: …`,
+      "not shown: Received, Duration (use a wider terminal or",
+      "--json)"
     ])
   })
 
@@ -124,7 +143,7 @@ describe("AssemblyTable.render", () => {
   )
   // In a narrow terminal, an id has its own line.
   const whole =
-    /^a{32} {2}(?:done|failed|upload|run|replay|cancel|abort|other|–|[a-z_]{4,})(?: |$)|^(?:Assembly)? {2,}a{32}$/
+    /^a{32} {2}(?:completed|failed|uploading|executing|replaying|canceled|aborted|other|–|[a-z_]{4,})(?: |$)|^(?:Assembly)? {2,}a{32}$/
 
   it.prop(
     "no line is wider than the terminal, and no id and no state is cut",

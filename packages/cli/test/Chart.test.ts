@@ -27,7 +27,7 @@ const window = (hours: number) => ({ from: start, to: start + hours * hour, gran
 describe("Chart.render", () => {
   it("draws bars with the largest value, ticks at calendar times, and an axis that ends now", () => {
     expect(Chart.render([series([0, 1, 4, 12, 8, 2])], { ...window(5.5), width: 60, height: 3 })).toEqual([
-      "Completed per 1 h (UTC)",
+      "Completed per hour (UTC)",
       "12 │                  █████",
       "   │                  █████ █████",
       "   │      ▂▂▂▂▂ █████ █████ █████ ▄▄▄▄▄",
@@ -47,7 +47,10 @@ describe("Chart.render", () => {
   it("has the same step and the same place of the axis in all charts", () => {
     const bytes = series([1024 ** 3], { title: "Uploaded", format: Format.bytes })
     const lines = Chart.render([series(Array.from({ length: 168 }, () => 1)), bytes], { ...window(167), width: 80 })
-    expect(lines.filter((line) => line.includes("per"))).toEqual(["Completed per 6 h (UTC)", "Uploaded per 6 h (UTC)"])
+    expect(lines.filter((line) => line.includes("per"))).toEqual([
+      "Completed per 6 hours (UTC)",
+      "Uploaded per 6 hours (UTC)"
+    ])
     const corners = lines.filter((line) => line.includes("└"))
     expect(new Set(corners.map((line) => line.slice(line.indexOf("└")))).size).toBe(1)
     expect(new Set(corners.map((line) => line.indexOf("└")))).toEqual(new Set([8]))

@@ -19,11 +19,12 @@ const pages = globSync(["README.md", "docs/**/*.md", "packages/*/README.md"], { 
   .toSorted()
 
 it("finds the commands and the outputs of a page", () => {
-  const page = "```console\n$ a\nb\n\nc\n$ d <<END\n> e\n> END\n^C\n```\n\n```sh\n$ f\n```\n\n```console\n$ g\n```\n"
+  const page =
+    "```console\n$ a\nb\n\nc\n✓ Delete it? … yes\n$ d <<END\n> e\n> END\n^C\n```\n\n```sh\n$ f\n```\n\n```console\n$ g\n```\n"
   assert.deepStrictEqual(Console.commandsOf(page), [
-    { text: "a", isInterrupted: false },
-    { text: "d <<END\ne\nEND", isInterrupted: true },
-    { text: "g", isInterrupted: false }
+    { text: "a", isInterrupted: false, isAnswered: true },
+    { text: "d <<END\ne\nEND", isInterrupted: true, isAnswered: false },
+    { text: "g", isInterrupted: false, isAnswered: false }
   ])
   assert.strictEqual(
     Console.withOutputs(page, ["1\n2\n", "", "3\n"]),

@@ -28,6 +28,29 @@ describe("Format.bytes", () => {
   })
 })
 
+describe("Format.shortBytes", () => {
+  it.each([
+    [1023, "1023 B"],
+    [1536n, "1.5 KiB"],
+    [300_000, "293 KiB"],
+    [1000 * 1024 * 1024, "1000 MiB"]
+  ])("%s is %s", (value, text) => {
+    expect(Format.shortBytes(value)).toBe(text)
+  })
+})
+
+describe("Format.shortDuration", () => {
+  it.each([
+    [0.1, "0.1s"],
+    [65, "1m 5s"],
+    [3599, "59m 59s"],
+    [3600, "1h"],
+    [90_000, "1d 1h"]
+  ])("%s seconds are %s", (seconds, text) => {
+    expect(Format.shortDuration(Duration.seconds(seconds))).toBe(text)
+  })
+})
+
 describe("Format.rate", () => {
   it.each([
     [0, "0 B/s"],

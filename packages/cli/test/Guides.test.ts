@@ -1,9 +1,15 @@
 /** Checks each program of docs/guides: its guide shows it unchanged, it runs, and it prints what the guide shows. */
 import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as Template from "@assembly-effect/emulator/Template"
+import * as ServiceError from "@assembly-effect/schema/ServiceError"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { execFileSync } from "node:child_process"
 import { globSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { run } from "./support/program.ts"
@@ -35,9 +41,38 @@ const shown: ReadonlyArray<Shown> = guides.flatMap((guide) =>
     }))
 )
 
-const templates = [{ id: "my-template", content: { steps: { stored: { robot: "/transloadit/store" } } } }]
+/** The lines of the blocks of a guide that a reader pastes into a shell. */
+const commandsOf = (guide: string): ReadonlyArray<string> =>
+  Array.from(read(guide).matchAll(/```sh\n(.*?)```/gs), ([, lines = ""]) => lines.trimEnd().split("\n")).flat()
 
-const service = Emulator.layer({ templates })
+/** Makes the files of a guide with the commands of the guide. */
+const makeFiles = Effect.fnUntraced(function* (guide: string, cwd: string) {
+  const lines = commandsOf(guide).filter((line) => / > \S+$/.test(line))
+  if (lines.length > 0) execFileSync("sh", ["-ec", lines.join("\n")], { cwd })
+  const fs = yield* FileSystem.FileSystem
+  const written = yield* Effect.option(fs.readFileString(`${cwd}/templates.json`))
+  return yield* Option.match(written, {
+    onNone: () => Effect.succeed([]),
+    onSome: Schema.decodeEffect(Schema.fromJsonString(Schema.Array(Template.Template)))
+  })
+})
+
+/** The emulator with the Templates of a guide, and an empty folder with its files. */
+const prepare = Effect.fnUntraced(function* (guide: string) {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.makeTempDirectoryScoped()
+  const service = yield* Layer.build(Emulator.layer({ templates: yield* makeFiles(guide, folder) }))
+  return { folder, run: (path: string) => Effect.provide(run(root + path, folder), service) }
+})
+
+/** The codes of the service that the packages know, and the tag of the error of each code. */
+const codes: ReadonlyArray<readonly [code: string, tag: string]> = [
+  ...globSync("packages/api/src/internal/**/*.ts", { cwd: root }).flatMap((file) =>
+    Array.from(read(file).matchAll(/([A-Z_]+): ApiError\.(\w+)/g), ([, code = "", tag = ""]) => [code, tag] as const)
+  ),
+  ...Array.from(ServiceError.authenticationCodes, (code) => [code, "AuthenticationFailed"] as const),
+  ...Array.from(ServiceError.rateLimitCodes, (code) => [code, "RateLimited"] as const)
+]
 
 /** The tags of the errors that a program can get from the packages. No program handles the errors of `assembly`. */
 const tags = globSync("packages/*/src/*.ts", { cwd: root })
@@ -58,29 +93,48 @@ layer(NodeServices.layer, { excludeTestServices: true })("guides", (it) => {
     )
   })
 
+  it.each(programs)("the guide of %s says under which name to save it and how to run it", (path) => {
+    const { guide = "" } = shown.find(({ program }) => program === read(path)) ?? {}
+    const name = path.slice(path.lastIndexOf("/") + 1)
+    const before = read(guide).slice(0, read(guide).indexOf(read(path)))
+    assert.match(before, new RegExp(`Save this program as \\\`${name}\\\`[^\\n]*(?:\\n[^\\n]+)*\\n\\n\`{3}ts\\n$`))
+    assert.include(commandsOf(guide), `node ${name}`)
+  })
+
   it.effect.each(programs)("%s prints what its guide shows", (path) =>
     Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const folder = yield* fs.makeTempDirectoryScoped()
-      yield* fs.writeFileString(`${folder}/letter.txt`, "Hello, Assembly!\n")
-      yield* fs.writeFile(`${folder}/video.bin`, new Uint8Array(4 * 1024 * 1024))
-      const prints = shown.find(({ program }) => program === read(path))?.prints
+      const { guide = "", prints = "" } = shown.find(({ program }) => program === read(path)) ?? {}
+      const { folder, run: here } = yield* prepare(guide)
       // These two programs need an Assembly, so an upload runs first.
-      if (/(?:list|reports)\.ts$/.test(path)) yield* run(root + "docs/examples/guides/upload.ts", folder)
-      assert.deepStrictEqual(yield* run(root + path, folder), { output: prints ?? "", exitCode: 0 })
-    }).pipe(Effect.scoped, Effect.provide(service))
+      if (/(?:list|reports)\.ts$/.test(path)) {
+        yield* makeFiles("docs/guides/getting-started.md", folder)
+        yield* here("docs/examples/guides/upload.ts")
+      }
+      assert.deepStrictEqual(yield* here(path), { output: prints, exitCode: 0 })
+    }).pipe(Effect.scoped)
   )
 
   it.effect("a job continues its Assembly in the next process", () =>
     Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const folder = yield* fs.makeTempDirectoryScoped()
-      yield* fs.writeFile(`${folder}/video.bin`, new Uint8Array(4 * 1024 * 1024))
-      yield* run(root + "docs/examples/guides/resumable.ts", folder)
-      const { output } = yield* run(root + "docs/examples/guides/resumable.ts", folder)
+      const { run: here } = yield* prepare("docs/guides/surviving-restarts.md")
+      yield* here("docs/examples/guides/resumable.ts")
+      const { output } = yield* here("docs/examples/guides/resumable.ts")
       assert.strictEqual(output, "the Assembly of an earlier run\nASSEMBLY_COMPLETED, 4194304 bytes\n")
-    }).pipe(Effect.scoped, Effect.provide(service))
+    }).pipe(Effect.scoped)
   )
+
+  it("have a row for each code of the service, which leads to a row with its tag", () => {
+    const page = read("docs/guides/troubleshooting.md")
+    assert.isAtLeast(codes.length, 40)
+    for (const [code, tag] of codes) {
+      const [, links = ""] = new RegExp(`^\\| \`${code}\` \\| (.*) \\|$`, "m").exec(page) ?? []
+      assert.include(links, `[\`${tag}\`]`, code)
+      const [, section = ""] = new RegExp(`\\[\`${tag}\`\\]\\(#([a-z-]+)\\)`).exec(links) ?? []
+      const heading = (text: string) => text.slice(0, text.indexOf("\n")).toLowerCase().replaceAll(",", "")
+      const linked = page.split("\n## ").find((text) => heading(text).replaceAll(" ", "-") === section)
+      assert.include(linked ?? "", `| \`${tag}\` |`, code)
+    }
+  })
 
   it("have a row for the tag of each error of the packages", () => {
     const page = read("docs/guides/troubleshooting.md")

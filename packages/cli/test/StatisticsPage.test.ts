@@ -28,11 +28,12 @@ describe("StatisticsPage.csv", () => {
 describe("StatisticsPage.svg", () => {
   const svg = StatisticsPage.svg(found, options)
 
-  it("has bars of one calendar step in every chart, axes with units, and an end at now", () => {
-    expect(svg.match(/>[A-Z]\w+ per [^<]*</g)).toEqual([">Assemblies per 1 h<", ">Uploaded per 1 h<"])
-    expect(svg.match(/>now</g)).toHaveLength(2)
+  it("has bars of one calendar step in every chart, axes with units, and an end that stays true in a saved report", () => {
+    expect(svg.match(/>[A-Z]\w+ per [^<]*</g)).toEqual([">Assemblies per hour<", ">Uploaded per hour<"])
+    expect(svg).not.toContain(">now<")
+    expect(svg.match(/>Jan 1</g)).toHaveLength(2)
     expect(svg).toMatch(/>Dec 26<.*>time \(UTC\)<.*>Assemblies</s)
-    expect(svg).toMatch(/>2\.0 MiB<.*>bytes</s)
+    expect(svg).toMatch(/>2\.0 MiB<.*>Size</s)
   })
 
   it("tells the outcomes apart in the bar, the legend and the tooltip", () => {

@@ -129,6 +129,26 @@ describe("Table.render", () => {
     ])
   })
 
+  it("has a line below a row for a text that has no column in a narrow terminal", () => {
+    const failed: ReadonlyArray<Table.Column<File>> = [
+      ...fileColumns,
+      { title: "Error", value: ({ size }) => (size === "12 B" ? "a long error" : ""), below: true }
+    ]
+    expect(Table.render(failed, files.slice(0, 1), { width: 27 })[2]).toBe("cat.jpg  12 B  a long error")
+    expect(Table.render(failed, [...files.slice(0, 1), { name: "b", size: "1 B" }], { width: 14 })).toEqual([
+      "Name     Size",
+      "─────────────",
+      "cat.jpg  12 B",
+      "  a long error",
+      "b         1 B"
+    ])
+    expect(Table.render(failed, files.slice(0, 1), { width: 13 }).slice(2)).toEqual([
+      "cat.jpg  12 B",
+      "  a long",
+      "  error"
+    ])
+  })
+
   it("shows a line if there are no rows", () => {
     expect(Table.render(fileColumns, [], { empty: "no files" })).toEqual(["Name  Size", "──────────", "no files"])
   })
@@ -174,7 +194,8 @@ describe("Table.render", () => {
         [
           { title: "First", value: (row) => row[0] },
           { title: "Second", align: "right", value: (row) => row[1], keep: true },
-          { title: "第三", value: (row) => row[2], wrap: true }
+          { title: "第三", value: (row) => row[2], wrap: true },
+          { title: "Below", value: (row) => row[0], below: true }
         ],
         rows,
         { width }

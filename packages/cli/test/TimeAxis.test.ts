@@ -14,10 +14,10 @@ const axis = (days: number, maxBars: number) =>
 
 describe("TimeAxis.make", () => {
   it.each([
-    [1, 70, "1 h", "2026-11-21T05:00", 25],
-    [7, 70, "6 h", "2026-11-15T00:00", 29],
-    [30, 70, "1 d", "2026-10-23T00:00", 31],
-    [91, 70, "1 week", "2026-08-17T00:00", 14],
+    [1, 70, "hour", "2026-11-21T05:00", 25],
+    [7, 70, "6 hours", "2026-11-15T00:00", 29],
+    [30, 70, "day", "2026-10-23T00:00", 31],
+    [91, 70, "week", "2026-08-17T00:00", 14],
     [91, 10, "2 weeks", "2026-08-17T00:00", 7]
   ])("shows %i days in %i bars as bars of %s", (days, maxBars, name, start, bars) => {
     const found = axis(days, maxBars)
@@ -26,6 +26,9 @@ describe("TimeAxis.make", () => {
 
   it("ends at the end of the window, also in the middle of a bar", () => {
     expect(axis(7, 70).end).toBe(now)
+    expect(TimeAxis.endLabel(axis(7, 70))).toBe("Nov 22")
+    expect(TimeAxis.endLabel(axis(1, 70))).toBe("05:42")
+    expect(TimeAxis.endLabel({ ...axis(7, 70), end: 1e17 })).toBe("")
   })
 
   it("has bars of whole buckets if no calendar step is a whole number of buckets", () => {
@@ -34,8 +37,8 @@ describe("TimeAxis.make", () => {
   })
 
   it("has the smaller step if its bars just fit", () => {
-    expect(axis(1, 25).name).toBe("1 h")
-    expect(axis(1, 24).name).toBe("6 h")
+    expect(axis(1, 25).name).toBe("hour")
+    expect(axis(1, 24).name).toBe("6 hours")
   })
 
   it("starts weeks on Mondays", () => {

@@ -1,3 +1,4 @@
+import * as CommandError from "@assembly-effect/cli/CommandError"
 import * as ExitCode from "@assembly-effect/cli/ExitCode"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect, it } from "@effect/vitest"
@@ -7,8 +8,12 @@ import * as Layer from "effect/Layer"
 import * as Confirm from "../src/internal/confirm.ts"
 import * as Screen from "./support/screen.ts"
 
-const asked = (screen: ReturnType<typeof Screen.make>) =>
-  Effect.exit(Confirm.deletion("the asset a", false)).pipe(
+const asked = (
+  screen: ReturnType<typeof Screen.make>,
+  ids: ReadonlyArray<string> = ["a"],
+  describe: (id: string) => Effect.Effect<string | null, string> = () => Effect.succeed(null)
+) =>
+  Effect.exit(Confirm.deletion({ ids, one: "asset", many: "assets", describe }, false)).pipe(
     Effect.provide(Layer.provideMerge(screen.layer, NodeServices.layer))
   )
 
@@ -19,11 +24,42 @@ it.effect("agrees to a deletion after y", () =>
   })
 )
 
+it.effect("deletes nothing after n", () =>
+  Effect.gen(function* () {
+    const exit = yield* asked(Screen.make({ columns: 80, animated: true, typed: "n" }), ["a", "b"])
+    expect(exit).toEqual(Exit.fail(new CommandError.NotConfirmed({ what: "2 assets", asked: true })))
+  })
+)
+
+it.effect("lists what it would delete, with the names that a person knows", () =>
+  Effect.gen(function* () {
+    const screen = Screen.make({ columns: 80, animated: true, typed: "y" })
+    const names: Readonly<Record<string, string | null>> = { a: "reports/2026.pdf", long: "evil\u001b[2J", none: null }
+    yield* asked(screen, ["a", "long", "none", "gone"], (id) =>
+      names[id] === undefined ? Effect.fail("not found") : Effect.succeed(names[id])
+    )
+    expect(screen.written[0]).toBe("  a     reports/2026.pdf\n  long  evil\\x1b[2J\n  none\n  gone\n")
+    expect(screen.text()).toContain("Delete 4 assets?")
+    expect(screen.text()).toMatch(/✓.* Delete 4 assets\?.* yes\n/)
+  })
+)
+
+it.effect("lists ten things and the number of the others, and reads only these ten", () =>
+  Effect.gen(function* () {
+    const screen = Screen.make({ columns: 80, animated: true, typed: "y" })
+    const read: Array<string> = []
+    const ids = Array.from({ length: 1012 }, (_, index) => `id${index}`)
+    yield* asked(screen, ids, (id) => Effect.sync(() => (read.push(id), null)))
+    expect(screen.written[0]?.split("\n").slice(8)).toEqual(["  id8", "  id9", "  and 1,002 more", ""])
+    expect(read).toEqual(ids.slice(0, 10))
+  })
+)
+
 it.effect("ends its line after Ctrl-C at the question, and is interrupted", () =>
   Effect.gen(function* () {
     const screen = Screen.make({ columns: 80, animated: true, typed: "", quits: true })
     const exit = yield* asked(screen)
     expect(ExitCode.fromExit(exit)).toBe(ExitCode.codes.interrupted)
-    expect(screen.text()).toMatch(/Delete the asset a\?[^\n]*\n$/)
+    expect(screen.text()).toMatch(/ {2}a\n.*Delete the asset a\?[^\n]*\n$/s)
   })
 )

@@ -307,7 +307,7 @@ describe("output", () => {
         "",
         "Robot          Use",
         "─".repeat(39),
-        "/file/hash     steps: 2, input_bytes: 5",
+        "/file/hash     steps 2, input bytes 5 B",
         "/image/resize  3"
       ]
     ],
@@ -383,7 +383,7 @@ describe("output", () => {
         [["queues"], ["eu-west-1 › /video/encode"]],
         [
           ["bill", "2026-01"],
-          ["/file/hash", "steps: 2,", "input_bytes: 5"]
+          ["/file/hash", "steps 2,", "5 B"]
         ]
       ]
       for (const [args, values] of commands) {
@@ -494,9 +494,36 @@ describe("a deletion", () => {
       const error = yield* Effect.flip(runOn(declined.layer, ...args))
       expect(error.message).toBe("nothing was deleted")
       expect(declined.text()).toContain(`Delete ${what}?`)
-      expect(asked).toEqual([])
-      yield* runOn(Screen.make({ columns: 80, animated: false, typed: "y" }).layer, ...args)
+      // The command has only read the names of what it would delete.
       expect(asked.length).toBeGreaterThan(0)
+      expect(asked.filter(({ name }) => !/\.(?:get|list)$/.test(name))).toEqual([])
+      yield* runOn(Screen.make({ columns: 80, animated: false, typed: "y" }).layer, ...args)
+      expect(asked.some(({ name }) => /\.delete/.test(name))).toBe(true)
+    })
+  )
+
+  it.effect("of an Auth Key shows its description, and of an asset its path", () =>
+    Effect.gen(function* () {
+      const ask = (...args: ReadonlyArray<string>) => {
+        const screen = Screen.make({ columns: 80, animated: false, typed: "n" })
+        return Effect.as(Effect.flip(make().runOn(screen.layer, ...args)), screen)
+      }
+      const shown = yield* Effect.forEach(several, ([, args]) => Effect.map(ask(...args), ({ written }) => written[0]))
+      expect(shown).toMatchInlineSnapshot(`
+        [
+          "  a  5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a
+          b  5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a
+        ",
+          "  c1  photos (s3)
+          c2  photos (s3)
+        ",
+          "  k1  dashboard
+        ",
+          "  AAAAAAAAAAAAAAAAAAAAAA  reports/2026.pdf
+          CCCCCCCCCCCCCCCCCCCCCA  reports/2026.pdf
+        ",
+        ]
+      `)
     })
   )
 })

@@ -14,6 +14,41 @@ const stored = (...paths: ReadonlyArray<string>) =>
     ({ folder, name }) => (folder === "" ? name : `${folder}/${name}`)
   )
 
+describe("ResultFiles.of", () => {
+  const results = {
+    thumbs: [{ name: "10.jpg" }, { name: "2.jpg" }],
+    ":original": [{ name: "a.png" }, { name: "b.png" }],
+    empty: [],
+    archived: [{ name: "z", path: "b/1" }, { path: "a/2" }]
+  }
+  const names = (...steps: ReadonlyArray<string>) =>
+    (steps.length === 0 ? ResultFiles.of({ results }) : ResultFiles.of({ results }, steps)).map(
+      ({ file, step }) => `${step} ${file.path ?? file.name}`
+    )
+
+  it("has the files of every Step except the uploads, sorted by Step and by name", () => {
+    expect(names()).toEqual(["archived a/2", "archived b/1", "thumbs 2.jpg", "thumbs 10.jpg"])
+    expect(ResultFiles.stepsOf({ results })).toEqual(["archived", "thumbs"])
+    expect(ResultFiles.counted({ results })).toBe("4 results")
+    expect(ResultFiles.counted({ results: { ":original": [{}], a: [{}] } })).toBe("1 result")
+  })
+
+  it("has the uploads if their Step is given, and a Step that is given twice once", () => {
+    expect(names("thumbs", ":original", "thumbs")).toEqual([
+      ":original a.png",
+      ":original b.png",
+      "thumbs 2.jpg",
+      "thumbs 10.jpg"
+    ])
+    expect(names("nope")).toEqual([])
+  })
+
+  it("is empty without results", () => {
+    expect(ResultFiles.of({})).toEqual([])
+    expect(ResultFiles.total({ results: null })).toBe(0)
+  })
+})
+
 describe("ResultFiles.place", () => {
   it("puts the files of one Step together, and those of several Steps into folders", () => {
     expect(places(["a", "x.jpg"], ["a", "y.jpg"])).toEqual(["x.jpg", "y.jpg"])

@@ -68,7 +68,7 @@ interface Common {
  * - `/upload/handle`: accepts the uploads. Only a Step with this robot may have the name `:original`.
  * - `/transloadit/store`: stores each file as an asset at `path`.
  * - `/file/hash`: puts the hash of each file into its `meta`.
- * - `/emulator/fail` and `/emulator/wait`: exist only in the embedded service (`@assembly-effect/emulator`).
+ * - `/emulator/fail` and `/emulator/wait`: exist only in the emulator (`@assembly-effect/emulator`).
  *   `/emulator/fail` fails with an error code, and `/emulator/wait` waits for a number of seconds.
  *
  * @since 0.1.0

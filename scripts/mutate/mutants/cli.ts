@@ -96,8 +96,13 @@ export const cli = [
     ["test/resources"],
     [
       {
+        name: "nobody sees what a command would delete",
+        find: `yield* Output.draw(\`\${(yield* list(things)).join("\\n")}\\n\`)`,
+        replace: ``
+      },
+      {
         name: "a deletion without a terminal needs no agreement",
-        find: `if (!canPrompt) return yield* new CommandError.NotConfirmed({ what, asked: false })`,
+        find: `if (!canPrompt) return yield* new CommandError.NotConfirmed({ what: nameOf(things), asked: false })`,
         replace: `if (!canPrompt) return`
       },
       {
@@ -133,8 +138,8 @@ export const cli = [
       },
       {
         name: "an Auth Key is deleted without a question",
-        find: `Confirm.naming(ids, "Auth Key", "Auth Keys"), yes)`,
-        replace: `Confirm.naming(ids, "Auth Key", "Auth Keys"), yes || ids.length === 1)`
+        find: `many: "Auth Keys", describe }, yes)`,
+        replace: `many: "Auth Keys", describe }, yes || ids.length === 1)`
       }
     ]
   ),

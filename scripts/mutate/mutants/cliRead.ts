@@ -21,6 +21,11 @@ export const cliRead: ReadonlyArray<Mutant> = [
         replace: `byRank.slice(0, 1)`
       },
       {
+        name: "an error is not shown in a narrow terminal",
+        find: `...linesBelow(row)`,
+        replace: ``
+      },
+      {
         name: "nobody says which columns are missing",
         find: `titles.length === 0 ? []`,
         replace: `titles.length >= 0 ? []`
@@ -38,8 +43,8 @@ export const cliRead: ReadonlyArray<Mutant> = [
       },
       {
         name: "an Assembly of many files has a line of thousands of cells",
-        find: `&& Text.width(files) <= mostCells) return files`,
-        replace: `|| Text.width(files) > 0) return files`
+        find: `&& Text.width(entry.files) <= mostCells) return entry.files`,
+        replace: `|| Text.width(entry.files) > 0) return entry.files`
       }
     ]
   ),
@@ -112,7 +117,41 @@ export const cliRead: ReadonlyArray<Mutant> = [
       { name: "results of two folders are in one folder", find: `folder: above.join("/")`, replace: `folder: ""` },
       { name: "a result is a device of Windows", find: `.replace(device, "_$&")`, replace: `` },
       { name: "a result is a hidden file", find: `.replace(/^\\.+/, "_")`, replace: `` },
+      {
+        name: "uploads count as results",
+        find: `step === input || files.length === 0`,
+        replace: `files.length === 0`
+      },
+      {
+        name: "results have the order in which they were finished",
+        find: `.toSorted((one, other) => compare(nameOf(one), nameOf(other)))`,
+        replace: ``
+      },
       { name: "one result replaces another", find: `taken.has(keyOf([...above, name]))`, replace: `taken.has("")` }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/templateId.ts",
+    ["templateId"],
+    [
+      {
+        name: "an Auth Key that may not read Templates may not use them",
+        find: `error.code === "INSUFFICIENT_AUTH_SCOPE" ?`,
+        replace: `error.code === "" ?`
+      },
+      {
+        name: "the name of a Template is sent as its id",
+        find: `usualId.test(template)\n`,
+        replace: `template !== ""\n`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/billReport.ts",
+    ["billReport"],
+    [
+      { name: "the bill has no sums", find: `rows.length === 1 ? rows`, replace: `rows.length > 0 ? rows` },
+      { name: "a size in the bill has no unit", find: `return Format.bytes(value)`, replace: `return String(value)` }
     ]
   ),
   ...changes(
@@ -131,8 +170,8 @@ export const cliRead: ReadonlyArray<Mutant> = [
       },
       {
         name: "a mistyped Step is an empty list",
-        find: `steps.filter((step) => !known.includes(step))`,
-        replace: `steps.filter((step) => known.includes(step) && step === "")`
+        find: `steps.filter((step) => ResultFiles.of(status, [step]).length === 0)`,
+        replace: `steps.filter((step) => step === "")`
       },
       {
         name: "results of a running Assembly are downloaded",
@@ -300,7 +339,7 @@ export const cliRead: ReadonlyArray<Mutant> = [
     [
       {
         name: "a Template that the Auth Key may not read does not exist",
-        find: `error._tag === "TemplateNotFound" ? Effect`,
+        find: `error._tag === "UnknownTemplate" ? Effect`,
         replace: `error._tag !== "RateLimited" ? Effect`
       },
       {
@@ -411,7 +450,7 @@ export const cliRead: ReadonlyArray<Mutant> = [
       },
       {
         name: "a replay never uses another Template",
-        find: `notifyUrl, templateId: template })`,
+        find: `notifyUrl, templateId })`,
         replace: `notifyUrl })`
       }
     ]

@@ -87,7 +87,7 @@ export const assembly = Effect.fnUntraced(function* (args: ReadonlyArray<string>
     const module = await import("./token.ts")
     return module.token
   })
-  const emulator = yield* lazily(args, "emulator", "Run an emulator of the service on this machine", async () => {
+  const emulator = yield* lazily(args, "emulator", "Run the emulator: the service on this machine", async () => {
     const module = await import("./emulator.ts")
     return module.emulator
   })

@@ -179,7 +179,8 @@ const remove = Command.make(
   "delete",
   { assetIds, yes: Confirm.yesFlag, json: jsonFlag },
   Effect.fnUntraced(function* ({ assetIds: ids, json, yes }) {
-    yield* Confirm.deletion(Confirm.naming(ids, "asset", "assets"), yes || ids.length === 1)
+    const describe = (id: Identifier.AssetId) => Effect.map(Dam.get(id), ({ asset }) => asset.path)
+    yield* Confirm.deletion({ ids, one: "asset", many: "assets", describe }, yes || ids.length === 1)
     const [first, ...others] = ids
     if (first !== undefined && others.length === 0) {
       const deleted = yield* Dam.delete(first)

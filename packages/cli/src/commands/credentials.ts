@@ -218,7 +218,9 @@ const remove = Command.make(
     yes: Confirm.yesFlag
   },
   Effect.fnUntraced(function* ({ ids, yes }) {
-    yield* Confirm.deletion(`${ids.length} credentials`, yes || ids.length === 1)
+    const describe = (one: TemplateCredential.CredentialId) =>
+      Effect.map(TemplateCredentials.get(one), ({ credential }) => `${credential.name} (${credential.type})`)
+    yield* Confirm.deletion({ ids, one: "credentials", many: "credentials", describe }, yes || ids.length === 1)
     yield* deleteEach(ids, TemplateCredentials.delete)
   })
 ).pipe(

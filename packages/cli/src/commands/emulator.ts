@@ -158,7 +158,7 @@ const writeRequest = Effect.fnUntraced(function* (entry: RequestLog.Entry) {
   yield* Output.log(RequestLine.render(entry, yield* DateTime.now, canColor ? Style.ansi : Style.plain))
 })
 
-/** `assembly emulator`: runs the service on this machine until it is interrupted. */
+/** `assembly emulator`: runs the emulator until it is interrupted. */
 export const emulator = Command.make(
   "emulator",
   {
@@ -288,7 +288,9 @@ export const emulator = Command.make(
     )
   })
 ).pipe(
-  Command.withDescription("Run an emulator of the service for development and tests, alone or while a program runs"),
+  Command.withDescription(
+    "Run the emulator: the service on this machine, for development and tests, alone or while a program runs"
+  ),
   Command.annotate(HelpText.Environment, [
     ["ASSEMBLY_EMULATOR_KEY", "The Auth Key, as --key"],
     ["ASSEMBLY_EMULATOR_SECRET", "Its secret, as --secret; hidden from the list of processes"]

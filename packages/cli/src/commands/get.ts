@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import { assemblyId } from "../internal/assemblyId.ts"
 import * as Facts from "../internal/facts.ts"
 import { jsonFlag } from "../internal/flags.ts"
+import * as NextCommand from "../internal/nextCommand.ts"
 import * as ResultFiles from "../internal/resultFiles.ts"
 import * as StatusFacts from "../internal/statusFacts.ts"
 import * as Output from "../Output.ts"
@@ -24,6 +25,7 @@ export const get = Command.make(
       ...Facts.render(StatusFacts.of(status), layout),
       ...(files.length === 0 ? [] : [Style.blank, ...Table.render(ResultFiles.columns, files, layout)])
     ])
+    yield* NextCommand.suggestFor(status)
   })
 ).pipe(
   Command.withDescription("Show the Status of an Assembly and its results"),

@@ -195,7 +195,10 @@ const remove = Command.make(
     yes: Confirm.yesFlag
   },
   Effect.fnUntraced(function* ({ ids, yes }) {
-    yield* Confirm.deletion(Confirm.naming(ids, "Auth Key", "Auth Keys"), yes)
+    const listing = yield* Effect.cached(AuthKeys.list)
+    const describe = (one: string) =>
+      Effect.map(listing, ({ auth_keys: keys }) => keys.find((key) => key.id === one)?.description)
+    yield* Confirm.deletion({ ids, one: "Auth Key", many: "Auth Keys", describe }, yes)
     yield* deleteEach(ids, AuthKeys.delete)
   })
 ).pipe(

@@ -1,6 +1,7 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as AssemblyReplay from "@assembly-effect/schema/AssemblyReplay"
+import * as Template from "@assembly-effect/schema/Template"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
@@ -9,7 +10,9 @@ import { assemblyId } from "../internal/assemblyId.ts"
 import * as Document from "../internal/document.ts"
 import { jsonFlag } from "../internal/flags.ts"
 import { given } from "../internal/given.ts"
+import * as NextCommand from "../internal/nextCommand.ts"
 import * as StatusFacts from "../internal/statusFacts.ts"
+import * as TemplateId from "../internal/templateId.ts"
 import * as Output from "../Output.ts"
 
 const JsonObject = Schema.Record(Schema.String, Schema.Json)
@@ -23,7 +26,8 @@ export const replay = Command.make(
   {
     assemblyId,
     template: Flag.String("template").pipe(
-      Flag.withDescription("Another Template for the new Assembly"),
+      Flag.withDescription("Another Template for the new Assembly, by its id or name"),
+      Flag.withSchema(Template.IdOrName),
       Flag.optional
     ),
     reparseTemplate: Flag.Boolean("reparse-template").pipe(
@@ -53,18 +57,18 @@ export const replay = Command.make(
   Effect.fnUntraced(function* ({ assemblyId: id, json, notifyUrl, reparseTemplate, template, wait, ...files }) {
     const steps = yield* Document.readGiven(Steps, files.steps)
     const fields = yield* Document.readGiven(JsonObject, files.fields)
+    const templateId = yield* TemplateId.given(template)
     const replayed = yield* Assemblies.replay(id, {
-      ...given({ steps, fields, notifyUrl, templateId: template }),
+      ...given({ steps, fields, notifyUrl, templateId }),
       ...(reparseTemplate ? { reparseTemplate } : {})
     })
-    if (!wait) {
-      return yield* json
-        ? Output.json(AssemblyReplay.Replayed)(replayed)
-        : Output.lines([`replayed as ${replayed.assembly_id}`])
-    }
+    if (!wait && json) return yield* Output.json(AssemblyReplay.Replayed)(replayed)
     if (!json) yield* Output.lines([`replayed as ${replayed.assembly_id}`])
+    if (!wait) return yield* NextCommand.suggest(`assembly wait ${replayed.assembly_id}`)
     const status = yield* Assemblies.awaitCompletion(replayed.assembly_id)
-    yield* json ? Output.json(Assembly.Status)(status) : Output.lines([StatusFacts.line(status)])
+    if (json) return yield* Output.json(Assembly.Status)(status)
+    yield* Output.lines([StatusFacts.line(status)])
+    yield* NextCommand.suggestFor(status)
   })
 ).pipe(
   Command.withDescription("Run the files of an Assembly again, as a new Assembly"),

@@ -18,6 +18,7 @@ import * as Format from "../Format.ts"
 import { assemblyId } from "../internal/assemblyId.ts"
 import * as FileMd5 from "../internal/fileMd5.ts"
 import { jsonFlag, repeated } from "../internal/flags.ts"
+import * as NextCommand from "../internal/nextCommand.ts"
 import * as ResultFiles from "../internal/resultFiles.ts"
 import * as SystemProblem from "../internal/systemProblem.ts"
 import * as Output from "../Output.ts"
@@ -46,7 +47,7 @@ export class NoResults extends Schema.TaggedError<NoResults>()("NoResults", {
     const instead = others.length === 0 ? "" : `; it has results of ${others.join(", ")}`
     return this.found === 0
       ? `the Assembly ${this.assemblyId} has no results${of}${instead}`
-      : `the results${of} of the Assembly ${this.assemblyId} have no URL, because their Steps do not export them`
+      : `the files${of} of the Assembly ${this.assemblyId} have no URL, because their Steps do not export them`
   }
 }
 
@@ -90,17 +91,22 @@ const toCannotUse =
     })
 
 const stepsFlag = repeated(
-  Flag.String("step").pipe(Flag.withDescription("Only the results of this Step; may be repeated (default: all)"))
+  Flag.String("step").pipe(
+    Flag.withDescription(
+      "Only the files of this Step; may be repeated (default: every Step except :original, which has the uploads)"
+    )
+  )
 )
 
-/** The result files. Fails if one of the given Steps has no result, because the name of this Step may be mistyped. */
+/**
+ * The results, or the files of the given Steps. Fails if one of the given Steps has no file, because the name of this
+ * Step may be mistyped.
+ */
 const resultsOf = (status: Assembly.Status, id: string, steps: ReadonlyArray<string>) => {
-  const all = ResultFiles.of(status)
-  const known = [...new Set(all.map(({ step }) => step))]
-  const unknown = steps.filter((step) => !known.includes(step))
+  const unknown = steps.filter((step) => ResultFiles.of(status, [step]).length === 0)
   return unknown.length === 0
-    ? Effect.succeed(ResultFiles.of(status, steps))
-    : Effect.fail(new NoResults({ assemblyId: id, steps: unknown, found: 0, others: known }))
+    ? Effect.succeed(steps.length === 0 ? ResultFiles.of(status) : ResultFiles.of(status, steps))
+    : Effect.fail(new NoResults({ assemblyId: id, steps: unknown, found: 0, others: ResultFiles.stepsOf(status) }))
 }
 
 const Listing = Schema.Record(Schema.String, Schema.Array(Assembly.File))
@@ -109,7 +115,8 @@ const list = Command.make(
   "list",
   { assemblyId, steps: stepsFlag, json: jsonFlag },
   Effect.fnUntraced(function* ({ assemblyId: id, json, steps }) {
-    const files = yield* resultsOf(yield* Assemblies.get(id), id, steps)
+    const status = yield* Assemblies.get(id)
+    const files = yield* resultsOf(status, id, steps)
     if (json) {
       const byStep = Map.groupBy(files, ({ step }) => step)
       return yield* Output.json(Listing)(
@@ -117,9 +124,10 @@ const list = Command.make(
       )
     }
     yield* Output.report(Table.render(ResultFiles.columns, files, { ...(yield* Output.layout), empty: "no results" }))
+    yield* NextCommand.suggestFor(status)
   })
 ).pipe(
-  Command.withDescription("List the results of an Assembly"),
+  Command.withDescription("List the results of an Assembly, sorted by Step and by name"),
   Command.withExamples([
     { command: "assembly results list <assemblyId>", description: "All results" },
     { command: "assembly results list --step resized --json <assemblyId>", description: "With their URLs, as JSON" }
@@ -190,7 +198,7 @@ const download = Command.make(
     if (placed.length === 0) return yield* new NoResults({ assemblyId: id, steps, found: found.length })
     const hidden = new Set(found.filter((one) => !ResultFiles.hasUrl(one)).map(({ step }) => step))
     if (hidden.size > 0)
-      yield* Output.hint(`left out, because they have no URL: the results of ${[...hidden].join(", ")}`)
+      yield* Output.hint(`left out, because they have no URL: the files of ${[...hidden].join(", ")}`)
 
     // All destinations are checked before the first download, so that a conflict does not leave a part of the files.
     const files = yield* Effect.forEach(

@@ -1,5 +1,4 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as Templates from "@assembly-effect/api/Templates"
 import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
 import * as Command from "effect/cli/Command"
 import * as CliError from "effect/cli/CliError"
@@ -7,21 +6,12 @@ import * as Flag from "effect/cli/Flag"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import { jsonFlag } from "../internal/flags.ts"
 import * as Moment from "../internal/moment.ts"
+import * as TemplateId from "../internal/templateId.ts"
 import * as Output from "../Output.ts"
 import * as StatisticsPage from "../StatisticsPage.ts"
 import * as StatisticsReport from "../StatisticsReport.ts"
-
-/** The Workspace has no such Template, so there is nothing to count. */
-export class UnknownTemplate extends Schema.TaggedError<UnknownTemplate>()("UnknownTemplate", {
-  template: Schema.String
-}) {
-  override get message() {
-    return `there is no Template ${this.template}; assembly templates list shows the Templates`
-  }
-}
 
 interface Query {
   readonly region: string
@@ -32,16 +22,10 @@ interface Query {
 const read = ({ region, since, template }: Query) =>
   Assemblies.statistics({ region, since, ...(template === "none" ? {} : { templateId: template }) })
 
-/**
- * The id of the Template with this id or name. `None` if the Template cannot be read, for example because the Auth Key
- * may not read Templates.
- */
+/** The id of the Template. `None` if the Template cannot be read, for example because the Auth Key may not read it. */
 const findTemplate = (template: string) =>
-  Templates.get(template).pipe(
-    Effect.map(({ id }) => Option.some(id)),
-    Effect.catch((error) =>
-      error._tag === "TemplateNotFound" ? Effect.fail(new UnknownTemplate({ template })) : Effect.succeedNone
-    )
+  Effect.asSome(TemplateId.find(template)).pipe(
+    Effect.catch((error) => (error._tag === "UnknownTemplate" ? Effect.fail(error) : Effect.succeedNone))
   )
 
 /**
@@ -90,7 +74,9 @@ export const stats = Command.make(
       Flag.withDefault("7d")
     ),
     template: Flag.String("template").pipe(
-      Flag.withDescription("A Template, all (the default), or none: only Assemblies without a Template"),
+      Flag.withDescription(
+        "The id or the name of a Template, all (the default), or none: only Assemblies without a Template"
+      ),
       Flag.withDefault("all")
     ),
     json: jsonFlag,

@@ -17,7 +17,9 @@ import * as Document from "../internal/document.ts"
 import * as Facts from "../internal/facts.ts"
 import { jsonFlag, repeated } from "../internal/flags.ts"
 import { given } from "../internal/given.ts"
+import * as NextCommand from "../internal/nextCommand.ts"
 import * as Pages from "../internal/pages.ts"
+import * as Shell from "../internal/shell.ts"
 import * as Output from "../Output.ts"
 import * as Table from "../Table.ts"
 
@@ -141,7 +143,9 @@ const create = Command.make(
   Effect.fnUntraced(function* ({ file, json, name, requireSignatureAuth }) {
     const template = yield* Document.read(Template.Content, file)
     const created = yield* Templates.create({ name, template, ...given({ requireSignatureAuth }) })
-    yield* json ? Output.json(Template.Created)(created) : report(created)
+    if (json) return yield* Output.json(Template.Created)(created)
+    yield* report(created)
+    yield* NextCommand.suggest(`assembly upload <file> --template ${Shell.word(created.name)}`)
   })
 ).pipe(
   Command.withDescription("Create a Template from a JSON file"),
@@ -205,7 +209,12 @@ const remove = Command.make(
     yes: Confirm.yesFlag
   },
   Effect.fnUntraced(function* ({ templates, yes }) {
-    yield* Confirm.deletion(Confirm.naming(templates, "Template", "Templates"), yes || templates.length === 1)
+    const describe = (template: string) =>
+      Effect.map(Templates.get(template), ({ id, name }) => (id === template ? name : id))
+    yield* Confirm.deletion(
+      { ids: templates, one: "Template", many: "Templates", describe },
+      yes || templates.length === 1
+    )
     yield* deleteEach(templates, Templates.delete)
   })
 ).pipe(

@@ -12,6 +12,7 @@ import * as Schema from "effect/Schema"
 import * as Document from "../internal/document.ts"
 import * as Fields from "../internal/fields.ts"
 import * as Rate from "../internal/rate.ts"
+import * as TemplateId from "../internal/templateId.ts"
 import * as UnfinishedUploads from "../internal/unfinishedUploads.ts"
 import * as UploadReport from "../internal/uploadReport.ts"
 import * as UploadRun from "../internal/uploadRun.ts"
@@ -103,8 +104,9 @@ export const upload = Command.make(
       Flag.optional
     ),
     template: Flag.String("template").pipe(
-      Flag.withDescription("The Template that processes the files (default: store them in the Workspace)"),
-      Flag.withMetavar("id"),
+      Flag.withDescription("The Template that processes the files, by its id or name (default: store them)"),
+      Flag.withMetavar("template"),
+      Flag.withSchema(Template.IdOrName),
       Flag.optional
     ),
     steps: Flag.String("steps").pipe(
@@ -157,7 +159,7 @@ export const upload = Command.make(
     restart,
     ...flags
   }) {
-    const { folder, params } = yield* paramsOf(flags)
+    const { folder, params: named } = yield* paramsOf(flags)
     const files = yield* UploadPlan.make({
       paths,
       isRecursive: recursive,
@@ -165,6 +167,7 @@ export const upload = Command.make(
       folder
     })
     if (dryRun) return yield* UploadReport.rehearse(files, folder, json)
+    const params = yield* TemplateId.inParams(named)
     const kept = UploadPlan.replayable(files) === undefined ? Option.none() : yield* journalFolder(journal)
     const job = Effect.gen(function* () {
       const memory = Option.isNone(kept)
@@ -193,7 +196,7 @@ export const upload = Command.make(
   Command.withExamples([
     { command: "assembly upload video.mp4 cover.jpg", description: "Store two files in the Workspace" },
     { command: "assembly upload -r --path backup photos", description: "Store a folder below backup/" },
-    { command: "assembly upload --template <id> video.mp4", description: "Process a file with a Template" },
+    { command: "assembly upload --template thumbnails video.mp4", description: "Process a file with a Template" },
     { command: "pg_dump db | assembly upload --name db.sql -", description: "Store the output of a program" }
   ])
 )

@@ -9,7 +9,9 @@ import * as ErrorLine from "../ErrorLine.ts"
 import { assemblyIds } from "../internal/assemblyId.ts"
 import { jsonFlag } from "../internal/flags.ts"
 import * as Moment from "../internal/moment.ts"
+import * as NextCommand from "../internal/nextCommand.ts"
 import * as StatusFacts from "../internal/statusFacts.ts"
+import * as Text from "../internal/text.ts"
 import * as Output from "../Output.ts"
 
 /**
@@ -46,6 +48,9 @@ export const wait = Command.make(
     json: jsonFlag
   },
   Effect.fnUntraced(function* ({ assemblyIds: ids, json, timeout }) {
+    const { width = Number.POSITIVE_INFINITY } = yield* Output.layout
+    const print = (id: string, status: Assembly.Status) =>
+      Output.lines<string>(Text.wrap(`${id}  ${StatusFacts.line(status)}`, width).map((line) => line.trimEnd()))
     const waitFor = (id: Assembly.AssemblyId) =>
       Assemblies.awaitCompletion(id, { timeout }).pipe(
         Effect.catchTag("TimedOut", (error) =>
@@ -55,12 +60,13 @@ export const wait = Command.make(
               : error
           )
         ),
-        Effect.tap((status) =>
-          json ? Output.jsonLines(Assembly.Status)([status]) : Output.lines([`${id}  ${StatusFacts.line(status)}`])
-        )
+        Effect.tap((status) => (json ? Output.jsonLines(Assembly.Status)([status]) : print(id, status)))
       )
     const [only, ...others] = ids
-    if (only !== undefined && others.length === 0) return yield* Effect.asVoid(waitFor(only))
+    if (only !== undefined && others.length === 0) {
+      const status = yield* waitFor(only)
+      return yield* json ? Effect.void : NextCommand.suggestFor(status)
+    }
     const outcomes = yield* Effect.forEach(
       ids,
       (id) =>

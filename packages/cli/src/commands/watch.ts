@@ -7,6 +7,7 @@ import * as Stream from "effect/Stream"
 import { assemblyId } from "../internal/assemblyId.ts"
 import { completed } from "../internal/completed.ts"
 import { jsonFlag } from "../internal/flags.ts"
+import * as NextCommand from "../internal/nextCommand.ts"
 import * as WatchLines from "../internal/watchLines.ts"
 import * as Output from "../Output.ts"
 
@@ -20,7 +21,10 @@ export const watch = Command.make(
       ? yield* Stream.runLast(Stream.tap(statuses, (status) => Output.jsonLines(Assembly.Status)([status])))
       : yield* Stream.runLast(WatchLines.print(statuses))
     // The exit code tells a script how the Assembly ended.
-    if (Option.isSome(last)) yield* completed(last.value)
+    if (Option.isSome(last)) {
+      yield* completed(last.value)
+      if (!json) yield* NextCommand.suggestFor(last.value)
+    }
   })
 ).pipe(
   Command.withDescription("Print each change of an Assembly until it ends; fails if the Assembly did not complete"),

@@ -14,22 +14,23 @@ export const name = (standing: Standing): string => {
   return standing.ok?.replace(/^ASSEMBLY_/, "").toLowerCase() || Cells.unknown
 }
 
-const words: ReadonlyMap<string, string> = new Map([
-  ["completed", "done"],
-  ["failed", "failed"],
-  ["uploading", "upload"],
-  ["executing", "run"],
-  ["replaying", "replay"],
-  ["canceled", "cancel"],
-  ["request_aborted", "abort"],
-  [Cells.unknown, Cells.unknown]
+/** The states that this program knows, and `–` for a service that reports no state. */
+const names: ReadonlySet<string> = new Set([
+  "completed",
+  "failed",
+  "uploading",
+  "executing",
+  "replaying",
+  "canceled",
+  "request_aborted",
+  Cells.unknown
 ])
 
 /** The name of the state, or `other` if this program does not know the state: at most 15 cells. */
-export const known = (standing: Standing): string => (words.has(name(standing)) ? name(standing) : "other")
+export const known = (standing: Standing): string => (names.has(name(standing)) ? name(standing) : "other")
 
-/** The state in at most 6 cells. A state that this program does not know is `other`. */
-export const short = (standing: Standing): string => words.get(name(standing)) ?? "other"
+/** As {@link known}, in at most 9 cells. */
+export const short = (standing: Standing): string => known(standing).replace("request_", "")
 
 /** Paints a text in the colour of the state. */
 export const paint = (text: string, standing: Standing, style: Style.Style): string => {

@@ -62,9 +62,6 @@ const left = 84
 /** An upper estimate of the width of one character of a label. */
 const charWidth = 7.2
 
-/** The label at the right end of the time axis. */
-const end = "now"
-
 /** The largest value. */
 const topOf = (sums: ReadonlyArray<number>): number => sums.reduce((max, value) => Math.max(max, value), 0)
 
@@ -127,6 +124,7 @@ const draw = (chart: Chart, axis: TimeAxis.TimeAxis, width: number, y: number): 
     return `<line class="${index === 0 ? "axis" : "grid"}" x1="${left}" y1="${at}" x2="${width - right}" y2="${at}"/><text class="soft" text-anchor="end" x="${left - 8}" y="${at + 4}">${escape(chart.format(index * step))}</text>`
   })
 
+  const end = TimeAxis.endLabel(axis)
   const ticks = TimeAxis.ticks(axis, Math.ceil((charWidth * 9) / bar)).flatMap(({ index, label }) => {
     const at = round(across(startOf(index)))
     // If a label would overlap the label at the right end, the label and its tick are left out.

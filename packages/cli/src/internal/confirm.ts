@@ -6,8 +6,11 @@ import * as Flag from "effect/cli/Flag"
 import * as Prompt from "effect/cli/Prompt"
 import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as CommandError from "../CommandError.ts"
+import * as Format from "../Format.ts"
 import * as Output from "../Output.ts"
+import * as Text from "./text.ts"
 
 /** The flag that agrees to a deletion. */
 export const yesFlag = Flag.Boolean("yes").pipe(
@@ -16,19 +19,53 @@ export const yesFlag = Flag.Boolean("yes").pipe(
   Flag.withDefault(false)
 )
 
-/** Asks whether to delete `what`. Fails if the answer is no, or if there is no terminal and `--yes` was not given. */
-export const deletion = Effect.fnUntraced(function* (what: string, yes: boolean) {
+/**
+ * What a command deletes. `one` and `many` are the words for one thing and for several. `describe` returns another name
+ * of a thing, because nobody knows things by their ids.
+ */
+export interface Things<Id extends string, E, R> {
+  readonly ids: ReadonlyArray<Id>
+  readonly one: string
+  readonly many: string
+  readonly describe: (id: Id) => Effect.Effect<string | null | undefined, E, R>
+}
+
+const nameOf = ({ ids, many, one }: Pick<Things<string, never, never>, "ids" | "one" | "many">): string =>
+  ids.length === 1 ? `the ${one} ${ids[0]}` : `${ids.length} ${many}`
+
+/** With more things than this, a line has the number of the others. */
+const mostListed = 10
+
+/** Lists the things, each with its other name. A thing that cannot be read has none. */
+const list = Effect.fnUntraced(function* <Id extends string, E, R>({ describe, ids }: Things<Id, E, R>) {
+  const names = yield* Effect.forEach(ids.slice(0, mostListed), (id) => Effect.option(describe(id)), {
+    concurrency: mostListed
+  })
+  const cells = ids.slice(0, mostListed).reduce((most, id) => Math.max(most, Text.width(Printable.escape(id))), 0)
+  const lines = names.map((name, index) => {
+    const id = Text.pad(Printable.escape(ids[index] ?? ""), cells, "left")
+    return `  ${id}  ${Printable.escape(Option.getOrUndefined(name) ?? "")}`.trimEnd()
+  })
+  const others = ids.length - lines.length
+  return [...lines, ...(others > 0 ? [`  and ${Format.count(others)} more`] : [])]
+})
+
+/**
+ * Lists the things, and asks whether to delete them. Fails if the answer is no, or if there is no terminal and `--yes`
+ * was not given.
+ */
+export const deletion = Effect.fnUntraced(function* <Id extends string, E, R>(things: Things<Id, E, R>, yes: boolean) {
   if (yes) return
   const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
-  if (!canPrompt) return yield* new CommandError.NotConfirmed({ what, asked: false })
-  const agreed = yield* Prompt.run(Prompt.Confirm({ message: `Delete ${Printable.escape(what)}?` })).pipe(
+  if (!canPrompt) return yield* new CommandError.NotConfirmed({ what: nameOf(things), asked: false })
+  yield* Output.draw(`${(yield* list(things)).join("\n")}\n`)
+  // The mark of `assembly doctor`.
+  const agreed = yield* Prompt.run(
+    Prompt.Confirm({ message: `Delete ${Printable.escape(nameOf(things))}?`, theme: { tick: "✓" } })
+  ).pipe(
     // After Ctrl-C or Escape, the prompt leaves the cursor at the end of the question, so a line break is written
     // first.
     Effect.catchTag("QuitError", () => Effect.andThen(Output.draw("\n"), Effect.interrupt))
   )
-  if (!agreed) return yield* new CommandError.NotConfirmed({ what, asked: true })
+  if (!agreed) return yield* new CommandError.NotConfirmed({ what: nameOf(things), asked: true })
 })
-
-/** Names things in a question: a single one by its id, several by their number. */
-export const naming = (ids: ReadonlyArray<string>, one: string, many: string): string =>
-  ids.length === 1 ? `the ${one} ${ids[0]}` : `${ids.length} ${many}`

@@ -7,27 +7,58 @@ import * as Format from "../Format.ts"
 import type * as Table from "../Table.ts"
 import * as Cells from "./cells.ts"
 
-/** A file, and the Step that made it. */
+/** A file, and the Step that made or received it. */
 export interface ResultFile {
   readonly step: string
   readonly file: Assembly.File
 }
 
-/** The result files of some Steps, or of all Steps, in the order of the Status. */
+/**
+ * The Step whose files are the input of the Assembly: the uploaded or imported files. Results are the files of all other
+ * Steps.
+ */
+const input = ":original"
+
+const { compare } = new Intl.Collator("en", { numeric: true })
+
+const nameOf = ({ name, path }: Assembly.File): string => path ?? name ?? ""
+
+/** The Steps that have results, sorted by name. */
+export const stepsOf = (status: Pick<Assembly.Status, "results">): ReadonlyArray<string> =>
+  [...Results.of(status)]
+    .flatMap(([step, files]) => (step === input || files.length === 0 ? [] : [step]))
+    .toSorted(compare)
+
+/**
+ * The results of an Assembly, or the files of the given Steps, which may name `:original` too. The files are sorted by
+ * Step and by name, because the order of the Status depends on which file was finished first.
+ */
 export const of = (
   status: Pick<Assembly.Status, "results">,
-  steps: ReadonlyArray<string> = []
+  steps: ReadonlyArray<string> = stepsOf(status)
 ): ReadonlyArray<ResultFile> =>
-  [...Results.of(status)]
-    .filter(([step]) => steps.length === 0 || steps.includes(step))
-    .flatMap(([step, files]) => files.map((file) => ({ step, file })))
+  [...new Set(steps)]
+    .toSorted(compare)
+    .flatMap((step) =>
+      (Results.of(status).get(step) ?? [])
+        .toSorted((one, other) => compare(nameOf(one), nameOf(other)))
+        .map((file) => ({ step, file }))
+    )
+
+/** The number of results. */
+export const total = (status: Pick<Assembly.Status, "results">): number =>
+  stepsOf(status).reduce((sum, step) => sum + (Results.of(status).get(step)?.length ?? 0), 0)
+
+/** The number of results in words, such as `3 results`. */
+export const counted = (status: Pick<Assembly.Status, "results">): string =>
+  total(status) === 1 ? "1 result" : `${total(status)} results`
 
 /** Whether a file can be downloaded. A file that no Step exports has no URL. */
 export const hasUrl = ({ file }: ResultFile): boolean => Boolean(file.ssl_url ?? file.url)
 
 export const columns: ReadonlyArray<Table.Column<ResultFile>> = [
   { title: "Step", rank: 3, value: ({ step }) => step, keep: true },
-  { title: "File", rank: 1, value: ({ file }) => Cells.text(file.path ?? file.name), least: 20 },
+  { title: "File", rank: 1, value: ({ file }) => Cells.text(nameOf(file)), least: 20 },
   {
     title: "Size",
     rank: 2,

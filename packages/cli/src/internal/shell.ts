@@ -15,6 +15,9 @@ const plain = /^[A-Za-z0-9_./:@%+,-]+$/
  */
 const quote = (text: string): string => `'${text.replaceAll(/['\\]+/g, (found) => `'${escapeEach(found)}'`)}'`
 
+/** A text as one word of a command: in quotes, if it needs them. */
+export const word = (text: string): string => (plain.test(text) ? text : quote(text))
+
 const escapeEach = (text: string): string => text.replaceAll(/['\\]/g, String.raw`\$&`)
 
 const utf8 = new TextEncoder()

@@ -9,6 +9,7 @@ import * as Format from "../Format.ts"
 import * as AssemblyState from "./assemblyState.ts"
 import * as Cells from "./cells.ts"
 import type * as Facts from "./facts.ts"
+import * as ResultFiles from "./resultFiles.ts"
 
 /** How much has arrived: `3.0 MiB of 10.0 MiB`, or undefined if the Status does not report it. */
 const received = ({ bytes_expected: expected, bytes_received: bytes }: Assembly.Status): string | undefined => {
@@ -23,9 +24,6 @@ const uploads = (status: Assembly.Status): string | undefined => {
   if (typeof expected !== "number" || expected === 0) return undefined
   return `${finished ?? 0} of ${expected}`
 }
-
-const resultCount = ({ results }: Assembly.Status): number =>
-  Object.values(results ?? {}).reduce((sum, files) => sum + files.length, 0)
 
 /** The facts of a Status, each with its name. */
 export const of = (status: Assembly.Status): ReadonlyArray<Facts.Fact> => {
@@ -45,20 +43,19 @@ export const of = (status: Assembly.Status): ReadonlyArray<Facts.Fact> => {
     ["Uploads", uploads(status)],
     ["Received", received(status)],
     ["Duration", typeof seconds === "number" ? Format.duration(Duration.seconds(seconds)) : undefined],
-    ["Results", String(resultCount(status))]
+    ["Results", String(ResultFiles.total(status))]
   ]
 }
 
 /** What an Assembly does now, in one line. */
 export const line = (status: Assembly.Status): string => {
   const code = Assembly.errorCode(status)
-  const count = resultCount(status)
   const parts = [
     AssemblyState.name(status),
     code,
     Assembly.isOver(status) ? undefined : uploads(status) && `${uploads(status)} files`,
     Assembly.isOver(status) ? undefined : received(status),
-    count === 0 ? undefined : `${count} ${count === 1 ? "result" : "results"}`
+    ResultFiles.total(status) === 0 ? undefined : ResultFiles.counted(status)
   ]
   return parts.filter((part) => part !== undefined && part !== "").join(", ")
 }

@@ -10,26 +10,17 @@ import * as ProgressBar from "../ProgressBar.ts"
 import * as Table from "../Table.ts"
 import * as UploadJob from "../UploadJob.ts"
 import * as Cells from "./cells.ts"
+import * as ResultFiles from "./resultFiles.ts"
 import * as Text from "./text.ts"
 import * as UploadPlan from "../UploadPlan.ts"
 
-interface Stored {
-  readonly step: string
-  readonly file: Assembly.File
+/** The results of the Assembly. If there are no results, the uploads of the Assembly. */
+const filesOf = (status: Assembly.Status): ReadonlyArray<ResultFiles.ResultFile> => {
+  const made = ResultFiles.of(status)
+  return made.length > 0 ? made : (status.uploads ?? []).map((file) => ({ step: ":original", file }))
 }
 
-/**
- * The results of the Assembly, without `:original`, which contains the uploads. If there are no results, the uploads of
- * the Assembly.
- */
-const filesOf = ({ results, uploads }: Assembly.Status): ReadonlyArray<Stored> => {
-  const made = Object.entries(results ?? {}).flatMap(([step, files]) =>
-    step === ":original" ? [] : files.map((file) => ({ step, file }))
-  )
-  return made.length > 0 ? made : (uploads ?? []).map((file) => ({ step: ":original", file }))
-}
-
-const columns: ReadonlyArray<Table.Column<Stored>> = [
+const columns: ReadonlyArray<Table.Column<ResultFiles.ResultFile>> = [
   { title: "Step", rank: 3, value: ({ step }) => step },
   { title: "File", rank: 1, least: 10, value: ({ file }) => file.path ?? file.name ?? "" },
   {
@@ -67,7 +58,7 @@ export const report = Effect.fnUntraced(function* (
     return yield* Output.report(Table.render(columns, found, layout))
   }
   const how = progress === undefined ? "uploaded before" : `in ${Format.duration(ProgressBar.elapsed(progress))}`
-  const results = status.results === undefined || status.results === null ? "" : `, ${found.length} results`
+  const results = status.results === undefined || status.results === null ? "" : `, ${ResultFiles.counted(status)}`
   yield* Output.lines<string>([`${totalOf(files)}, ${how}${results}`, ...idLines(status, layout.width)])
 })
 

@@ -7,12 +7,14 @@
  *     ```
  *
  * A command is a line after `$ `, continued by lines after `> `. The lines up to the next command are its output. The
- * line `^C` says that the command is interrupted, when its progress has reached 10 %.
+ * line `^C` says that the command is interrupted, when its progress has reached 10 %. A line `✓ Delete …? … yes` says
+ * that the question of the command is answered with `y`.
  */
 
 export interface Command {
   readonly text: string
   readonly isInterrupted: boolean
+  readonly isAnswered: boolean
 }
 
 const block = /(?<=^```console\n).*?(?=^```$)/gms
@@ -26,7 +28,8 @@ export const commandsOf = (page: string): ReadonlyArray<Command> =>
     .flatMap(([shown]) => Array.from(shown.matchAll(step)))
     .map(([, lines = "", output = ""]) => ({
       text: lines.replace(/^[$>] ?/gm, "").trimEnd(),
-      isInterrupted: output.split("\n").includes("^C")
+      isInterrupted: output.split("\n").includes("^C"),
+      isAnswered: /^✓ .+\? … yes$/m.test(output)
     }))
 
 /** The page with other outputs, one for each command. */

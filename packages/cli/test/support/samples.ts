@@ -35,6 +35,8 @@ const samples: ReadonlyArray<readonly [pattern: RegExp, sample: (found: string) 
   // The only duration that is aligned left.
   [/(?<=^Duration +)\S.* s$/gm, () => "0.1 s"],
   [/ *\b(?:\d+ min )?\d+(?:\.\d)? s\b/g, inPlaceOf("0.1 s")],
+  // A duration in a narrow table, after a size.
+  [/(?<=\d [KMG]?i?B) +(?:\d+m )?\d+(?:\.\d)?s\b/g, inPlaceOf("0.1s")],
   // An age in a table.
   [/(?<= {2})\d{1,2}[sm](?: +|$)/gm, (found) => (found.endsWith(" ") ? "9s".padEnd(found.length) : "9s")],
   [/ *\b\d+(?:\.\d)? (?:[kMG]?B|[KMG]iB)\/s/g, inPlaceOf("5.0 MiB/s")],

@@ -56,10 +56,10 @@ export const make = (options: {
 export const visible = (text: string): ReadonlyArray<string> => {
   const lines = [""]
   // oxlint-disable-next-line no-control-regex -- escape sequences are what this reads
-  for (const [part] of text.matchAll(/\u001b\[2K|\u001b\[\?25[lh]|\r|\n|[^\r\n\u001b]+|\u001b/g)) {
+  for (const [part] of text.matchAll(/\u001b\[2K|\u001b\[G|\u001b\[\?25[lh]|\r|\n|[^\r\n\u001b]+|\u001b/g)) {
     if (part === "\n") lines.push("")
     else if (part === "\u001b[2K") lines[lines.length - 1] = ""
-    else if (part !== "\r" && !part.startsWith("\u001b[?25")) lines[lines.length - 1] += part
+    else if (part !== "\r" && part !== "\u001b[G" && !part.startsWith("\u001b[?25")) lines[lines.length - 1] += part
   }
   return lines
 }

@@ -57,16 +57,20 @@ interface Run {
 
 /**
  * Starts a command in a shell. Returns when it ends, or as soon as `isReady`. It is stopped with the scope. An
- * interrupted command gets Ctrl-C when its progress has reached 10 %.
+ * interrupted command gets Ctrl-C when its progress has reached 10 %. An answered command gets `y` after its question.
  */
-const start = ({ isInterrupted, text: script }: Command, { cwd, env }: Place, isReady?: (output: string) => boolean) =>
+const start = (
+  { isAnswered, isInterrupted, text: script }: Command,
+  { cwd, env }: Place,
+  isReady?: (output: string) => boolean
+) =>
   Effect.gen(function* () {
     // A group of its own gets the signals, as from a terminal.
     const child = spawn("sh", ["-c", `exec 2>&1\n${script}`], {
       cwd,
       env,
       detached: true,
-      stdio: ["ignore", "pipe", "inherit"]
+      stdio: [isAnswered ? "pipe" : "ignore", "pipe", "inherit"]
     })
     const ended = new Promise<number | null>((resolve) => child.once("close", resolve))
     const signal = (name: NodeJS.Signals) => {
@@ -81,9 +85,14 @@ const start = ({ isInterrupted, text: script }: Command, { cwd, env }: Place, is
     return yield* Effect.callback<Run>((resume) => {
       let written = ""
       let isRunning = isInterrupted
-      child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      let isAsked = false
+      child.stdout?.setEncoding("utf8").on("data", (text: string) => {
         written += text
         if (isReady?.(written) === true) resume(Effect.succeed({ written, exitCode: undefined }))
+        if (isAnswered && !isAsked && written.includes("(y/N)")) {
+          isAsked = true
+          child.stdin?.end("y")
+        }
         if (isRunning && /\b[1-9]\d%/.test(written)) {
           isRunning = false
           signal("SIGINT")
@@ -122,7 +131,11 @@ const read = (written: string): string => {
 const isService = ({ text }: Command): boolean => text.startsWith("assembly emulator") && !text.includes(" -- ")
 
 /** The service of a page that starts none. */
-const service: Command = { text: "assembly emulator --key my-key --secret my-secret", isInterrupted: false }
+const service: Command = {
+  text: "assembly emulator --key my-key --secret my-secret",
+  isInterrupted: false,
+  isAnswered: false
+}
 
 /**
  * A page is no place for an unexpected failure, also not with `vitest -u`. A command that should fail is followed by
@@ -138,8 +151,8 @@ export const run = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>
   const { cwd, env } = yield* makePlace
   const { toReal, toShown } = Samples.make()
   let address = Samples.address
-  const serve = Effect.fnUntraced(function* ({ isInterrupted, text }: Command) {
-    const command = { isInterrupted, text: text.replace(/--port \d+/, "--port 0") }
+  const serve = Effect.fnUntraced(function* ({ text, ...how }: Command) {
+    const command = { ...how, text: text.replace(/--port \d+/, "--port 0") }
     const started = yield* start(command, { cwd, env }, (output) => output.includes("Running"))
     if (started.exitCode !== undefined) return yield* Effect.die(new Error(`${text} has ended\n${started.written}`))
     address = /127\.0\.0\.1:\d+/.exec(started.written)?.[0] ?? address

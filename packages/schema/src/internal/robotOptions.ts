@@ -1,5 +1,5 @@
 /**
- * The options of the robots that the embedded service (`@assembly-effect/emulator`) runs.
+ * The options of the robots that the emulator (`@assembly-effect/emulator`) runs.
  */
 
 /** An option whose value breaks its rule. */

@@ -41,9 +41,12 @@ export const Statistics = Operation.make({
  * `InvalidRequest` and sends nothing. Any other text is validated by the service, whose error is
  * `StatisticsInvalidTime`.
  *
+ * Without `templateId`, only the Assemblies without a Template are counted, while a list has all Assemblies. With
+ * `templateId: "all"`, all Assemblies are counted.
+ *
  * @example
  * Effect.flatMap(DateTime.now, (now) =>
- *   Assemblies.statistics({ region: "all", since: DateTime.subtract(now, { days: 7 }) })
+ *   Assemblies.statistics({ region: "all", since: DateTime.subtract(now, { days: 7 }), templateId: "all" })
  * )
  *
  * @since 0.1.0

@@ -1,0 +1,55 @@
+/**
+ * The Template of a flag. A user may give its id or its name. Most operations of the service accept only the id.
+ */
+import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import type * as ApiError from "@assembly-effect/api/ApiError"
+import * as Templates from "@assembly-effect/api/Templates"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+
+/** The Workspace has no Template with this id or name. */
+export class UnknownTemplate extends Schema.TaggedError<UnknownTemplate>()("UnknownTemplate", {
+  template: Schema.String
+}) {
+  override get message() {
+    return `there is no Template ${this.template}; assembly templates list shows the Templates`
+  }
+}
+
+type Refused = Exclude<Effect.Error<ReturnType<typeof Templates.get>>, ApiError.TemplateNotFound>
+
+/** The id of the Template with this id or name. */
+export const find = (template: string): Effect.Effect<string, UnknownTemplate | Refused, AssemblyClient> =>
+  Templates.get(template).pipe(
+    Effect.map(({ id }) => id),
+    Effect.catchTag("TemplateNotFound", () => Effect.fail(new UnknownTemplate({ template })))
+  )
+
+/** The ids that the service makes. A service of a test may have Templates with other ids. */
+const usualId = /^[0-9a-f]{32}$/
+
+/**
+ * As {@link find}, without a request for a usual id. If the Auth Key may not read Templates, the text is used as the id,
+ * because the Auth Key may be permitted to use the Template.
+ */
+const resolve = (template: string) =>
+  usualId.test(template)
+    ? Effect.succeed(template)
+    : Effect.catchTag(find(template), "AuthenticationFailed", (error) =>
+        error.code === "INSUFFICIENT_AUTH_SCOPE" ? Effect.succeed(template) : Effect.fail(error)
+      )
+
+/** Replaces the name of a Template in the params of an Assembly by its id. */
+export const inParams = Effect.fnUntraced(function* <P extends { readonly templateId?: string | null | undefined }>(
+  params: P
+) {
+  const { templateId } = params
+  return templateId === undefined || templateId === null
+    ? params
+    : { ...params, templateId: yield* resolve(templateId) }
+})
+
+/** As {@link resolve}, if a Template was given. */
+export const given = (template: Option.Option<string>) =>
+  Option.isSome(template) ? Effect.asSome(resolve(template.value)) : Effect.succeedNone
