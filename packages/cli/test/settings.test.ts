@@ -63,7 +63,16 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
       const { origin } = yield* foreign
       const other = yield* doctor({ ASSEMBLY_BASE_URL: origin })
       expect(other.code).toBe(1)
-      expect(other.stdout).toContain(`✗ address       ${origin} answers, but not as the service does: `)
+      expect(other.stdout).toContain(
+        `→ Check ASSEMBLY_BASE_URL: ${new URL(origin).host} does not answer as the Assembly Processing Service does.`
+      )
+
+      const path = yield* doctor({ ASSEMBLY_BASE_URL: `${env.ASSEMBLY_BASE_URL}/api` })
+      expect(path.code).toBe(1)
+      expect(path.stdout).toContain(
+        `→ Check ASSEMBLY_BASE_URL: it has the path /api, and ${host} does not answer there as the Assembly Processing Service does.\n`
+      )
+      expect(path.stdout).not.toContain("ASSEMBLY_AUTH_KEY.")
     }).pipe(Effect.scoped)
   )
 
