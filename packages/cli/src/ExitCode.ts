@@ -7,7 +7,8 @@ import * as Predicate from "effect/Predicate"
 import * as Runtime from "effect/Runtime"
 
 /**
- * The exit codes. {@link meanings} says what each code means.
+ * The exit codes. {@link meanings} says what each code means. `internal/launch.ts` sets the codes of an output that
+ * cannot be written.
  *
  * @since 0.1.0
  * @category constants

@@ -240,7 +240,8 @@ export const emulator = Command.make(
           : []),
         "# Running. Press Ctrl+C to stop."
       ])
-      return yield* Effect.never
+      // Without these lines, nobody knows the address and the key.
+      return (yield* Output.isWritten) ? yield* Effect.never : undefined
     })
     const capabilities = yield* TerminalCapabilities.TerminalCapabilities
     const onRequest = (entry: RequestLog.Entry) =>
