@@ -8,13 +8,13 @@ import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import * as Document from "../internal/document.ts"
 import * as Fields from "../internal/fields.ts"
 import * as Rate from "../internal/rate.ts"
 import * as UnfinishedUploads from "../internal/unfinishedUploads.ts"
 import * as UploadReport from "../internal/uploadReport.ts"
 import * as UploadRun from "../internal/uploadRun.ts"
+import * as WholeNumber from "../internal/wholeNumber.ts"
 import * as StateFolder from "../StateFolder.ts"
 import * as UploadPlan from "../UploadPlan.ts"
 
@@ -116,9 +116,8 @@ export const upload = Command.make(
       Flag.withDescription("A field of the Assembly, which Steps read as ${fields.key}; may be repeated"),
       Flag.optional
     ),
-    concurrency: Flag.Int("concurrency").pipe(
+    concurrency: WholeNumber.flag("concurrency", { minimum: 1, maximum: 100 }).pipe(
       Flag.withDescription("The number of files that are sent at the same time (default: 4)"),
-      Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 }))),
       Flag.withDefault(4)
     ),
     limitRate: Rate.flag("limit-rate").pipe(
