@@ -1,6 +1,7 @@
 /**
  * What to do after an error, in terms of the flags and variables of the command line.
  */
+import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as ExitCode from "./ExitCode.ts"
@@ -58,13 +59,27 @@ const repeat = ({ assembly = "ended", cause }: Tagged, address: Address.Address)
   return refusal === undefined ? sameCommand[assembly] : `${refusal} ${sameCommand[assembly]}`
 }
 
+/**
+ * What to do about a number of variables that are not set.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const missing = (count: number): string => {
+  const those = count === 1 ? "it" : "them"
+  return `Set ${those} in the environment or in the file .env; assembly emulator prints ${those} for a service on this machine.`
+}
+
+/** The number of the variables in a configuration error. */
+const countOf = (cause: unknown): number =>
+  Schema.isSchemaError(cause) ? new Set(Input.fromSchemaIssue(cause.issue).map(({ path }) => path.join("_"))).size : 0
+
 /** The refusal of a token request. A server without this request is not the service, or the address is wrong. */
 const tokenRefused = (error: Tagged, address: Address.Address): string =>
   Address.refused(error, address) ?? "Check --scope: each scope must be a scope of the Auth Key."
 
 const steps: Readonly<Record<string, (error: Tagged, address: Address.Address) => string | undefined>> = {
-  ConfigError: () =>
-    "Set them in the environment or in the file .env; assembly emulator prints them for a service on this machine.",
+  ConfigError: ({ cause }) => missing(countOf(cause)),
   AuthenticationFailed: refused,
   WrongCredentials: refused,
   ScopeNotGranted: refused,

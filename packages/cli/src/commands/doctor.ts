@@ -89,17 +89,17 @@ const broken = (about: string, error: unknown, address: Address.Address, otherwi
 const dotEnv = Effect.map(DotEnv.Current, (report) => {
   if (report === undefined) return []
   const { has, ignored, loaded, path, problems } = report
+  const others = [...has].filter((name) => !loaded.has(name))
+  const also = others.length === 0 ? "" : `; the environment has ${others.join(", ")}, and its value counts`
   return [
-    ...(loaded.size === 0 ? [] : [Health.good(".env", `${path} is read: ${[...loaded].join(", ")}`)]),
-    ...(ignored === undefined
-      ? []
-      : [Health.note(".env", `${path} is not used: ${ignored}`, "Set all three variables in one place.")]),
+    ...(loaded.size === 0 ? [] : [Health.good(".env", `${path} is read: ${[...loaded].join(", ")}${also}`)]),
+    ...(ignored === undefined ? [] : [Health.note(".env", `${path} is not used: ${ignored}`, DotEnv.ignoredAdvice)]),
     ...(has.size > 0 && loaded.size === 0 && ignored === undefined
       ? [
           Health.note(
             ".env",
             `${path} is not used: the environment has ${[...has].join(", ")}`,
-            "The environment wins."
+            "The value of the environment counts."
           )
         ]
       : []),
@@ -117,7 +117,7 @@ const settings = Effect.gen(function* () {
     return Health.bad(
       "settings",
       `${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} not set`,
-      "Set them in the environment or in the file .env; assembly emulator prints them for a service on this machine.",
+      NextStep.missing(missing.length),
       usage
     )
   }
