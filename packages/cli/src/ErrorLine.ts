@@ -42,6 +42,9 @@ const variables: Readonly<Record<string, string>> = {
   secret: "ASSEMBLY_AUTH_SECRET"
 }
 
+/** The operations whose input is settings and arguments of the user. Their names mean nothing to the user. */
+const settings = new Set(["AssemblyClient.layer", "AssemblyUpload", "UndiciClient.layer"])
+
 const invalid = (issues: ReadonlyArray<{ readonly path: ReadonlyArray<PropertyKey>; readonly message: string }>) =>
   issues
     .map(({ message, path: [name = "", ...rest] }) => {
@@ -88,9 +91,7 @@ const text = (error: unknown, host: string | undefined): string => {
   if (isEnded(error)) return error.message.replace(`${error.assemblyId.slice(0, 6)}…`, () => error.assemblyId)
   if (isInvalidCredentials(error)) return invalid(error.issues)
   if (isInvalidRequest(error)) {
-    return error.operation === "AssemblyClient.layer" || error.operation === "AssemblyUpload"
-      ? invalid(error.issues)
-      : error.message
+    return settings.has(error.operation) ? invalid(error.issues) : error.message
   }
   if (isUploadFailed(error)) return text(error.cause, host)
   if (isFilesFailed(error)) return failedFiles(error, host)

@@ -146,7 +146,7 @@ describe("NextStep.fromError through a proxy", () => {
     [
       "it opens no tunnel",
       lost("UND_ERR_ABORTED"),
-      "Check HTTPS_PROXY: the proxy http://proxy.test:8080 opens no connection to api2.example.com. It may need a user and a password."
+      "Check HTTPS_PROXY: the proxy http://proxy.test:8080 opens no connection to api2.example.com. It may need a name and a password."
     ],
     [
       "it is silent",
@@ -161,7 +161,7 @@ describe("NextStep.fromError through a proxy", () => {
     [
       "it asks for a password",
       page(407),
-      "Set the user and the password in HTTPS_PROXY: the proxy http://proxy.test:8080 asks for them."
+      "Set the name and the password in HTTPS_PROXY: the proxy http://proxy.test:8080 asks for them."
     ],
     [
       "it answers itself",

@@ -50,15 +50,22 @@ const plain = new Set([
   "ERR_SSL_HTTP_REQUEST"
 ])
 
-/** The code of undici for a proxy that does not open a tunnel. The status of the proxy is not known. */
-const noTunnel = "UND_ERR_ABORTED"
+/** Matches the codes of undici for a proxy that does not open a tunnel. The status of the proxy is not known. */
+const noTunnel = /^UND_ERR_(?:ABORTED|PRX_)/
+
+/** The code of undici for a request without TLS to which a proxy responded with 407. */
+const noName = "UND_ERR_INVALID_ARG"
+
+/** Matches the hosts whose address may begin with http. */
+const loopback = /^(?:localhost|127\.[\d.]+|\[::1\])(?::\d+)?$/
 
 /** What to do if the way to the proxy, or from the proxy to the host, is closed. */
 const throughProxy = (failure: Failure, host: string, { address, variable }: Proxy.Route): string | undefined => {
   const { code = "", status } = failure
-  if (status === 407) return `Set the user and the password in ${variable}: the proxy ${address} asks for them.`
-  if (code === noTunnel) {
-    return `Check ${variable}: the proxy ${address} opens no connection to ${host}. It may need a user and a password.`
+  if (status === 407 || code === noName)
+    return `Set the name and the password in ${variable}: the proxy ${address} asks for them.`
+  if (noTunnel.test(code)) {
+    return `Check ${variable}: the proxy ${address} opens no connection to ${host}. It may need a name and a password.`
   }
   if (code === "ECONNREFUSED") {
     return `Check ${variable}: no proxy listens at ${address}. NO_PROXY names the hosts that need no proxy, such as ${host}.`
@@ -87,7 +94,8 @@ const ofUnreachable = (failure: Failure, address: Address): string => {
   if (code === "ECONNREFUSED") return `Check ${setting}: no service listens at ${host}.`
   if (code.startsWith("HPE_")) return `Check ${setting}: the program that listens at ${host} does not speak HTTP.`
   if (plain.has(code)) {
-    return `Check ${setting}: ${host} does not speak TLS. Another program may listen there, or the address begins with http.`
+    const scheme = loopback.test(host) ? ", or the address begins with http" : ""
+    return `Check ${setting}: ${host} does not speak TLS. Another program may listen there${scheme}.`
   }
   if (/CERT|TLS|SSL|SIGNATURE|ISSUER/.test(code))
     return `Check ${setting}; NODE_EXTRA_CA_CERTS names a file with more certificates to trust.`
@@ -103,7 +111,7 @@ const ofUnreachable = (failure: Failure, address: Address): string => {
 const ofResponse = (failure: Failure, address: Address): string => {
   const { status = 0 } = failure
   const host = hostOf(failure, address)
-  if (status === 407) return `Check ASSEMBLY_BASE_URL: a proxy answers at ${host}, and asks for a user and a password.`
+  if (status === 407) return `Check ASSEMBLY_BASE_URL: a proxy answers at ${host}, and asks for a name and a password.`
   if (ExitCode.gatewayStatuses.has(status)) {
     return `Run the command again later, or check ASSEMBLY_BASE_URL: the service does not answer at ${host}.`
   }
