@@ -27,7 +27,6 @@ import * as DotEnv from "../DotEnv.ts"
 import * as ErrorLine from "../ErrorLine.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Format from "../Format.ts"
-import { jsonFlag } from "../internal/flags.ts"
 import * as Address from "../internal/address.ts"
 import { currentAddress } from "../internal/currentAddress.ts"
 import * as Health from "../internal/health.ts"
@@ -346,7 +345,7 @@ export const doctor = Command.make(
       ),
       Flag.optional
     ),
-    json: jsonFlag
+    json: Flag.Boolean("json").pipe(Flag.withDescription("Print the findings as JSON"), Flag.withDefault(false))
   },
   Effect.fnUntraced(function* ({ json, upload }) {
     const layout = yield* Output.layout
