@@ -128,6 +128,7 @@ export class TokenRateLimited extends Schema.TaggedError<TokenRateLimited>()("To
  * The token request got no response or a server error (5xx), or the rate limiter failed. A later retry may help.
  *
  * - `code`: the error code of the cause if it has one, such as `ECONNREFUSED`.
+ * - `status`: the HTTP status of the server error. Undefined if there was no response.
  * - `permanent`: whether a retry would fail again, as with an untrusted certificate or an unknown host.
  * - `retryAfter`: the pause that the service requests, if any.
  *
@@ -137,6 +138,7 @@ export class TokenRateLimited extends Schema.TaggedError<TokenRateLimited>()("To
 export class TokenUnavailable extends Schema.TaggedError<TokenUnavailable>()("TokenUnavailable", {
   problem: Schema.String,
   code: Schema.optionalKey(Schema.String),
+  status: Schema.optionalKey(Schema.Int),
   permanent: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
   retryAfter: Schema.optionalKey(Schema.Duration)
 }) {

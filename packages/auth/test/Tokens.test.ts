@@ -552,6 +552,7 @@ describe("The status of a refusal", () => {
       assert.deepInclude(yield* asking(broken(503, { "retry-after": "30" })), {
         _tag: "TokenUnavailable",
         problem: "the service responded with status 503",
+        status: 503,
         retryAfter: Duration.seconds(30)
       })
     }).pipe(Effect.provide(tokens()))

@@ -20,6 +20,26 @@ export class InvalidDocument extends Schema.TaggedError<InvalidDocument>()("Inva
 }
 
 /**
+ * The value of a flag is invalid, which was known only when the flag was used. `code` is the code of the system, if it
+ * refused the value.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class InvalidFlag extends Schema.TaggedError<InvalidFlag>()("InvalidFlag", {
+  flag: Schema.String,
+  value: Schema.String,
+  rule: Schema.String,
+  code: Schema.optionalKey(Schema.String)
+}) {
+  override readonly [Runtime.errorExitCode] = ExitCode.codes.usage
+  override get message() {
+    const why = this.code === undefined ? "" : ` (${this.code})`
+    return `${this.flag}: Expected ${this.rule}, got ${JSON.stringify(this.value)}${why}`
+  }
+}
+
+/**
  * Nobody agreed to a deletion, so nothing was deleted. `asked` is false if there was no terminal for the question.
  *
  * @since 0.1.0

@@ -105,7 +105,8 @@ const load = Effect.gen(function* () {
 
   const given = yield* Effect.filter(credentials, isSet)
   if (given.length > 0) {
-    const why = `the environment has ${given.join(" and ")}, and the file could send them to another address`
+    const those = given.length === 1 ? "it" : "them"
+    const why = `the environment has ${given.join(" and ")}, and the file could send ${those} to another address`
     return report(new Set(), has.size === 0 ? undefined : why)
   }
   const loaded = new Set(yield* Effect.filter([...has], (variable) => Effect.map(isSet(variable), (set) => !set)))
@@ -127,14 +128,37 @@ const load = Effect.gen(function* () {
 export const layer: Layer.Layer<never, never, FileSystem.FileSystem | Path.Path> = Layer.unwrap(load)
 
 /**
- * What a user whose settings are missing or refused must know about the file: why the file is not used, and which of
- * its lines cannot be read. Empty if there is no such problem.
+ * What to do if the file is not used, although it sets variables of this program.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const ignoredAdvice = "Set all three variables in the environment, or all three in the file."
+
+/** The variables of the service, which must belong together. */
+const settings: ReadonlyArray<string> = ["ASSEMBLY_BASE_URL", ...credentials]
+
+/** Where the variables of the service come from, if one part comes from the file and the other from the environment. */
+const origins = Effect.fnUntraced(function* ({ loaded, path }: Report) {
+  const fromFile = settings.filter((variable) => loaded.has(variable))
+  const others = settings.filter((variable) => !loaded.has(variable))
+  const fromEnvironment = yield* Effect.filter(others, isSet)
+  return fromFile.length === 0 || fromEnvironment.length === 0
+    ? []
+    : [`${fromFile.join(" and ")}: from ${path}; ${fromEnvironment.join(" and ")}: from the environment.`]
+})
+
+/**
+ * What a user whose settings are missing or refused must know about the file: why the file is not used, which variables
+ * it sets besides those of the environment, and which of its lines cannot be read. Empty if there is no such problem.
  *
  * @since 0.1.0
  * @category getters
  */
-export const notes: Effect.Effect<ReadonlyArray<string>> = Effect.map(Current, (report) => {
+export const notes: Effect.Effect<ReadonlyArray<string>> = Effect.gen(function* () {
+  const report = yield* Current
   if (report === undefined) return []
   const { ignored, path, problems } = report
-  return [...(ignored === undefined ? [] : [`${path} is not used: ${ignored}.`]), ...problems]
+  const unused = ignored === undefined ? [] : [`${path} is not used: ${ignored}. ${ignoredAdvice}`]
+  return [...unused, ...(yield* origins(report)), ...problems]
 })

@@ -19,13 +19,14 @@ const configuration = ({ cause }: Config.ConfigError): string => {
   return `set the environment ${names.length === 1 ? "variable" : "variables"} ${names.join(", ")}`
 }
 
-/**
- * An upload error whose `message` is only the text of the server. The request, the host and the status are added to the
- * text.
- */
-const isAnswer = Schema.is(
-  Schema.Struct({ request: Schema.String, host: Schema.String, message: Schema.String, status: Schema.Int })
-)
+/** An upload error with a response of the server. */
+const Answer = Schema.Struct({
+  request: Schema.String,
+  host: Schema.String,
+  message: Schema.String,
+  status: Schema.Int
+})
+const isAnswer = Schema.is(Answer)
 
 const isInvalidRequest = Schema.is(ApiError.InvalidRequest)
 const isInvalidCredentials = Schema.is(AuthError.InvalidCredentials)
@@ -41,6 +42,9 @@ const variables: Readonly<Record<string, string>> = {
   key: "ASSEMBLY_AUTH_KEY",
   secret: "ASSEMBLY_AUTH_SECRET"
 }
+
+/** The operations whose input is settings and arguments of the user. Their names mean nothing to the user. */
+const settings = new Set(["AssemblyClient.layer", "AssemblyUpload", "UndiciClient.layer"])
 
 const invalid = (issues: ReadonlyArray<{ readonly path: ReadonlyArray<PropertyKey>; readonly message: string }>) =>
   issues
@@ -79,6 +83,13 @@ const failedFiles = ({ assembly, files }: AssemblyUploadError.FilesFailed, host:
   return `${failed.length} of ${files.length} files failed: ${[...failed.slice(0, mostFiles), ...rest].join("; ")}${fates[assembly]}`
 }
 
+/** The text of a response, with the request, the host and the status, unless the text names them. */
+const answer = ({ host, message, request, status }: typeof Answer.Type): string => {
+  const subject = `${request} at ${host}: `
+  const code = message.includes(`status ${status}`) ? "" : ` (status ${status})`
+  return `${message.startsWith(subject) ? "" : subject}${message}${code}`
+}
+
 const text = (error: unknown, host: string | undefined): string => {
   if (error instanceof Config.ConfigError) return configuration(error)
   const usage = UsageLine.of(error)
@@ -88,13 +99,11 @@ const text = (error: unknown, host: string | undefined): string => {
   if (isEnded(error)) return error.message.replace(`${error.assemblyId.slice(0, 6)}…`, () => error.assemblyId)
   if (isInvalidCredentials(error)) return invalid(error.issues)
   if (isInvalidRequest(error)) {
-    return error.operation === "AssemblyClient.layer" || error.operation === "AssemblyUpload"
-      ? invalid(error.issues)
-      : error.message
+    return settings.has(error.operation) ? invalid(error.issues) : error.message
   }
   if (isUploadFailed(error)) return text(error.cause, host)
   if (isFilesFailed(error)) return failedFiles(error, host)
-  if (isAnswer(error)) return `${error.request} at ${error.host}: ${error.message} (status ${error.status})`
+  if (isAnswer(error)) return answer(error)
   if (host !== undefined && isOfTokens(error)) return `${error.message} (${host})`
   if (host !== undefined && isOfOperation(error) && !error.message.includes(host)) {
     return advised(error.message).replace(error.operation, () => `${error.operation} at ${host}`)

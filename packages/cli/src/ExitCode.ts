@@ -7,12 +7,8 @@ import * as Predicate from "effect/Predicate"
 import * as Runtime from "effect/Runtime"
 
 /**
- * - `done`: the command did its work.
- * - `failed`: the work failed: the service refused it, an Assembly failed, or the output could not be written.
- * - `usage`: the arguments, an environment variable, or an input file is missing or invalid. Nothing was sent.
- * - `authentication`: the service refused the Auth Key, its secret, its scopes, or the token.
- * - `network`: the service could not be reached, or did not answer in time.
- * - `interrupted`: Ctrl-C, SIGINT or SIGTERM.
+ * The exit codes. {@link meanings} says what each code means. `internal/launch.ts` sets the codes of an output that
+ * cannot be written.
  *
  * @since 0.1.0
  * @category constants
@@ -23,33 +19,72 @@ export const codes = {
   usage: 2,
   authentication: 3,
   network: 4,
-  interrupted: 130
+  interrupted: 130,
+  unread: 141
 } as const
 
 type Kind = keyof typeof codes
+
+/**
+ * The meaning of each exit code. The help of each command shows these texts.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const meanings: Readonly<Record<Kind, string>> = {
+  done: "The work is done",
+  failed: "The work failed: the service refused it, an Assembly failed, or the output could not be written",
+  usage: "An argument, a variable or an input file is missing or invalid. Nothing was changed",
+  authentication: "The service refused the Auth Key, its secret, its scopes or the token",
+  network:
+    "The service could not be reached or did not answer in time, or a proxy or gateway answered 407, 502, 503 or 504",
+  interrupted: "Interrupted by Ctrl-C, SIGINT or SIGTERM",
+  unread: "The reader of the output, such as head, ended before the output"
+}
 
 /** The kinds of the errors of the other packages. The errors of this package contain their exit code. */
 const kinds: Readonly<Record<string, Kind>> = {
   ConfigError: "usage",
   InvalidRequest: "usage",
-  InvalidCredentials: "authentication",
+  InvalidCredentials: "usage",
   AuthenticationFailed: "authentication",
   WrongCredentials: "authentication",
   ScopeNotGranted: "authentication",
   AudienceRefused: "authentication",
-  TokenRefused: "authentication",
   TransportFailure: "network",
   TimedOut: "network",
-  TokenUnavailable: "network",
   Stalled: "network",
   CreationUnknown: "network",
   ConcatenationUnknown: "network"
+}
+
+/**
+ * The statuses of a proxy or a gateway that did not get a response of the service. The service was not reached, whatever
+ * the error of such a response is.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const gatewayStatuses: ReadonlySet<unknown> = new Set([407, 502, 503, 504])
+
+/**
+ * The kind of an error that {@link kinds} does not name. Without a status, a token request got no response. With the
+ * status 404, there are no tokens at the address, whatever the credentials are.
+ */
+const kindOfStatus = (error: object): Kind => {
+  const status = "status" in error ? error.status : undefined
+  if (status === undefined) return Predicate.isTagged(error, "TokenUnavailable") ? "network" : "failed"
+  if (gatewayStatuses.has(status)) return "network"
+  return Predicate.isTagged(error, "TokenRefused") && status !== 404 ? "authentication" : "failed"
 }
 
 /** The errors that an error contains, such as the error of each file of a job. */
 const causesOf = (error: object): ReadonlyArray<unknown> => {
   if (Predicate.isTagged(error, "FilesFailed") && "files" in error && Array.isArray(error.files)) {
     return error.files.flatMap((file: object) => ("error" in file ? [file.error] : []))
+  }
+  if (Predicate.isTagged(error, "NotAllCompleted") && "causes" in error && Array.isArray(error.causes)) {
+    return error.causes
   }
   const isWrapper = Predicate.isTagged(error, "NotDeleted") || Predicate.isTagged(error, "UploadFailed")
   return isWrapper && "cause" in error ? [error.cause] : []
@@ -70,7 +105,8 @@ export const fromError = (error: unknown): number => {
   if (Predicate.isTagged(error, "ShowHelp")) return Runtime.getErrorExitCode(error) === 0 ? codes.done : codes.usage
   if (Runtime.errorExitCode in error) return Runtime.getErrorExitCode(error)
   const tag = "_tag" in error && Predicate.isString(error._tag) ? error._tag : ""
-  return Object.hasOwn(kinds, tag) ? codes[kinds[tag] ?? "failed"] : codes.failed
+  const kind = Object.hasOwn(kinds, tag) ? kinds[tag] : undefined
+  return codes[kind ?? kindOfStatus(error)]
 }
 
 /**

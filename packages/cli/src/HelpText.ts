@@ -28,16 +28,10 @@ export const Environment = Context.Reference<ReadonlyArray<readonly [name: strin
   }
 )
 
-const { authentication, done, failed, interrupted, network, usage } = ExitCode.codes
-
-const exitCodes: ReadonlyArray<Row> = [
-  [`${done}`, "The work is done"],
-  [`${failed}`, "The work failed"],
-  [`${usage}`, "An argument, a variable or an input file is missing or invalid"],
-  [`${authentication}`, "The service refused the credentials"],
-  [`${network}`, "The service could not be reached"],
-  [`${interrupted}`, "Interrupted, for example by Ctrl-C"]
-]
+const exitCodes: ReadonlyArray<Row> = Object.entries(ExitCode.codes).map(([kind, code]) => [
+  `${code}`,
+  ExitCode.meanings[kind as keyof typeof ExitCode.codes]
+])
 
 /** Longer terms are on a line of their own. */
 const longestTerm = 24

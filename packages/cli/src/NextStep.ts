@@ -1,19 +1,24 @@
 /**
  * What to do after an error, in terms of the flags and variables of the command line.
  */
+import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as ExitCode from "./ExitCode.ts"
+import * as Address from "./internal/address.ts"
 
 const Tagged = Schema.Struct({
   _tag: Schema.String,
   code: Schema.optional(Schema.String),
   host: Schema.optional(Schema.String),
+  operation: Schema.optional(Schema.String),
+  status: Schema.optional(Schema.Int),
   clockSkew: Schema.optional(Schema.Finite),
   permanent: Schema.optional(Schema.Boolean),
   reason: Schema.optional(Schema.String),
   assembly: Schema.optional(Schema.Literals(["kept", "ended"])),
-  cause: Schema.optional(Schema.Unknown)
+  cause: Schema.optional(Schema.Unknown),
+  causes: Schema.optional(Schema.Array(Schema.Unknown))
 })
 
 type Tagged = typeof Tagged.Type
@@ -32,21 +37,12 @@ const refusals: Readonly<Record<string, (host: string) => string>> = {
   AUTH_EXPIRED: () => "Set the clock of this machine."
 }
 
-const refused = ({ clockSkew, code = "" }: Tagged, host: string): string => {
+const refused = ({ clockSkew, code = "", ...error }: Tagged, { baseUrl }: Address.Address): string => {
+  const host = error.host ?? baseUrl?.host ?? "this service"
   if (clockSkew !== undefined) return "Set the clock of this machine."
   return Object.hasOwn(refusals, code)
     ? (refusals[code]?.(host) ?? "")
     : `Check ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET: they belong to ${host}.`
-}
-
-const notFound = new Set(["ENOTFOUND", "EAI_AGAIN", "EAI_NODATA"])
-
-const unreachable = ({ code = "" }: Tagged, host: string): string => {
-  if (notFound.has(code)) return "Check the host in ASSEMBLY_BASE_URL, and the network of this machine."
-  if (code === "ECONNREFUSED") return `Check ASSEMBLY_BASE_URL: no service listens at ${host}.`
-  if (/CERT|TLS|SSL|SIGNATURE|ISSUER/.test(code))
-    return "Check ASSEMBLY_BASE_URL; NODE_EXTRA_CA_CERTS names a file with more certificates to trust."
-  return "Check the network, and run the command again."
 }
 
 const sameCommand = {
@@ -58,27 +54,50 @@ const sameCommand = {
  * Tells the user to run the same command again. If the service refused the credentials, the user must correct them
  * first.
  */
-const repeat = ({ assembly = "ended", cause }: Tagged, host: string): string => {
-  const refusal = ExitCode.fromError(cause) === ExitCode.codes.authentication ? fromError(cause, host) : undefined
+const repeat = ({ assembly = "ended", cause }: Tagged, address: Address.Address): string => {
+  const refusal = ExitCode.fromError(cause) === ExitCode.codes.authentication ? fromError(cause, address) : undefined
   return refusal === undefined ? sameCommand[assembly] : `${refusal} ${sameCommand[assembly]}`
 }
 
-const steps: Readonly<Record<string, (error: Tagged, host: string) => string | undefined>> = {
-  ConfigError: () =>
-    "Set them in the environment or in the file .env; assembly emulator prints them for a service on this machine.",
+/**
+ * What to do about a number of variables that are not set.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const missing = (count: number): string => {
+  const those = count === 1 ? "it" : "them"
+  return `Set ${those} in the environment or in the file .env; assembly emulator prints ${those} for a service on this machine.`
+}
+
+/** The number of the variables in a configuration error. */
+const countOf = (cause: unknown): number =>
+  Schema.isSchemaError(cause) ? new Set(Input.fromSchemaIssue(cause.issue).map(({ path }) => path.join("_"))).size : 0
+
+/** The refusal of a token request. A server without this request is not the service, or the address is wrong. */
+const tokenRefused = (error: Tagged, address: Address.Address): string =>
+  Address.refused(error, address) ?? "Check --scope: each scope must be a scope of the Auth Key."
+
+const steps: Readonly<Record<string, (error: Tagged, address: Address.Address) => string | undefined>> = {
+  ConfigError: ({ cause }) => missing(countOf(cause)),
   AuthenticationFailed: refused,
   WrongCredentials: refused,
   ScopeNotGranted: refused,
   AudienceRefused: refused,
-  TokenRefused: () => "Check --scope: each scope must be a scope of the Auth Key.",
-  TransportFailure: unreachable,
-  TokenUnavailable: unreachable,
-  TimedOut: () => "Run the command again later.",
-  Stalled: () => "Check the network, and run the command again.",
+  TokenRefused: tokenRefused,
+  TransportFailure: Address.unreachable,
+  TokenUnavailable: Address.unreachable,
+  TimedOut: Address.late,
+  Stalled: Address.late,
+  UnexpectedResponse: Address.unexpected,
+  UnexpectedTokenResponse: Address.unexpected,
+  ServiceFailure: Address.refused,
   StatisticsMissingRegion: () => "Set --region to a region such as eu-west-1, or to all.",
   JobSlotStatisticsMissingRegion: () => "Set --region to a region such as eu-west-1, or to all.",
   JournalFailed: () => "Set --journal to a folder that can be written.",
-  UploadFailed: repeat
+  UploadFailed: repeat,
+  NotDeleted: ({ cause }, address) => fromError(cause, address),
+  NotAllCompleted: ({ causes = [] }, address) => fromError(causes[0], address)
 }
 
 /** The errors whose cause may be a setting: a variable of the environment, or the file `.env`. */
@@ -90,8 +109,12 @@ const ofSettings = new Set([
   "WrongCredentials",
   "TokenUnavailable",
   "TransportFailure",
-  "UnexpectedResponse"
+  "UnexpectedResponse",
+  "UnexpectedTokenResponse"
 ])
+
+/** The errors that only say what another error prevented. */
+const wrappers = new Set(["UploadFailed", "NotDeleted", "NotAllCompleted"])
 
 /**
  * Whether the cause of an error may be a setting.
@@ -100,20 +123,19 @@ const ofSettings = new Set([
  * @category getters
  */
 export const isOfSettings = (error: unknown): boolean =>
-  Option.exists(decode(error), ({ _tag, cause }) =>
-    _tag === "UploadFailed" ? isOfSettings(cause) : ofSettings.has(_tag)
+  Option.exists(decode(error), ({ _tag, cause, causes = [cause] }) =>
+    wrappers.has(_tag) ? isOfSettings(causes[0]) : ofSettings.has(_tag)
   )
 
 /**
- * The next step after an error, as one sentence. Undefined if the error itself says what to do. `host` is the host of
+ * The next step after an error, as one sentence. Undefined if the error itself says what to do. `address` is the way to
  * the service.
  *
  * @since 0.1.0
  * @category getters
  */
-export const fromError = (error: unknown, host = "this service"): string | undefined =>
+export const fromError = (error: unknown, address: Address.Address = {}): string | undefined =>
   Option.match(decode(error), {
     onNone: () => undefined,
-    onSome: (tagged) =>
-      Object.hasOwn(steps, tagged._tag) ? steps[tagged._tag]?.(tagged, tagged.host ?? host) : undefined
+    onSome: (tagged) => (Object.hasOwn(steps, tagged._tag) ? steps[tagged._tag]?.(tagged, address) : undefined)
   })

@@ -46,6 +46,16 @@ const inTerminal = (text: string): string => {
 }
 
 /**
+ * Whether everything before was written to the standard output of the process. Waits until it is written.
+ *
+ * @since 0.1.0
+ * @category output
+ */
+export const isWritten: Effect.Effect<boolean> = Effect.callback((resume) => {
+  process.stdout.write("", (error) => resume(Effect.succeed(error === undefined || error === null)))
+})
+
+/**
  * Writes a rendered line to the standard error, such as a line of a log.
  *
  * @since 0.1.0

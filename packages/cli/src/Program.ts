@@ -12,9 +12,9 @@ import * as Runtime from "effect/Runtime"
 import * as Stdio from "effect/Stdio"
 import * as Terminal from "effect/Terminal"
 import { assembly } from "./commands/assembly.ts"
-import * as Config from "effect/Config"
 import * as DotEnv from "./DotEnv.ts"
 import * as HelpText from "./HelpText.ts"
+import { currentAddress } from "./internal/currentAddress.ts"
 import * as Output from "./Output.ts"
 
 /**
@@ -25,13 +25,6 @@ const loadErrors = Effect.promise(async () => {
   const [ErrorLine, NextStep] = await Promise.all([import("./ErrorLine.ts"), import("./NextStep.ts")])
   return { ErrorLine, NextStep }
 })
-
-/** The host of the service, if ASSEMBLY_BASE_URL is a URL. */
-const hostOfService = Config.String("ASSEMBLY_BASE_URL").pipe(
-  Effect.map((text) => (URL.canParse(text) ? new URL(text).host : "")),
-  Effect.map((host) => (host === "" ? undefined : host)),
-  Effect.orElseSucceed(() => undefined)
-)
 
 const reportInvocation = Effect.fnUntraced(function* ({ commandPath, errors }: CliOutput.Presenter.InvalidInvocation) {
   const { ErrorLine } = yield* loadErrors
@@ -61,11 +54,11 @@ const report = Effect.fnUntraced(function* <E>(cause: Cause.Cause<E>) {
   const error = Cause.squash(cause)
   if (!Runtime.getErrorReported(error)) return
   const { ErrorLine, NextStep } = yield* loadErrors
-  const host = yield* hostOfService
-  const line = ErrorLine.fromCause(cause, host)
+  const address = yield* currentAddress
+  const line = ErrorLine.fromCause(cause, address.baseUrl?.host)
   if (line === undefined) return
   yield* Output.error(line)
-  const next = NextStep.fromError(error, host)
+  const next = NextStep.fromError(error, address)
   if (next !== undefined) yield* Output.hint(next)
   if (NextStep.isOfSettings(error)) for (const note of yield* DotEnv.notes) yield* Output.hint(note)
 })

@@ -53,6 +53,24 @@ describe("ErrorLine.fromError", () => {
       "append at tus.example.com: no (status 403)"
     ],
     [
+      new TusError.UploadGone({
+        request: "offset",
+        host: "tus.example.com",
+        status: 410,
+        message: "offset at tus.example.com: gone"
+      }),
+      "offset at tus.example.com: gone (status 410)"
+    ],
+    [
+      new TusError.ProtocolViolation({
+        request: "create",
+        host: "tus.example.com",
+        status: 200,
+        problem: "no headers"
+      }),
+      "create at tus.example.com: status 200, no headers"
+    ],
+    [
       new CliError.InvalidValue({
         option: "assetId",
         value: "xyz",

@@ -1,5 +1,6 @@
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as AuthError from "@assembly-effect/auth/AuthError"
+import { NotAllCompleted } from "@assembly-effect/cli/commands/wait"
 import * as CommandError from "@assembly-effect/cli/CommandError"
 import * as ExitCode from "@assembly-effect/cli/ExitCode"
 import * as AssemblyUploadError from "@assembly-effect/tus/AssemblyUploadError"
@@ -7,6 +8,8 @@ import type * as ResumableUpload from "@assembly-effect/tus/ResumableUpload"
 import * as TusError from "@assembly-effect/tus/TusError"
 import { describe, expect, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
+import { globSync, readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
 
 const { authentication, failed, network, usage } = ExitCode.codes
 
@@ -26,6 +29,13 @@ const filesFailed = (...errors: ReadonlyArray<ResumableUpload.ResumableUploadErr
 
 describe("ExitCode.fromError", () => {
   it.each<[string, unknown, number]>([
+    ["a blank Auth Key", new AuthError.InvalidCredentials({ issues: [] }), usage],
+    ["no tokens at the address", new AuthError.TokenRefused({ code: "SERVER_404", status: 404 }), failed],
+    ["no response to a token request", new AuthError.TokenUnavailable({ problem: "lost" }), network],
+    ["a server error of a token request", new AuthError.TokenUnavailable({ problem: "x", status: 500 }), failed],
+    ["a gateway in a token request", new AuthError.TokenUnavailable({ problem: "x", status: 502 }), network],
+    ["one reason for several Assemblies", new NotAllCompleted({ causes: [lost, lost], total: 3 }), network],
+    ["several reasons for several Assemblies", new NotAllCompleted({ causes: [lost, gone], total: 3 }), failed],
     ["an invalid request", new ApiError.InvalidRequest({ operation: "a", issues: [] }), usage],
     ["an audience that gets no tokens", new AuthError.AudienceRefused(refusal), authentication],
     ["a refused token request", new AuthError.TokenRefused(refusal), authentication],
@@ -38,5 +48,98 @@ describe("ExitCode.fromError", () => {
     ["no error at all", "a text", failed]
   ])("%s", (_, error, code) => {
     expect(ExitCode.fromError(error)).toBe(code)
+  })
+})
+
+const packages = fileURLToPath(new URL("../..", import.meta.url))
+
+/** The tags of the errors in the sources of some packages, each with the source of its class. */
+const tagsOf = (...names: ReadonlyArray<string>): ReadonlyMap<string, string> =>
+  new Map(
+    names
+      .flatMap((name) => globSync(`${packages}/${name}/src/**/*.ts`))
+      .flatMap((path) =>
+        readFileSync(path, "utf8")
+          .split(/\nexport class /)
+          .slice(1)
+      )
+      .flatMap((text) => {
+        const [, tag] = /^\w+\s+extends[^(]*TaggedError<\w+>\(\)\("(\w+)"/.exec(text) ?? []
+        return tag === undefined ? [] : [[tag, text] as const]
+      })
+  )
+
+/** The errors whose exit code is not 1, if they have no status. The code of every other error is 1. */
+const notFailed: Readonly<Record<string, number>> = {
+  InvalidRequest: usage,
+  InvalidCredentials: usage,
+  AuthenticationFailed: authentication,
+  WrongCredentials: authentication,
+  ScopeNotGranted: authentication,
+  AudienceRefused: authentication,
+  TransportFailure: network,
+  TimedOut: network,
+  TokenUnavailable: network,
+  Stalled: network,
+  CreationUnknown: network,
+  ConcatenationUnknown: network
+}
+
+/** The errors whose exit code does not depend on the status. */
+const isFixed = (tag: string): boolean => Object.hasOwn(notFailed, tag) && tag !== "TokenUnavailable"
+
+const statuses = [200, 301, 400, 401, 403, 404, 407, 408, 413, 423, 429, 500, 501, 502, 503, 504, 507]
+
+describe("the exit codes", () => {
+  const tags = tagsOf("schema", "auth", "api", "tus", "node")
+
+  it("are known for every error of the other packages", () => {
+    expect(tags.size).toBeGreaterThan(60)
+    for (const tag of Object.keys(notFailed)) expect([...tags.keys()]).toContain(tag)
+    for (const tag of tags.keys()) expect(ExitCode.fromError({ _tag: tag }), tag).toBe(notFailed[tag] ?? failed)
+  })
+
+  it("are those of the network for a gateway, whatever the error", () => {
+    for (const tag of tags.keys()) {
+      for (const status of statuses) {
+        const isGateway = [407, 502, 503, 504].includes(status)
+        const isRefusedToken = tag === "TokenRefused" && status !== 404
+        const expected = isGateway ? network : isRefusedToken ? authentication : failed
+        expect(ExitCode.fromError({ _tag: tag, status }), `${tag} ${status}`).toBe(
+          isFixed(tag) ? notFailed[tag] : expected
+        )
+      }
+    }
+  })
+
+  it("of the errors of the command line are in their classes, or those of a failure", () => {
+    const own = tagsOf("cli")
+    const withCode = [...own].filter(([, text]) => text.includes("[Runtime.errorExitCode]")).map(([tag]) => tag)
+    expect(withCode.toSorted()).toEqual(
+      [
+        "CannotRead",
+        "CannotReadCertificate",
+        "IncompleteCertificate",
+        "IncompleteKey",
+        "InvalidDocument",
+        "InvalidFlag",
+        "InvalidInput",
+        "NotAFolder",
+        "NotConfirmed",
+        "NotRun",
+        "NotWell",
+        "ProgramFailed",
+        "SameName"
+      ].toSorted()
+    )
+    for (const tag of own.keys()) expect(Object.hasOwn(notFailed, tag), tag).toBe(false)
+  })
+
+  it("have the meanings that the README shows", () => {
+    const readme = readFileSync(`${packages}/cli/README.md`, "utf8")
+    const rows = Object.entries(ExitCode.meanings).map(
+      ([kind, meaning]) => `| ${ExitCode.codes[kind as keyof typeof ExitCode.codes]} | ${meaning} |`
+    )
+    expect(readme).toContain(`| code | meaning |\n|---|---|\n${rows.join("\n")}\n`)
   })
 })

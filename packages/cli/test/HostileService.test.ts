@@ -127,6 +127,9 @@ const commands = (file: string): Readonly<Record<string, ReadonlyArray<string>>>
   "templates delete": ["templates", "delete", "t"]
 })
 
+/** Whether the responses are those of another program. */
+const isForeign = (kind: string): boolean => kind === "plain text" || kind === "a page"
+
 /** The characters that file names and arguments may contain. */
 const name = Hostile.evil.replaceAll(/[\0/]|[\ud800-\udfff]/gu, "")
 
@@ -150,6 +153,14 @@ describe("No text of the service is obeyed by a terminal, and a failure is one l
           )
           for (const line of lines) expect(line, command).toMatch(/^assembly: \S|^(?:Check|Run|Set|Add|Request) \S/)
           if (failed) expect(lines[0], command).toMatch(/^assembly: \S/)
+          if (isForeign(kind)) {
+            const { host } = new URL(origin)
+            const advice = `Check ASSEMBLY_BASE_URL: ${host} does not answer as the Assembly Processing Service does.`
+            expect(failed, command).toBe(true)
+            // The lines of doctor are wrapped.
+            const said = (stdout + stderr).replace(/\s+/g, " ")
+            expect(said.split(advice).length - 1, `${command}\n${stdout}${stderr}`).toBe(1)
+          }
         }
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
     )
@@ -197,7 +208,7 @@ describe("No text of the service is obeyed by a terminal, and a failure is one l
       const origin = yield* Hostile.serve("an entry without an end")
       const { failed, stderr } = yield* run(origin, ["list", "--json"])
       expect(failed).toBe(true)
-      expect(stderr).toMatch(/^assembly: .*(?:nested|deep).*\n$/)
+      expect(stderr).toMatch(/^assembly: .*(?:nested|deep).*\n.*\n$/)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 })

@@ -8,6 +8,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 
 const host = "api2.example.com"
+const baseUrl = new URL(`https://${host}`)
 
 const refused = (code: string, clockSkew?: number) =>
   new ApiError.AuthenticationFailed({
@@ -56,7 +57,33 @@ describe("NextStep.fromError", () => {
     ],
     [lost(), "Check the network, and run the command again."],
     [
-      new ApiError.TimedOut({ operation: "Assemblies.list", after: Duration.seconds(60) }),
+      new ApiError.TimedOut({ operation: "Assemblies.list", host, after: Duration.seconds(60) }),
+      "Check ASSEMBLY_BASE_URL, or run the command again later."
+    ],
+    [
+      new ApiError.TimedOut({ operation: "Results.save", host: "files.example.com", after: Duration.seconds(60) }),
+      "Check the network, or run the command again later."
+    ],
+    [
+      new CommandError.NotDeleted({ id: "a", cause: lost("ECONNREFUSED") }),
+      "Check ASSEMBLY_BASE_URL: no service listens at api2.example.com."
+    ],
+    [
+      new ApiError.UnexpectedResponse({
+        operation: "Results.save",
+        host,
+        status: 404,
+        problem: "not a file",
+        excerpt: ""
+      }),
+      undefined
+    ],
+    [
+      new AuthError.TokenUnavailable({ problem: "the service responded with status 500", status: 500 }),
+      "Run the command again later."
+    ],
+    [
+      new ApiError.ServiceFailure({ operation: "a", code: "DOWN", status: 503, explanation: "c" }),
       "Run the command again later."
     ],
     [
@@ -78,7 +105,7 @@ describe("NextStep.fromError", () => {
     ],
     ["a text", undefined]
   ])("%s", (error, step) => {
-    expect(NextStep.fromError(error, host)).toBe(step)
+    expect(NextStep.fromError(error, { baseUrl })).toBe(step)
   })
 
   it("an upload that failed has the exit code and the line of its cause", () => {
@@ -96,7 +123,58 @@ describe("NextStep.fromError", () => {
       code: "ECONNREFUSED",
       host: "tus.example.com"
     })
-    expect(NextStep.fromError(error, host)).toBe("Check ASSEMBLY_BASE_URL: no service listens at tus.example.com.")
+    expect(NextStep.fromError(error, { baseUrl })).toBe("Check the network: no service listens at tus.example.com.")
+  })
+})
+
+describe("NextStep.fromError through a proxy", () => {
+  const proxyOf = () => ({ variable: "HTTPS_PROXY", address: "http://proxy.test:8080" })
+  const page = (status: number) =>
+    new ApiError.UnexpectedResponse({ operation: "a", host, status, problem: "a body that is not JSON", excerpt: "" })
+
+  it.each<[string, unknown, string]>([
+    [
+      "no proxy listens",
+      lost("ECONNREFUSED"),
+      "Check HTTPS_PROXY: no proxy listens at http://proxy.test:8080. NO_PROXY names the hosts that need no proxy, such as api2.example.com."
+    ],
+    [
+      "its host is unknown",
+      lost("ENOTFOUND"),
+      "Check HTTPS_PROXY: the host of the proxy http://proxy.test:8080 is unknown."
+    ],
+    [
+      "it opens no tunnel",
+      lost("UND_ERR_ABORTED"),
+      "Check HTTPS_PROXY: the proxy http://proxy.test:8080 opens no connection to api2.example.com. It may need a name and a password."
+    ],
+    [
+      "it is silent",
+      lost("UND_ERR_CONNECT_TIMEOUT"),
+      "Check HTTPS_PROXY: the connection to api2.example.com goes through the proxy http://proxy.test:8080."
+    ],
+    [
+      "it closes the connection",
+      lost("ECONNRESET"),
+      "Check HTTPS_PROXY: the connection to api2.example.com goes through the proxy http://proxy.test:8080."
+    ],
+    [
+      "it asks for a password",
+      page(407),
+      "Set the name and the password in HTTPS_PROXY: the proxy http://proxy.test:8080 asks for them."
+    ],
+    [
+      "it answers itself",
+      page(403),
+      "Check ASSEMBLY_BASE_URL: api2.example.com does not answer as the Assembly Processing Service does. Another program may listen there. The request went through the proxy http://proxy.test:8080 (HTTPS_PROXY)."
+    ],
+    [
+      "nothing answers",
+      new ApiError.TimedOut({ operation: "a", host, after: Duration.seconds(60) }),
+      "Check ASSEMBLY_BASE_URL, or run the command again later. The request went through the proxy http://proxy.test:8080 (HTTPS_PROXY)."
+    ]
+  ])("%s", (_, error, step) => {
+    expect(NextStep.fromError(error, { baseUrl, proxyOf })).toBe(step)
   })
 })
 
@@ -105,6 +183,7 @@ describe("NextStep.isOfSettings", () => {
     [refused("INVALID_SIGNATURE"), true],
     [new CommandError.UploadFailed({ assembly: "kept", cause: refused("INVALID_SIGNATURE") }), true],
     [new CommandError.UploadFailed({ assembly: "ended", cause: new Error("failed") }), false],
+    [new CommandError.NotDeleted({ id: "a", cause: refused("INVALID_SIGNATURE") }), true],
     ["a text", false]
   ])("%s", (error, isOfSettings) => {
     expect(NextStep.isOfSettings(error)).toBe(isOfSettings)

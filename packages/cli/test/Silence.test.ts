@@ -16,27 +16,43 @@ import type { AddressInfo } from "node:net"
 import { format } from "node:util"
 import * as Screen from "./support/screen.ts"
 
-/** A server that never answers. `asked` resolves when the first request has arrived. */
-const silent = Effect.acquireRelease(
-  Effect.promise(
-    () =>
-      new Promise<{ readonly host: string; readonly asked: Promise<void>; readonly close: () => void }>((resolve) => {
-        const { promise: asked, resolve: ask } = Promise.withResolvers<void>()
-        const server = createServer(() => ask())
-        server.listen(0, "127.0.0.1", () =>
-          resolve({
-            host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-            asked,
-            close: () => {
-              server.closeAllConnections()
-              server.close()
-            }
-          })
-        )
+/** The status and the body of a response. */
+type Response = readonly [status: number, body: unknown]
+
+/**
+ * A server that answers the requests for which `answerOf` has a response, and never answers the others. `asked` waits for
+ * a request without a response whose method and path begin with a text.
+ */
+const serving = (answerOf: (request: string) => Response | undefined) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const arrived = new Map<string, () => void>()
+      const server = createServer((request, response) => {
+        const name = `${request.method} ${request.url}`
+        // The clock of the test starts in 1970, so a date would be wrong.
+        response.sendDate = false
+        const answer = answerOf(name)
+        if (answer !== undefined) {
+          response.writeHead(answer[0], { "content-type": "application/json" })
+          return response.end(JSON.stringify(answer[1]))
+        }
+        for (const [start, resolve] of arrived) if (name.startsWith(start)) resolve()
+        return
       })
-  ),
-  ({ close }) => Effect.sync(close)
-)
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+      return {
+        host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+        asked: (start: string) => new Promise<void>((resolve) => void arrived.set(start, resolve)),
+        close: () => {
+          server.closeAllConnections()
+          server.close()
+        }
+      }
+    }),
+    ({ close }) => Effect.sync(close)
+  )
+
+const silent = serving(() => undefined)
 
 const start = Effect.fnUntraced(function* (host: string, args: ReadonlyArray<string>) {
   const written = { stdout: "", stderr: "" }
@@ -69,27 +85,60 @@ const start = Effect.fnUntraced(function* (host: string, args: ReadonlyArray<str
 it.effect("a command says what it waits for, and gives up after a minute", () =>
   Effect.gen(function* () {
     const { asked, host } = yield* silent
+    const request = asked("GET /assemblies")
     const { fiber, written } = yield* start(host, ["list"])
-    yield* Effect.promise(() => asked)
+    yield* Effect.promise(() => request)
     yield* TestClock.adjust("5 seconds")
     expect(written).toEqual({ stdout: "", stderr: `Waiting for ${host} …\n` })
     yield* TestClock.adjust("55 seconds")
     const exit = yield* Fiber.join(fiber)
     expect(ExitCode.fromExit(exit)).toBe(ExitCode.codes.network)
     expect(Exit.isFailure(exit)).toBe(true)
-    expect(written.stderr.match(/Waiting for/g)).toHaveLength(1)
+    expect(written.stderr).toBe(
+      `Waiting for ${host} …\n` +
+        `assembly: Assemblies.list: no response from ${host} after 60 s\n` +
+        "Check ASSEMBLY_BASE_URL, or run the command again later.\n"
+    )
   })
 )
 
 it.effect("doctor prints what it knows at once, and waits 10 seconds for an answer", () =>
   Effect.gen(function* () {
     const { asked, host } = yield* silent
+    const request = asked("GET /assemblies")
     const { fiber, written } = yield* start(host, ["doctor"])
-    yield* Effect.promise(() => asked)
+    yield* Effect.promise(() => request)
     expect(written.stdout).toMatch(/^✓ settings .*\n$/)
     yield* TestClock.adjust("10 seconds")
     const exit = yield* Fiber.join(fiber)
     expect(ExitCode.fromExit(exit)).toBe(ExitCode.codes.network)
     expect(written.stdout).toContain(`✗ address       ${host} did not answer within 10 s\n`)
+  })
+)
+
+it.effect("doctor does not call a scope refused whose check got no answer, and waits 10 seconds for uploads too", () =>
+  Effect.gen(function* () {
+    const { asked, host } = yield* serving((request) => {
+      if (request.startsWith("GET /templates") || request.startsWith("OPTIONS")) return undefined
+      if (request.startsWith("GET /assemblies?")) return [200, { items: [], count: 0 }]
+      return request.startsWith("GET /assemblies/")
+        ? [404, { error: "ASSEMBLY_NOT_FOUND", message: "no" }]
+        : [400, { error: "INSUFFICIENT_AUTH_SCOPE", message: "no" }]
+    })
+    const [templates, uploads] = [asked("GET /templates"), asked("OPTIONS")]
+    const { fiber, written } = yield* start(host, ["doctor"])
+    yield* Effect.promise(() => templates)
+    yield* TestClock.adjust("10 seconds")
+    yield* Effect.promise(() => uploads)
+    yield* TestClock.adjust("10 seconds")
+    const exit = yield* Fiber.join(fiber)
+    expect(ExitCode.fromExit(exit)).toBe(ExitCode.codes.network)
+    expect(written.stdout).toContain("✓ scopes        assemblies:read\n")
+    expect(written.stdout).toContain(
+      "– scopes        not known: templates:read\n" +
+        `                → ${host} did not answer within 10 s. Run assembly doctor again later.\n`
+    )
+    expect(written.stdout).toContain(`✗ uploads       ${host} did not answer within 10 s\n`)
+    expect(written.stdout).not.toContain("refused")
   })
 )

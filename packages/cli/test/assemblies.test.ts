@@ -97,7 +97,7 @@ layer(services, { excludeTestServices: true })("the commands of one Assembly", (
       const [one, two] = yield* Effect.all([uploaded, failing])
       expect(yield* printed(Service.run(wait, [one.assembly_id]))).toBe(`${one.assembly_id}  completed, 2 results`)
       const error = yield* Effect.flip(Service.run(wait, [one.assembly_id, two.assembly_id]))
-      expect(error).toMatchObject({ _tag: "NotAllCompleted", failed: 1, total: 2 })
+      expect(error).toMatchObject({ _tag: "NotAllCompleted", causes: [{ _tag: "AssemblyFailed" }], total: 2 })
       expect((yield* TestConsole.errorLines).at(-1)).toMatch(
         new RegExp(`^assembly: Assembly ${two.assembly_id} failed with NO_COUNTRY`)
       )

@@ -63,7 +63,7 @@ it("fails if its output cannot be written, because the output may be a secret th
 })
 
 it("is silent if the reader of its output has ended, as in assembly list | head", async () => {
-  expect(await withOutput("pipe", "--help")).toEqual({ stderr: "", code: 0 })
+  expect(await withOutput("pipe", "--help")).toEqual({ stderr: "", code: 141 })
 })
 
 it("prints in one line which variable to set", async () => {

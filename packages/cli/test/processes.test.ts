@@ -28,19 +28,28 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
     }).pipe(Effect.scoped)
   )
 
-  it.effect("doctor says what works, and cancels the Assembly that it has created", () =>
-    Effect.gen(function* () {
-      const env = yield* environment
-      const cwd = yield* folderWith({})
-      const well = yield* assembly(cwd, env, "doctor")
-      expect(well).toMatchObject({ code: 0, stderr: "" })
-      expect(well.stdout).toMatch(/^✓ address +http:\/\/127\.0\.0\.1:\d+ answers as the service does/m)
-      expect(well.stdout).toMatch(/^✓ clock +as the clock of the service$/m)
-      expect(well.stdout).toMatch(/^✓ scopes +assemblies:read, templates:read, /m)
-      expect(well.stdout).toMatch(/^✓ uploads +tus 1\.0\.0: creation, /m)
-      const { stdout: listed } = yield* assembly(cwd, env, "list", "--json")
-      expect(JSON.parse(listed)).toMatchObject({ items: [{ ok: "ASSEMBLY_CANCELED" }] })
-    }).pipe(Effect.scoped)
+  it.effect(
+    "doctor says what works and creates nothing; with --upload it cancels the Assembly that it has created",
+    () =>
+      Effect.gen(function* () {
+        const env = yield* environment
+        const cwd = yield* folderWith({})
+        const well = yield* assembly(cwd, env, "doctor")
+        expect(well).toMatchObject({ code: 0, stderr: "" })
+        expect(well.stdout).toMatch(/^✓ address +http:\/\/127\.0\.0\.1:\d+ answers as the service does/m)
+        expect(well.stdout).toMatch(/^✓ clock +as the clock of the service$/m)
+        expect(well.stdout).toMatch(/^✓ scopes +assemblies:read, templates:read, /m)
+        expect(well.stdout).toMatch(/^✓ uploads +tus 1\.0\.0: creation, /m)
+        const listed = Effect.map(assembly(cwd, env, "list", "--json"), ({ stdout }): unknown => JSON.parse(stdout))
+        expect(yield* listed).toMatchObject({ items: [] })
+        const withUpload = yield* assembly(cwd, env, "doctor", "--upload")
+        expect(withUpload).toMatchObject({ code: 0, stderr: "" })
+        expect(withUpload.stdout).toMatch(/^✓ uploads +tus 1\.0\.0: creation, /m)
+        expect(yield* listed).toMatchObject({ items: [{ ok: "ASSEMBLY_CANCELED" }] })
+        const without = yield* assembly(cwd, env, "doctor", "--no-upload")
+        expect(without).toMatchObject({ code: 0, stderr: "" })
+        expect(without.stdout).not.toContain("uploads")
+      }).pipe(Effect.scoped)
   )
 
   it.effect("doctor says what to do about what does not work", () =>

@@ -143,6 +143,7 @@ describe("requests", () => {
 
   it.effect.each(cases)("assembly %s", ([args, name, path, params]) =>
     Effect.gen(function* () {
+      yield* TestClock.setTime(Date.UTC(2026, 1, 28))
       const { asked, run } = make()
       yield* run(...args.split(" "))
       expect(asked).toEqual([{ name, path, params }])
@@ -196,7 +197,7 @@ describe("requests", () => {
 describe("an invalid invocation is refused before anything is sent", () => {
   const cases: ReadonlyArray<readonly [args: string, message: string]> = [
     ["templates get ..", "an id other than . and .."],
-    ["templates list --page 0", "greater than or equal to 1"],
+    ["templates list --page 0", "a whole number from 1"],
     ["templates update thumbnails", "give at least one of --name, --file and --require-signature"],
     ["credentials update c1", "give at least one of --name, --type and --content"],
     ["credentials get a/b", "an id without slash"],
@@ -206,7 +207,7 @@ describe("an invalid invocation is refused before anything is sent", () => {
     ["keys update k1", "give at least one of --scope, --description, --can-show-secret, --smart-cdn and --algorithm"],
     ["keys secret k1", "give --show-secret to print the secret"],
     ["assets get short", "22 characters of Base64URL"],
-    ["assets list --limit 501", "between 1 and 500"],
+    ["assets list --limit 501", "a whole number from 1 to 500"],
     [`assets move-many ${assetId}`, "give either --folder or --root"],
     [`assets move-many --root --folder=${folderId} ${assetId}`, "give either --folder or --root"],
     ["bill 2026-13", "a month as YYYY-MM"],

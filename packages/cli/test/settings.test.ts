@@ -63,7 +63,16 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
       const { origin } = yield* foreign
       const other = yield* doctor({ ASSEMBLY_BASE_URL: origin })
       expect(other.code).toBe(1)
-      expect(other.stdout).toContain(`✗ address       ${origin} answers, but not as the service does: `)
+      expect(other.stdout).toContain(
+        `→ Check ASSEMBLY_BASE_URL: ${new URL(origin).host} does not answer as the Assembly Processing Service does.`
+      )
+
+      const path = yield* doctor({ ASSEMBLY_BASE_URL: `${env.ASSEMBLY_BASE_URL}/api` })
+      expect(path.code).toBe(1)
+      expect(path.stdout).toContain(
+        `→ Check ASSEMBLY_BASE_URL: it has the path /api, and ${host} does not answer there as the Assembly Processing Service does.\n`
+      )
+      expect(path.stdout).not.toContain("ASSEMBLY_AUTH_KEY.")
     }).pipe(Effect.scoped)
   )
 
@@ -94,6 +103,44 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
     }).pipe(Effect.scoped)
   )
 
+  it.effect("says which variables are from .env if the others are from the environment", () =>
+    Effect.gen(function* () {
+      const { ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET, ASSEMBLY_BASE_URL } = yield* environment
+      const { host } = new URL(ASSEMBLY_BASE_URL)
+      const file = { ASSEMBLY_BASE_URL: "http://127.0.0.1:1", ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET }
+      const cwd = yield* folderWith({ ".env": toDotEnv(file) })
+      const doctor = yield* assembly(cwd, { ASSEMBLY_BASE_URL }, "doctor", "--json")
+      expect(JSON.parse(doctor.stdout)).toContainEqual({
+        about: ".env",
+        verdict: "good",
+        text: `${cwd}/.env is read: ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET; the environment has ASSEMBLY_BASE_URL, and its value counts`
+      })
+
+      const wrong = yield* folderWith({ ".env": toDotEnv({ ...file, ASSEMBLY_AUTH_KEY: "nobody" }) })
+      const refused = yield* assembly(wrong, { ASSEMBLY_BASE_URL }, "list")
+      expect({ code: refused.code, said: refused.stderr.split("\n").slice(1) }).toEqual({
+        code: 3,
+        said: [
+          `Check ASSEMBLY_AUTH_KEY: ${host} has no such key.`,
+          `ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET: from ${wrong}/.env; ASSEMBLY_BASE_URL: from the environment.`,
+          ""
+        ]
+      })
+
+      const part = yield* folderWith({ ".env": toDotEnv({ ASSEMBLY_AUTH_SECRET }) })
+      const mixed = yield* assembly(part, { ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY }, "list")
+      expect({ code: mixed.code, said: mixed.stderr.split("\n") }).toEqual({
+        code: 2,
+        said: [
+          "assembly: set the environment variable ASSEMBLY_AUTH_SECRET",
+          "Set it in the environment or in the file .env; assembly emulator prints it for a service on this machine.",
+          `${part}/.env is not used: the environment has ASSEMBLY_AUTH_KEY, and the file could send it to another address. Set all three variables in the environment, or all three in the file.`,
+          ""
+        ]
+      })
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("a command whose settings are missing says why .env does not help", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
@@ -109,7 +156,7 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
       expect(yield* ofFile(toDotEnv({ ASSEMBLY_BASE_URL }), { ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET })).toEqual({
         code: 2,
         said: [
-          "<folder>/.env is not used: the environment has ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET, and the file could send them to another address."
+          "<folder>/.env is not used: the environment has ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET, and the file could send them to another address. Set all three variables in the environment, or all three in the file."
         ]
       })
       const lost = `ASSEMBLY_BASE_URL ${ASSEMBLY_BASE_URL}\nASSEMBLY_AUTH_KEY=${ASSEMBLY_AUTH_KEY}\nASSEMBLY_AUTH_SECRET=`

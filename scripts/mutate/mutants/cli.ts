@@ -254,8 +254,13 @@ export const cli = [
       },
       {
         name: "a full disk is a success",
-        find: `    process.exitCode = 1\n`,
-        replace: ``
+        find: `code === "EPIPE" ? unread : 1`,
+        replace: `code === "EPIPE" ? unread : 0`
+      },
+      {
+        name: "an output without a reader is a success",
+        find: `code === "EPIPE" ? unread : 1`,
+        replace: `code === "EPIPE" ? 0 : 1`
       }
     ]
   ),

@@ -396,7 +396,12 @@ export const cliRead: ReadonlyArray<Mutant> = [
         replace: `first`
       },
       { name: "a stalled upload has the exit code 1", find: `Stalled: "network",`, replace: `` },
-      { name: "a refused token has the exit code 1", find: `TokenRefused: "authentication",`, replace: `` },
+      {
+        name: "a refused token has the exit code 1",
+        find: `"TokenRefused") && status !== 404`,
+        replace: `"TokenRefused") && false`
+      },
+      { name: "a gateway has the exit code 1", find: `if (gatewayStatuses.has(status)) return "network"`, replace: `` },
       { name: "a lost response has the exit code 1", find: `  CreationUnknown: "network",`, replace: `` },
       { name: "a refused audience has the exit code 1", find: `AudienceRefused: "authentication",`, replace: `` },
       {
@@ -415,11 +420,50 @@ export const cliRead: ReadonlyArray<Mutant> = [
         find: `if (clockSkew !== undefined) return "Set`,
         replace: `if (clockSkew === 0) return "Set`
       },
-      { name: "a lost name server is a lost network", find: `"EAI_AGAIN", `, replace: `` },
       {
         name: "an upload that fails does not say why .env is not used",
-        find: `_tag === "UploadFailed" ? isOfSettings(cause)`,
-        replace: `_tag === "" ? isOfSettings(cause)`
+        find: `new Set(["UploadFailed", `,
+        replace: `new Set([`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/address.ts",
+    ["NextStep"],
+    [
+      { name: "a lost name server is a lost network", find: `code === "EAI_AGAIN" || `, replace: `` },
+      {
+        name: "the host of a result is taken for ASSEMBLY_BASE_URL",
+        find: `!operation.startsWith("Results.") && `,
+        replace: ``
+      },
+      {
+        name: "a proxy that is down is taken for the service",
+        find: `throughProxy(failure, host, route) ?? `,
+        replace: ``
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/proxy.ts",
+    ["proxy"],
+    [
+      { name: "an error shows the password of a proxy", find: `new URL(value).origin`, replace: `value` },
+      {
+        name: "the port in NO_PROXY does not count",
+        find: `if (only !== "" && Number(only) !== Number(port)) return false`,
+        replace: ``
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/commands/doctor.ts",
+    ["Silence"],
+    [
+      {
+        name: "doctor waits for uploads as long as an upload does",
+        find: `Effect.provideService(Tus.RequestTimeout, patience)`,
+        replace: `Effect.provideService(Tus.RequestTimeout, Duration.seconds(30))`
       }
     ]
   ),

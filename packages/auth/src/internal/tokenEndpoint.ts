@@ -96,6 +96,7 @@ const toError = (
   if (status >= 500) {
     return new AuthError.TokenUnavailable({
       problem: `the service responded with status ${status}`,
+      status,
       ...(Option.isSome(wait) ? { retryAfter: wait.value } : undefined)
     })
   }

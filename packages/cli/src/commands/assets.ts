@@ -10,13 +10,13 @@ import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import * as Format from "../Format.ts"
 import * as Cells from "../internal/cells.ts"
 import * as Confirm from "../internal/confirm.ts"
 import * as Facts from "../internal/facts.ts"
 import { jsonFlag } from "../internal/flags.ts"
 import { given } from "../internal/given.ts"
+import * as WholeNumber from "../internal/wholeNumber.ts"
 import * as Output from "../Output.ts"
 import * as Table from "../Table.ts"
 
@@ -40,9 +40,8 @@ const list = Command.make(
       Argument.withDescription("Only assets whose path begins with this text, such as reports/"),
       Argument.optional
     ),
-    limit: Flag.Int("limit").pipe(
+    limit: WholeNumber.flag("limit", { minimum: 1, maximum: 500 }).pipe(
       Flag.withDescription("Assets per page, 1 to 500 (default: 100)"),
-      Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 500 }))),
       Flag.withDefault(100)
     ),
     cursor: Flag.String("cursor").pipe(

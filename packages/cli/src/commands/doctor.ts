@@ -9,6 +9,7 @@ import * as Templates from "@assembly-effect/api/Templates"
 import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Tus from "@assembly-effect/tus/Tus"
+import * as TusError from "@assembly-effect/tus/TusError"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -26,7 +27,8 @@ import * as DotEnv from "../DotEnv.ts"
 import * as ErrorLine from "../ErrorLine.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Format from "../Format.ts"
-import { jsonFlag } from "../internal/flags.ts"
+import * as Address from "../internal/address.ts"
+import { currentAddress } from "../internal/currentAddress.ts"
 import * as Health from "../internal/health.ts"
 import * as NextStep from "../NextStep.ts"
 import * as Output from "../Output.ts"
@@ -47,27 +49,37 @@ export class NotWell extends Schema.TaggedError<NotWell>()("NotWell", {
 
 const variables = ["ASSEMBLY_BASE_URL", "ASSEMBLY_AUTH_KEY", "ASSEMBLY_AUTH_SECRET"] as const
 
-const { failed, usage } = ExitCode.codes
+const { failed, network, usage } = ExitCode.codes
 
 /** The time limit of each check. */
 const patience = Duration.seconds(10)
 
 const limited = <A, E, R>(check: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  check.pipe(AssemblyClient.withTimeout(patience), AssemblyClient.withDeadline(patience))
+  check.pipe(
+    AssemblyClient.withTimeout(patience),
+    AssemblyClient.withDeadline(patience),
+    Effect.provideService(Tus.RequestTimeout, patience)
+  )
 
-const isTimedOut = Schema.is(ApiError.TimedOut)
+/** The errors of requests that got no response in time. */
+const isLate = Schema.is(Schema.Union([ApiError.TimedOut, TusError.Stalled]))
 
 const problemOf = (error: unknown, host: string | undefined): string =>
-  isTimedOut(error)
-    ? `${error.host ?? host ?? "the service"} did not answer within ${Duration.toSeconds(error.after)} s`
+  isLate(error)
+    ? `${error.host ?? host ?? "the service"} did not answer within ${Format.duration(error.after)}`
     : ErrorLine.fromError(error, host)
 
 /**
  * The finding about a thing that does not work because of `error`. Its advice and its exit code are those of a command
  * that fails with `error`.
  */
-const broken = (about: string, error: unknown, host: string | undefined, otherwise: string): Health.Finding =>
-  Health.bad(about, problemOf(error, host), NextStep.fromError(error, host) ?? otherwise, ExitCode.fromError(error))
+const broken = (about: string, error: unknown, address: Address.Address, otherwise: string): Health.Finding =>
+  Health.bad(
+    about,
+    problemOf(error, address.baseUrl?.host),
+    NextStep.fromError(error, address) ?? otherwise,
+    ExitCode.fromError(error)
+  )
 
 /**
  * The findings about the file `.env`: which variables are read from the file, why the file is not used, and which of
@@ -76,17 +88,17 @@ const broken = (about: string, error: unknown, host: string | undefined, otherwi
 const dotEnv = Effect.map(DotEnv.Current, (report) => {
   if (report === undefined) return []
   const { has, ignored, loaded, path, problems } = report
+  const others = [...has].filter((name) => !loaded.has(name))
+  const also = others.length === 0 ? "" : `; the environment has ${others.join(", ")}, and its value counts`
   return [
-    ...(loaded.size === 0 ? [] : [Health.good(".env", `${path} is read: ${[...loaded].join(", ")}`)]),
-    ...(ignored === undefined
-      ? []
-      : [Health.note(".env", `${path} is not used: ${ignored}`, "Set all three variables in one place.")]),
+    ...(loaded.size === 0 ? [] : [Health.good(".env", `${path} is read: ${[...loaded].join(", ")}${also}`)]),
+    ...(ignored === undefined ? [] : [Health.note(".env", `${path} is not used: ${ignored}`, DotEnv.ignoredAdvice)]),
     ...(has.size > 0 && loaded.size === 0 && ignored === undefined
       ? [
           Health.note(
             ".env",
             `${path} is not used: the environment has ${[...has].join(", ")}`,
-            "The environment wins."
+            "The value of the environment counts."
           )
         ]
       : []),
@@ -104,7 +116,7 @@ const settings = Effect.gen(function* () {
     return Health.bad(
       "settings",
       `${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} not set`,
-      "Set them in the environment or in the file .env; assembly emulator prints them for a service on this machine.",
+      NextStep.missing(missing.length),
       usage
     )
   }
@@ -115,25 +127,19 @@ const settings = Effect.gen(function* () {
 /** An id that no Assembly has, because ids are random. */
 const nobody = Assembly.AssemblyId.make("0".repeat(32))
 
-/** The errors that show that the service itself answered. */
-const isOfService = ({ _tag }: { readonly _tag: string }): boolean =>
-  _tag === "ServiceFailure" || _tag === "RateLimited"
+/** Whether an error shows that the service itself answered. */
+const isOfService = (error: Address.Failure, way: Address.Address): boolean =>
+  error._tag === "RateLimited" ||
+  (error._tag === "ServiceFailure" && !Address.isWrongPath(error, way) && ExitCode.fromError(error) === failed)
 
-const address = Effect.fnUntraced(function* (baseUrl: string, host: string) {
+const address = Effect.fnUntraced(function* (baseUrl: string, way: Address.Address) {
   const before = yield* Clock.currentTimeMillis
   const answer = yield* Effect.result(Assemblies.get(nobody))
   const elapsed = Format.latency((yield* Clock.currentTimeMillis) - before)
-  if (Result.isSuccess(answer) || isOfService(answer.failure)) {
+  if (Result.isSuccess(answer) || isOfService(answer.failure, way)) {
     return Health.good("address", `${baseUrl} answers as the service does, in ${elapsed}`)
   }
-  const { failure } = answer
-  if (failure._tag !== "UnexpectedResponse") return broken("address", failure, host, "Check ASSEMBLY_BASE_URL.")
-  return Health.bad(
-    "address",
-    `${baseUrl} answers, but not as the service does: ${ErrorLine.fromError(failure, host)}`,
-    "Check ASSEMBLY_BASE_URL: another program may listen there.",
-    failed
-  )
+  return broken("address", answer.failure, way, "Check ASSEMBLY_BASE_URL.")
 })
 
 /** A larger skew can break other programs, although this client corrects a skew of up to an hour. */
@@ -162,19 +168,18 @@ const clock = Effect.fnUntraced(function* (baseUrl: string) {
   })
 })
 
-/** What a response shows about the credentials and a scope. */
-type Access = "granted" | "missing" | ApiError.AuthenticationFailed | "unknown"
+/** What a response shows about a scope, or the error of a request that shows nothing about it. */
+type Access = "granted" | "missing" | ApiError.Common | ApiError.AuthenticationFailed | { readonly _tag: string }
 
 const accessOf = <A, E extends { readonly _tag: string }, R>(
-  request: Effect.Effect<A, E | ApiError.AuthenticationFailed, R>
+  request: Effect.Effect<A, E, R>
 ): Effect.Effect<Access, never, R> =>
   Effect.match(request, {
     onSuccess: (): Access => "granted",
-    onFailure: (error): Access => {
-      if (!("code" in error) || error._tag !== "AuthenticationFailed") return "unknown"
-      return error.code === "INSUFFICIENT_AUTH_SCOPE" ? "missing" : error
-    }
+    onFailure: (error): Access => (isRefusal(error) && error.code === "INSUFFICIENT_AUTH_SCOPE" ? "missing" : error)
   })
+
+const isRefusal = Schema.is(ApiError.AuthenticationFailed)
 
 /** One request for each scope that permits reading. None of these requests changes anything. */
 const readings: Readonly<Record<string, Effect.Effect<Access, never, AssemblyClient.AssemblyClient>>> = {
@@ -190,25 +195,43 @@ const readings: Readonly<Record<string, Effect.Effect<Access, never, AssemblyCli
   "dam:read": accessOf(Dam.list({ limit: 1 }))
 }
 
-const key = "Check ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET."
+interface Reading {
+  readonly scope: string
+  readonly access: Access
+}
+
+/** The scopes whose requests failed with the same problem, in one finding. */
+const unknownScopes = (found: ReadonlyArray<Reading>, host: string | undefined): ReadonlyArray<Health.Finding> => {
+  const problems = found.flatMap(({ access, scope }) =>
+    typeof access === "string" ? [] : [{ scope, problem: problemOf(access, host) }]
+  )
+  return [...Map.groupBy(problems, ({ problem }) => problem)].map(([problem, scopes]) =>
+    Health.note(
+      "scopes",
+      `not known: ${scopes.map(({ scope }) => scope).join(", ")}`,
+      `${problem}. Run assembly doctor again later.`
+    )
+  )
+}
 
 /** Whether the service accepts the key, and what the key may read. */
-const credentials = Effect.fnUntraced(function* (host: string) {
-  const found = yield* Effect.forEach(
+const credentials = Effect.fnUntraced(function* (way: Address.Address) {
+  const found: ReadonlyArray<Reading> = yield* Effect.forEach(
     Object.entries(readings),
     ([scope, access]) => Effect.map(access, (one) => ({ scope, access: one })),
     { concurrency: 3 }
   )
-  const refused = found.find(({ access }) => typeof access !== "string")?.access
-  if (refused !== undefined && typeof refused !== "string") {
-    return [broken("credentials", refused, host, key)]
-  }
+  const refused = found.find(({ access }) => isRefusal(access))?.access
+  if (refused !== undefined)
+    return [broken("credentials", refused, way, "Check ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET.")]
   const scopes = (wanted: Access) => found.filter(({ access }) => access === wanted).map(({ scope }) => scope)
-  const [granted, missing, unknown] = [scopes("granted"), scopes("missing"), scopes("unknown")]
+  const [granted, missing] = [scopes("granted"), scopes("missing")]
+  const [first] = found
+  if (granted.length + missing.length === 0) {
+    return [broken("credentials", first?.access, way, "Run assembly doctor again later.")]
+  }
   return [
-    granted.length + missing.length === 0
-      ? Health.bad("credentials", "no request could be made with the Auth Key", key, failed)
-      : Health.good("credentials", "the service accepts the Auth Key"),
+    Health.good("credentials", "the service accepts the Auth Key"),
     ...(granted.length === 0 ? [] : [Health.good("scopes", granted.join(", "))]),
     ...(missing.length === 0
       ? []
@@ -219,15 +242,7 @@ const credentials = Effect.fnUntraced(function* (host: string) {
             "If a command needs one: assembly keys update --scope … replaces the scopes of a key."
           )
         ]),
-    ...(unknown.length === 0
-      ? []
-      : [
-          Health.note(
-            "scopes",
-            `not known: ${unknown.join(", ")}`,
-            "The service refused the request for another reason."
-          )
-        ])
+    ...unknownScopes(found, way.baseUrl?.host)
   ]
 })
 
@@ -241,8 +256,9 @@ const useful: Readonly<Record<string, string>> = {
   termination: "an unfinished upload cannot be deleted"
 }
 
-const abilities = Effect.fnUntraced(function* (created: Assembly.Status) {
-  const { extensions, maxSize, versions } = yield* Effect.flatMap(UploadTarget.fromAssembly(created), Tus.discover)
+/** What the server of uploads can do. */
+const abilities = Effect.fnUntraced(function* (target: UploadTarget.UploadTarget) {
+  const { extensions, maxSize, versions } = yield* Tus.discover(target)
   const missing = Object.keys(useful).filter((name) => !extensions.includes(name))
   const size = maxSize === undefined ? "" : `; up to ${Format.bytes(maxSize)} a file`
   const text = `tus ${versions.join(", ") || "of an unknown version"}: ${extensions.join(", ") || "no extensions"}${size}`
@@ -254,23 +270,48 @@ const abilities = Effect.fnUntraced(function* (created: Assembly.Status) {
   ]
 })
 
-/** Creates an Assembly that waits for a file, asks its tus server what it can do, and cancels the Assembly. */
-const uploads = Effect.fnUntraced(function* (host: string) {
+/**
+ * Asks the server of uploads at the address of the service what it can do. The service may have this server elsewhere,
+ * which only an Assembly tells, so a refusal is no problem.
+ */
+const uploadsHere = Effect.fnUntraced(function* (baseUrl: string, way: Address.Address) {
+  const target = UploadTarget.make({
+    tusUrl: `${baseUrl}/resumable/files/`,
+    assemblySslUrl: `${baseUrl}/assemblies/${nobody}`,
+    baseUrl
+  })
+  return yield* Effect.flatMap(target, abilities).pipe(
+    Effect.catch((error) =>
+      Effect.succeed([
+        ExitCode.fromError(error) === network
+          ? broken("uploads", error, way, "assembly doctor --no-upload skips this check.")
+          : Health.note(
+              "uploads",
+              `not known: ${problemOf(error, way.baseUrl?.host)}`,
+              "assembly doctor --upload creates an Assembly, asks the server of its uploads, and cancels it."
+            )
+      ])
+    )
+  )
+})
+
+/** Creates an Assembly that waits for a file, asks the server of its uploads what it can do, and cancels the Assembly. */
+const uploadsOfAssembly = Effect.fnUntraced(function* (way: Address.Address) {
   const created = yield* Effect.result(Assemblies.create({ numExpectedUploadFiles: 1 }))
   if (Result.isFailure(created)) {
     const { failure } = created
     if (failure._tag !== "AuthenticationFailed") {
-      return [broken("uploads", failure, host, "assembly doctor --no-upload skips this check.")]
+      return [broken("uploads", failure, way, "assembly doctor --no-upload skips this check.")]
     }
-    const problem = ErrorLine.fromError(failure, host)
+    const problem = ErrorLine.fromError(failure, way.baseUrl?.host)
     return [
       Health.note("uploads", `not known: ${problem}`, "A key with the scope assemblies:write can create Assemblies.")
     ]
   }
   const { assembly_id: id } = created.success
-  return yield* abilities(created.success).pipe(
+  return yield* Effect.flatMap(UploadTarget.fromAssembly(created.success), abilities).pipe(
     Effect.catch((error) =>
-      Effect.succeed([broken("uploads", error, undefined, "Check that this network reaches the host of uploads.")])
+      Effect.succeed([broken("uploads", error, way, "Check that this network reaches the host of uploads.")])
     ),
     Effect.ensuring(Effect.ignore(Assemblies.cancel(id)))
   )
@@ -280,17 +321,18 @@ const uploads = Effect.fnUntraced(function* (host: string) {
 type Tell = (found: ReadonlyArray<Health.Finding>) => Effect.Effect<void>
 
 /** All checks of a service whose settings are complete. The later checks make no sense if the address is wrong. */
-const examine = Effect.fnUntraced(function* (withUpload: boolean, tell: Tell) {
+const examine = Effect.fnUntraced(function* (upload: Option.Option<boolean>, tell: Tell) {
   const baseUrl = (yield* Config.String("ASSEMBLY_BASE_URL")).replace(/\/+$/, "")
-  const host = new URL(baseUrl).host
-  const reached = yield* address(baseUrl, host)
+  const way = yield* currentAddress
+  const reached = yield* address(baseUrl, way)
   yield* tell([reached])
   if (reached.verdict === "bad") return
   yield* tell(yield* clock(baseUrl))
-  const found = yield* credentials(host)
+  const found = yield* credentials(way)
   yield* tell(found)
   const isAccepted = found.some(({ about, verdict }) => about === "credentials" && verdict === "good")
-  if (withUpload && isAccepted) yield* tell(yield* uploads(host))
+  if (!isAccepted || Option.contains(upload, false)) return
+  yield* tell(yield* Option.isSome(upload) ? uploadsOfAssembly(way) : uploadsHere(baseUrl, way))
 })
 
 /** `assembly doctor`: checks the settings, the service, the credentials and uploads. */
@@ -298,10 +340,12 @@ export const doctor = Command.make(
   "doctor",
   {
     upload: Flag.Boolean("upload").pipe(
-      Flag.withDescription("Check uploads: creates an Assembly and cancels it (default: yes)"),
-      Flag.withDefault(true)
+      Flag.withDescription(
+        "Check uploads with a new Assembly, and cancel it; --no-upload checks none (default: ask the server of uploads)"
+      ),
+      Flag.optional
     ),
-    json: jsonFlag
+    json: Flag.Boolean("json").pipe(Flag.withDescription("Print the findings as JSON"), Flag.withDefault(false))
   },
   Effect.fnUntraced(function* ({ json, upload }) {
     const layout = yield* Output.layout
@@ -319,9 +363,7 @@ export const doctor = Command.make(
           Effect.andThen(limited(examine(upload, tell))),
           Effect.provide(AssemblyNode.layerConfig()),
           Effect.catch((error) =>
-            tell([
-              broken("settings", error, undefined, "Correct the variable; assembly doctor --help shows an example.")
-            ])
+            tell([broken("settings", error, {}, "Correct the variable; assembly doctor --help shows an example.")])
           )
         )
     if (json) yield* Output.json(Schema.Array(Health.Finding))(findings)
@@ -336,7 +378,7 @@ export const doctor = Command.make(
     "Check the settings, the service, the credentials and uploads, and say how to fix each problem"
   ),
   Command.withExamples([
-    { command: "assembly doctor", description: "All checks; fails if something does not work" },
-    { command: "assembly doctor --no-upload", description: "Send only requests that change nothing" }
+    { command: "assembly doctor", description: "All checks that change nothing; fails if something does not work" },
+    { command: "assembly doctor --upload", description: "Also create an Assembly, and cancel it" }
   ])
 )

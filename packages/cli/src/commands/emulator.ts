@@ -20,6 +20,7 @@ import * as RequestLine from "../internal/requestLine.ts"
 import * as RunProgram from "../RunProgram.ts"
 import * as Shell from "../internal/shell.ts"
 import * as SystemProblem from "../internal/systemProblem.ts"
+import * as WholeNumber from "../internal/wholeNumber.ts"
 import * as Output from "../Output.ts"
 import * as Style from "../Style.ts"
 
@@ -40,20 +41,6 @@ const flagOf = {
   allowedHosts: "--allowed-host",
   tls: "--tls-cert and --tls-key"
 } as const
-
-/** The value of a flag of `assembly emulator` is invalid. */
-export class InvalidFlag extends Schema.TaggedError<InvalidFlag>()("InvalidFlag", {
-  flag: Schema.String,
-  value: Schema.String,
-  rule: Schema.String,
-  code: Schema.optionalKey(Schema.String)
-}) {
-  override readonly [Runtime.errorExitCode] = ExitCode.codes.usage
-  override get message() {
-    const why = this.code === undefined ? "" : ` (${this.code})`
-    return `${this.flag}: Expected ${this.rule}, got ${JSON.stringify(this.value)}${why}`
-  }
-}
 
 /** Only one part of an Auth Key was given: the key or the secret. */
 export class IncompleteKey extends Schema.TaggedError<IncompleteKey>()("IncompleteKey", {}) {
@@ -162,9 +149,8 @@ const writeRequest = Effect.fnUntraced(function* (entry: RequestLog.Entry) {
 export const emulator = Command.make(
   "emulator",
   {
-    port: Flag.Int("port").pipe(
+    port: WholeNumber.flag("port", { minimum: 0, maximum: 65_535 }).pipe(
       Flag.withDescription("The port to listen on (default: a free port)"),
-      Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 }))),
       Flag.withDefault(0)
     ),
     // `Flag.Directory` is not used, because it reads an empty text as the current folder.
@@ -240,7 +226,8 @@ export const emulator = Command.make(
           : []),
         "# Running. Press Ctrl+C to stop."
       ])
-      return yield* Effect.never
+      // Without these lines, nobody knows the address and the key.
+      return (yield* Output.isWritten) ? yield* Effect.never : undefined
     })
     const capabilities = yield* TerminalCapabilities.TerminalCapabilities
     const onRequest = (entry: RequestLog.Entry) =>
@@ -275,7 +262,7 @@ export const emulator = Command.make(
           ),
         InvalidOption: ({ code, option, rule, value }) =>
           Effect.fail(
-            new InvalidFlag({
+            new CommandError.InvalidFlag({
               flag: flagOf[option],
               value,
               rule,

@@ -5,24 +5,22 @@ import * as Flag from "effect/cli/Flag"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as AssemblyTable from "../AssemblyTable.ts"
 import { jsonFlag, repeated } from "../internal/flags.ts"
 import * as Moment from "../internal/moment.ts"
 import * as Pages from "../internal/pages.ts"
+import * as WholeNumber from "../internal/wholeNumber.ts"
 import * as Output from "../Output.ts"
 import type * as Table from "../Table.ts"
 
-const pageFlag = Flag.Int("page").pipe(
+const pageFlag = WholeNumber.flag("page", { minimum: 1 }).pipe(
   Flag.withDescription("The page number, from 1 (default: 1)"),
-  Flag.withSchema(Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))),
   Flag.withDefault(AssemblyList.defaults.page)
 )
 
-const pageSizeFlag = Flag.Int("page-size").pipe(
-  Flag.withDescription("Assemblies per page, 1 to 5000 (default: 50; 500 with --all)"),
-  Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 5000 })))
+const pageSizeFlag = WholeNumber.flag("page-size", { minimum: 1, maximum: 5000 }).pipe(
+  Flag.withDescription("Assemblies per page, 1 to 5000 (default: 50; 500 with --all)")
 )
 
 const rangeFlags = {
@@ -106,6 +104,7 @@ export const list = Command.make(
     }
   })
 ).pipe(
+  Command.validate(({ from, to }) => Moment.checkPeriod(from, Option.getOrUndefined(to))),
   Command.withDescription("List Assemblies, newest first"),
   Command.withExamples([
     { command: "assembly list --since 24h --type failed", description: "What failed in the last day" },

@@ -81,6 +81,7 @@ const stats = Command.make(
     ])
   })
 ).pipe(
+  Command.validate(({ since }) => Moment.checkPeriod(since)),
   Command.withDescription("Show how many job slots were in use over time. Periods without jobs are left out"),
   Command.withExamples([
     { command: "assembly queues stats --region eu-west-1 --since 24h", description: "The last day" },

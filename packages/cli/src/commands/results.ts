@@ -21,6 +21,7 @@ import { jsonFlag, repeated } from "../internal/flags.ts"
 import * as NextCommand from "../internal/nextCommand.ts"
 import * as ResultFiles from "../internal/resultFiles.ts"
 import * as SystemProblem from "../internal/systemProblem.ts"
+import * as WholeNumber from "../internal/wholeNumber.ts"
 import * as Output from "../Output.ts"
 import * as Table from "../Table.ts"
 
@@ -183,13 +184,16 @@ const download = Command.make(
       Flag.withDescription("Replace files that differ from the results"),
       Flag.withDefault(false)
     ),
-    concurrency: Flag.Int("concurrency").pipe(
+    concurrency: WholeNumber.flag("concurrency", { minimum: 1, maximum: 32 }).pipe(
       Flag.withDescription("How many files are downloaded at the same time, 1 to 32 (default: 4)"),
-      Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 32 }))),
       Flag.withDefault(defaultConcurrency)
+    ),
+    json: Flag.Boolean("json").pipe(
+      Flag.withDescription("Print each file as a line of JSON when it is complete"),
+      Flag.withDefault(false)
     )
   },
-  Effect.fnUntraced(function* ({ assemblyId: id, concurrency, output, overwrite, steps }) {
+  Effect.fnUntraced(function* ({ assemblyId: id, concurrency, json, output, overwrite, steps }) {
     const paths = yield* Path.Path
     const status = yield* Assemblies.get(id)
     if (!Assembly.isOver(status)) return yield* new StillRunning({ assemblyId: id })
@@ -208,7 +212,7 @@ const download = Command.make(
         yield* refuseLinks(output, result)
         const state = yield* stateAt(path, result)
         if (state === "other" && !overwrite) return yield* new FileExists({ path })
-        return { file: result.file, path, isThere: state === "same" }
+        return { file: result.file, step: result.step, path, isThere: state === "same" }
       })
     )
     const folders = new Set(files.map(({ path }) => paths.dirname(path)))
@@ -217,10 +221,12 @@ const download = Command.make(
     })
     yield* Effect.forEach(
       files,
-      Effect.fnUntraced(function* ({ file, isThere, path }) {
-        if (isThere) return yield* Output.lines([`${path} is there already`])
-        const saved = yield* Results.save(file, path)
-        yield* Output.lines([`${saved.path} (${Format.bytes(saved.size)})`])
+      Effect.fnUntraced(function* ({ file, isThere, path, step }) {
+        const saved = isThere ? undefined : yield* Results.save(file, path)
+        const size = saved?.size ?? file.size
+        yield* json
+          ? Output.jsonLine({ event: isThere ? "AlreadyThere" : "Downloaded", step, path, size: size ?? null })
+          : Output.lines([isThere ? `${path} is there already` : `${path} (${Format.bytes(size ?? 0)})`])
       }),
       { concurrency, discard: true }
     )
@@ -231,7 +237,8 @@ const download = Command.make(
   ),
   Command.withExamples([
     { command: "assembly results download <assemblyId> -o thumbnails", description: "All results into a folder" },
-    { command: "assembly results download --step resized <assemblyId>", description: "The results of one Step" }
+    { command: "assembly results download --step resized <assemblyId>", description: "The results of one Step" },
+    { command: "assembly results download --json <assemblyId> | jq -r .path", description: "Only the paths" }
   ])
 )
 

@@ -7,6 +7,8 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { jsonFlag } from "../internal/flags.ts"
+import * as FlagValue from "../internal/flagValue.ts"
+import * as CommandError from "../CommandError.ts"
 import * as Moment from "../internal/moment.ts"
 import * as TemplateId from "../internal/templateId.ts"
 import * as Output from "../Output.ts"
@@ -19,8 +21,20 @@ interface Query {
   readonly template: string
 }
 
+const expected = "an age such as 24h or 7d, or a date of the last 91 days"
+
 const read = ({ region, since, template }: Query) =>
-  Assemblies.statistics({ region, since, ...(template === "none" ? {} : { templateId: template }) })
+  Assemblies.statistics({ region, since, ...(template === "none" ? {} : { templateId: template }) }).pipe(
+    Effect.catchTag("StatisticsInvalidTime", () =>
+      Effect.fail(
+        new CommandError.InvalidFlag({
+          flag: "--since",
+          value: typeof since === "string" ? since : DateTime.formatIso(since),
+          rule: expected
+        })
+      )
+    )
+  )
 
 /** The id of the Template. `None` if the Template cannot be read, for example because the Auth Key may not read it. */
 const findTemplate = (template: string) =>
@@ -71,7 +85,14 @@ export const stats = Command.make(
     since: Flag.String("since").pipe(
       Flag.withDescription("The start: an age (24h, 7d) or any date that the service accepts; at most 91 days ago"),
       Flag.withMetavar("when"),
-      Flag.withDefault("7d")
+      Flag.withDefault("7d"),
+      Flag.mapEffect((value) =>
+        FlagValue.orInvalid(value.trim() === "" ? Option.none() : Option.some(value), {
+          option: "since",
+          value,
+          expected
+        })
+      )
     ),
     template: Flag.String("template").pipe(
       Flag.withDescription(
@@ -101,7 +122,17 @@ export const stats = Command.make(
     yield* Output.report(StatisticsReport.render(statistics, { ...(yield* Output.layout), from, to: now }))
   })
 ).pipe(
-  Command.validate(({ csv, html, json, svg }) => isOneFormat([csv, html, json, svg])),
+  Command.validate(({ csv, html, json, since, svg }) =>
+    Effect.andThen(
+      isOneFormat([csv, html, json, svg]),
+      Effect.flatMap(DateTime.now, (now) =>
+        Option.match(Moment.parse(since, now), {
+          onNone: () => Effect.void,
+          onSome: (from) => Moment.checkPeriod(from)
+        })
+      )
+    )
+  ),
   Command.withDescription("Show the statistics of Assemblies"),
   Command.withExamples([
     { command: "assembly stats --since 30d", description: "The last 30 days in the terminal" },

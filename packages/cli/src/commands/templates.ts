@@ -9,7 +9,6 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import * as Cells from "../internal/cells.ts"
 import * as Confirm from "../internal/confirm.ts"
 import { deleteEach } from "../internal/deleteEach.ts"
@@ -20,6 +19,7 @@ import { given } from "../internal/given.ts"
 import * as NextCommand from "../internal/nextCommand.ts"
 import * as Pages from "../internal/pages.ts"
 import * as Shell from "../internal/shell.ts"
+import * as WholeNumber from "../internal/wholeNumber.ts"
 import * as Output from "../Output.ts"
 import * as Table from "../Table.ts"
 
@@ -70,14 +70,12 @@ const list = Command.make(
       Flag.withDescription("The direction of the order (default: desc)"),
       Flag.withDefault("desc" as const)
     ),
-    page: Flag.Int("page").pipe(
+    page: WholeNumber.flag("page", { minimum: 1 }).pipe(
       Flag.withDescription("The page number, from 1 (default: 1)"),
-      Flag.withSchema(Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))),
       Flag.withDefault(1)
     ),
-    pageSize: Flag.Int("page-size").pipe(
+    pageSize: WholeNumber.flag("page-size", { minimum: 1, maximum: 5000 }).pipe(
       Flag.withDescription("Templates per page, 1 to 5000 (default: 50)"),
-      Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 5000 }))),
       Flag.withDefault(50)
     ),
     json: jsonFlag

@@ -8,8 +8,10 @@ import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
 import * as Config from "effect/Config"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import { repeated } from "../internal/flags.ts"
 import * as Output from "../Output.ts"
@@ -22,6 +24,9 @@ const toBaseUrl = (text: string) =>
 /** The three variables of the environment. The error names each variable that is missing. */
 const variables = Variables.read({ baseUrl: Config.NonEmptyString("ASSEMBLY_BASE_URL"), ...Credentials.variables() })
 
+/** A token as JSON. `expires_at` is missing if the service does not say when the token expires. */
+const Printed = Schema.Struct({ access_token: Schema.String, expires_at: Schema.optionalKey(Schema.String) })
+
 /** `assembly token`: prints a bearer token for another program. */
 export const token = Command.make(
   "token",
@@ -33,21 +38,31 @@ export const token = Command.make(
           "A scope of the token, such as assemblies:read; may be repeated (default: all scopes of the key)"
         )
       )
+    ),
+    json: Flag.Boolean("json").pipe(
+      Flag.withDescription("Print the token and its expiry as JSON"),
+      Flag.withDefault(false)
     )
   },
-  Effect.fnUntraced(function* ({ scopes }) {
+  Effect.fnUntraced(function* ({ json, scopes }) {
     const { baseUrl, ...credentials } = yield* variables
     const address = yield* toBaseUrl(baseUrl)
-    const { value } = yield* Tokens.make(scopes.length === 0 ? {} : { scopes }).pipe(
+    const { expiresAt, value } = yield* Tokens.make(scopes.length === 0 ? {} : { scopes }).pipe(
       Effect.flatMap((tokens) => tokens.get({ baseUrl: address })),
       Effect.provide([Credentials.layer(credentials), RuntimeClient.layer])
     )
-    yield* Output.lines([Redacted.value(value)])
+    const access_token = Redacted.value(value)
+    if (!json) return yield* Output.lines([access_token])
+    yield* Output.json(Printed)({
+      access_token,
+      ...(expiresAt === undefined ? {} : { expires_at: DateTime.formatIso(expiresAt) })
+    })
   })
 ).pipe(
   Command.withDescription("Print a bearer token. It is a secret: pass it only to the program that needs it"),
   Command.withExamples([
     { command: "assembly token --scope assemblies:read", description: "A token that reads Assemblies" },
-    { command: "assembly token > token.txt", description: "Save a token with all scopes of the Auth Key" }
+    { command: "assembly token > token.txt", description: "Save a token with all scopes of the Auth Key" },
+    { command: "assembly token --json | jq -r .expires_at", description: "When a new token expires" }
   ])
 )

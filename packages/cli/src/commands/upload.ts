@@ -8,7 +8,6 @@ import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import * as Document from "../internal/document.ts"
 import * as Fields from "../internal/fields.ts"
 import * as Rate from "../internal/rate.ts"
@@ -16,6 +15,7 @@ import * as TemplateId from "../internal/templateId.ts"
 import * as UnfinishedUploads from "../internal/unfinishedUploads.ts"
 import * as UploadReport from "../internal/uploadReport.ts"
 import * as UploadRun from "../internal/uploadRun.ts"
+import * as WholeNumber from "../internal/wholeNumber.ts"
 import * as StateFolder from "../StateFolder.ts"
 import * as UploadPlan from "../UploadPlan.ts"
 
@@ -118,9 +118,8 @@ export const upload = Command.make(
       Flag.withDescription("A field of the Assembly, which Steps read as ${fields.key}; may be repeated"),
       Flag.optional
     ),
-    concurrency: Flag.Int("concurrency").pipe(
+    concurrency: WholeNumber.flag("concurrency", { minimum: 1, maximum: 100 }).pipe(
       Flag.withDescription("The number of files that are sent at the same time (default: 4)"),
-      Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 }))),
       Flag.withDefault(4)
     ),
     limitRate: Rate.flag("limit-rate").pipe(

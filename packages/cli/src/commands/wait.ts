@@ -15,14 +15,14 @@ import * as Text from "../internal/text.ts"
 import * as Output from "../Output.ts"
 
 /**
- * At least one of several Assemblies has not completed. The error of each Assembly that has not completed was printed.
+ * At least one of several Assemblies has not completed. `causes` are the errors of these Assemblies, which were printed.
  */
 export class NotAllCompleted extends Schema.TaggedError<NotAllCompleted>()("NotAllCompleted", {
-  failed: Schema.Int,
+  causes: Schema.Array(Schema.Defect()),
   total: Schema.Int
 }) {
   override get message() {
-    return `${this.failed} of ${this.total} Assemblies did not complete`
+    return `${this.causes.length} of ${this.total} Assemblies did not complete`
   }
 }
 
@@ -79,8 +79,8 @@ export const wait = Command.make(
         ),
       { concurrency }
     )
-    const failed = outcomes.filter(Result.isFailure).length
-    if (failed > 0) return yield* new NotAllCompleted({ failed, total: ids.length })
+    const causes = outcomes.flatMap((outcome) => (Result.isFailure(outcome) ? [outcome.failure] : []))
+    if (causes.length > 0) return yield* new NotAllCompleted({ causes, total: ids.length })
   })
 ).pipe(
   Command.withDescription("Wait until Assemblies have completed; fails if one of them did not"),

@@ -25,16 +25,20 @@ const isOlder = (version: string, minimum: string): boolean => {
   return difference !== undefined && difference < 0
 }
 
+/** The exit code of other programs whose reader has ended: 128 and the number of SIGPIPE. */
+const unread = 141
+
 /**
  * Reports a standard output that cannot be written, and makes the process fail. Node ignores the failures of its
  * console, but a full disk must not look like a success: the output may be a secret that is never shown again. If the
- * reader of a pipe has ended, it needs no more output, and nothing is reported. A failure of the standard error is
- * ignored, because there is no place to report it.
+ * reader of a pipe has ended, it needs no more output, so the process fails without a message. A failure of the standard
+ * error is ignored, because there is no place to report it.
  */
 const reportLost = (): void => {
   process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
-    if (code === "EPIPE" || process.exitCode !== undefined) return
-    process.exitCode = 1
+    if (process.exitCode !== undefined) return
+    process.exitCode = code === "EPIPE" ? unread : 1
+    if (code === "EPIPE") return
     process.stderr.write(`assembly: the output cannot be written: ${message}\n`)
   })
   process.stderr.on("error", () => {})

@@ -1,6 +1,7 @@
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as CliError from "effect/cli/CliError"
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
 import * as FlagValue from "./flagValue.ts"
@@ -55,6 +56,33 @@ const read = (option: string, value: string, rounding: Rounding) =>
       expected: "a date such as 2026-01-31 or 2026-01-31T10:00:00Z, or an age such as 24h or 7d"
     })
   )
+
+/** A moment as the flags take it. */
+const format = (moment: DateTime.Utc): string => `${DateTime.formatIso(moment).slice(0, 19)}Z`
+
+/** The clock of the service may be ahead of this clock. The client corrects a difference of up to an hour. */
+const tolerance = Duration.hours(1)
+
+/**
+ * Refuses a period that ends before it begins, because it contains nothing. Without `until`, the period ends now.
+ */
+export const checkPeriod = (
+  since: DateTime.Utc,
+  until?: DateTime.Utc | undefined
+): Effect.Effect<void, CliError.ValidationError> =>
+  Effect.flatMap(DateTime.now, (now) => {
+    const begins = `--since is ${format(since)}`
+    const isEmpty =
+      until === undefined
+        ? DateTime.isGreaterThan(since, DateTime.addDuration(now, tolerance))
+        : DateTime.isGreaterThanOrEqualTo(since, until)
+    if (!isEmpty) return Effect.void
+    const message =
+      until === undefined
+        ? `${begins}, which is in the future`
+        : `${begins} and --until is ${format(until)}: --since must be before --until`
+    return Effect.fail(new CliError.ValidationError({ message }))
+  })
 
 /** A command-line flag for the end of a time range. */
 export const endFlag = (name: string): Flag.Flag<DateTime.Utc> =>

@@ -1,9 +1,13 @@
 /** The time limits of the commands, and the line that says what a command waits for. */
+import * as ApiError from "@assembly-effect/api/ApiError"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
+import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 import * as Output from "../Output.ts"
 
 /** A person waits at the terminal, so the limits are shorter than the limits of a program. */
@@ -14,6 +18,24 @@ const patience = "5 seconds"
 
 /** The host of ASSEMBLY_BASE_URL. The client has checked that the variable is a URL. */
 const host = Effect.map(Config.String("ASSEMBLY_BASE_URL"), (text) => new URL(text).host)
+
+const isTimedOut = Schema.is(ApiError.TimedOut)
+
+/**
+ * Sets how long the user has waited for an operation that timed out. The error of the client has the limit of the last
+ * request, which may be the short rest of the limit of the operation.
+ */
+const withWholeWait = <A, E, R>(
+  operation: Effect.Effect<A, E | ApiError.TimedOut, R>
+): Effect.Effect<A, E | ApiError.TimedOut, R> =>
+  Effect.flatMap(Clock.currentTimeMillis, (start) =>
+    Effect.catchIf(operation, isTimedOut, (error) =>
+      Effect.flatMap(Clock.currentTimeMillis, (end) => {
+        const after = Duration.seconds(Math.round((end - start) / 1000))
+        return Effect.fail(new ApiError.TimedOut({ ...error, after }))
+      })
+    )
+  )
 
 /**
  * Says once what the command waits for, until the service has answered for the first time. After that, the progress of
@@ -37,7 +59,7 @@ const noticing = Effect.gen(function* () {
       Effect.scoped(
         Effect.andThen(
           Effect.forkScoped(Effect.delay(notice, patience)),
-          Effect.tap(client.run(operation, input), () => settle)
+          Effect.tap(withWholeWait(client.run(operation, input)), () => settle)
         )
       )
   })

@@ -1,0 +1,176 @@
+/**
+ * Invalid numbers, rates, lengths of time and periods are refused before anything is sent. One sentence names the flag,
+ * its value and what it expects.
+ */
+import * as ExitCode from "@assembly-effect/cli/ExitCode"
+import * as Program from "@assembly-effect/cli/Program"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { describe, expect, it, layer } from "@effect/vitest"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stdio from "effect/Stdio"
+import * as TestClock from "effect/testing/TestClock"
+import { format } from "node:util"
+import { assembly, environment, folderWith } from "./support/processes.ts"
+import * as Screen from "./support/screen.ts"
+
+const run = Effect.fnUntraced(function* (args: ReadonlyArray<string>, baseUrl = "http://127.0.0.1:9") {
+  const written = { stdout: "", stderr: "" }
+  const console: Console.Console = Object.assign(Object.create(globalThis.console), {
+    log: (...values: ReadonlyArray<unknown>) => void (written.stdout += `${format(...values)}\n`),
+    error: (...values: ReadonlyArray<unknown>) => void (written.stderr += `${format(...values)}\n`)
+  })
+  const env = { ASSEMBLY_AUTH_KEY: "key", ASSEMBLY_AUTH_SECRET: "secret", ASSEMBLY_BASE_URL: baseUrl }
+  const exit = yield* Effect.exit(
+    Program.run("0.1.0").pipe(
+      Effect.provide(
+        Layer.mergeAll(
+          Screen.make({ columns: 200, animated: false }).layer,
+          Stdio.layerTest({ args: Effect.succeed(args) }),
+          Layer.succeed(Console.Console, console),
+          Layer.succeed(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown(env))
+        ).pipe(Layer.provideMerge(NodeServices.layer))
+      )
+    )
+  )
+  return { code: ExitCode.fromExit(exit), ...written }
+})
+
+const id = "5a".repeat(16)
+const when = "a date such as 2026-01-31 or 2026-01-31T10:00:00Z, or an age such as 24h or 7d"
+
+const flags: ReadonlyArray<readonly [command: string, flag: string, expected: string, valid?: string]> = [
+  ["list", "page", "a whole number from 1"],
+  ["list", "page-size", "a whole number from 1 to 5000"],
+  ["list", "since", when],
+  ["list", "until", when],
+  ["templates list", "page", "a whole number from 1"],
+  ["templates list", "page-size", "a whole number from 1 to 5000"],
+  ["assets list", "limit", "a whole number from 1 to 500"],
+  ["upload a.txt --dry-run", "concurrency", "a whole number from 1 to 100"],
+  ["upload a.txt --dry-run", "limit-rate", "bytes per second, such as 500k or 2.5M"],
+  [`wait ${id}`, "timeout", "a length of time such as 30s, 10m or 2h"],
+  [`results download ${id}`, "concurrency", "a whole number from 1 to 32"],
+  ["emulator", "port", "a whole number from 0 to 65535", "0"],
+  ["queues stats --region all", "since", when]
+]
+
+describe("a value that is not valid", () => {
+  for (const [command, flag, expected, valid] of flags) {
+    it.effect(`of ${command} --${flag}`, () =>
+      Effect.gen(function* () {
+        for (const value of ["", "x", "-1", "1e9", "0", "1.5", " 1", "١"].filter((one) => one !== valid)) {
+          // A rate may have decimals.
+          if (flag === "limit-rate" && value === "1.5") continue
+          const words = command.split(" ")
+          const what =
+            value === "" ? `Missing value for flag --${flag}` : `Invalid value for flag --${flag}: "${value}"`
+          const name = words.slice(0, words[1]?.match(/^[a-z]+$/) ? 2 : 1).join(" ")
+          expect(yield* run([...words, `--${flag}=${value}`]), `${flag}=${value}`).toEqual({
+            code: 2,
+            stdout: "",
+            stderr: `assembly: ${what}. Expected: ${expected}\nSee: assembly ${name} --help\n`
+          })
+        }
+        const separate = yield* run([...command.split(" "), `--${flag}`, ""])
+        expect(separate).toMatchObject({ code: 2, stdout: "" })
+        expect(separate.stderr).toContain(`--${flag}`)
+      })
+    )
+  }
+
+  it.effect("of stats --since is refused if it is empty, and the service refuses a text that is no date", () =>
+    Effect.gen(function* () {
+      expect(yield* run(["stats", "--since="])).toMatchObject({
+        code: 2,
+        stderr:
+          "assembly: Missing value for flag --since. Expected: an age such as 24h or 7d, or a date of the last 91 days\nSee: assembly stats --help\n"
+      })
+    })
+  )
+})
+
+describe("a period that ends before it begins", () => {
+  it.effect.each<[string, string]>([
+    [
+      "list --since 2026-02-01 --until 2026-01-01",
+      "--since is 2026-02-01T00:00:00Z and --until is 2026-01-01T00:00:00Z: --since must be before --until"
+    ],
+    [
+      "list --since 2026-02-01 --until 2026-02-01",
+      "--since is 2026-02-01T00:00:00Z and --until is 2026-02-01T00:00:00Z: --since must be before --until"
+    ],
+    [
+      "list --from 1h --to 1d",
+      "--since is 2026-02-28T23:00:00Z and --until is 2026-02-28T00:00:00Z: --since must be before --until"
+    ],
+    [
+      "list --until 30d",
+      "--since is 2026-02-22T00:00:00Z and --until is 2026-01-30T00:00:00Z: --since must be before --until"
+    ],
+    ["list --since 2026-03-02", "--since is 2026-03-02T00:00:00Z, which is in the future"],
+    ["stats --since 2026-03-02", "--since is 2026-03-02T00:00:00Z, which is in the future"],
+    ["queues stats --region all --since 2026-03-02", "--since is 2026-03-02T00:00:00Z, which is in the future"]
+  ])("%s", ([args, problem]) =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.UTC(2026, 2, 1))
+      const { code, stderr, stdout } = yield* run(args.split(" "))
+      expect({ code, stdout, stderr: stderr.split("\n")[0] }).toEqual({
+        code: 2,
+        stdout: "",
+        stderr: `assembly: ${problem}`
+      })
+    })
+  )
+})
+
+layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: true })("with a service", (test) => {
+  test.effect("a date that only the service can refuse is named with its flag", () =>
+    Effect.gen(function* () {
+      const cwd = yield* folderWith({})
+      const env = yield* environment
+      expect(yield* assembly(cwd, env, "stats", "--since", "soon")).toEqual({
+        code: 2,
+        stdout: "",
+        stderr: 'assembly: --since: Expected an age such as 24h or 7d, or a date of the last 91 days, got "soon"\n'
+      })
+    }).pipe(Effect.scoped)
+  )
+
+  test.effect("token and results download print JSON", () =>
+    Effect.gen(function* () {
+      const cwd = yield* folderWith({
+        "a.txt": "meow",
+        "steps.json": JSON.stringify({
+          steps: { ":original": { robot: "/upload/handle" }, stored: { use: ":original", robot: "/transloadit/store" } }
+        })
+      })
+      const env = { ...(yield* environment), XDG_STATE_HOME: cwd }
+      const token = yield* assembly(cwd, env, "token", "--json")
+      expect(token).toMatchObject({ code: 0, stderr: "" })
+      expect(JSON.parse(token.stdout)).toEqual({
+        access_token: expect.stringMatching(/^\S+$/),
+        expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/)
+      })
+
+      const uploaded = yield* assembly(cwd, env, "upload", "a.txt", "--steps", "steps.json", "--json")
+      const [, assemblyId = ""] = /"assembly_id":"(\w+)"/.exec(uploaded.stdout) ?? []
+      const download = Effect.map(
+        assembly(cwd, env, "results", "download", assemblyId, "--output", "results", "--json"),
+        ({ code, stdout }) => ({
+          code,
+          lines: stdout
+            .trimEnd()
+            .split("\n")
+            .map((line): unknown => JSON.parse(line))
+        })
+      )
+      const file = { step: "stored", path: "results/a.txt", size: 4 }
+      expect(yield* download).toEqual({ code: 0, lines: [{ event: "Downloaded", ...file }] })
+      expect(yield* download).toEqual({ code: 0, lines: [{ event: "AlreadyThere", ...file }] })
+    }).pipe(Effect.scoped)
+  )
+})
