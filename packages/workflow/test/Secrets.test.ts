@@ -1,4 +1,5 @@
 /** What the database must not contain. */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
@@ -6,9 +7,11 @@ import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableJob from "@assembly-effect/workflow/DurableJob"
 import * as ObjectStores from "@assembly-effect/workflow/ObjectStores"
 import { assert, layer } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
 import { DatabaseSync } from "node:sqlite"
 import { folder, job, live, withRunner } from "./support.ts"
 
@@ -64,6 +67,13 @@ layer(live, { excludeTestServices: true })("The database of an embedded runner",
         const error = yield* Effect.flip(Durable.run(job("failed", [content])))
         assert.strictEqual(error._tag, "JobFailed")
         yield* Durable.cancel("failed")
+        // The error of an Assembly that failed contains the beginning of its id.
+        const failing = { steps: { fail: { robot: "/emulator/fail", error: "MINE" } } }
+        const failed = yield* Effect.flip(Durable.run(job("of-assembly", [content], { params: failing })))
+        assert.include(failed.message, "AssemblyFailed: the Assembly failed with MINE")
+        const all = yield* Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0) }))
+        ids.push(...all.map(({ id }) => String(id)))
+        assert.isAtLeast(new Set(ids).size, 2)
       }).pipe(withRunner(database), Effect.provide(stores))
 
       const text = dump(database)
@@ -93,6 +103,8 @@ layer(live, { excludeTestServices: true })("The database of an embedded runner",
       assert.isAtLeast(urls.length, 2)
       for (const value of forbidden) assert.notInclude(text, value)
       assert.notMatch(text, /assemblies\/[0-9a-f]/u)
+      // Not even the beginning of an id. A digest may contain the same digits by chance, but not at its beginning.
+      for (const id of ids) assert.notMatch(text, new RegExp(`(?<![0-9a-f])${id.slice(0, 6)}`, "u"))
     })
   )
 

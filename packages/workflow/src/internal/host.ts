@@ -10,6 +10,8 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import type * as Durable from "../Durable.ts"
+import type { JobUnknown, StoreFailed } from "../DurableError.ts"
+import type { Summary } from "../DurableJob.ts"
 import * as Attendant from "./attendant.ts"
 import * as Derive from "./derive.ts"
 import * as JobAtRest from "./jobAtRest.ts"
@@ -117,13 +119,19 @@ export const make = Effect.fnUntraced(function* (options: Durable.Options, role:
   const reading = Reading.make({ store, derive, waiting })
   const starting = Starting.make({ store, derive, reading, upload: options.upload ?? {}, queued: reactions.queued })
 
-  const cancel = Effect.fnUntraced(function* (key: string) {
-    const canceled = JobAtRest.isKey(key) ? yield* store.cancel(key) : Option.none()
-    if (Option.isNone(canceled)) return Store.toSummary(yield* reading.found(key))
-    yield* reactions.canceled(yield* JobWorkflow.executionOf(canceled.value))
-    yield* waiting.wake(key)
-    return Store.toSummary(canceled.value)
-  })
+  const cancel = (key: string): Effect.Effect<Summary, JobUnknown | StoreFailed> =>
+    Effect.gen(function* () {
+      const canceled = JobAtRest.isKey(key) ? yield* store.cancel(key) : Option.none()
+      if (Option.isNone(canceled)) {
+        const row = yield* reading.found(key)
+        // The job had ended for `store.cancel`. A state that does not end means that another caller has retried the job
+        // since then, so that its new attempt is canceled.
+        return Store.hasEnded(row) || row.state === "Canceling" ? Store.toSummary(row) : yield* cancel(key)
+      }
+      yield* reactions.canceled(yield* JobWorkflow.executionOf(canceled.value))
+      yield* waiting.wake(key)
+      return Store.toSummary(canceled.value)
+    })
 
   const notified = Effect.fnUntraced(function* (assemblyId: string) {
     const row = yield* store.byLookup(yield* derive.lookups(assemblyId))
