@@ -30,9 +30,11 @@ import * as Reactivity from "effect/reactivity/Reactivity"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Durable from "./Durable.ts"
 import type * as DurableError from "./DurableError.ts"
+import * as Deployment from "./internal/deployment.ts"
 import * as Derive from "./internal/derive.ts"
 import * as Lease from "./internal/lease.ts"
 import * as Leaving from "./internal/leaving.ts"
+import * as Migrations from "./internal/migrations.ts"
 import * as StoreError from "./internal/storeError.ts"
 
 /**
@@ -117,13 +119,24 @@ const config = (options: Options, address: Option.Option<RunnerAddress.RunnerAdd
   })
 }
 
-const database = (options: Options): Layer.Layer<SqlClient.SqlClient, DurableError.StoreFailed> =>
-  Layer.unwrap(
+const connect = (options: Options) =>
+  Effect.gen(function* () {
+    const sql = yield* PgClient.make({ applicationName: "assembly-effect", ...options.database })
+    yield* sql`SELECT 1`
+    return sql
+  }).pipe(Effect.mapError(StoreError.of("connect")), Effect.provide(Reactivity.layer))
+
+/** Connects, and joins the deployment before the engine of this process takes any shard. */
+const database = (options: Options, runs: boolean) =>
+  Layer.effect(
+    SqlClient.SqlClient,
     Effect.gen(function* () {
-      const sql = yield* PgClient.make({ applicationName: "assembly-effect", ...options.database })
-      yield* sql`SELECT 1`
-      return Layer.succeed(SqlClient.SqlClient, sql)
-    }).pipe(Effect.mapError(StoreError.of("connect")), Effect.provide(Reactivity.layer))
+      const sql = yield* connect(options)
+      const { fingerprints } = yield* Derive.make(options.secrets)
+      const joined = Deployment.join({ fingerprints, runs, expiry: runs ? expiryOf(options) : undefined })
+      yield* Effect.provideService(Effect.andThen(Migrations.run, joined), SqlClient.SqlClient, sql)
+      return sql
+    })
   )
 
 /** The storage of the locks of all runners, with the lease that says which locks this runner still holds. */
@@ -145,7 +158,7 @@ const cluster = (options: Options, address: Option.Option<RunnerAddress.RunnerAd
     Layer.provideMerge(runnerStorage(options)),
     Layer.provide(config(options, address)),
     StoreError.preparing,
-    Layer.provideMerge(database(options))
+    Layer.provideMerge(database(options, Option.isSome(address)))
   )
 
 type Host = Layer.Layer<

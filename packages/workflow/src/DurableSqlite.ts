@@ -22,8 +22,11 @@ import * as Reactivity from "effect/reactivity/Reactivity"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Durable from "./Durable.ts"
 import * as DurableError from "./DurableError.ts"
+import * as Deployment from "./internal/deployment.ts"
+import * as Derive from "./internal/derive.ts"
 import * as FileModes from "./internal/fileModes.ts"
 import * as Leaving from "./internal/leaving.ts"
+import * as Migrations from "./internal/migrations.ts"
 import * as SecretFile from "./internal/secretFile.ts"
 import * as StoreError from "./internal/storeError.ts"
 
@@ -126,6 +129,9 @@ export const layer = (
       // Locks the database first, so that two processes cannot both create the secret.
       yield* SqlClient.SqlClient
       const secrets = options.secrets ?? [yield* SecretFile.read(`${path}.secret`)]
+      const { fingerprints } = yield* Derive.make(secrets)
+      yield* Migrations.run
+      yield* Deployment.join({ fingerprints, isAlone: true, runs: true })
       return Layer.provideMerge(Durable.layer({ ...options, secrets }), engine)
     })
   ).pipe(Layer.provide(database(path)))

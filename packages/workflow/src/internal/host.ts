@@ -13,6 +13,7 @@ import type * as Durable from "../Durable.ts"
 import type { JobUnknown, StoreFailed } from "../DurableError.ts"
 import type { Summary } from "../DurableJob.ts"
 import * as Attendant from "./attendant.ts"
+import * as Deployment from "./deployment.ts"
 import * as Derive from "./derive.ts"
 import * as JobAtRest from "./jobAtRest.ts"
 import * as JobWorkflow from "./jobWorkflow.ts"
@@ -112,6 +113,7 @@ export const make = Effect.fnUntraced(function* (options: Durable.Options, role:
   yield* Migrations.run
   const store = yield* Store.make
   const derive = yield* Derive.make(options.secrets)
+  yield* Deployment.join({ fingerprints: derive.fingerprints, runs: role.runs, isRepeated: true })
   const waiting = Attendant.makeWaiting(store)
   const reactions = role.runs ? yield* run(options, { store, derive, waiting }, work) : noReactions
   yield* Effect.forkScoped(waiting.loop)
