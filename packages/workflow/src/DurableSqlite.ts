@@ -27,6 +27,7 @@ import * as Derive from "./internal/derive.ts"
 import * as FileModes from "./internal/fileModes.ts"
 import * as Leaving from "./internal/leaving.ts"
 import * as Migrations from "./internal/migrations.ts"
+import * as Outage from "./internal/outage.ts"
 import * as SecretFile from "./internal/secretFile.ts"
 import * as StoreError from "./internal/storeError.ts"
 
@@ -83,7 +84,7 @@ const database = (path: string) =>
 const engine = ClusterWorkflowEngine.layer.pipe(
   Layer.provideMerge(Sharding.layer),
   Layer.provide(Runners.layerNoop),
-  Layer.provideMerge(SqlMessageStorage.layer),
+  Layer.provideMerge(Outage.layer.pipe(Layer.provide(SqlMessageStorage.layer))),
   Layer.provide([
     Leaving.layer.pipe(Layer.provide(RunnerStorage.layerMemory)),
     RunnerHealth.layerNoop,

@@ -19,6 +19,7 @@ import * as JobAtRest from "./jobAtRest.ts"
 import * as JobWorkflow from "./jobWorkflow.ts"
 import * as Lease from "./lease.ts"
 import * as Migrations from "./migrations.ts"
+import * as Outage from "./outage.ts"
 import * as Places from "./places.ts"
 import * as Reading from "./reading.ts"
 import * as Retention from "./retention.ts"
@@ -84,12 +85,15 @@ const run = Effect.fnUntraced(function* (
 ) {
   let refill: Effect.Effect<void> = Effect.void
   const lease = yield* Lease.Lease
+  const outage = yield* Outage.Outage
+  yield* Effect.addFinalizer(() => outage.end)
   const sharding = yield* Sharding
   const activities = Work.make({
     sending: { store, derive, upload },
     places: Places.make(uploads),
     patience: Duration.fromInputUnsafe(patience),
     held: (execution) => lease.held(Attendant.shardIdOf(sharding, execution)),
+    outage,
     begun: Effect.suspend(() => refill),
     ended: waiting.wake
   })
