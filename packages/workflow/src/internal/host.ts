@@ -86,7 +86,6 @@ const run = Effect.fnUntraced(function* (
   let refill: Effect.Effect<void> = Effect.void
   const lease = yield* Lease.Lease
   const outage = yield* Outage.Outage
-  yield* Effect.addFinalizer(() => outage.end)
   const sharding = yield* Sharding
   const activities = Work.make({
     sending: { store, derive, upload },

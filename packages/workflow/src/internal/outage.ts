@@ -12,13 +12,9 @@ import * as Schedule from "effect/Schedule"
 import { StoreFailed } from "../DurableError.ts"
 import * as StoreError from "./storeError.ts"
 
-/**
- * - `report`: logs that the database has failed, unless this was logged a short time before.
- * - `end`: stops the repetitions of {@link layer}, because the runner ends.
- */
+/** `report`: logs that the database has failed, unless this was logged a short time before. */
 export interface Outage {
   readonly report: (operation: string, error: unknown) => Effect.Effect<void>
-  readonly end: Effect.Effect<void>
 }
 
 /** The first pause between two lines about the same outage, and the longest one, in milliseconds. */
@@ -49,7 +45,7 @@ const makeReport = (): Outage["report"] => {
 
 /** The outages of this runner. */
 export const Outage: Context.Reference<Outage> = Context.Reference<Outage>("@assembly-effect/workflow/Outage", {
-  defaultValue: () => ({ report: makeReport(), end: Effect.void })
+  defaultValue: () => ({ report: makeReport() })
 })
 
 /** The pauses between tries: 100 milliseconds, then twice as long, up to 5 seconds. */
@@ -65,18 +61,17 @@ export const reportCause = (outage: Outage, operation: string, cause: Cause.Caus
 
 /**
  * Repeats what the engine reads and writes, until the database answers. If the result of an activity cannot be stored,
- * the engine forgets the execution until the process starts again.
+ * the engine forgets the execution until the process starts again. The engine interrupts the repetitions when it ends.
  *
  * Only for a database of one runner: another runner may take an execution over while its result waits.
  */
 export const layer: Layer.Layer<MessageStorage, never, MessageStorage> = Layer.effectContext(
   Effect.map(MessageStorage, (storage) => {
     const report = makeReport()
-    let hasEnded = false
     const persistently = <A, E, R>(operation: string, access: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
       access.pipe(
         Effect.tapError((error) => (StoreError.isOfDatabase(error) ? report(operation, error) : Effect.void)),
-        Effect.retry({ while: (error) => !hasEnded && StoreError.isOfDatabase(error), schedule: pauses })
+        Effect.retry({ while: StoreError.isOfDatabase, schedule: pauses })
       )
     return Context.make(
       MessageStorage,
@@ -90,13 +85,6 @@ export const layer: Layer.Layer<MessageStorage, never, MessageStorage> = Layer.e
           persistently("read messages", storage.unprocessedMessages(shards, options)),
         unprocessedMessagesById: (ids) => persistently("read messages", storage.unprocessedMessagesById(ids))
       })
-    ).pipe(
-      Context.add(Outage, {
-        report,
-        end: Effect.sync(() => {
-          hasEnded = true
-        })
-      })
-    )
+    ).pipe(Context.add(Outage, { report }))
   })
 )
