@@ -9,6 +9,7 @@
 import * as ApiError from "@assembly-effect/api/ApiError"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Settings from "@assembly-effect/api/unstable/Settings"
+import * as Printable from "@assembly-effect/schema/Printable"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as ClusterWorkflowEngine from "effect/cluster/ClusterWorkflowEngine"
 import * as RunnerAddress from "effect/cluster/RunnerAddress"
@@ -26,12 +27,15 @@ import type * as FileSystem from "effect/FileSystem"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Durable from "./Durable.ts"
 import type * as DurableError from "./DurableError.ts"
+import * as Announcing from "./internal/announcing.ts"
 import * as Deployment from "./internal/deployment.ts"
 import * as Derive from "./internal/derive.ts"
+import * as Host from "./internal/host.ts"
 import * as Lease from "./internal/lease.ts"
 import * as Leaving from "./internal/leaving.ts"
 import * as Migrations from "./internal/migrations.ts"
@@ -161,7 +165,15 @@ const cluster = (options: Options, address: Option.Option<RunnerAddress.RunnerAd
     Layer.provideMerge(database(options, Option.isSome(address)))
   )
 
-type Host = Layer.Layer<
+/** The host and the name of the database. Everything else of its address may be a secret. */
+const storeOf = ({ database: { database: named, host, port, url } }: Options): string => {
+  const address = url !== undefined && URL.canParse(Redacted.value(url)) ? new URL(Redacted.value(url)) : undefined
+  const at = address?.host ?? [host ?? "localhost", ...(port === undefined ? [] : [port])].join(":")
+  const which = address?.pathname.slice(1) ?? named ?? ""
+  return Printable.escape(`Postgres ${at}${which === "" ? "" : `/${which}`}`)
+}
+
+type HostLayer = Layer.Layer<
   Durable.Durable | Sharding.Sharding,
   ApiError.InvalidRequest | DurableError.InvalidSecret | DurableError.StoreFailed,
   AssemblyClient | HttpClient.HttpClient | FileSystem.FileSystem
@@ -192,11 +204,16 @@ type Host = Layer.Layer<
  * @since 0.1.0
  * @category layers
  */
-export const runner = (options: Options): Host =>
+export const runner = (options: Options): HostLayer =>
   Layer.unwrap(
     Effect.gen(function* () {
       yield* check("DurablePostgres.runner", options)
-      return Durable.layer(options).pipe(Layer.provideMerge(cluster(options, Option.some(yield* name))))
+      const described = Announcing.layer({
+        store: storeOf(options),
+        details: [Host.describeUploads(options.uploads), `expiry ${Duration.format(expiryOf(options))}`],
+        after: "the other runners continue its jobs"
+      })
+      return described(Durable.layer(options).pipe(Layer.provideMerge(cluster(options, Option.some(yield* name)))))
     })
   )
 
@@ -207,7 +224,7 @@ export const runner = (options: Options): Host =>
  * @since 0.1.0
  * @category layers
  */
-export const client = (options: Options): Host =>
+export const client = (options: Options): HostLayer =>
   Layer.unwrap(
     Effect.as(
       check("DurablePostgres.client", options),

@@ -2,6 +2,7 @@
 import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurablePostgres from "@assembly-effect/workflow/DurablePostgres"
+import * as DurableSqlite from "@assembly-effect/workflow/DurableSqlite"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -24,6 +25,17 @@ const warnings = <A, E, R>(program: Effect.Effect<A, E, R>) =>
       if (logLevel === "Warn" || logLevel === "Error" || logLevel === "Fatal") said.push(String(message))
     })
     return Effect.as(Effect.provide(program, Logger.layer([logger]), { local: true }), said)
+  })
+
+/** What a runner logs that starts and ends. */
+const lines = <E, R>(runner: Layer.Layer<Durable.Durable, E, R>) =>
+  Effect.suspend(() => {
+    const said: Array<string> = []
+    const logger = Logger.make(({ logLevel, message }) => void said.push(`${logLevel}: ${String(message)}`))
+    return Effect.scoped(Layer.build(runner)).pipe(
+      Effect.provide(Logger.layer([logger]), { local: true }),
+      Effect.as(said)
+    )
   })
 
 layer(live, { excludeTestServices: true })("An embedded database", (it) => {
@@ -63,6 +75,16 @@ layer(live, { excludeTestServices: true })("An embedded database", (it) => {
       stored.close()
       assert.strictEqual((yield* Effect.flip(open(database, [other])))._tag, "InvalidSecret")
       assert.deepStrictEqual(yield* open(database, [old]), [])
+    })
+  )
+
+  it.effect("is named in the first and the last line of its runner", () =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      assert.deepStrictEqual(yield* lines(DurableSqlite.layer(database, { uploads: 3 })), [
+        `Info: A runner of durable jobs is ready: ${database}, 3 files at a time`,
+        `Info: The runner of durable jobs in ${database} has ended: its jobs continue when a process opens the database`
+      ])
     })
   )
 
@@ -125,6 +147,14 @@ layer(Layer.empty, { excludeTestServices: true })("A deployment of several runne
         const [expires] = yield* start([young], { expiry: "30 seconds" })
         assert.include(expires, "expiry of this runner is 30s, and that of the runner that started before is 12s")
         assert.deepStrictEqual(yield* start([young], { expiry: "30 seconds" }), [])
+
+        const { host } = new URL(Redacted.value(url))
+        const options = { database: { url }, secrets: [young], expiry: "30 seconds" } as const
+        assert.deepStrictEqual(yield* Effect.provide(lines(DurablePostgres.runner(options)), services), [
+          `Info: A runner of durable jobs is ready: Postgres ${host}/secrets, 8 files at a time, expiry 30s`,
+          `Info: The runner of durable jobs in Postgres ${host}/secrets has ended: the other runners continue its jobs`
+        ])
+        assert.deepStrictEqual(yield* Effect.provide(lines(DurablePostgres.client(options)), services), [])
 
         const sql = yield* PgClient.make({ url }).pipe(Effect.provide(Reactivity.layer))
         const rows = yield* sql`SELECT secrets FROM durable_deployment`

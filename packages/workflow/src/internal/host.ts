@@ -27,6 +27,12 @@ import * as Starting from "./starting.ts"
 import * as Store from "./store.ts"
 import * as Work from "./work.ts"
 
+const defaultUploads = 8
+
+/** How many files a runner uploads at the same time, for its first line in the log. */
+export const describeUploads = (uploads: number = defaultUploads): string =>
+  uploads === 1 ? "1 file at a time" : `${uploads} files at a time`
+
 /** How many jobs `startAll` stores with one statement. */
 const pageSize = 100
 
@@ -79,7 +85,7 @@ const register = Effect.fnUntraced(function* (options: Durable.Options, work: De
 
 /** Runs jobs until the scope closes. */
 const run = Effect.fnUntraced(function* (
-  { patience = "1 hour", retention = "7 days", upload = {}, uploads = 8 }: Durable.Options,
+  { patience = "1 hour", retention = "7 days", upload = {}, uploads = defaultUploads }: Durable.Options,
   { derive, store, waiting }: Parts,
   work: Deferred.Deferred<Work.Activities>
 ) {
