@@ -57,9 +57,11 @@ const tell =
 const unfinished = (front: Front.Front, runner: string) =>
   front.sendings.filter((sending) => sending.runner === runner && sending.end === undefined)
 
-/** How many bytes of an upload all runners together have sent. */
-const received = (front: Front.Front, path: string) =>
-  front.sendings.filter((sending) => sending.path === path).reduce((sum, { bytes }) => sum + bytes, 0)
+/** How many bytes of an upload all runners together have sent, with requests that began before a time. */
+const received = (front: Front.Front, path: string, before = Infinity) =>
+  front.sendings
+    .filter((sending) => sending.path === path && sending.start <= before)
+    .reduce((sum, { bytes }) => sum + bytes, 0)
 
 /** How many bytes were sent again, because an upload continued before the end of the bytes that were sent. */
 const repetitions = (front: Front.Front) => {
@@ -81,10 +83,9 @@ const killAndWatch = Effect.fnUntraced(function* (
   const runner = find()
   if (runner === undefined) return yield* new DemoFailed({ problem: "no runner sends anything" })
   const left = unfinished(front, runner.name)
-  const sent = new Map(left.map(({ path }) => [path, received(front, path)]))
-  const total = [...sent.values()].reduce((sum, bytes) => sum + bytes, 0)
   yield* runner.signal("SIGKILL")
   yield* runner.ended
+  const total = left.reduce((sum, { path }) => sum + received(front, path), 0)
   const killed = yield* Clock.currentTimeMillis
   const uploads = left.length === 1 ? "one upload" : `${left.length} uploads`
   yield* say(`kill -9 of runner ${runner.name}, which has sent ${Format.bytes(total)} of ${uploads}`, "dead")
@@ -95,7 +96,7 @@ const killAndWatch = Effect.fnUntraced(function* (
   if (taken === undefined) return yield* new DemoFailed({ problem: "no runner has taken over" })
   const after = ((taken.start - killed) / 1000).toFixed(1)
   yield* say(
-    `runner ${taken.runner} continues one ${after} s later, at ${Format.bytes(taken.from)} of ${Format.bytes(sent.get(taken.path) ?? 0)} sent`,
+    `runner ${taken.runner} continues one ${after} s later, at ${Format.bytes(taken.from)} of ${Format.bytes(received(front, taken.path, killed))} sent`,
     "alive"
   )
   return runners.filter((other) => other !== runner)
