@@ -19,7 +19,8 @@ layer(live, { excludeTestServices: true })("The places of a runner", (it) => {
         const stores = ObjectStores.layer({
           counted: (key) =>
             Effect.succeed({
-              ...whole,
+              _tag: "Replayable" as const,
+              size: whole.size,
               identity: Effect.succeed(key),
               bytes: (start, end) =>
                 Stream.unwrap(

@@ -185,8 +185,7 @@ describe("An error of a transfer", () => {
     for (const status of [400, 413, 422]) assert.isFalse(Transfer.isTemporary(page(status)), `${status}`)
   })
 
-  const failure = (status: number) =>
-    new ApiError.ServiceFailure({ ...subject, status, code: "CODE", explanation: "" })
+  const failure = (status: number) => new ApiError.ServiceFailure({ ...subject, status, code: "CODE", explanation: "" })
   const page = (status: number) =>
     new ApiError.UnexpectedResponse({ ...subject, status, problem: "no JSON", excerpt: "<html>" })
 
