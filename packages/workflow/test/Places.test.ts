@@ -31,7 +31,8 @@ layer(live, { excludeTestServices: true })("The places of a runner", (it) => {
                       }),
                       () => Effect.sync(() => now--)
                     )
-                    // Long enough for the other files to begin.
+                    // As many as may be read at the same time are waited for, and then a file too many has time to begin.
+                    yield* Effect.yieldNow.pipe(Effect.repeat({ until: () => most >= uploads }))
                     yield* Effect.sleep("50 millis")
                     return whole.bytes(start, end)
                   })
