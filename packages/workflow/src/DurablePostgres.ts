@@ -9,6 +9,7 @@
 import * as ApiError from "@assembly-effect/api/ApiError"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Settings from "@assembly-effect/api/unstable/Settings"
+import * as Printable from "@assembly-effect/schema/Printable"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as ClusterWorkflowEngine from "effect/cluster/ClusterWorkflowEngine"
 import * as RunnerAddress from "effect/cluster/RunnerAddress"
@@ -26,13 +27,18 @@ import type * as FileSystem from "effect/FileSystem"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Durable from "./Durable.ts"
 import type * as DurableError from "./DurableError.ts"
+import * as Announcing from "./internal/announcing.ts"
+import * as Deployment from "./internal/deployment.ts"
 import * as Derive from "./internal/derive.ts"
+import * as Host from "./internal/host.ts"
 import * as Lease from "./internal/lease.ts"
 import * as Leaving from "./internal/leaving.ts"
+import * as Migrations from "./internal/migrations.ts"
 import * as StoreError from "./internal/storeError.ts"
 
 /**
@@ -117,13 +123,24 @@ const config = (options: Options, address: Option.Option<RunnerAddress.RunnerAdd
   })
 }
 
-const database = (options: Options): Layer.Layer<SqlClient.SqlClient, DurableError.StoreFailed> =>
-  Layer.unwrap(
+const connect = (options: Options) =>
+  Effect.gen(function* () {
+    const sql = yield* PgClient.make({ applicationName: "assembly-effect", ...options.database })
+    yield* sql`SELECT 1`
+    return sql
+  }).pipe(Effect.mapError(StoreError.of("connect")), Effect.provide(Reactivity.layer))
+
+/** Connects, and joins the deployment before the engine of this process takes any shard. */
+const database = (options: Options, runs: boolean) =>
+  Layer.effect(
+    SqlClient.SqlClient,
     Effect.gen(function* () {
-      const sql = yield* PgClient.make({ applicationName: "assembly-effect", ...options.database })
-      yield* sql`SELECT 1`
-      return Layer.succeed(SqlClient.SqlClient, sql)
-    }).pipe(Effect.mapError(StoreError.of("connect")), Effect.provide(Reactivity.layer))
+      const sql = yield* connect(options)
+      const { fingerprints } = yield* Derive.make(options.secrets)
+      const joined = Deployment.join({ fingerprints, runs, expiry: runs ? expiryOf(options) : undefined })
+      yield* Effect.provideService(Effect.andThen(Migrations.run, joined), SqlClient.SqlClient, sql)
+      return sql
+    })
   )
 
 /** The storage of the locks of all runners, with the lease that says which locks this runner still holds. */
@@ -145,10 +162,18 @@ const cluster = (options: Options, address: Option.Option<RunnerAddress.RunnerAd
     Layer.provideMerge(runnerStorage(options)),
     Layer.provide(config(options, address)),
     StoreError.preparing,
-    Layer.provideMerge(database(options))
+    Layer.provideMerge(database(options, Option.isSome(address)))
   )
 
-type Host = Layer.Layer<
+/** The host and the name of the database. Everything else of its address may be a secret. */
+const storeOf = ({ database: { database: named, host, port, url } }: Options): string => {
+  const address = url !== undefined && URL.canParse(Redacted.value(url)) ? new URL(Redacted.value(url)) : undefined
+  const at = address?.host ?? [host ?? "localhost", ...(port === undefined ? [] : [port])].join(":")
+  const which = address?.pathname.slice(1) ?? named ?? ""
+  return Printable.escape(`Postgres ${at}${which === "" ? "" : `/${which}`}`)
+}
+
+type HostLayer = Layer.Layer<
   Durable.Durable | Sharding.Sharding,
   ApiError.InvalidRequest | DurableError.InvalidSecret | DurableError.StoreFailed,
   AssemblyClient | HttpClient.HttpClient | FileSystem.FileSystem
@@ -179,11 +204,16 @@ type Host = Layer.Layer<
  * @since 0.1.0
  * @category layers
  */
-export const runner = (options: Options): Host =>
+export const runner = (options: Options): HostLayer =>
   Layer.unwrap(
     Effect.gen(function* () {
       yield* check("DurablePostgres.runner", options)
-      return Durable.layer(options).pipe(Layer.provideMerge(cluster(options, Option.some(yield* name))))
+      const described = Announcing.layer({
+        store: storeOf(options),
+        details: [Host.describeUploads(options.uploads), `expiry ${Duration.format(expiryOf(options))}`],
+        after: "the other runners continue its jobs"
+      })
+      return described(Durable.layer(options).pipe(Layer.provideMerge(cluster(options, Option.some(yield* name)))))
     })
   )
 
@@ -194,7 +224,7 @@ export const runner = (options: Options): Host =>
  * @since 0.1.0
  * @category layers
  */
-export const client = (options: Options): Host =>
+export const client = (options: Options): HostLayer =>
   Layer.unwrap(
     Effect.as(
       check("DurablePostgres.client", options),

@@ -5,6 +5,7 @@
  */
 import * as ApiError from "@assembly-effect/api/ApiError"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import * as Printable from "@assembly-effect/schema/Printable"
 import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
 import * as ClusterWorkflowEngine from "effect/cluster/ClusterWorkflowEngine"
 import * as RunnerHealth from "effect/cluster/RunnerHealth"
@@ -22,8 +23,14 @@ import * as Reactivity from "effect/reactivity/Reactivity"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Durable from "./Durable.ts"
 import * as DurableError from "./DurableError.ts"
+import * as Announcing from "./internal/announcing.ts"
+import * as Deployment from "./internal/deployment.ts"
+import * as Derive from "./internal/derive.ts"
 import * as FileModes from "./internal/fileModes.ts"
 import * as Leaving from "./internal/leaving.ts"
+import * as Host from "./internal/host.ts"
+import * as Migrations from "./internal/migrations.ts"
+import * as Outage from "./internal/outage.ts"
 import * as SecretFile from "./internal/secretFile.ts"
 import * as StoreError from "./internal/storeError.ts"
 
@@ -80,7 +87,7 @@ const database = (path: string) =>
 const engine = ClusterWorkflowEngine.layer.pipe(
   Layer.provideMerge(Sharding.layer),
   Layer.provide(Runners.layerNoop),
-  Layer.provideMerge(SqlMessageStorage.layer),
+  Layer.provideMerge(Outage.layer.pipe(Layer.provide(SqlMessageStorage.layer))),
   Layer.provide([
     Leaving.layer.pipe(Layer.provide(RunnerStorage.layerMemory)),
     RunnerHealth.layerNoop,
@@ -126,6 +133,14 @@ export const layer = (
       // Locks the database first, so that two processes cannot both create the secret.
       yield* SqlClient.SqlClient
       const secrets = options.secrets ?? [yield* SecretFile.read(`${path}.secret`)]
-      return Layer.provideMerge(Durable.layer({ ...options, secrets }), engine)
+      const { fingerprints } = yield* Derive.make(secrets)
+      yield* Migrations.run
+      yield* Deployment.join({ fingerprints, isAlone: true, runs: true })
+      const described = Announcing.layer({
+        store: Printable.escape(path),
+        details: [Host.describeUploads(options.uploads)],
+        after: "its jobs continue when a process opens the database"
+      })
+      return described(Layer.provideMerge(Durable.layer({ ...options, secrets }), engine))
     })
   ).pipe(Layer.provide(database(path)))

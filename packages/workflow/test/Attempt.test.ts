@@ -147,7 +147,7 @@ layer(live, { excludeTestServices: true })("A durable job that another process c
       yield* Effect.gen(function* () {
         yield* Durable.start(job("unknown", [content], { params: { steps: slow(600) } }))
         yield* until("unknown", ({ state }) => state === "Processing")
-      }).pipe(withRunner(database, { ...soon, secrets: [old] }))
+      }).pipe(withRunner(database, { ...soon, secrets: [old, young] }))
       const { state, waiting } = yield* until(
         "unknown",
         (status) => status.waiting !== undefined || status.state === "Failed"

@@ -135,6 +135,9 @@ layer(Layer.empty, { excludeTestServices: true })("A deployment with Postgres", 
           })
           yield* Durable.start({ ...small.job, key: "failed", params: { templateId: "unknown-template" } })
           assert.strictEqual((yield* Effect.flip(Durable.await("failed")))._tag, "JobFailed")
+          const failing = { steps: { fail: { robot: "/emulator/fail", error: "MINE" } } }
+          const failed = yield* Effect.flip(Durable.run({ ...small.job, key: "of-assembly", params: failing }))
+          assert.include(failed.message, "the Assembly failed with MINE")
           yield* Durable.start(large.job)
           yield* Wait.until("bytes", () => front.sendings.some(({ bytes }) => bytes > 100_000))
           const during = yield* dump
@@ -171,6 +174,7 @@ layer(Layer.empty, { excludeTestServices: true })("A deployment with Postgres", 
             ]) {
               assert.notInclude(text, forbidden)
             }
+            for (const id of front.assemblies) assert.notMatch(text, new RegExp(`(?<![0-9a-f])${id.slice(0, 6)}`, "u"))
           }
         }).pipe(Effect.provide(Layer.merge(runner, PgClient.layer({ url: database }))))
       }).pipe(Effect.scoped),

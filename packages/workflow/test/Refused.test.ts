@@ -2,6 +2,7 @@
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import type * as DurableJob from "@assembly-effect/workflow/DurableJob"
@@ -86,7 +87,7 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
       yield* Effect.gen(function* () {
         yield* Durable.start(job("begun", [], { files: [gate.file("begun")] }))
         yield* gate.reached
-      }).pipe(withRunner(database, { secrets: [old] }), Effect.provide(gate.layer))
+      }).pipe(withRunner(database, { secrets: [old, young] }), Effect.provide(gate.layer))
       yield* gate.open
       yield* Effect.gen(function* () {
         const { state, waiting } = yield* untilWaiting("begun")
@@ -182,5 +183,53 @@ describe("An error of a transfer", () => {
       new ApiError.UnexpectedResponse({ ...subject, status, problem: "no JSON", excerpt: "<html>" })
     for (const status of [200, 302, 403, 404, 502]) assert.isTrue(Transfer.isTemporary(page(status)), `${status}`)
     for (const status of [400, 413, 422]) assert.isFalse(Transfer.isTemporary(page(status)), `${status}`)
+  })
+
+  const failure = (status: number) => new ApiError.ServiceFailure({ ...subject, status, code: "CODE", explanation: "" })
+  const page = (status: number) =>
+    new ApiError.UnexpectedResponse({ ...subject, status, problem: "no JSON", excerpt: "<html>" })
+
+  for (const [name, make] of [
+    ["the service", failure],
+    ["a proxy", page]
+  ] as const) {
+    for (const status of [401, 402, 407]) {
+      test(`with the status ${status} of ${name} waits for a correction, without a limit`, () => {
+        assert.isTrue(Transfer.isRefusal(make(status)))
+        assert.isTrue(Transfer.isAboutService(make(status)))
+      })
+    }
+    for (const status of [403, 429, 500, 502, 503, 504]) {
+      test(`with the status ${status} of ${name} is tried again within the patience`, () => {
+        assert.isFalse(Transfer.isRefusal(make(status)))
+        assert.isTrue(Transfer.isTemporary(make(status)))
+        assert.isTrue(Transfer.isAboutService(make(status)))
+      })
+    }
+    for (const status of [400, 411, 413, 414, 415, 417, 422, 431]) {
+      test(`with the status ${status} of ${name} ends the job`, () => {
+        assert.isFalse(Transfer.isRefusal(make(status)))
+        assert.isFalse(Transfer.isTemporary(make(status)))
+        assert.isFalse(Transfer.isAboutService(make(status)))
+      })
+    }
+  }
+
+  test("with the status 404 of the service ends the job", () => {
+    assert.isFalse(Transfer.isTemporary(failure(404)))
+    assert.isFalse(Transfer.isAboutService(failure(404)))
+  })
+
+  test("that names another host for uploads is tried again within the patience", () => {
+    const error = new UploadTarget.InvalidTarget({ field: "tus_url", rule: "Expected a trusted host" })
+    assert.isFalse(Transfer.isRefusal(error))
+    assert.isTrue(Transfer.isTemporary(error))
+  })
+
+  test("of the connection is tried again within the patience, also while the Assembly is processed", () => {
+    const lost = new ApiError.TransportFailure({ ...subject, problem: "reset", permanent: false })
+    assert.isFalse(Transfer.isRefusal(lost))
+    assert.isTrue(Transfer.isTemporary(lost))
+    assert.isTrue(Transfer.isAboutService(lost))
   })
 })

@@ -1,15 +1,20 @@
 /** What the database must not contain. */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableJob from "@assembly-effect/workflow/DurableJob"
 import * as ObjectStores from "@assembly-effect/workflow/ObjectStores"
-import { assert, layer } from "@effect/vitest"
+import { assert, describe, it as test, layer } from "@effect/vitest"
+import * as Cause from "effect/Cause"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
 import { DatabaseSync } from "node:sqlite"
+import * as Failure from "../src/internal/failure.ts"
 import { folder, job, live, withRunner } from "./support.ts"
 
 /** Every value of every table, as text. */
@@ -64,6 +69,13 @@ layer(live, { excludeTestServices: true })("The database of an embedded runner",
         const error = yield* Effect.flip(Durable.run(job("failed", [content])))
         assert.strictEqual(error._tag, "JobFailed")
         yield* Durable.cancel("failed")
+        // The error of an Assembly that failed contains the beginning of its id.
+        const failing = { steps: { fail: { robot: "/emulator/fail", error: "MINE" } } }
+        const failed = yield* Effect.flip(Durable.run(job("of-assembly", [content], { params: failing })))
+        assert.include(failed.message, "AssemblyFailed: the Assembly failed with MINE")
+        const all = yield* Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0) }))
+        ids.push(...all.map(({ id }) => String(id)))
+        assert.isAtLeast(new Set(ids).size, 2)
       }).pipe(withRunner(database), Effect.provide(stores))
 
       const text = dump(database)
@@ -93,6 +105,8 @@ layer(live, { excludeTestServices: true })("The database of an embedded runner",
       assert.isAtLeast(urls.length, 2)
       for (const value of forbidden) assert.notInclude(text, value)
       assert.notMatch(text, /assemblies\/[0-9a-f]/u)
+      // Not even the beginning of an id. A digest may contain the same digits by chance, but not at its beginning.
+      for (const id of ids) assert.notMatch(text, new RegExp(`(?<![0-9a-f])${id.slice(0, 6)}`, "u"))
     })
   )
 
@@ -171,4 +185,18 @@ layer(live, { excludeTestServices: true })("The database of an embedded runner",
       assert.include(error.message, "add the earlier secret to the list")
     })
   )
+})
+
+describe("The failure of a job", () => {
+  test("contains no part of the id of its Assembly that leads to it", () => {
+    const id = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
+    for (const part of [id, id.slice(0, 6), id.toUpperCase(), id.slice(10, 26), `%30${id.slice(1, 20)}`]) {
+      const { message } = Failure.of(Cause.fail(new Error(`no ${part} here`)), id)
+      assert.notInclude(message.toLowerCase(), part.toLowerCase().slice(-12))
+      assert.match(message, /^no .*redacted.* here$/u)
+    }
+    // A program is told which Assembly has failed, but the database is not.
+    const { message } = Failure.of(Cause.fail(new Error("Assembly 0f1e2d… failed with MINE")), undefined)
+    assert.strictEqual(message, "the Assembly failed with MINE")
+  })
 })

@@ -78,6 +78,32 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
           assert.notInclude(error.message, "a secret")
           if (path.endsWith("token")) assert.include(error.message, "Expected no Redacted value")
         }
+        const all = yield* Effect.flip(
+          Durable.start({
+            key: "",
+            params: { fields: { token: secret } },
+            files: [
+              { ...first!, filename: "" },
+              { ...first!, fieldname: "" }
+            ]
+          })
+        )
+        assert(all._tag === "InvalidRequest", all.message)
+        assert.deepStrictEqual(
+          all.issues.map((issue) => issue.path.join(".")),
+          ["key", "params.fields.token", "files.0.filename", "files.1.fieldname"]
+        )
+        // Also those that only the service has rules for.
+        const rules = yield* Effect.flip(
+          Durable.start({
+            ...valid,
+            params: { steps: { a: { robot: "/upload/handle", use: "b" } } },
+            files: [first!, { ...first!, metadata: { upload_marker: "x" } }]
+          })
+        )
+        assert(rules._tag === "InvalidRequest", rules.message)
+        assert.include(rules.message, "params.steps")
+        assert.include(rules.message, "files.1.metadata.upload_marker")
         const missing = yield* Effect.flip(
           Durable.start({ ...valid, files: [{ ...first!, source: DurableJob.path("/nowhere/at/all") }] })
         )

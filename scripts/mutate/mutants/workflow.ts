@@ -53,6 +53,176 @@ export const workflow = [
     ]
   ),
   ...changes(
+    `${internal}/host.ts`,
+    ["Race"],
+    [
+      {
+        name: "a cancellation that meets a retry cancels nothing",
+        find: `Store.hasEnded(row) || row.state === "Canceling" ? Store.toSummary(row) : yield* cancel(key)`,
+        replace: `Store.toSummary(row)`
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/failure.ts`,
+    ["Secrets"],
+    [
+      {
+        name: "a stored failure has the beginning of an id",
+        find: `text.replaceAll(abbreviation, "the Assembly")`,
+        replace: `text`
+      },
+      {
+        name: "a stored failure has a part of an id",
+        find: `assemblyId === undefined ? [] : [assemblyId]`,
+        replace: `assemblyId === undefined ? [] : []`
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/deployment.ts`,
+    ["Deployment"],
+    [
+      {
+        name: "a process with other secrets joins",
+        find: `if (!isKnown && !(yield* mayReplace)) return`,
+        replace: `if (!isKnown && fingerprints.length === 0) return`
+      },
+      {
+        name: "a rotation is not recorded",
+        find: `const isSame = secrets === row.secrets && `,
+        replace: `const isSame = secrets !== "" && `
+      },
+      {
+        name: "a process without the newest secret is not warned",
+        find: `newest === undefined || fingerprints.includes(newest.fingerprint)`,
+        replace: `newest === undefined || fingerprints.length > 0`
+      },
+      {
+        name: "another expiry is not said",
+        find: `before === Duration.toMillis(expiry)`,
+        replace: `before > 0`
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/migrations.ts`,
+    ["Deployment"],
+    [
+      {
+        name: "the secrets of earlier jobs are forgotten",
+        find: `if (begun.length === 0) return`,
+        replace: `if (begun.length >= 0) return`
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/outage.ts`,
+    ["Full"],
+    [
+      {
+        name: "a full disk is a line for each try",
+        find: `if (now < next) return Effect.void`,
+        replace: `if (now < -next) return Effect.void`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/workflow/src/DurableSqlite.ts",
+    ["Full"],
+    [
+      {
+        name: "a result that cannot be stored is forgotten",
+        find: `Outage.layer.pipe(Layer.provide(SqlMessageStorage.layer))`,
+        replace: `SqlMessageStorage.layer`
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/transfer.ts`,
+    ["Places"],
+    [
+      {
+        name: "a job sends more files than its runner may",
+        find: `Effect.mapError(Sources.mayReturn(file)), files.withPermit)`,
+        replace: `Effect.mapError(Sources.mayReturn(file)))`
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/transfer.ts`,
+    ["Refused"],
+    [
+      { name: "401 and 407 end the jobs", find: `new Set([401, 402, 407])`, replace: `new Set([402])` },
+      { name: "too many requests end the job", find: `|| error.status === 429 ||`, replace: `||` },
+      { name: "a proxy that forbids ends the job", find: ` || error.status === 403`, replace: `` },
+      {
+        name: "a request that is refused is sent for an hour",
+        find: `[400, 411, 413, 414, 415, 417, 422, 431]`,
+        replace: `[400, 413, 422]`
+      },
+      {
+        name: "a service that refuses the credentials fails a job that is processed",
+        find: `isPassing(error) || isRefusal(error)`,
+        replace: `isPassing(error)`
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/jobAtRest.ts`,
+    ["States"],
+    [
+      {
+        name: "only the first wrong field is named",
+        find: `[key, params, files].flatMap(issuesOf)`,
+        replace: `[key, params, files].flatMap(issuesOf).slice(0, 1)`
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/work.ts`,
+    ["Attempt"],
+    [
+      {
+        name: "a job whose Assembly was faster is canceled",
+        find: `canceled.success ? "Completed" : "Canceled"`,
+        replace: `canceled.success ? "Canceled" : "Canceled"`
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/derive.ts`,
+    ["Attempt"],
+    [
+      {
+        name: "two files have the same upload",
+        find: `derive("marker", execution, file, creation,`,
+        replace: `derive("marker", execution, 0 * file, creation,`
+      },
+      {
+        name: "a notification about an older secret is ignored",
+        find: `Effect.forEach(derivations, ({ derive }) => derive(`,
+        replace: `Effect.forEach([newest], ({ derive }) => derive(`
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/store.ts`,
+    ["Attempt"],
+    [
+      {
+        name: "a notification finds the Assembly of the attempt before",
+        find: `salt = NULL, lookup = NULL,`,
+        replace: `salt = NULL,`
+      },
+      {
+        name: "a new secret changes how a notification finds its job",
+        find: `lookup = COALESCE(lookup, \${lookup})`,
+        replace: `lookup = \${lookup}`
+      }
+    ]
+  ),
+  ...changes(
     `${internal}/places.ts`,
     ["Queue", "Lease"],
     [
@@ -287,8 +457,8 @@ export const workflow = [
     [
       {
         name: "the secret is checked after the connection",
-        find: `yield* Derive.make(options.secrets)`,
-        replace: `yield* Effect.void`
+        find: `  yield* Derive.make(options.secrets)\n})`,
+        replace: `})`
       },
       {
         name: "an expiry may be too short for a refresh",

@@ -17,6 +17,7 @@ import { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import type { StoreFailed } from "../DurableError.ts"
 import { executionOf, JobWorkflow } from "./jobWorkflow.ts"
+import * as Outage from "./outage.ts"
 import * as Store from "./store.ts"
 
 /** How often the table is read for changes of other processes. */
@@ -95,6 +96,7 @@ export type Waiting = ReturnType<typeof makeWaiting>
 export const makeRunning = Effect.fnUntraced(function* ({ cancel, stage, store, window }: Options) {
   const sharding = yield* Sharding
   const engine = yield* WorkflowEngine
+  const outage = yield* Outage.Outage
   const changed = yield* Latch.make(true)
   /** The cancellations that are carried out now. */
   const canceling = yield* FiberMap.make<string>()
@@ -157,7 +159,7 @@ export const makeRunning = Effect.fnUntraced(function* ({ cancel, stage, store, 
     yield* startQueued(shards)
     if (readsAll) yield* cancelAll(shards)
   }).pipe(
-    Effect.catchCause((cause) => Effect.logWarning("The queue of durable jobs could not be read", cause)),
+    Effect.catchCause((cause) => Outage.reportCause(outage, "read the queue", cause)),
     Effect.forever
   )
 

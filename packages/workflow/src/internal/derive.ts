@@ -60,6 +60,7 @@ export interface Root {
  * The derived values of this deployment.
  *
  * - `newest`: the fingerprint of the secret for new attempts.
+ * - `fingerprints`: the fingerprints of all secrets, `newest` first.
  * - `salt`: makes a random salt for a new attempt.
  * - `marker`: the marker of creation number `creation` of a file. The first creation has number 1.
  * - `lookup`: the value by which the database finds an Assembly. The id of the Assembly is a capability, so the id is
@@ -68,6 +69,7 @@ export interface Root {
  */
 export interface Derive {
   readonly newest: string
+  readonly fingerprints: ReadonlyArray<string>
   readonly salt: Effect.Effect<string>
   readonly assemblyId: (root: Root, execution: string) => Effect.Effect<Assembly.AssemblyId, InvalidSecret>
   readonly marker: (
@@ -104,6 +106,7 @@ export const make = Effect.fnUntraced(
     }
     return {
       newest: newest.fingerprint,
+      fingerprints: derivations.map(({ fingerprint }) => fingerprint),
       salt: Effect.map(randomBytes(16), Hex.encode),
       assemblyId: ({ salt, secret }, execution) =>
         Effect.flatMap(withSecret(secret), ({ derive }) =>

@@ -18,10 +18,26 @@ const describe = (error: unknown): Failure =>
     ? { reason: String(error._tag), message: messageOf(error) }
     : { reason: "Defect", message: error instanceof Error ? error.message : "a value that is not an Error" }
 
+/** The beginning of an id that identifies an Assembly for a reader, and an abbreviation of it in a message. */
+const abbreviated = 6
+const abbreviation = /\bAssembly [0-9a-f]{6,}…/gu
+
+/**
+ * Removes the beginnings of the id, which `Redaction` leaves. A program shows them, but the database must not contain
+ * any part of an id.
+ */
+const withoutBeginnings = (text: string, assemblyId: string | undefined): string => {
+  const named = text.replaceAll(abbreviation, "the Assembly")
+  if (assemblyId === undefined) return named
+  const start = assemblyId.slice(0, abbreviated)
+  return named.replaceAll(/[0-9a-f]+/giu, (run) => (run.toLowerCase().startsWith(start) ? Redaction.mask : run))
+}
+
 /** Describes an error of a job. `assemblyId` is a capability, so it is removed from the message. */
 export const of = (cause: Cause.Cause<unknown>, assemblyId: string | undefined): Failure => {
   const { message, reason } = describe(Cause.squash(cause))
-  return { reason, message: Redaction.text(message, { secrets: assemblyId === undefined ? [] : [assemblyId] }) }
+  const text = Redaction.text(message, { secrets: assemblyId === undefined ? [] : [assemblyId] })
+  return { reason, message: withoutBeginnings(text, assemblyId) }
 }
 
 /** Fails with the same interruption. Its annotations tell the engine who has interrupted the activity. */

@@ -10,18 +10,28 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import type * as Durable from "../Durable.ts"
+import type { JobUnknown, StoreFailed } from "../DurableError.ts"
+import type { Summary } from "../DurableJob.ts"
 import * as Attendant from "./attendant.ts"
+import * as Deployment from "./deployment.ts"
 import * as Derive from "./derive.ts"
 import * as JobAtRest from "./jobAtRest.ts"
 import * as JobWorkflow from "./jobWorkflow.ts"
 import * as Lease from "./lease.ts"
 import * as Migrations from "./migrations.ts"
+import * as Outage from "./outage.ts"
 import * as Places from "./places.ts"
 import * as Reading from "./reading.ts"
 import * as Retention from "./retention.ts"
 import * as Starting from "./starting.ts"
 import * as Store from "./store.ts"
 import * as Work from "./work.ts"
+
+const defaultUploads = 8
+
+/** How many files a runner uploads at the same time, for its first line in the log. */
+export const describeUploads = (uploads: number = defaultUploads): string =>
+  uploads === 1 ? "1 file at a time" : `${uploads} files at a time`
 
 /** How many jobs `startAll` stores with one statement. */
 const pageSize = 100
@@ -75,18 +85,20 @@ const register = Effect.fnUntraced(function* (options: Durable.Options, work: De
 
 /** Runs jobs until the scope closes. */
 const run = Effect.fnUntraced(function* (
-  { patience = "1 hour", retention = "7 days", upload = {}, uploads = 8 }: Durable.Options,
+  { patience = "1 hour", retention = "7 days", upload = {}, uploads = defaultUploads }: Durable.Options,
   { derive, store, waiting }: Parts,
   work: Deferred.Deferred<Work.Activities>
 ) {
   let refill: Effect.Effect<void> = Effect.void
   const lease = yield* Lease.Lease
+  const outage = yield* Outage.Outage
   const sharding = yield* Sharding
   const activities = Work.make({
     sending: { store, derive, upload },
     places: Places.make(uploads),
     patience: Duration.fromInputUnsafe(patience),
     held: (execution) => lease.held(Attendant.shardIdOf(sharding, execution)),
+    outage,
     begun: Effect.suspend(() => refill),
     ended: waiting.wake
   })
@@ -110,6 +122,7 @@ export const make = Effect.fnUntraced(function* (options: Durable.Options, role:
   yield* Migrations.run
   const store = yield* Store.make
   const derive = yield* Derive.make(options.secrets)
+  yield* Deployment.join({ fingerprints: derive.fingerprints, runs: role.runs, isRepeated: true })
   const waiting = Attendant.makeWaiting(store)
   const reactions = role.runs ? yield* run(options, { store, derive, waiting }, work) : noReactions
   yield* Effect.forkScoped(waiting.loop)
@@ -117,13 +130,19 @@ export const make = Effect.fnUntraced(function* (options: Durable.Options, role:
   const reading = Reading.make({ store, derive, waiting })
   const starting = Starting.make({ store, derive, reading, upload: options.upload ?? {}, queued: reactions.queued })
 
-  const cancel = Effect.fnUntraced(function* (key: string) {
-    const canceled = JobAtRest.isKey(key) ? yield* store.cancel(key) : Option.none()
-    if (Option.isNone(canceled)) return Store.toSummary(yield* reading.found(key))
-    yield* reactions.canceled(yield* JobWorkflow.executionOf(canceled.value))
-    yield* waiting.wake(key)
-    return Store.toSummary(canceled.value)
-  })
+  const cancel = (key: string): Effect.Effect<Summary, JobUnknown | StoreFailed> =>
+    Effect.gen(function* () {
+      const canceled = JobAtRest.isKey(key) ? yield* store.cancel(key) : Option.none()
+      if (Option.isNone(canceled)) {
+        const row = yield* reading.found(key)
+        // The job had ended for `store.cancel`. A state that does not end means that another caller has retried the job
+        // since then, so that its new attempt is canceled.
+        return Store.hasEnded(row) || row.state === "Canceling" ? Store.toSummary(row) : yield* cancel(key)
+      }
+      yield* reactions.canceled(yield* JobWorkflow.executionOf(canceled.value))
+      yield* waiting.wake(key)
+      return Store.toSummary(canceled.value)
+    })
 
   const notified = Effect.fnUntraced(function* (assemblyId: string) {
     const row = yield* store.byLookup(yield* derive.lookups(assemblyId))

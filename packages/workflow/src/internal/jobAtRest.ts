@@ -9,7 +9,9 @@ import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as DurableJob from "../DurableJob.ts"
 import type { UploadOptions } from "../Durable.ts"
@@ -27,6 +29,8 @@ export const JobAtRest = Schema.Struct({
   params: Assembly.CreateParams,
   files: Schema.Array(File).check(Schema.isMinLength(1))
 })
+const encodeParams = SchemaParser.encodeUnknownEffect(JobAtRest.fields.params, { errors: "all" })
+const encodeFiles = SchemaParser.encodeUnknownEffect(JobAtRest.fields.files, { errors: "all" })
 export type JobAtRest = typeof JobAtRest.Type
 
 /** The size of a source in bytes, and what identifies its content, when the attempt was queued. */
@@ -57,7 +61,7 @@ const decodeJob = SchemaParser.decodeUnknownEffect(Schema.fromJsonString(JobAtRe
  */
 const unstorable = (
   value: unknown,
-  path: ReadonlyArray<string | number> = [],
+  path: ReadonlyArray<string | number>,
   outside: ReadonlyArray<object> = []
 ): ReadonlyArray<ApiError.Issue> => {
   if (Redacted.isRedacted(value)) {
@@ -97,12 +101,6 @@ const absolute = (files: ReadonlyArray<DurableJob.File>): ReadonlyArray<DurableJ
     file.source._tag === "Path" ? { ...file, source: DurableJob.path(resolve(file.source.path)) } : file
   )
 
-const refuse = (
-  operation: string,
-  issues: ReadonlyArray<ApiError.Issue>
-): Effect.Effect<void, ApiError.InvalidRequest> =>
-  issues.length === 0 ? Effect.void : Effect.fail(new ApiError.InvalidRequest({ operation, issues }))
-
 /** A job as the database stores it, and the files of the job. The paths of the files are absolute. */
 export interface Text {
   readonly text: string
@@ -114,26 +112,40 @@ const toText = (job: typeof JobAtRest.Encoded): Text => {
   return { text: canonical({ params: job.params, files }), files }
 }
 
-/** Checks a job, and encodes it for the database. Errors name `operation`. */
+/** The value of a part of a job for the database, or what is wrong with the part. */
+type Encoded<A> = Result.Result<A, ReadonlyArray<ApiError.Issue>>
+
+/** Encodes one part of a job. `check` finds what the schema does not, in a part that fits the schema. */
+const encodePart = <A>(
+  path: ReadonlyArray<string>,
+  value: unknown,
+  encodeValue: (value: unknown) => Effect.Effect<A, SchemaIssue.Issue>,
+  check: () => ReadonlyArray<ApiError.Issue>
+): Effect.Effect<Encoded<A>> => {
+  const found = unstorable(value, path)
+  if (found.length > 0) return Effect.succeed(Result.fail(found))
+  return Effect.match(encodeValue(value), {
+    onFailure: (issue) => Result.fail(Input.fromSchemaIssue(issue, path)),
+    onSuccess: (encoded) => {
+      const issues = check()
+      return issues.length === 0 ? Result.succeed(encoded) : Result.fail(issues)
+    }
+  })
+}
+
+const issuesOf = (part: Encoded<unknown>): ReadonlyArray<ApiError.Issue> => (Result.isFailure(part) ? part.failure : [])
+
+/** Checks a job, and encodes it for the database. The error names `operation`, and every field that is wrong. */
 export const encode = Effect.fnUntraced(function* (operation: string, job: DurableJob.Job, upload: UploadOptions) {
-  yield* refuse(operation, unstorable({ params: job.params, files: job.files }))
-  yield* Effect.mapError(
-    encodeKey(job.key),
-    (issue) => new ApiError.InvalidRequest({ operation, issues: Input.fromSchemaIssue(issue, ["key"]) })
-  )
-  const encoded = yield* Effect.mapError(encodeJob({ params: job.params, files: job.files }), (issue) =>
-    Input.invalidRequest(operation, issue)
-  )
   const now = DateTime.makeUnsafe(yield* Clock.currentTimeMillis)
-  yield* refuse(
-    operation,
+  const key = yield* encodePart(["key"], job.key, encodeKey, () => [])
+  const params = yield* encodePart(["params"], job.params, encodeParams, () =>
     (Assemblies.Create.check?.(job.params, now) ?? []).map(({ message, path }) => ({
       message,
       path: ["params", ...path]
     }))
   )
-  yield* refuse(
-    operation,
+  const files = yield* encodePart(["files"], job.files, encodeFiles, () =>
     job.files.flatMap((file, index) =>
       UploadSteps.issues({ ...upload, metadata: metadataOf(file) }).map(({ message, path }) => ({
         message,
@@ -141,7 +153,10 @@ export const encode = Effect.fnUntraced(function* (operation: string, job: Durab
       }))
     )
   )
-  return toText(encoded)
+  if (Result.isFailure(key) || Result.isFailure(params) || Result.isFailure(files)) {
+    return yield* new ApiError.InvalidRequest({ operation, issues: [key, params, files].flatMap(issuesOf) })
+  }
+  return toText({ params: params.success, files: files.success })
 })
 
 /** Decodes a stored job. A failure is a defect, because only this package writes the table. */

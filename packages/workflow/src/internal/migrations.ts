@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { StoreFailed } from "../DurableError.ts"
+import * as Deployment from "./deployment.ts"
 import * as StoreError from "./storeError.ts"
 
 const loader = Migrator.fromRecord({
@@ -37,6 +38,18 @@ const loader = Migrator.fromRecord({
     yield* sql`ALTER TABLE ${table} ADD COLUMN salt CHAR(32)`
     yield* sql`ALTER TABLE ${table} ADD COLUMN waiting TEXT`
     yield* sql`ALTER TABLE ${table} ADD COLUMN canceled_at BIGINT`
+  }),
+  "0003_deployment": Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const deployment = sql(Deployment.tableName)
+    yield* sql`CREATE TABLE ${deployment} (id INTEGER PRIMARY KEY, secrets TEXT NOT NULL, expiry BIGINT)`
+    // The secrets that the jobs of earlier versions began with are known.
+    const begun = yield* sql<{ readonly secret: string; readonly at: number | string }>`
+      SELECT secret, MIN(queued_at) AS at FROM ${sql("durable_jobs")}
+      WHERE secret IS NOT NULL GROUP BY secret ORDER BY MIN(queued_at)`
+    if (begun.length === 0) return
+    const known = begun.map(({ at, secret }) => ({ fingerprint: secret, at: Number(at) }))
+    yield* sql`INSERT INTO ${deployment} (id, secrets) VALUES (1, ${Deployment.encodeKnown(known)})`
   })
 })
 

@@ -9,6 +9,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import { executionOf, JobWorkflow } from "./jobWorkflow.ts"
+import * as Outage from "./outage.ts"
 import type { Store } from "./store.ts"
 
 /** How many ended jobs are read with one statement. */
@@ -43,7 +44,9 @@ const sweep = Effect.fnUntraced(function* (store: Store, retention: Duration.Dur
 
 /** Runs {@link sweep} at an interval, until the scope closes. */
 export const loop = (store: Store, retention: Duration.Duration) =>
-  sweep(store, retention).pipe(
-    Effect.catchCause((cause) => Effect.logWarning("Old durable jobs could not be removed", cause)),
-    Effect.repeat(Schedule.spaced(Duration.min(Duration.hours(1), retention)))
+  Effect.flatMap(Outage.Outage, (outage) =>
+    sweep(store, retention).pipe(
+      Effect.catchCause((cause) => Outage.reportCause(outage, "remove old jobs", cause)),
+      Effect.repeat(Schedule.spaced(Duration.min(Duration.hours(1), retention)))
+    )
   )

@@ -34,6 +34,10 @@ export const of =
 
 const ofDatabase: ReadonlySet<unknown> = new Set(["SqlError", "MigrationError", "PersistenceError"])
 
+/** Whether an error of the engine is one of the database. */
+export const isOfDatabase = (error: unknown): boolean =>
+  Predicate.hasProperty(error, "_tag") && ofDatabase.has(error._tag)
+
 /**
  * If the database fails while the engine prepares its tables, the engine dies with a defect. This function turns the
  * defect into a `StoreFailed`.
@@ -41,8 +45,7 @@ const ofDatabase: ReadonlySet<unknown> = new Set(["SqlError", "MigrationError", 
 export const preparing = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, E | StoreFailed, R> =>
   Layer.catchCause(layer, (cause) => {
     const defect = Result.getOrUndefined(Cause.findDefect(cause))
-    const isOfDatabase = Predicate.hasProperty(defect, "_tag") && ofDatabase.has(defect._tag)
-    const failure: Effect.Effect<never, E | StoreFailed> = isOfDatabase
+    const failure: Effect.Effect<never, E | StoreFailed> = isOfDatabase(defect)
       ? Effect.fail(of("prepare")(defect))
       : Effect.failCause(cause)
     return Layer.effectContext(failure)

@@ -17,6 +17,7 @@ import * as Canceling from "./canceling.ts"
 import * as JobAtRest from "./jobAtRest.ts"
 import type { Progress } from "./jobWorkflow.ts"
 import * as Failure from "./failure.ts"
+import * as Outage from "./outage.ts"
 import type { Places } from "./places.ts"
 import * as Sources from "./sources.ts"
 import * as Store from "./store.ts"
@@ -28,6 +29,7 @@ import * as Transfer from "./transfer.ts"
  * - `places`: limits the jobs that send bytes.
  * - `patience`: how long temporary failures of one activity are retried.
  * - `held`: waits until this runner surely holds the lock of the shard of an execution.
+ * - `outage`: is told that the database has failed.
  * - `begun`, `ended`: called when an attempt has begun or ended in this process.
  */
 export interface Runner {
@@ -35,18 +37,12 @@ export interface Runner {
   readonly places: Places
   readonly patience: Duration.Duration
   readonly held: (execution: string) => Effect.Effect<void>
+  readonly outage: Outage.Outage
   readonly begun: Effect.Effect<void>
   readonly ended: (key: string) => Effect.Effect<void>
 }
 
 type Services = AssemblyClient | HttpClient.HttpClient | FileSystem.FileSystem
-
-/** Retries until the database answers, because a runner cannot do anything without its database. */
-const persistently = <A, R>(access: Effect.Effect<A, StoreFailed, R>): Effect.Effect<A, never, R> =>
-  access.pipe(
-    Effect.retry(Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("5 seconds")])),
-    Effect.orDie
-  )
 
 /** Pauses between tries: 1 second, then twice as long, up to 1 minute. */
 const pauses = Schedule.min([Schedule.exponential("1 second"), Schedule.spaced("1 minute")])
@@ -60,12 +56,20 @@ export type Activities = ReturnType<typeof make>
 /** Replaces `SourceAway`, which is internal, by the error that a program knows. */
 const known = <E>(error: E | Sources.SourceAway) => (error instanceof Sources.SourceAway ? error.error : error)
 
-export const make = ({ begun, ended, held, patience, places, sending }: Runner) => {
+export const make = ({ begun, ended, held, outage, patience, places, sending }: Runner) => {
   const { derive, store } = sending
   /** The attempts whose activities run in this process. Completing the Deferred of an attempt stops its activity. */
   const running = new Map<string, Deferred.Deferred<void>>()
   /** The executions that have a place or wait for one. The others pause. */
   const taking = new Set<string>()
+
+  /** Retries until the database answers, because a runner cannot do anything without its database. */
+  const persistently = <A, R>(access: Effect.Effect<A, StoreFailed, R>): Effect.Effect<A, never, R> =>
+    access.pipe(
+      Effect.tapError((error) => outage.report(error.operation, error)),
+      Effect.retry(Outage.pauses),
+      Effect.orDie
+    )
 
   const end = (
     attempt: Store.Attempt,
@@ -175,6 +179,7 @@ export const make = ({ begun, ended, held, patience, places, sending }: Runner) 
 
   /** Records why an attempt is tried again, so that `Durable.status` shows it. */
   const explain = (attempt: Store.Attempt, error: Transfer.TransferError) => {
+    if (error._tag === "StoreFailed") return outage.report(error.operation, error)
     if (Transfer.isRefusal(error) || Transfer.isUnknownSecret(error) || error instanceof Sources.SourceAway) {
       const { message, reason } = Failure.of(Cause.fail(known(error)), undefined)
       return Effect.andThen(
@@ -186,13 +191,14 @@ export const make = ({ begun, ended, held, patience, places, sending }: Runner) 
   }
 
   /**
-   * Sends an attempt, and repeats the transfer while the service refuses the credentials or the account of the runner.
+   * Sends an attempt, and repeats the transfer while the service refuses the credentials or the account of the runner,
+   * or the database fails.
    */
   const once = (attempt: Store.Attempt, execution: string, isTakenOver: boolean) =>
     places(isTakenOver, (files) =>
       transfer(attempt, { execution, files, held: held(execution) }).pipe(
         Effect.tapError((error) => explain(attempt, error)),
-        // While it repeats, the attempt keeps its place, because the service would refuse another job as well.
+        // While it repeats, the attempt keeps its place, because another job would fail as well.
         Effect.retry({ while: Transfer.isRefusal, schedule: pauses })
       )
     ).pipe((use) =>

@@ -1,0 +1,177 @@
+/** A database whose disk is full: few lines in the log, and nothing that was acknowledged is lost. */
+import * as Durable from "@assembly-effect/workflow/Durable"
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Predicate from "effect/Predicate"
+import * as Schedule from "effect/Schedule"
+import { DatabaseSync, StatementSync } from "node:sqlite"
+import { gated } from "./gates.ts"
+import { folder, job, live, storedIn, withRunner } from "./support.ts"
+
+/** A disk that a test can fill. `tries`: how many statements have failed since then. */
+interface Disk {
+  readonly fill: Effect.Effect<void>
+  readonly empty: Effect.Effect<void>
+  readonly tries: () => number
+}
+
+const isFullError = (error: unknown) => Predicate.hasProperty(error, "errcode") && error.errcode === 13
+
+/**
+ * Watches the statements of a database in this process until the scope closes.
+ *
+ * - `refuses`: whether statements that write fail as they do on a full disk.
+ * - `connection`: the open database at `path`.
+ */
+const watch = (path: string) =>
+  Effect.gen(function* () {
+    const { all, run } = StatementSync.prototype
+    const { prepare } = DatabaseSync.prototype
+    const seen = { refuses: false, tries: 0, connection: undefined as DatabaseSync | undefined }
+    yield* Effect.acquireRelease(
+      Effect.sync(() => {
+        DatabaseSync.prototype.prepare = function (this: DatabaseSync, ...args: Parameters<typeof prepare>) {
+          if (this.location() === path) seen.connection = this
+          return Reflect.apply(prepare, this, args)
+        }
+        for (const [name, method] of [
+          ["all", all],
+          ["run", run]
+        ] as const) {
+          StatementSync.prototype[name] = function (this: StatementSync, ...params: Array<never>) {
+            try {
+              // The emulator has a database in this process as well.
+              if (seen.refuses && /^\s*(?:INSERT|UPDATE|DELETE)[^]*(?:durable_|cluster_)/u.test(this.sourceSQL)) {
+                throw Object.assign(new Error("database or disk is full"), { errcode: 13 })
+              }
+              return Reflect.apply(method, this, params)
+            } catch (error) {
+              if (isFullError(error)) seen.tries++
+              throw error
+            }
+          } as never
+        }
+      }),
+      () =>
+        Effect.sync(() => {
+          Object.assign(StatementSync.prototype, { all, run })
+          Object.assign(DatabaseSync.prototype, { prepare })
+        })
+    )
+    return seen
+  })
+
+/** Nothing can be written. */
+const withoutWrites = (path: string) =>
+  Effect.map(watch(path), (seen): Disk => {
+    const set = (to: boolean) =>
+      Effect.sync(() => {
+        seen.refuses = to
+      })
+    return { fill: set(true), empty: set(false), tries: () => seen.tries }
+  })
+
+/** No page can be added to the database: SQLite itself fails, but only some of the statements. */
+const withoutPages = (path: string) =>
+  Effect.map(watch(path), (seen): Disk => {
+    const limit = (pages: (database: DatabaseSync) => number) =>
+      Effect.suspend(() => {
+        const { connection } = seen
+        if (connection === undefined) return Effect.die("the database is not open")
+        return Effect.sync(() => connection.exec(`PRAGMA max_page_count = ${pages(connection)}`))
+      })
+    return {
+      fill: limit((connection) => Number(connection.prepare("PRAGMA page_count").get()?.["page_count"])),
+      empty: Effect.sync(() => {
+        const { connection } = seen
+        if (connection?.isOpen === true) connection.exec("PRAGMA max_page_count = 1000000")
+      }),
+      tries: () => seen.tries
+    }
+  })
+
+/** Waits until statements have failed so often. */
+const untilTried = ({ tries }: Disk, times: number) =>
+  Effect.sync(tries).pipe(Effect.repeat({ until: (is) => is >= times, schedule: Schedule.spaced("20 millis") }))
+
+const disks = [
+  ["that cannot be written", withoutWrites],
+  ["that cannot grow", withoutPages]
+] as const
+
+layer(live, { excludeTestServices: true })("A database", (it) => {
+  for (const [what, disk] of disks) {
+    it.effect(
+      `${what} is one line of the log, and its jobs continue when it has space again`,
+      () =>
+        Effect.gen(function* () {
+          const { database, file } = yield* folder
+          const gate = yield* gated
+          const said: Array<string> = []
+          const logger = Logger.make(({ cause, logLevel, message }) => {
+            if (logLevel !== "Info")
+              said.push([logLevel, String(message), ...cause.reasons.map(() => "cause")].join(" "))
+          })
+          const contents = yield* Effect.forEach(["a", "b", "c", "d"], (name) => file(name, 1000))
+          const full = yield* disk(database)
+          yield* Effect.gen(function* () {
+            yield* Durable.start(job("begun", [], { files: [gate.file("begun")] }))
+            yield* gate.reached
+            for (const [index, content] of contents.entries()) yield* Durable.start(job(`${index}`, [content]))
+            yield* full.fill
+            const big = { params: { fields: { a: "x".repeat(20_000) }, steps: {} } }
+            const refused = yield* Effect.flip(Durable.start(job("refused", contents, big)))
+            assert(refused._tag === "StoreFailed", refused.message)
+            assert.include(refused.message, "database or disk is full")
+            yield* gate.open
+            yield* untilTried(full, 4)
+            assert.lengthOf(said, 1, said.join("\n"))
+            for (const line of said) {
+              assert.match(line, /^Warn Durable jobs wait for their database: /u)
+              assert.include(line, database)
+              assert.include(line, "database or disk is full")
+              assert.notMatch(line, /cause$|\n/u)
+            }
+            yield* full.empty
+            assert.deepStrictEqual(storedIn(yield* Durable.await("begun")), [gate.sha256])
+            for (const [index, { sha256 }] of contents.entries()) {
+              const status = yield* Durable.await(`${index}`)
+              assert.deepStrictEqual(storedIn(status), [sha256])
+              assert.deepInclude(status, { started_tus_uploads: 1 })
+            }
+          }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(Layer.merge(gate.layer, Logger.layer([logger]))))
+        }),
+      { timeout: 60_000 }
+    )
+  }
+
+  for (const [what, disk] of disks) {
+    it.effect(`${what} does not keep its runner from its end, and the next runner continues`, () =>
+      Effect.gen(function* () {
+        const { database, file } = yield* folder
+        const gate = yield* gated
+        const contents = yield* Effect.forEach(["a", "b", "c", "d"], (name) => file(name, 1000))
+        const full = yield* disk(database)
+        yield* Effect.gen(function* () {
+          yield* Durable.start(job("begun", [], { files: [gate.file("begun")] }))
+          yield* gate.reached
+          for (const [index, content] of contents.entries()) yield* Durable.start(job(`${index}`, [content]))
+          yield* full.fill
+          yield* gate.open
+          yield* untilTried(full, 3)
+        }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer), Effect.timeout("15 seconds"))
+        yield* full.empty
+        yield* Effect.gen(function* () {
+          assert.deepStrictEqual(storedIn(yield* Durable.await("begun")), [gate.sha256])
+          for (const [index, { sha256 }] of contents.entries()) {
+            const status = yield* Durable.await(`${index}`)
+            assert.deepStrictEqual(storedIn(status), [sha256])
+            assert.deepInclude(status, { started_tus_uploads: 1 })
+          }
+        }).pipe(withRunner(database), Effect.provide(gate.layer))
+      })
+    )
+  }
+})

@@ -1,0 +1,149 @@
+/**
+ * `Durable.cancel` and `Durable.retry` of one key at the same time. The statements of the callers come in a seeded order,
+ * and the runner works between them. The outcome is that of a serial order of the calls.
+ */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
+import * as Durable from "@assembly-effect/workflow/Durable"
+import type * as DurableJob from "@assembly-effect/workflow/DurableJob"
+import { assert, layer } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import * as Cluster from "../../../test/cluster/Cluster.ts"
+import * as Server from "../../../test/postgres/Postgres.ts"
+import { type Call, race, type Said } from "./interleave.ts"
+import { folder, job, live, steps, withRunner } from "./support.ts"
+
+/** The Assemblies that still run. */
+const running = Effect.map(
+  Effect.forEach(["uploading", "executing"] as const, (type) =>
+    Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0), type }))
+  ),
+  (lists) => lists.flat().length
+)
+
+const until = (key: string, fits: (status: DurableJob.Status) => boolean) =>
+  Durable.status(key).pipe(Effect.repeat({ until: fits, schedule: Schedule.spaced("5 millis") }))
+
+/** Its Assembly runs until somebody cancels it. */
+const endless = { steps: { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 600 } } }
+
+/** What a job is before the calls. */
+const beginnings = ["Failed", "Canceled", "Canceling", "Uploading"] as const
+
+const calls: ReadonlyArray<ReadonlyArray<Call["what"]>> = [
+  ["cancel", "retry"],
+  ["retry", "cancel", "retry"],
+  ["cancel", "retry", "cancel"]
+]
+
+const failing = { steps: { fail: { robot: "/emulator/fail", error: "MINE" } } }
+
+/** Starts a job, and waits until it is as the race begins with it. */
+const begin = (key: string, content: Parameters<typeof job>[1][number], beginning: (typeof beginnings)[number]) =>
+  Effect.gen(function* () {
+    const isFailing = beginning === "Failed"
+    yield* Durable.start(job(key, [content], { params: isFailing ? failing : endless }))
+    yield* until(key, ({ state }) => state === (isFailing ? "Failed" : "Processing"))
+    if (beginning.startsWith("Cancel")) yield* Durable.cancel(key)
+    if (beginning === "Canceled") yield* until(key, ({ state }) => state === "Canceled")
+  })
+
+const settled: ReadonlySet<DurableJob.State> = new Set(["Processing", "Canceled", "Failed"])
+
+/** Checks what the callers were told, and the Assemblies that run when the runners have done the same. */
+const check = (key: string, trace: string, said: ReadonlyArray<Said>) =>
+  Effect.gen(function* () {
+    let canceled = 0
+    for (const { outcome, summary, what } of said) {
+      if (what === "retry") {
+        assert.include(["ok", "killed", "NotRetryable", "AssemblyMayRun"], outcome.split(" ")[0], trace)
+      } else if (summary !== undefined) {
+        // An acknowledged cancellation has canceled the attempt that it names, or that attempt had ended.
+        assert.include(["Canceling", "Canceled", "Failed"], summary.state, trace)
+        if (summary.state.startsWith("Cancel")) canceled = Math.max(canceled, summary.attempt)
+      }
+    }
+    const status = yield* until(key, ({ state }) => settled.has(state))
+    // An attempt that runs is that of a retry after the cancellation.
+    if (status.state === "Processing") assert.isAbove(status.attempt, canceled, trace)
+    assert.strictEqual(yield* running, status.state === "Processing" ? 1 : 0, trace)
+    yield* Durable.cancel(key)
+    yield* until(key, ({ state }) => state === "Canceled" || state === "Failed")
+    assert.strictEqual(yield* running, 0, trace)
+  })
+
+const show = (said: ReadonlyArray<Said>) => said.map(({ outcome, what }) => `${what} ${outcome}`).join(", ")
+
+/** The calls and the beginning of a race. Every third race has a caller that ends between two of its statements. */
+const raceOf = (seed: number, key: string) => ({
+  beginning: beginnings[seed % beginnings.length] ?? "Failed",
+  calls: (calls[seed % calls.length] ?? []).map((what) => ({ what, key, changes: { params: endless } })),
+  options: { kills: seed % 3 === 0 }
+})
+
+layer(live, { excludeTestServices: true })("A cancellation beside a retry", (it) => {
+  it.effect(
+    "has the outcome of one of the two orders, and leaves at most one Assembly",
+    () =>
+      Effect.gen(function* () {
+        const { database, file } = yield* folder
+        const content = yield* file("a.bin", 100)
+        const kinds = new Set<string>()
+        yield* Effect.gen(function* () {
+          for (let seed = 1; seed <= 48; seed++) {
+            const key = `race-${seed}`
+            const { beginning, calls: own, options } = raceOf(seed, key)
+            yield* begin(key, content, beginning)
+            const said = yield* race(seed, own, options)
+            kinds.add(show(said))
+            yield* check(key, `seed ${seed}, ${beginning}: ${show(said)}`, said)
+          }
+        }).pipe(withRunner(database, { pollInterval: "1 hour" }))
+        // The seeds must have seen different orders.
+        assert.isAtLeast(kinds.size, 8, [...kinds].join("\n"))
+      }),
+    { timeout: 120_000 }
+  )
+})
+
+layer(Layer.empty, { excludeTestServices: true })("A cancellation beside a retry by another process", (it) => {
+  it.effect(
+    "has the outcome of one of the two orders, although one of two runners is killed",
+    () =>
+      Effect.gen(function* () {
+        const postgres = yield* Server.make
+        const cluster = yield* Cluster.make({
+          database: yield* postgres.database("race"),
+          expiry: Duration.seconds(3)
+        })
+        const { baseUrl, credentials } = cluster.emulator
+        const made = yield* cluster.file("a", 1000)
+        const [source] = made.job.files
+        const path = source?.source._tag === "Path" ? source.source.path : ""
+        const contexts = [yield* Layer.build(cluster.client), yield* Layer.build(Layer.fresh(cluster.client))]
+        yield* Effect.gen(function* () {
+          const first = yield* cluster.runner("A")
+          yield* cluster.runner("B")
+          for (let seed = 1; seed <= 12; seed++) {
+            const key = `race-${seed}`
+            const { beginning, calls: own, options } = raceOf(seed, key)
+            yield* begin(key, { ...made, path }, beginning)
+            const said = yield* race(seed, own, options, (call, caller) =>
+              Effect.provideContext(call, contexts[caller % 2]!)
+            )
+            if (seed === 6) yield* first.signal("SIGKILL")
+            yield* check(key, `seed ${seed}, ${beginning}: ${show(said)}`, said)
+          }
+        }).pipe(
+          Effect.provideContext(contexts[0]!),
+          Effect.provide(AssemblyNode.layer({ baseUrl, key: credentials.key, secret: credentials.secret }))
+        )
+      }).pipe(Effect.scoped),
+    { timeout: 120_000 }
+  )
+})
