@@ -12,6 +12,7 @@ import type { UploadTarget, UploadUrl } from "../UploadTarget.ts"
 import * as Append from "./append.ts"
 import { Caution } from "./caution.ts"
 import type { Seal } from "./checksum.ts"
+import * as Discovery from "./discovery.ts"
 import type { Emit } from "./events.ts"
 import * as FilePieces from "./filePieces.ts"
 import { hostOf } from "./host.ts"
@@ -65,7 +66,7 @@ const advise = (
   job: Shared,
   error: TusError.TooLarge
 ): Effect.Effect<never, TusError.TooLarge, HttpClient.HttpClient> =>
-  inTime({ request: "discover", url: job.target.tusUrl }, job.policy.stallTimeout, Tus.discover(job.target)).pipe(
+  Discovery.discover(job).pipe(
     Effect.map(({ maxSize }) => maxSize),
     Effect.orElseSucceed(() => undefined),
     Effect.flatMap((maxSize) => Effect.fail(tooLarge(error, maxSize, job.outgoing.size)))
