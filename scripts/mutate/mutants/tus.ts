@@ -758,8 +758,8 @@ export const tus = [
       },
       {
         name: "an offer of concatenation counts forever",
-        find: `if (now - (offered.get(url) ?? -Infinity) < lifetime) return`,
-        replace: `if (offered.has(url)) return`
+        find: `last?.url === url && now - last.at < lifetime`,
+        replace: `last?.url === url`
       },
       {
         name: "an offer of concatenation is forgotten",
@@ -772,9 +772,9 @@ export const tus = [
         replace: `if (extensions.length === 0 || extensions.includes("concatenation")) {`
       },
       {
-        name: "the offers of servers are kept without bound",
-        find: `if (offered.size >= most) offered.clear()`,
-        replace: ``
+        name: "the offer of another server counts",
+        find: `if (last?.url === url && `,
+        replace: `if (last !== undefined && `
       }
     ]
   ),

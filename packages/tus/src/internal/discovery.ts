@@ -22,42 +22,37 @@ interface Asked {
 export const discover = ({ policy, target }: Asked) =>
   inTime({ request: "discover", url: target.tusUrl }, policy.stallTimeout, Tus.discover(target))
 
+/** Requests the capabilities of the server. A failure is ignored. */
+export const guess = (asked: Asked) =>
+  Effect.orElseSucceed(discover(asked), () => ({ extensions: [] as ReadonlyArray<string>, maxSize: undefined }))
+
 /**
- * When each server last offered concatenation, by the URL of its creations. Another client may reach another server at
- * the same URL, so each client has its own map.
+ * The last server that offered concatenation to a client, and when. Another client may reach another server at the same
+ * URL.
  */
-const offers = new WeakMap<HttpClient.HttpClient, Map<string, number>>()
+const offers = new WeakMap<HttpClient.HttpClient, { readonly url: string; readonly at: number }>()
 
 /** How long an offer counts, in milliseconds. It is short, because a server may be replaced by another version. */
 const lifetime = 300_000
 
-/** The maximum number of servers in the map of a client. */
-const most = 16
-
 /**
  * Fails if the server's list of extensions does not contain concatenation. A server without such a list may still
- * support concatenation. Only an offer is remembered, so every other server is asked again for each upload.
+ * support concatenation. Only an offer is remembered, so a server that offers nothing is asked for each upload.
  */
-export const checkConcatenation = ({ policy, target }: Asked) =>
+export const checkConcatenation = (asked: Asked) =>
   Effect.gen(function* () {
     const client = yield* HttpClient.HttpClient
     const now = yield* Clock.currentTimeMillis
-    const url = Redacted.value(target.tusUrl)
-    const offered = offers.get(client) ?? new Map<string, number>()
-    offers.set(client, offered)
-    if (now - (offered.get(url) ?? -Infinity) < lifetime) return
-    const extensions = yield* discover({ policy, target }).pipe(
-      Effect.map((found) => found.extensions),
-      // If the request for the extensions fails, the failure is ignored, because the final upload is checked in any
-      // case.
-      Effect.orElseSucceed((): ReadonlyArray<string> => [])
-    )
+    const url = Redacted.value(asked.target.tusUrl)
+    const last = offers.get(client)
+    if (last?.url === url && now - last.at < lifetime) return
+    // A failure of this request is ignored, because the final upload is checked in any case.
+    const { extensions } = yield* guess(asked)
     if (extensions.includes("concatenation")) {
-      if (offered.size >= most) offered.clear()
-      offered.set(url, now)
+      offers.set(client, { url, at: now })
     } else if (extensions.length > 0) {
       return yield* new TusError.ExtensionMissing({
-        host: hostOf(target.tusUrl),
+        host: hostOf(url),
         option: "parallel",
         extension: "concatenation",
         offered: extensions
