@@ -13,6 +13,7 @@ import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import { createHash, randomBytes, type Hash } from "node:crypto"
 import { readdirSync } from "node:fs"
+import { getHeapSpaceStatistics } from "node:v8"
 import * as Service from "./service.ts"
 import * as Uploads from "./uploads.ts"
 
@@ -20,6 +21,18 @@ const [work = "", origin = "", path = "", ...numbers] = process.argv.slice(2)
 const [first = 0, second = 0] = numbers.map(Number)
 
 const rss = () => process.memoryUsage().rss / Uploads.mebi
+
+/**
+ * The resident memory without V8's young generation. V8 makes the young generation larger in a few large steps, when
+ * enough objects have survived collections, and never beyond a fixed size.
+ */
+const rest = () =>
+  getHeapSpaceStatistics().reduce(
+    (left, { physical_space_size: size, space_name: name }) =>
+      name.startsWith("new_") ? left - size / Uploads.mebi : left,
+    rss()
+  )
+
 const upload = Uploads.oursOf(origin, UploadSource.fromBytes(new Uint8Array(Uploads.mebi)))
 
 const pieceSize = 256 * 1024
@@ -135,14 +148,20 @@ const works: Readonly<
   sequence: Effect.gen(function* () {
     const open = handles()
     const at: Array<number> = []
+    const restAt: Array<number> = []
     for (let index = 0; index < first; index++) {
       yield* Uploads.ours(origin, path)
       if (index >= second && index % 250 === 0) {
         globalThis.gc?.()
         at.push(rss())
+        restAt.push(rest())
       }
     }
-    return { slope: slopeOf(at, 250), left: Math.max(0, handles() - open - 1) }
+    return {
+      slope: slopeOf(at, 250),
+      restSlope: slopeOf(restAt, 250),
+      left: Math.max(0, handles() - open - 1)
+    }
   })
 }
 
@@ -158,13 +177,16 @@ const program = Effect.gen(function* () {
   globalThis.gc?.()
   const idle = rss()
   let peak = idle
-  const timer = setInterval(() => {
+  let restPeak = rest()
+  const sample = () => {
     peak = Math.max(peak, rss())
-  }, 20)
+    restPeak = Math.max(restPeak, rest())
+  }
+  const timer = setInterval(sample, 20)
   const more = yield* works[work] ?? Effect.die(new Error(`no such work: ${work}`))
   clearInterval(timer)
-  peak = Math.max(peak, rss())
-  return { idle, peak, ...more }
+  sample()
+  return { idle, peak, restPeak, ...more }
 }).pipe(Effect.provide(services))
 
 process.send?.(await Effect.runPromise(program), () => process.exit(0))

@@ -2,11 +2,13 @@ import * as Effect from "effect/Effect"
 import { fork } from "node:child_process"
 import * as Harness from "./harness.ts"
 
-/** The memory of a process in MiB, see `memory.ts`. */
+/** The memory of a process in MiB, see `memory.ts`. `rest` is the memory without V8's young generation. */
 export interface Memory {
   readonly idle: number
   readonly peak: number
+  readonly restPeak: number
   readonly slope?: number
+  readonly restSlope?: number
   readonly left?: number
   readonly sha256?: string
   readonly rate?: number

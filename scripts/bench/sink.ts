@@ -19,6 +19,11 @@ let next = 0
 
 const tus = { "tus-resumable": "1.0.0", "x-content-type-options": "nosniff" }
 
+const offered = {
+  "tus-version": "1.0.0",
+  "tus-extension": "creation,creation-with-upload,creation-defer-length,concatenation,termination"
+}
+
 const server = createServer({ requestTimeout: 0, highWaterMark: 1024 * 1024 }, (request, response) => {
   const id = idOf(request.url)
   const upload = uploads.get(id)
@@ -56,7 +61,7 @@ const server = createServer({ requestTimeout: 0, highWaterMark: 1024 * 1024 }, (
       return receive(upload ?? { length: undefined, offset: 0, kept: false }, 204, {})
     }
     default:
-      return void response.writeHead(204, tus).end()
+      return void response.writeHead(204, { ...tus, ...offered }).end()
   }
 })
 

@@ -12,6 +12,7 @@ import { assert, layer } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as HttpClient from "effect/http/HttpClient"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
@@ -31,6 +32,12 @@ type Server = ScriptedTus.ScriptedTus
 const count = (server: Server, method: Request["method"]) =>
   server.requests.filter((request) => request === method).length
 
+/** An answer to the final creation that does not tell the offset, as tusd gives it, or that tells another one. */
+const telling = (answer: ScriptedTus.Answer, offset?: number): ScriptedTus.Answer => {
+  const { "upload-offset": _, ...headers } = answer.headers ?? {}
+  return { ...answer, headers: { ...headers, ...(offset === undefined ? {} : { "upload-offset": String(offset) }) } }
+}
+
 /** A server whose final upload answers HEAD in turn so; the last answer is repeated. */
 const finalAnswers = Effect.fnUntraced(function* (...answers: ReadonlyArray<ScriptedTus.Answer | "cut">) {
   const server = yield* ScriptedTus.make
@@ -40,7 +47,7 @@ const finalAnswers = Effect.fnUntraced(function* (...answers: ReadonlyArray<Scri
     if (request.method === "FINAL") {
       const answer = go()
       final = answer.headers?.["location"]
-      return answer
+      return telling(answer)
     }
     if (request.path !== final || request.method !== "HEAD") return go()
     return answers[Math.min(asked++, answers.length - 1)] ?? go()
@@ -119,6 +126,27 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Parts that wer
         server.meet = (request, go) => (request.method === "OPTIONS" ? answer : go())
         yield* Upload.run(server.target, source, options)
         assert.deepStrictEqual([...server.uploads.values()].at(-1)?.bytes, Buffer.from(bytes))
+      })
+    )
+  }
+
+  it.effect("are not asked about when the answer to the final creation tells their last byte", () =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedTus.make
+      const events = yield* Stream.runCollect(Upload.events(server.target, source, options))
+      assert.deepInclude(events.at(-1), { _tag: "Completed", length: BigInt(size) })
+      assert.strictEqual(count(server, "HEAD"), 0)
+    })
+  )
+
+  for (const offset of [undefined, 0, size - 1, size + 1]) {
+    it.effect(`are asked about when it tells the offset ${offset}`, () =>
+      Effect.gen(function* () {
+        const server = yield* ScriptedTus.make
+        server.meet = (request, go) => (request.method === "FINAL" ? telling(go(), offset) : go())
+        const { length } = yield* Upload.run(server.target, source, options)
+        assert.strictEqual(length, BigInt(size))
+        assert.strictEqual(count(server, "HEAD"), 1)
       })
     )
   }
@@ -274,6 +302,70 @@ const leave = Effect.fnUntraced(function* (server: Server, isThere: () => boolea
 })
 
 // Time stands still, so that the limit of the farewell is reached where a test says so.
+layer(NodeHttpClient.layerUndici)("The question whether a server can concatenate", (it) => {
+  const offering = (server: Server, extensions: string) => {
+    server.meet = (request, go) =>
+      request.method === "OPTIONS" ? { status: 204, headers: { "tus-extension": extensions } } : go()
+  }
+
+  it.effect("is asked once in five minutes", () =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedTus.make
+      const run = Upload.run(server.target, source, options)
+      yield* run
+      yield* TestClock.adjust("299 seconds")
+      yield* run
+      assert.strictEqual(count(server, "OPTIONS"), 1)
+      yield* TestClock.adjust("1 second")
+      offering(server, "creation")
+      const { length } = server.requests
+      assert.strictEqual((yield* Effect.flip(run))._tag, "ExtensionMissing")
+      assert.deepStrictEqual(server.requests.slice(length), ["OPTIONS"])
+    })
+  )
+
+  it.effect("is asked of each server, and again after another server", () =>
+    Effect.gen(function* () {
+      const servers = [yield* ScriptedTus.make, yield* ScriptedTus.make]
+      for (const { target } of [...servers, ...servers]) yield* Upload.run(target, source, options)
+      for (const server of servers) assert.strictEqual(count(server, "OPTIONS"), 2)
+    })
+  )
+
+  it.effect("is asked by each client", () =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedTus.make
+      const run = Upload.run(server.target, source, options)
+      yield* run
+      yield* Effect.provideServiceEffect(
+        run,
+        HttpClient.HttpClient,
+        Effect.map(
+          HttpClient.HttpClient,
+          HttpClient.mapRequest((request) => request)
+        )
+      )
+      assert.strictEqual(count(server, "OPTIONS"), 2)
+    })
+  )
+
+  it.effect("is asked again where the server offered nothing, or something else", () =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedTus.make
+      const run = Upload.run(server.target, source, options)
+      offering(server, "")
+      yield* run
+      yield* run
+      assert.strictEqual(count(server, "OPTIONS"), 2)
+      offering(server, "creation")
+      yield* Effect.flip(run)
+      offering(server, "concatenation")
+      yield* run
+      assert.strictEqual(count(server, "OPTIONS"), 4)
+    })
+  )
+})
+
 layer(NodeHttpClient.layerUndici)("Parts of an upload that is left", (it) => {
   it.effect("are removed while their bytes are sent", () =>
     Effect.gen(function* () {

@@ -627,12 +627,6 @@ export const tus = [
         name: "an invalid 2xx does not make the stored bytes untrusted",
         find: `isTaken(error) ? Transfer.miscounted(after, handed) : after`,
         replace: `isTaken(error) ? after : after`
-      },
-      {
-        name: "the discovery after a 413 has no time limit",
-        find: `inTime({ request: "discover", url: job.target.tusUrl }, job.policy.stallTimeout, `,
-        replace: `inTime({ request: "discover", url: job.target.tusUrl }, Duration.infinity, `,
-        tests: ["Waits"]
       }
     ]
   ),
@@ -737,13 +731,61 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/internal/parts.ts",
-    ["Concatenation", "Parallel"],
+    "packages/tus/src/internal/piece.ts",
+    ["/Connections.test"],
+    [
+      {
+        name: "the bytes of an upload open another connection",
+        find: `Effect.andThen(Effect.yieldNow, Run.toEnd(run, transfer ?? Transfer.reopened(outgoing.size)))`,
+        replace: `Run.toEnd(run, transfer ?? Transfer.reopened(outgoing.size))`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/discovery.ts",
+    ["Concatenation"],
     [
       {
         name: "parts are sent where the server says that it cannot concatenate",
-        find: `offered.length === 0 || offered.includes("concatenation")`,
-        replace: `offered.length >= 0`
+        find: `} else if (extensions.length > 0) {`,
+        replace: `} else if (extensions.length < 0) {`
+      },
+      {
+        name: "the discovery after a 413 has no time limit",
+        find: `inTime({ request: "discover", url: target.tusUrl }, policy.stallTimeout, `,
+        replace: `inTime({ request: "discover", url: target.tusUrl }, Infinity, `,
+        tests: ["Waits"]
+      },
+      {
+        name: "an offer of concatenation counts forever",
+        find: `last?.url === url && now - last.at < lifetime`,
+        replace: `last?.url === url`
+      },
+      {
+        name: "an offer of concatenation is forgotten",
+        find: `const lifetime = 300_000`,
+        replace: `const lifetime = 0`
+      },
+      {
+        name: "a server that offers nothing is not asked again",
+        find: `if (extensions.includes("concatenation")) {`,
+        replace: `if (extensions.length === 0 || extensions.includes("concatenation")) {`
+      },
+      {
+        name: "the offer of another server counts",
+        find: `if (last?.url === url && `,
+        replace: `if (last !== undefined && `
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/creation.ts",
+    ["Concatenation"],
+    [
+      {
+        name: "a concatenation is proven by any answer to its creation",
+        find: `finished: creation._tag === "Final" && offset === size`,
+        replace: `finished: creation._tag === "Final"`
       }
     ]
   ),

@@ -7,14 +7,13 @@ import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
-import * as Tus from "../Tus.ts"
 import { SourceFailed } from "../UploadSource.ts"
 import type { ChecksumAlgorithm } from "../Upload.ts"
 import type { UploadTarget } from "../UploadTarget.ts"
+import { discover } from "./discovery.ts"
 import * as Outgoing from "./outgoing.ts"
 import * as Pieces from "./pieces.ts"
 import * as Policy from "./policy.ts"
-import { inTime } from "./timeout.ts"
 
 /** A checksum algorithm, by its name in tus 1.0.0. */
 export type Algorithm = ChecksumAlgorithm
@@ -40,7 +39,7 @@ export const isOffered = (
 ): Effect.Effect<boolean, Policy.RequestError, HttpClient.HttpClient> => {
   const pauseAfter = Policy.retrying(policy)
   const attempt = (failures: number): Effect.Effect<boolean, Policy.RequestError, HttpClient.HttpClient> =>
-    inTime({ request: "discover", url: target.tusUrl }, policy.stallTimeout, Tus.discover(target)).pipe(
+    discover({ policy, target }).pipe(
       Effect.map(
         ({ checksumAlgorithms, extensions }) =>
           extensions.includes("checksum") && checksumAlgorithms.includes(algorithm)

@@ -1,7 +1,8 @@
 /**
  * The final upload, which concatenates stored parts (spec.md, "Create a tus upload", concatenation). The final upload
- * is created once. A 201 response shows only that the server has started to concatenate. The client therefore requests
- * the state of the final upload until the server reports that it is complete.
+ * is created once. If the 201 response does not report the offset of the last byte, it shows only that the server has
+ * started to concatenate. The client then requests the state of the final upload until the server reports that it is
+ * complete.
  */
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Clock from "effect/Clock"
@@ -186,7 +187,10 @@ const prove = <E>(
 const complete = <E>({ store }: Session.Session<E>, url: UploadUrl, length: bigint) =>
   store.update(UploadState.completed(url, length))
 
-/** Stores the URL of the final upload. If a receipt shows that it is complete, no further request is necessary. */
+/**
+ * Stores the URL of the final upload. If the response or a receipt shows that it is complete, no further request is
+ * necessary.
+ */
 const found = <E>(session: Session.Session<E>, { finished, url }: Creation.Created, length: bigint) => {
   session.store.note(UploadState.concatenated(url))
   return finished ? complete(session, url, length) : Effect.void

@@ -36,7 +36,7 @@ export type CreationError =
  *
  * - `answered`: whether the server responded to the creation. If not, the upload was found by its receipt.
  * - `offset`: the number of stored bytes; undefined if it has to be requested.
- * - `finished`: whether the receipt shows that all bytes are stored.
+ * - `finished`: whether the receipt, or the response to a final creation, shows that all bytes are stored.
  */
 export interface Created {
   readonly url: UploadUrl
@@ -192,7 +192,8 @@ export const create = <E>(
       // After a creation without a body, the server has stored nothing. If the response reports an offset above 0, the
       // offset is requested again.
       offset: hasBody || offset === 0n ? offset : undefined,
-      finished: false
+      // HEAD would return the same offset. A final upload has this offset only if its parts are concatenated.
+      finished: creation._tag === "Final" && offset === size
     }))
   )
 

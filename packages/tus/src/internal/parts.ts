@@ -4,7 +4,6 @@
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Redacted from "effect/Redacted"
-import * as Tus from "../Tus.ts"
 import * as TusError from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 import type { Replayable } from "../UploadSource.ts"
@@ -12,6 +11,7 @@ import type { UploadTarget, UploadUrl } from "../UploadTarget.ts"
 import * as UploadState from "../UploadState.ts"
 import * as Concat from "./concat.ts"
 import * as Concatenation from "./concatenation.ts"
+import * as Discovery from "./discovery.ts"
 import type { Emit } from "./events.ts"
 import { hostOf } from "./host.ts"
 import * as Outgoing from "./outgoing.ts"
@@ -19,7 +19,6 @@ import * as Piece from "./piece.ts"
 import { sums } from "./progress.ts"
 import * as Removal from "./removal.ts"
 import type * as Session from "./session.ts"
-import { inTime } from "./timeout.ts"
 
 /** Converts the events of a part to events of the whole upload. */
 const emitOf = (parts: ReadonlyArray<UploadState.Part>, total: bigint, emit: Emit): ((index: number) => Emit) => {
@@ -36,29 +35,6 @@ const emitOf = (parts: ReadonlyArray<UploadState.Part>, total: bigint, emit: Emi
     }
   }
 }
-
-/**
- * Fails if the server's list of extensions does not contain concatenation. A server without such a list may still
- * support concatenation.
- */
-const checkOffered = <E>({ policy, target }: Session.Session<E>) =>
-  inTime({ request: "discover", url: target.tusUrl }, policy.stallTimeout, Tus.discover(target)).pipe(
-    Effect.map(({ extensions }) => extensions),
-    // If the request for the extensions fails, the failure is ignored, because the final upload is checked in any case.
-    Effect.orElseSucceed((): ReadonlyArray<string> => []),
-    Effect.flatMap((offered) =>
-      offered.length === 0 || offered.includes("concatenation")
-        ? Effect.void
-        : Effect.fail(
-            new TusError.ExtensionMissing({
-              host: hostOf(target.tusUrl),
-              option: "parallel",
-              extension: "concatenation",
-              offered
-            })
-          )
-    )
-  )
 
 /**
  * Fails if two parts have the same URL. Such parts would overwrite each other, and the total length would not show
@@ -99,7 +75,7 @@ const store = <E>(
         emit: emitOfPart(index)
       }
     }))
-    if (parts.every(({ piece }) => piece._tag === "Planned")) yield* checkOffered(session)
+    if (parts.every(({ piece }) => piece._tag === "Planned")) yield* Discovery.checkConcatenation(session)
     // A creation is not interrupted when another creation fails, because its part could then exist at an unknown URL.
     const results = yield* Effect.forEach(
       planned,

@@ -149,7 +149,9 @@ export const send = <E>(
   // The metadata is compared only if an earlier process created the upload.
   const verify = transfer === undefined ? Session.verifyMetadata(metadata, marker || undefined) : Session.trusted
   const run = { target, metadata, url, outgoing, seal, policy, emit, verify, moved }
-  return Run.toEnd(run, transfer ?? Transfer.reopened(outgoing.size)).pipe(
+  // An HTTP client that has just read a response may need one turn of the event loop before it can use the connection
+  // again. Without this turn, the first PATCH would open another connection.
+  return Effect.andThen(Effect.yieldNow, Run.toEnd(run, transfer ?? Transfer.reopened(outgoing.size))).pipe(
     Effect.mapError((error) => (error instanceof UploadUntrusted ? toOwn(error) : error)),
     Effect.tapError((error): Effect.Effect<void, E> =>
       error instanceof UploadUntrusted

@@ -12,6 +12,7 @@ import type { UploadTarget, UploadUrl } from "../UploadTarget.ts"
 import * as Append from "./append.ts"
 import { Caution } from "./caution.ts"
 import type { Seal } from "./checksum.ts"
+import * as Discovery from "./discovery.ts"
 import type { Emit } from "./events.ts"
 import * as FilePieces from "./filePieces.ts"
 import { hostOf } from "./host.ts"
@@ -65,26 +66,18 @@ const advise = (
   job: Shared,
   error: TusError.TooLarge
 ): Effect.Effect<never, TusError.TooLarge, HttpClient.HttpClient> =>
-  inTime({ request: "discover", url: job.target.tusUrl }, job.policy.stallTimeout, Tus.discover(job.target)).pipe(
-    Effect.map(({ maxSize }) => maxSize),
-    Effect.orElseSucceed(() => undefined),
-    Effect.flatMap((maxSize) => Effect.fail(tooLarge(error, maxSize, job.outgoing.size)))
-  )
+  Effect.flatMap(Discovery.guess(job), ({ maxSize }) => Effect.fail(tooLarge(error, maxSize, job.outgoing.size)))
 
-const tooLarge = (error: TusError.TooLarge, maxSize: bigint | undefined, size: bigint | undefined) => {
-  return new TusError.TooLarge({
-    request: error.request,
-    host: error.host,
-    status: error.status,
+const tooLarge = (error: TusError.TooLarge, maxSize: bigint | undefined, size: bigint | undefined) =>
+  new TusError.TooLarge({
+    ...error,
+    // The field `message` of an error is not enumerable.
     message: error.message,
-    ...(error.code === undefined ? undefined : { code: error.code }),
-    ...(error.requestId === undefined ? undefined : { requestId: error.requestId }),
     ...(maxSize === undefined ? undefined : { maxSize }),
     ...(maxSize !== undefined && size !== undefined && size <= maxSize
       ? { advice: "set chunkSize" as const }
       : undefined)
   })
-}
 
 type Step<State> = (job: Shared, state: State) => Effect.Effect<Transfer.Transfer, Failed, HttpClient.HttpClient>
 
@@ -231,11 +224,10 @@ const at =
   (url: UploadUrl) =>
   (error: Policy.RequestError): Policy.RequestError => {
     if (error._tag === "UploadUntrusted" && error.host === undefined) {
-      return new TusError.UploadUntrusted({ host: hostOf(url), problem: error.problem, mayBeWhole: error.mayBeWhole })
+      return new TusError.UploadUntrusted({ ...error, host: hostOf(url) })
     }
     if (error._tag === "UploadMismatch" && error.host === undefined) {
-      const { expected, field, found } = error
-      return new TusError.UploadMismatch({ host: hostOf(url), field, expected, found })
+      return new TusError.UploadMismatch({ ...error, host: hostOf(url) })
     }
     return error
   }

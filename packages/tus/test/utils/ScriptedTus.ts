@@ -13,6 +13,8 @@ export interface Request {
   readonly path: string
   readonly headers: IncomingMessage["headers"]
   readonly body: Buffer
+  /** The connection, by the port of the client. */
+  readonly connection: number | undefined
 }
 
 export interface Answer {
@@ -74,7 +76,8 @@ const toRequest = (request: IncomingMessage, body: Buffer): Request => {
     method: isFinal ? "FINAL" : (request.method as Request["method"]),
     path: request.url ?? "",
     headers: request.headers,
-    body
+    body,
+    connection: request.socket.remotePort
   }
 }
 

@@ -1,0 +1,61 @@
+/**
+ * What the server supports (tus 1.0.0, OPTIONS).
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Redacted from "effect/Redacted"
+import * as Tus from "../Tus.ts"
+import * as TusError from "../TusError.ts"
+import type { UploadTarget } from "../UploadTarget.ts"
+import { hostOf } from "./host.ts"
+import type { Policy } from "./policy.ts"
+import { inTime } from "./timeout.ts"
+
+/** A target, and the policy that limits the duration of the request. */
+interface Asked {
+  readonly target: UploadTarget
+  readonly policy: Policy
+}
+
+/** Requests the capabilities of the server. */
+export const discover = ({ policy, target }: Asked) =>
+  inTime({ request: "discover", url: target.tusUrl }, policy.stallTimeout, Tus.discover(target))
+
+/** Requests the capabilities of the server. A failure is ignored. */
+export const guess = (asked: Asked) =>
+  Effect.orElseSucceed(discover(asked), () => ({ extensions: [] as ReadonlyArray<string>, maxSize: undefined }))
+
+/**
+ * The last server that offered concatenation to a client, and when. Another client may reach another server at the same
+ * URL.
+ */
+const offers = new WeakMap<HttpClient.HttpClient, { readonly url: string; readonly at: number }>()
+
+/** How long an offer counts, in milliseconds. It is short, because a server may be replaced by another version. */
+const lifetime = 300_000
+
+/**
+ * Fails if the server's list of extensions does not contain concatenation. A server without such a list may still
+ * support concatenation. Only an offer is remembered, so a server that offers nothing is asked for each upload.
+ */
+export const checkConcatenation = (asked: Asked) =>
+  Effect.gen(function* () {
+    const client = yield* HttpClient.HttpClient
+    const now = yield* Clock.currentTimeMillis
+    const url = Redacted.value(asked.target.tusUrl)
+    const last = offers.get(client)
+    if (last?.url === url && now - last.at < lifetime) return
+    // A failure of this request is ignored, because the final upload is checked in any case.
+    const { extensions } = yield* guess(asked)
+    if (extensions.includes("concatenation")) {
+      offers.set(client, { url, at: now })
+    } else if (extensions.length > 0) {
+      return yield* new TusError.ExtensionMissing({
+        host: hostOf(url),
+        option: "parallel",
+        extension: "concatenation",
+        offered: extensions
+      })
+    }
+  })

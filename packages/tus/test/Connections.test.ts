@@ -1,0 +1,44 @@
+/** Which connections an upload uses: a new connection costs round trips, above all with TLS. */
+import * as Upload from "@assembly-effect/tus/Upload"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Scene from "./utils/Scene.ts"
+import * as ScriptedTus from "./utils/ScriptedTus.ts"
+
+const source = UploadSource.fromBytes(Scene.content(4 * 1024 * 1024))
+
+/** The connections that carried bytes, and those that were open before. */
+const connectionsOf = Effect.fnUntraced(function* (parallel: number) {
+  const server = yield* ScriptedTus.make
+  const before = new Set<number | undefined>()
+  const bytes = new Set<number | undefined>()
+  server.meet = ({ connection, method }, go) => {
+    if (method === "PATCH") bytes.add(connection)
+    if (method === "POST" || method === "OPTIONS") before.add(connection)
+    return go()
+  }
+  yield* Upload.run(server.target, source, { ...Scene.options, parallel })
+  return { before, bytes }
+})
+
+layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The bytes of an upload", (it) => {
+  it.effect("take the connection of its creation", () =>
+    Effect.gen(function* () {
+      const { before, bytes } = yield* connectionsOf(1)
+      assert.strictEqual(before.size, 1)
+      assert.deepStrictEqual(bytes, before)
+    })
+  )
+
+  it.effect("take connections that are open already when it has parts", () =>
+    Effect.gen(function* () {
+      const { before, bytes } = yield* connectionsOf(4)
+      assert.deepStrictEqual(
+        [...bytes].filter((connection) => !before.has(connection)),
+        []
+      )
+    })
+  )
+})
