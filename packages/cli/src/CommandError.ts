@@ -56,12 +56,14 @@ export class NotDeleted extends Schema.TaggedError<NotDeleted>()("NotDeleted", {
 /**
  * An upload failed with `cause`, which determines the error line and the exit code. `assembly` says what the same
  * command does when it is run again: it continues the upload (`kept`), or uploads into a new Assembly (`ended`).
+ * `isRestarted`: whether the command had `--restart`, without which it continues the upload.
  *
  * @since 0.1.0
  * @category errors
  */
 export class UploadFailed extends Schema.TaggedError<UploadFailed>()("UploadFailed", {
   assembly: Schema.Literals(["kept", "ended"]),
+  isRestarted: Schema.optionalKey(Schema.Boolean),
   cause: Schema.Defect()
 }) {
   override get message() {

@@ -13,6 +13,7 @@ const Tagged = Schema.Struct({
   permanent: Schema.optional(Schema.Boolean),
   reason: Schema.optional(Schema.String),
   assembly: Schema.optional(Schema.Literals(["kept", "ended"])),
+  isRestarted: Schema.optional(Schema.Boolean),
   cause: Schema.optional(Schema.Unknown)
 })
 
@@ -49,18 +50,19 @@ const unreachable = ({ code = "" }: Tagged, host: string): string => {
   return "Check the network, and run the command again."
 }
 
-const sameCommand = {
-  kept: "The upload is kept. Run the same command again to continue it.",
-  ended: "Run the same command again to upload into a new Assembly."
-} as const
+const sameCommand = ({ assembly = "ended", isRestarted = false }: Tagged): string => {
+  if (assembly === "ended") return "Run the same command again to upload into a new Assembly."
+  return `The upload is kept. Run the same command again${isRestarted ? " without --restart" : ""} to continue it.`
+}
 
 /**
  * Tells the user to run the same command again. If the service refused the credentials, the user must correct them
  * first.
  */
-const repeat = ({ assembly = "ended", cause }: Tagged, host: string): string => {
+const repeat = (failed: Tagged, host: string): string => {
+  const { cause } = failed
   const refusal = ExitCode.fromError(cause) === ExitCode.codes.authentication ? fromError(cause, host) : undefined
-  return refusal === undefined ? sameCommand[assembly] : `${refusal} ${sameCommand[assembly]}`
+  return refusal === undefined ? sameCommand(failed) : `${refusal} ${sameCommand(failed)}`
 }
 
 const steps: Readonly<Record<string, (error: Tagged, host: string) => string | undefined>> = {

@@ -1,10 +1,11 @@
 /**
  * Runs before Effect is loaded: prints the version, refuses a Node that is too old, and reports output that cannot be
- * written. This module imports only modules that every Node has, so that an old Node can load it.
+ * written. This module needs only modules that every Node has, so that an old Node can load it.
  */
 import * as FileSystem from "node:fs"
 import * as Module from "node:module"
 import * as Path from "node:path"
+import * as Interruption from "./interruption.ts"
 
 interface Package {
   readonly version: string
@@ -50,6 +51,24 @@ const keepCompiled = (env: NodeJS.ProcessEnv): void => {
   if (folder) Module.enableCompileCache(Path.join(folder, "assembly", "compiled"))
 }
 
+const signals = ["SIGINT", "SIGTERM"] as const
+
+/**
+ * Ends the process with the exit code 130 after Ctrl-C, until `load` has loaded the program, which then receives the
+ * signal.
+ */
+const duringLoad = async <A>(load: () => Promise<A>): Promise<A> => {
+  const line = Interruption.atStart(process.argv.slice(2))
+  const end = () => {
+    if (line !== undefined) process.stderr.write(`assembly: ${line}\n`)
+    process.exit(130)
+  }
+  for (const signal of signals) process.on(signal, end)
+  const loaded = await load()
+  for (const signal of signals) process.off(signal, end)
+  return loaded
+}
+
 /** Runs the command line. `load` loads the part that needs Effect, and runs this part. */
 export const launch = async (load: () => Promise<(version: string) => void>): Promise<void> => {
   reportLost()
@@ -68,6 +87,6 @@ export const launch = async (load: () => Promise<(version: string) => void>): Pr
     return
   }
   keepCompiled(process.env)
-  const run = await load()
+  const run = await duringLoad(load)
   run(version)
 }

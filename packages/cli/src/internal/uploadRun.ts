@@ -21,6 +21,7 @@ import * as UploadJob from "../UploadJob.ts"
 import * as UploadPlan from "../UploadPlan.ts"
 import * as UploadProgress from "../UploadProgress.ts"
 import * as EarlierUpload from "./earlierUpload.ts"
+import * as Fate from "./fate.ts"
 import type * as UnfinishedUploads from "./unfinishedUploads.ts"
 
 /**
@@ -29,9 +30,13 @@ import type * as UnfinishedUploads from "./unfinishedUploads.ts"
  */
 const maxRetries = 20
 
-/** If the service is unreachable, the job is continued after this pause, and again up to `maxPauses` times. */
+/**
+ * If the service is unreachable, the job is continued after this pause, until the service has been unreachable for
+ * `patience`. The number of pauses is limited too, because a service may answer each attempt and then fail.
+ */
 const pause = Duration.seconds(5)
-const maxPauses = 60
+const patience = Duration.minutes(10)
+const maxPauses = 120
 
 /**
  * - `isRestarted`: whether the upload of an earlier command is discarded and a new upload starts.
@@ -79,18 +84,40 @@ const notice = (message: string): UploadJob.JobEvent => ({ _tag: "Notice", messa
 /** What the events have shown of the Assembly so far. */
 interface Seen {
   status: Assembly.Status | undefined
+  /** The Assembly that an earlier command has created, until this command has replaced this Assembly. */
+  earlier: Assembly.AssemblyId | undefined
   /**
    * Whether the job continues the Assembly of an earlier command, and this Assembly had ended when this command began.
    */
   isEarlier: boolean
+  isUploaded: boolean
+  /** When the first of the latest attempts has failed without an answer, in milliseconds since 1970. */
+  goneSince: number | undefined
 }
 
+const unseen = (): Seen => ({
+  status: undefined,
+  earlier: undefined,
+  isEarlier: false,
+  isUploaded: false,
+  goneSince: undefined
+})
+
 const note = (seen: Seen, event: UploadJob.JobEvent): void => {
+  if (event._tag === "Uploaded") seen.isUploaded = true
   if (!("status" in event)) return
   seen.status = event.status
-  if (event._tag === "AssemblyCreated") seen.isEarlier = false
+  seen.goneSince = undefined
+  if (event._tag === "AssemblyCreated") {
+    seen.earlier = undefined
+    seen.isEarlier = false
+    seen.isUploaded = false
+  }
   if (event._tag === "AssemblyResumed") seen.isEarlier = Assembly.isOver(event.status)
 }
+
+/** The status codes of a proxy whose service is gone. */
+const gone: ReadonlySet<number> = new Set([502, 503, 504])
 
 /**
  * Whether the job may succeed after a pause. A job cannot succeed if the certificate of the service is untrusted. A job
@@ -103,6 +130,9 @@ const isTemporary = (error: UploadJob.JobError): boolean => {
       return !error.permanent
     case "TimedOut":
       return true
+    case "ServiceFailure":
+    case "UnexpectedResponse":
+      return gone.has(error.status)
     case "FilesFailed":
       return (
         error.assembly === "kept" && error.files.every((file) => file.outcome !== "Failed" || isUnknown(file.error))
@@ -125,27 +155,31 @@ const reasonOf = (error: UploadJob.JobError): string => {
   return `the service is gone, and it is not known whether it has ${lost} of ${error.files.length} files`
 }
 
+/** Whether this command or an earlier one has an Assembly that the same command continues. */
+const hasUpload = ({ isKept }: Settings, { earlier, status }: Seen): boolean =>
+  isKept && (status !== undefined || earlier !== undefined)
+
 /**
- * Continues the job after a pause if the service is unreachable. If the job has no Assembly yet, it fails at once,
- * because the address may be wrong.
+ * Continues the job after a pause if the service is unreachable. If neither this command nor an earlier one has created
+ * an Assembly, the job fails at once, because the address may be wrong.
  */
 const waiting = (first: Events, next: Events, settings: Settings, seen: Seen): Events => {
   const attempt = (events: Events, pauses: number): Events =>
-    Stream.catchIf(
-      events,
-      (error) => settings.isKept && seen.status !== undefined && pauses < maxPauses && isTemporary(error),
-      (error) =>
-        Stream.fromEffect(
-          Effect.map(Clock.currentTimeMillis, (now) =>
-            AssemblyUploadEvent.Waiting({
-              reason: reasonOf(error),
-              until: now + Duration.toMillis(pause)
-            })
+    Stream.catch(events, (error) =>
+      Stream.unwrap(
+        Effect.gen(function* () {
+          const now = yield* Clock.currentTimeMillis
+          seen.goneSince ??= now
+          const isOver = pauses >= maxPauses || now - seen.goneSince >= Duration.toMillis(patience)
+          if (isOver || !hasUpload(settings, seen) || !isTemporary(error)) return Stream.fail(error)
+          return Stream.succeed(
+            AssemblyUploadEvent.Waiting({ reason: reasonOf(error), until: now + Duration.toMillis(pause) })
+          ).pipe(
+            Stream.concat(Stream.drain(Stream.fromEffect(Effect.sleep(pause)))),
+            Stream.concat(Stream.suspend(() => attempt(next, pauses + 1)))
           )
-        ).pipe(
-          Stream.concat(Stream.drain(Stream.fromEffect(Effect.sleep(pause)))),
-          Stream.concat(Stream.suspend(() => attempt(next, pauses + 1)))
-        )
+        })
+      )
     )
   return attempt(first, 0)
 }
@@ -175,7 +209,12 @@ const program = (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings, s
   const renewed = Stream.catchIf(
     run(settings.isRestarted),
     (error) => isReplayable && lossOf(error, seen) !== undefined,
-    (error) => Stream.concat(Stream.succeed(notice(lossOf(error, seen) ?? "")), run(false))
+    (error) => {
+      const message = lossOf(error, seen) ?? ""
+      // Nothing of the earlier upload is left.
+      Object.assign(seen, unseen())
+      return Stream.concat(Stream.succeed(notice(message)), run(false))
+    }
   )
 
   /** Uploads everything again if the Workspace no longer has the files that an earlier command uploaded. */
@@ -190,12 +229,12 @@ const program = (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings, s
 
   const follow = (event: UploadJob.JobEvent): Events => {
     if (event._tag === "Completed" && seen.isEarlier) return checked(event)
-    const { assembly_id } = "status" in event ? event.status : {}
-    if (event._tag !== "AssemblyCreated" || assembly_id === undefined || assembly_id === null) {
-      return Stream.succeed(event)
-    }
+    const isRun =
+      event._tag === "AssemblyCreated" || (event._tag === "AssemblyResumed" && !Assembly.isOver(event.status))
+    const { assembly_id } = isRun ? event.status : {}
+    if (assembly_id === undefined || assembly_id === null) return Stream.succeed(event)
     return Stream.unwrap(
-      Effect.map(memory.created(Assembly.AssemblyId.make(assembly_id)), (message) =>
+      Effect.map(memory.runs(Assembly.AssemblyId.make(assembly_id)), (message) =>
         message === undefined ? Stream.succeed(event) : Stream.make(event, notice(message))
       )
     )
@@ -257,30 +296,45 @@ const hasChanged = (error: UploadJob.JobError): boolean =>
  * Assembly yet, the error stays as it is.
  */
 const toFailed =
-  ({ isKept }: Settings, { status }: Seen) =>
+  (settings: Settings, seen: Seen) =>
   (error: UploadJob.JobError): UploadJob.JobError | CommandError.UploadFailed => {
-    if (status === undefined || own.has(error._tag)) return error
+    const { isKept, isRestarted } = settings
+    const isCreated = seen.status !== undefined || hasUpload(settings, seen)
+    if (!isCreated || own.has(error._tag)) return error
     const isCanceled = error._tag === "FilesFailed" && error.assembly === "canceled"
     const isEnded = ended.has(error._tag) || isCanceled || hasChanged(error)
     if (isEnded) return new CommandError.UploadFailed({ assembly: "ended", cause: error })
-    return isKept ? new CommandError.UploadFailed({ assembly: "kept", cause: error }) : error
+    return isKept ? new CommandError.UploadFailed({ assembly: "kept", isRestarted, cause: error }) : error
   }
 
-/** Prints after Ctrl-C how the user can continue the upload, or what became of its Assembly. */
-const sayFate = (files: ReadonlyArray<UploadPlan.Planned>, { isKept }: Settings, { status }: Seen) => {
-  if (status === undefined) return Output.error("interrupted before a file was sent; run the same command again")
-  if (isKept) return Output.error("the upload is kept; run the same command again to continue it")
-  return UploadPlan.replayable(files) === undefined
-    ? Output.error("the Assembly was canceled, because the standard input cannot be read again")
-    : Output.error(`the Assembly still waits for its files; assembly cancel ${status.assembly_id} cancels it`)
+/** What became of the upload after Ctrl-C, and how the user can continue it. */
+const fateOf = (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings, seen: Seen): string => {
+  const { isEarlier, isUploaded, status } = seen
+  const again = settings.isRestarted ? "run the same command again without --restart" : "run the same command again"
+  if (!hasUpload(settings, seen) && status === undefined) {
+    return "interrupted before a file was sent; run the same command again"
+  }
+  if (settings.isKept) {
+    if (isEarlier) return `Assembly ${status?.assembly_id} has all files; ${again} to see its results`
+    return isUploaded
+      ? `all files are uploaded, and their Assembly goes on; ${again} to wait for its results`
+      : `the upload is kept; ${again} to continue it`
+  }
+  if (UploadPlan.replayable(files) === undefined) {
+    return "the Assembly was canceled, because the standard input cannot be read again"
+  }
+  return isUploaded
+    ? `all files are uploaded, and their Assembly goes on; assembly wait ${status?.assembly_id} waits for its results`
+    : `the Assembly still waits for its files; assembly cancel ${status?.assembly_id} cancels it`
 }
 
 /** Uploads the files as one job. Returns the Status of the Assembly and the final progress. */
 export const run = Effect.fnUntraced(function* (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings) {
-  const seen: Seen = { status: undefined, isEarlier: false }
+  const fate = yield* Fate.Fate
+  const seen: Seen = { ...unseen(), earlier: settings.isRestarted ? undefined : settings.memory.earlier }
+  fate.say = Effect.suspend(() => Output.error(fateOf(files, settings, seen)))
   const progress = yield* show(program(files, settings, seen), files, settings.isJson).pipe(
-    Effect.mapError((error) => toFailed(settings, seen)(error)),
-    Effect.onInterrupt(() => sayFate(files, settings, seen))
+    Effect.mapError((error) => toFailed(settings, seen)(error))
   )
   return { status: seen.status, progress, isEarlier: seen.isEarlier }
 })
