@@ -15,7 +15,6 @@ import { assembly } from "./commands/assembly.ts"
 import * as Config from "effect/Config"
 import * as DotEnv from "./DotEnv.ts"
 import * as HelpText from "./HelpText.ts"
-import * as Fate from "./internal/fate.ts"
 import * as Output from "./Output.ts"
 
 /**
@@ -79,12 +78,7 @@ const report = Effect.fnUntraced(function* <E>(cause: Cause.Cause<E>) {
  */
 export const run = (version: string) =>
   Stdio.Stdio.use(({ args }) => args).pipe(
-    Effect.flatMap((args) =>
-      Fate.run(
-        Effect.flatMap(assembly(args), (root) => Command.runWith(root, { version })(args)),
-        args
-      )
-    ),
+    Effect.flatMap((args) => Effect.flatMap(assembly(args), (root) => Command.runWith(root, { version })(args))),
     Effect.tapCause(report),
     Effect.provide([Output.layer, Layer.effect(CliOutput.Presenter, presenter), DotEnv.layer]),
     // The standard output is only for results, because a shell evaluates what `assembly emulator` prints there.

@@ -15,12 +15,14 @@ export const Fate = Context.Reference<Fate>("@assembly-effect/cli/Fate", {
 })
 
 /** Runs the program, and prints its fate if it is interrupted. */
-export const run = <A, E, R>(program: Effect.Effect<A, E, R>, args: ReadonlyArray<string>) =>
-  Effect.suspend(() => {
-    const line = Interruption.atStart(args)
-    const fate: Fate = { say: line === undefined ? Effect.void : Output.error(line) }
-    return program.pipe(
-      Effect.provideService(Fate, fate),
-      Effect.onInterrupt(() => Effect.suspend(() => fate.say))
-    )
-  })
+export const run =
+  (args: ReadonlyArray<string>) =>
+  <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.suspend(() => {
+      const line = Interruption.atStart(args)
+      const fate: Fate = { say: line === undefined ? Effect.void : Output.error(line) }
+      return program.pipe(
+        Effect.provideService(Fate, fate),
+        Effect.onInterrupt(() => Effect.suspend(() => fate.say))
+      )
+    })

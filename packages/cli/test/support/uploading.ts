@@ -7,7 +7,10 @@ import { fileURLToPath } from "node:url"
 
 const bin = fileURLToPath(new URL("../../src/bin.ts", import.meta.url))
 
-/** Runs the command line in a folder, as a user does. `input` is its standard input, or `inputFrom` the path of it. */
+/**
+ * Runs the command line in a folder, as a user does. `input` is its standard input, or `inputFrom` the path of it. `env`
+ * adds variables to its environment.
+ */
 export const assembly = Effect.fnUntraced(function* (
   cwd: string,
   args: ReadonlyArray<string>,
@@ -15,6 +18,7 @@ export const assembly = Effect.fnUntraced(function* (
     readonly input?: string | undefined
     readonly inputFrom?: string | undefined
     readonly state?: string | undefined
+    readonly env?: Readonly<Record<string, string>> | undefined
     readonly onError?: ((stderr: string, kill: () => void) => void) | undefined
   } = {}
 ) {
@@ -24,7 +28,8 @@ export const assembly = Effect.fnUntraced(function* (
     ASSEMBLY_BASE_URL: baseUrl,
     ASSEMBLY_AUTH_KEY: credentials.key,
     ASSEMBLY_AUTH_SECRET: Redacted.value(credentials.secret),
-    XDG_STATE_HOME: options.state ?? `${cwd}/.state`
+    XDG_STATE_HOME: options.state ?? `${cwd}/.state`,
+    ...options.env
   }
   return yield* Effect.promise(
     () =>
