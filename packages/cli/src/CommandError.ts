@@ -72,6 +72,24 @@ export class UploadFailed extends Schema.TaggedError<UploadFailed>()("UploadFail
 }
 
 /**
+ * The folder of unfinished uploads cannot be read or written, so nothing more was sent. `isKept`: whether the same
+ * command continues the upload.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class UnusableJournal extends Schema.TaggedError<UnusableJournal>()("UnusableJournal", {
+  folder: Schema.String,
+  problem: Schema.String,
+  isFull: Schema.Boolean,
+  isKept: Schema.Boolean
+}) {
+  override get message() {
+    return `${this.folder}: ${this.problem}; nothing more is sent, because the upload is noted in this folder`
+  }
+}
+
+/**
  * The service stored files under other paths than their names, so a stored file may have replaced another file. `names`
  * are the expected paths of these files.
  *

@@ -14,6 +14,8 @@ const Tagged = Schema.Struct({
   reason: Schema.optional(Schema.String),
   assembly: Schema.optional(Schema.Literals(["kept", "ended"])),
   isRestarted: Schema.optional(Schema.Boolean),
+  isFull: Schema.optional(Schema.Boolean),
+  isKept: Schema.optional(Schema.Boolean),
   cause: Schema.optional(Schema.Unknown)
 })
 
@@ -80,6 +82,12 @@ const steps: Readonly<Record<string, (error: Tagged, host: string) => string | u
   StatisticsMissingRegion: () => "Set --region to a region such as eu-west-1, or to all.",
   JobSlotStatisticsMissingRegion: () => "Set --region to a region such as eu-west-1, or to all.",
   JournalFailed: () => "Set --journal to a folder that can be written.",
+  UnusableJournal: ({ isFull = false, isKept = false }) => {
+    const repair = isFull ? "Free some space" : "Make the folder writable"
+    return isKept
+      ? `${repair}. The upload is kept. Run the same command again to continue it.`
+      : `${repair}, or name another folder with --journal.`
+  },
   UploadFailed: repeat
 }
 

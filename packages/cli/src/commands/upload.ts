@@ -11,6 +11,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Document from "../internal/document.ts"
 import * as Fields from "../internal/fields.ts"
+import * as JournalProblem from "../internal/journalProblem.ts"
 import * as Rate from "../internal/rate.ts"
 import * as UnfinishedUploads from "../internal/unfinishedUploads.ts"
 import * as UploadReport from "../internal/uploadReport.ts"
@@ -166,13 +167,18 @@ export const upload = Command.make(
     })
     if (dryRun) return yield* UploadReport.rehearse(files, folder, json)
     const kept = UploadPlan.replayable(files) === undefined ? Option.none() : yield* journalFolder(journal)
+    const at = Option.getOrElse(kept, () => "the memory")
     const job = Effect.gen(function* () {
       const memory = Option.isNone(kept)
         ? UnfinishedUploads.none
         : yield* UnfinishedUploads.make(kept.value, files, params)
       const isKept = Option.isSome(kept)
-      return yield* UploadRun.run(files, { params, concurrency, isRestarted: restart, isKept, isJson: json, memory })
-    }).pipe(Effect.provide(StateFolder.journal(kept)))
+      const options = { params, concurrency, isRestarted: restart, isKept, folder: at, isJson: json, memory }
+      return yield* UploadRun.run(files, options)
+    }).pipe(
+      Effect.provide(StateFolder.journal(kept)),
+      Effect.catchTag("JournalFailed", (error) => Effect.fail(JournalProblem.of(error, at, false) ?? error))
+    )
     const limited = Option.match(limitRate, {
       onNone: () => job,
       onSome: (bytesPerSecond) => Effect.provide(job, UploadBandwidth.layer({ bytesPerSecond }))

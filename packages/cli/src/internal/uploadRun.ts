@@ -22,6 +22,7 @@ import * as UploadPlan from "../UploadPlan.ts"
 import * as UploadProgress from "../UploadProgress.ts"
 import * as EarlierUpload from "./earlierUpload.ts"
 import * as Fate from "./fate.ts"
+import * as JournalProblem from "./journalProblem.ts"
 import type * as UnfinishedUploads from "./unfinishedUploads.ts"
 
 /**
@@ -41,6 +42,7 @@ const maxPauses = 120
 /**
  * - `isRestarted`: whether the upload of an earlier command is discarded and a new upload starts.
  * - `isKept`: whether a later command can continue the upload.
+ * - `folder`: the folder of the journal.
  * - `memory`: remembers the Assembly of the command.
  */
 export interface Settings {
@@ -48,6 +50,7 @@ export interface Settings {
   readonly concurrency: number
   readonly isRestarted: boolean
   readonly isKept: boolean
+  readonly folder: string
   readonly isJson: boolean
   readonly memory: UnfinishedUploads.Memory
 }
@@ -291,13 +294,17 @@ const hasChanged = (error: UploadJob.JobError): boolean =>
     (file) => file.outcome === "Failed" && file.error._tag === "SourceFailed" && file.error.kind === "Changed"
   )
 
+type Failure = UploadJob.JobError | CommandError.UploadFailed | CommandError.UnusableJournal
+
 /**
  * Adds to an error whether the same command continues the upload or uploads into a new Assembly. If the job has no
  * Assembly yet, the error stays as it is.
  */
 const toFailed =
   (settings: Settings, seen: Seen) =>
-  (error: UploadJob.JobError): UploadJob.JobError | CommandError.UploadFailed => {
+  (error: UploadJob.JobError): Failure => {
+    const unusable = JournalProblem.of(error, settings.folder, hasUpload(settings, seen))
+    if (unusable !== undefined) return unusable
     const { isKept, isRestarted } = settings
     const isCreated = seen.status !== undefined || hasUpload(settings, seen)
     if (!isCreated || own.has(error._tag)) return error
@@ -333,8 +340,7 @@ export const run = Effect.fnUntraced(function* (files: ReadonlyArray<UploadPlan.
   const fate = yield* Fate.Fate
   const seen: Seen = { ...unseen(), earlier: settings.isRestarted ? undefined : settings.memory.earlier }
   fate.say = Effect.suspend(() => Output.error(fateOf(files, settings, seen)))
-  const progress = yield* show(program(files, settings, seen), files, settings.isJson).pipe(
-    Effect.mapError((error) => toFailed(settings, seen)(error))
-  )
+  const events = Stream.mapError(program(files, settings, seen), (error) => toFailed(settings, seen)(error))
+  const progress = yield* show(events, files, settings.isJson)
   return { status: seen.status, progress, isEarlier: seen.isEarlier }
 })
