@@ -90,6 +90,21 @@ export class UnusableJournal extends Schema.TaggedError<UnusableJournal>()("Unus
 }
 
 /**
+ * An unfinished upload cannot be forgotten. Nothing was canceled.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class NotForgotten extends Schema.TaggedError<NotForgotten>()("NotForgotten", {
+  assemblyId: Schema.String,
+  problem: Schema.String
+}) {
+  override get message() {
+    return `${this.assemblyId}: ${this.problem}`
+  }
+}
+
+/**
  * The service stored files under other paths than their names, so a stored file may have replaced another file. `names`
  * are the expected paths of these files.
  *

@@ -32,6 +32,8 @@ layer(live, { excludeTestServices: true })("assembly upload", (it) => {
       expect(stdout).toMatch(/\nstored +backup\/2026\/d2\/report\.csv +5 B /)
       expect(stdout).not.toContain("%")
       expect(stderr).toMatch(/\n2 files: 100% \(8 B of 8 B\), /)
+      // Only a person at a terminal needs the next step.
+      expect(stderr).not.toContain("See the results again")
     })
   )
 

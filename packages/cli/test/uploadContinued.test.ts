@@ -128,8 +128,8 @@ layer(live, { excludeTestServices: true })("a continued assembly upload", (it) =
   )
 
   it.effect.each([
-    ["is loaded", "1"],
-    ["begins", "2"]
+    ["is loaded", "load"],
+    ["begins", "run"]
   ] as const)("says after Ctrl-C while the program %s what is kept", ([, at]) =>
     Effect.gen(function* () {
       const folder = yield* Uploading.folderWith(large)
@@ -139,8 +139,7 @@ layer(live, { excludeTestServices: true })("a continued assembly upload", (it) =
       expect(again).toEqual({
         code: 130,
         stdout: "",
-        stderr:
-          "assembly: interrupted before anything was sent; files of an earlier command are kept. Run the same command again\n"
+        stderr: "assembly: interrupted; nothing was sent, and earlier files are kept. Run the same command again\n"
       })
     })
   )

@@ -1,7 +1,6 @@
 /** What the program prints after Ctrl-C, when the command has stopped. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Output from "../Output.ts"
 import * as Interruption from "./interruption.ts"
 
 /** `say` prints the line. A command replaces `say` when it knows more. */
@@ -19,8 +18,11 @@ export const run =
   (args: ReadonlyArray<string>) =>
   <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.suspend(() => {
-      const line = Interruption.atStart(args)
-      const fate: Fate = { say: line === undefined ? Effect.void : Output.error(line) }
+      const fate: Fate = {
+        say: Effect.sync(() => {
+          process.stderr.write(Interruption.textAtStart(args, process.stderr))
+        })
+      }
       return program.pipe(
         Effect.provideService(Fate, fate),
         Effect.onInterrupt(() => Effect.suspend(() => fate.say))

@@ -3,11 +3,29 @@
  * loaded.
  */
 
+const line = "interrupted; nothing was sent, and earlier files are kept. Run the same command again"
+
+/** Breaks a text between words. */
+const wrap = (text: string, width: number): string => {
+  const lines = [""]
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1) ?? ""
+    if (last === "") lines[lines.length - 1] = word
+    else if (last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(word)
+  }
+  return lines.join("\n")
+}
+
 /**
- * The line for a command that has sent nothing, and does not know yet whether an earlier command has. Undefined if the
- * command prints nothing.
+ * The text for a command that has sent nothing, and does not know yet whether an earlier command has. Empty if the
+ * command prints nothing. A terminal has written `^C`, so the text begins a new line there.
  */
-export const atStart = ([command]: ReadonlyArray<string>): string | undefined =>
-  command === "upload"
-    ? "interrupted before anything was sent; files of an earlier command are kept. Run the same command again"
-    : undefined
+export const textAtStart = (
+  [command]: ReadonlyArray<string>,
+  { columns, isTTY }: { readonly columns?: number | undefined; readonly isTTY?: boolean | undefined }
+): string => {
+  if (command !== "upload") return ""
+  const text = `assembly: ${line}`
+  return isTTY === true ? `\n${wrap(text, columns || 80)}\n` : `${text}\n`
+}

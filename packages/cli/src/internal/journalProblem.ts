@@ -1,5 +1,6 @@
 /** Describes a journal that cannot be read or written, in terms of its folder. */
 import * as CommandError from "../CommandError.ts"
+import type { JournalFailed } from "@assembly-effect/tus/JournalError"
 import type * as UploadJob from "../UploadJob.ts"
 import * as SystemProblem from "./systemProblem.ts"
 
@@ -29,7 +30,7 @@ const problemOf = (error: UploadJob.JobError): string | undefined => {
  * command continues the upload.
  */
 export const of = (
-  error: UploadJob.JobError,
+  error: JournalFailed | UploadJob.JobError,
   folder: string,
   isKept: boolean
 ): CommandError.UnusableJournal | undefined => {

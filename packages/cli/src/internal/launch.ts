@@ -54,19 +54,25 @@ const keepCompiled = (env: NodeJS.ProcessEnv): void => {
 const signals = ["SIGINT", "SIGTERM"] as const
 
 /**
- * Ends the process with the exit code 130 after Ctrl-C, until `load` has loaded the program, which then receives the
- * signal.
+ * Ends the process with the exit code 130 after Ctrl-C, until the program runs and receives the signal itself.
+ *
+ * The listener stays when the program runs, because Node forgets a signal that has arrived if its listener is removed
+ * before Node calls it. The listener removes itself at the first signal, so that the second signal ends the process.
  */
-const duringLoad = async <A>(load: () => Promise<A>): Promise<A> => {
-  const line = Interruption.atStart(process.argv.slice(2))
+const listen = (): { readonly handOver: () => void } => {
+  let isRunning = false
   const end = () => {
-    if (line !== undefined) process.stderr.write(`assembly: ${line}\n`)
+    for (const signal of signals) process.off(signal, end)
+    if (isRunning) return
+    process.stderr.write(Interruption.textAtStart(process.argv.slice(2), process.stderr))
     process.exit(130)
   }
   for (const signal of signals) process.on(signal, end)
-  const loaded = await load()
-  for (const signal of signals) process.off(signal, end)
-  return loaded
+  return {
+    handOver: () => {
+      isRunning = true
+    }
+  }
 }
 
 /** Runs the command line. `load` loads the part that needs Effect, and runs this part. */
@@ -87,6 +93,8 @@ export const launch = async (load: () => Promise<(version: string) => void>): Pr
     return
   }
   keepCompiled(process.env)
-  const run = await duringLoad(load)
+  const { handOver } = listen()
+  const run = await load()
   run(version)
+  handOver()
 }

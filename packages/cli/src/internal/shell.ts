@@ -15,6 +15,13 @@ const plain = /^[A-Za-z0-9_./:@%+,-]+$/
  */
 const quote = (text: string): string => `'${text.replaceAll(/['\\]+/g, (found) => `'${escapeEach(found)}'`)}'`
 
+/**
+ * Quotes a text as one word of a command. A text that needs no quotes stays as it is.
+ *
+ * @example word("my file") // 'my file'
+ */
+export const word = (text: string): string => (plain.test(text) ? text : quote(text))
+
 const escapeEach = (text: string): string => text.replaceAll(/['\\]/g, String.raw`\$&`)
 
 const utf8 = new TextEncoder()
