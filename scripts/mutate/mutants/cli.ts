@@ -223,8 +223,8 @@ export const cli = [
       },
       {
         name: "an empty folder is uploaded as nothing",
-        find: `return found.length === 0 ? yield* refuse(folder, "the folder contains no files") : found`,
-        replace: `return found`
+        find: `return found.length === 0\n    ? yield* refuse(folder`,
+        replace: `return found.length < 0\n    ? yield* refuse(folder`
       },
       {
         name: "a name leads to the folder above",
@@ -282,8 +282,8 @@ export const cli = [
     [
       {
         name: "the command does not wait for an unreachable service",
-        find: `settings.isKept && seen.status !== undefined && pauses`,
-        replace: `settings.isJson && seen.status !== undefined && pauses`
+        find: `isOver || !hasUpload(settings, seen) || !isTemporary(error)`,
+        replace: `isOver || !settings.isJson || !isTemporary(error)`
       },
       {
         name: "the Assembly of the standard input waits for ever",
