@@ -9,6 +9,7 @@ import * as ResumableAssemblyUpload from "@assembly-effect/tus/ResumableAssembly
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import * as CommandError from "../CommandError.ts"
 import * as ErrorLine from "../ErrorLine.ts"
@@ -24,6 +25,7 @@ import * as EarlierUpload from "./earlierUpload.ts"
 import * as Fate from "./fate.ts"
 import * as JournalProblem from "./journalProblem.ts"
 import type * as UnfinishedUploads from "./unfinishedUploads.ts"
+import * as Waiting from "./waiting.ts"
 
 /**
  * The maximum number of retries. All retries together take about seven minutes. An upload survives a restart of the
@@ -269,6 +271,19 @@ const show = <E, R>(
     : StandardError.show(UploadProgress.follow(events, JobProgress.view(names, UploadPlan.totalSize(files))))
 }
 
+/** Shows also what the client of the service waits for, above the progress. */
+const showWithNotices = <E, R>(
+  events: Stream.Stream<UploadJob.JobEvent, E, R>,
+  files: ReadonlyArray<UploadPlan.Planned>
+) =>
+  Effect.gen(function* () {
+    const notices = yield* Queue.unbounded<UploadJob.JobEvent>()
+    const all = Stream.merge(events, Stream.fromQueue(notices), { haltStrategy: "left" })
+    return yield* Effect.provideService(show(all, files, false), Waiting.Show, (text) =>
+      Effect.asVoid(Queue.offer(notices, notice(text)))
+    )
+  })
+
 /** The messages of these errors already say what the user must do about the arguments or the journal. */
 const own: ReadonlySet<string> = new Set([
   "InvalidRequest",
@@ -341,6 +356,6 @@ export const run = Effect.fnUntraced(function* (files: ReadonlyArray<UploadPlan.
   const seen: Seen = { ...unseen(), earlier: settings.isRestarted ? undefined : settings.memory.earlier }
   fate.say = Effect.suspend(() => Output.error(fateOf(files, settings, seen)))
   const events = Stream.mapError(program(files, settings, seen), (error) => toFailed(settings, seen)(error))
-  const progress = yield* show(events, files, settings.isJson)
+  const progress = yield* settings.isJson ? show(events, files, true) : showWithNotices(events, files)
   return { status: seen.status, progress, isEarlier: seen.isEarlier }
 })

@@ -1,6 +1,7 @@
 /** The time limits of the commands, and the line that says what a command waits for. */
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
+import * as Context from "effect/Context"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -11,6 +12,14 @@ const limits = { requestTimeout: "30 seconds", deadline: "60 seconds" } as const
 
 /** After this time without an answer, the command says what it waits for. */
 const patience = "5 seconds"
+
+/**
+ * Shows what a command waits for. A command that draws its progress shows the text itself, because a line of another
+ * writer would be in the middle of the progress.
+ */
+export const Show = Context.Reference<(text: string) => Effect.Effect<void>>("@assembly-effect/cli/Waiting/Show", {
+  defaultValue: () => Output.hint
+})
 
 /** The host of ASSEMBLY_BASE_URL. The client has checked that the variable is a URL. */
 const host = Effect.map(Config.String("ASSEMBLY_BASE_URL"), (text) => new URL(text).host)
@@ -26,7 +35,7 @@ const noticing = Effect.gen(function* () {
   const notice = Effect.suspend(() => {
     if (isSettled) return Effect.void
     isSettled = true
-    return Output.hint(`Waiting for ${service} …`)
+    return Effect.flatMap(Show, (show) => show(`Waiting for ${service} …`))
   })
   const settle = Effect.sync(() => {
     isSettled = true
