@@ -45,10 +45,14 @@ layer(live, { excludeTestServices: true })("assembly uploads", (it) => {
         "Files     it's a.bin",
         `Assembly  ${id}`,
         "State     uploading",
-        expect.stringMatching(/^Stored {4}[1-9][\d.]* \w+ of 390\.6 KiB$/),
+        expect.stringMatching(/^Stored {4}[\d.]+ \w+ of 390\.6 KiB$/),
         expect.stringMatching(/^Age {7}\d+s$/),
         `Continue  cd ${folder} && assembly upload --limit-rate 200k --fields 'a=b c' 'it'\\''s a.bin'`
       ])
+      const status = yield* Uploading.assembly(folder, ["get", "--json", id])
+      const [receipt] = (
+        JSON.parse(status.stdout) as { readonly tus_uploads: ReadonlyArray<{ readonly offset: number }> }
+      ).tus_uploads
       const json = yield* list(folder, "--json")
       expect(JSON.parse(json.stdout)).toEqual({
         assembly_id: id,
@@ -56,7 +60,7 @@ layer(live, { excludeTestServices: true })("assembly uploads", (it) => {
         names: ["it's a.bin"],
         files: 1,
         size: 400_000,
-        stored: expect.any(Number),
+        stored: receipt?.offset,
         started_at: expect.stringMatching(/^\d{4}-/),
         folder,
         command: ["assembly", "upload", "--limit-rate", "200k", "--fields", "a=b c", "it's a.bin"]
@@ -115,6 +119,21 @@ layer(live, { excludeTestServices: true })("assembly uploads", (it) => {
       const again = yield* Uploading.assembly(folder, ["upload", "a.bin"])
       expect(again.code).toBe(0)
       expect(again.stdout).not.toContain(id)
+    })
+  )
+
+  it.effect("keeps an upload while the same files are uploaded to another path, and only its owner can read it", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* Uploading.folderWith({ "a.bin": "meow".repeat(100_000) })
+      const id = yield* interrupted(folder, "a.bin")
+      const commands = `${folder}/.state/assembly/uploads/commands`
+      const [name = ""] = yield* fs.readDirectory(commands)
+      expect((yield* fs.stat(`${commands}/${name}`)).mode & 0o777).toBe(0o600)
+      const other = yield* Uploading.assembly(folder, ["upload", "--path", "other", "a.bin"])
+      expect(other.code).toBe(0)
+      expect(other.stderr).not.toContain(id)
+      expect((yield* list(folder)).stdout).toContain(`Assembly  ${id}\nState     uploading\n`)
     })
   )
 
