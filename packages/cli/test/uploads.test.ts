@@ -148,10 +148,11 @@ layer(live, { excludeTestServices: true })("assembly uploads", (it) => {
           const [, id] = /Assembly ([0-9a-f]{32})\n/.exec(text) ?? []
           if (isAsked || id === undefined) return
           isAsked = true
-          void Effect.runPromiseWith(run)(list(folder, "forget", id)).then((found) => {
+          const forget = Effect.map(list(folder, "forget", id), (found) => {
             refused = found
             kill()
           })
+          void Effect.runPromiseWith(run)(forget)
         }
       })
       expect(refused).toMatchObject({

@@ -223,7 +223,7 @@ const listed = Command.make(
     const layout = yield* Output.layout
     const now = yield* DateTime.now
     yield* Output.report(
-      kept.flatMap((one, index) => [...(index === 0 ? [] : [Style.blank]), ...Facts.render(factsOf(one, now), layout)])
+      kept.flatMap((one, index) => (index === 0 ? [] : [Style.blank]).concat(Facts.render(factsOf(one, now), layout)))
     )
   })
 )

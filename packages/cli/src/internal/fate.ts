@@ -1,7 +1,7 @@
 /** What the program prints after Ctrl-C, when the command has stopped. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Interruption from "./interruption.ts"
+import * as Output from "../Output.ts"
 
 /** `say` prints the line. A command replaces `say` when it knows more. */
 export interface Fate {
@@ -18,11 +18,7 @@ export const run =
   (args: ReadonlyArray<string>) =>
   <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.suspend(() => {
-      const fate: Fate = {
-        say: Effect.sync(() => {
-          process.stderr.write(Interruption.textAtStart(args, process.stderr))
-        })
-      }
+      const fate: Fate = { say: Output.interruptedAtStart(args) }
       return program.pipe(
         Effect.provideService(Fate, fate),
         Effect.onInterrupt(() => Effect.suspend(() => fate.say))

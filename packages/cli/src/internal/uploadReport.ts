@@ -73,7 +73,7 @@ export const report = Effect.fnUntraced(function* (
 
 /** Tells a person at a terminal how to see the results again. */
 export const next = ({ assembly_id }: Assembly.Status): Effect.Effect<void> =>
-  process.stderr.isTTY ? Output.hint(`See the results again: assembly results list ${assembly_id}`) : Effect.void
+  Output.hintAtTerminal(`See the results again: assembly results list ${assembly_id}`)
 
 /** Fails if a path in the Workspace differs from the name of its file, because the service chooses the path. */
 export const checkPaths = (files: ReadonlyArray<UploadPlan.Planned>, { results }: Assembly.Status, folder: string) => {

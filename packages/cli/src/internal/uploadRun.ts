@@ -168,22 +168,24 @@ const hasUpload = ({ isKept }: Settings, { earlier, status }: Seen): boolean =>
  * Continues the job after a pause if the service is unreachable. If neither this command nor an earlier one has created
  * an Assembly, the job fails at once, because the address may be wrong.
  */
-const waiting = (first: Events, next: Events, settings: Settings, seen: Seen): Events => {
+const waiting = (first: Events, again: Events, settings: Settings, seen: Seen): Events => {
   const attempt = (events: Events, pauses: number): Events =>
-    Stream.catch(events, (error) =>
-      Stream.unwrap(
-        Effect.gen(function* () {
-          const now = yield* Clock.currentTimeMillis
-          seen.goneSince ??= now
-          const isOver = pauses >= maxPauses || now - seen.goneSince >= Duration.toMillis(patience)
-          if (isOver || !hasUpload(settings, seen) || !isTemporary(error)) return Stream.fail(error)
-          return Stream.succeed(
-            AssemblyUploadEvent.Waiting({ reason: reasonOf(error), until: now + Duration.toMillis(pause) })
-          ).pipe(
-            Stream.concat(Stream.drain(Stream.fromEffect(Effect.sleep(pause)))),
-            Stream.concat(Stream.suspend(() => attempt(next, pauses + 1)))
-          )
-        })
+    events.pipe(
+      Stream.catch((error) =>
+        Stream.unwrap(
+          Effect.gen(function* () {
+            const now = yield* Clock.currentTimeMillis
+            seen.goneSince ??= now
+            const isOver = pauses >= maxPauses || now - seen.goneSince >= Duration.toMillis(patience)
+            if (isOver || !hasUpload(settings, seen) || !isTemporary(error)) return Stream.fail(error)
+            return Stream.succeed(
+              AssemblyUploadEvent.Waiting({ reason: reasonOf(error), until: now + Duration.toMillis(pause) })
+            ).pipe(
+              Stream.concat(Stream.drain(Stream.fromEffect(Effect.sleep(pause)))),
+              Stream.concat(Stream.suspend(() => attempt(again, pauses + 1)))
+            )
+          })
+        )
       )
     )
   return attempt(first, 0)
