@@ -76,16 +76,51 @@ export class NotDeleted extends Schema.TaggedError<NotDeleted>()("NotDeleted", {
 /**
  * An upload failed with `cause`, which determines the error line and the exit code. `assembly` says what the same
  * command does when it is run again: it continues the upload (`kept`), or uploads into a new Assembly (`ended`).
+ * `isRestarted`: whether the command had `--restart`, without which it continues the upload.
  *
  * @since 0.1.0
  * @category errors
  */
 export class UploadFailed extends Schema.TaggedError<UploadFailed>()("UploadFailed", {
   assembly: Schema.Literals(["kept", "ended"]),
+  isRestarted: Schema.optionalKey(Schema.Boolean),
   cause: Schema.Defect()
 }) {
   override get message() {
     return this.cause instanceof Error ? this.cause.message : String(this.cause)
+  }
+}
+
+/**
+ * The folder of unfinished uploads cannot be read or written, so nothing more was sent. `isKept`: whether the same
+ * command continues the upload.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class UnusableJournal extends Schema.TaggedError<UnusableJournal>()("UnusableJournal", {
+  folder: Schema.String,
+  problem: Schema.String,
+  isFull: Schema.Boolean,
+  isKept: Schema.Boolean
+}) {
+  override get message() {
+    return `${this.folder}: ${this.problem}; nothing more is sent, because the upload is noted in this folder`
+  }
+}
+
+/**
+ * An unfinished upload cannot be forgotten. Nothing was canceled.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class NotForgotten extends Schema.TaggedError<NotForgotten>()("NotForgotten", {
+  assemblyId: Schema.String,
+  problem: Schema.String
+}) {
+  override get message() {
+    return `${this.assemblyId}: ${this.problem}`
   }
 }
 

@@ -11,31 +11,72 @@ import * as UploadJob from "./UploadJob.ts"
 import type * as UploadProgress from "./UploadProgress.ts"
 
 /**
- * The progress after an event. `begun` holds the files whose uploads this run has created. An earlier run may have sent
- * bytes of the other files, so those bytes do not count as speed.
+ * Makes a function that returns the progress after an event. Bytes that an earlier run has sent do not count as speed.
  */
-const advance =
-  (begun: Set<number>, total: bigint | undefined) =>
-  (progress: ProgressBar.Progress, event: UploadJob.JobEvent, now: number): ProgressBar.Progress => {
+const makeAdvance = (total: bigint | undefined) => {
+  /** The files of which this run may have sent bytes. */
+  const begun = new Set<number>()
+  /** The files that the current attempt has begun. */
+  const open = new Set<number>()
+  /** Whether the next Progress may be less than the last one, because the server has fewer bytes than were sent. */
+  let mayFall = false
+
+  /** A file continues at an offset, or is complete from before. */
+  const found = (progress: ProgressBar.Progress, now: number, file: number, bytes: bigint) => {
+    const isOwn = begun.has(file)
+    mayFall ||= isOwn && open.has(file)
+    begun.add(file)
+    open.add(file)
+    return isOwn
+      ? ProgressBar.pauseMeasure(ProgressBar.update(progress, { now }))
+      : ProgressBar.inherit(progress, { now, bytes })
+  }
+
+  /**
+   * The sum of an attempt lacks a file until the first Progress of this file, so the shown number of bytes does not
+   * fall.
+   */
+  const sum = (
+    progress: ProgressBar.Progress,
+    now: number,
+    { acknowledged, sent, total: length }: Extract<AssemblyUploadEvent, { readonly _tag: "Progress" }>
+  ) => {
+    const isLess = sent < progress.sent && !mayFall
+    mayFall = false
+    return ProgressBar.update(progress, { now, total: length, ...(isLess ? undefined : { sent, acknowledged }) })
+  }
+
+  return (progress: ProgressBar.Progress, event: UploadJob.JobEvent, now: number): ProgressBar.Progress => {
     switch (event._tag) {
       case "AssemblyCreated":
+        begun.clear()
+        open.clear()
+        return ProgressBar.pauseMeasure({ ...ProgressBar.start({ total, now }), startedAt: progress.startedAt })
       case "AssemblyResumed":
-        return { ...ProgressBar.update(progress, { now, total }), waitsUntil: undefined }
+        open.clear()
+        return ProgressBar.pauseMeasure(ProgressBar.update(progress, { now, total }))
       case "Progress":
-        return ProgressBar.update(progress, { now, ...event })
+        return sum(progress, now, event)
       case "Waiting":
         return ProgressBar.wait(progress, { now, until: event.until })
       case "FileEvent": {
-        const { _tag } = event.event
-        if (_tag === "Created") begun.add(event.file)
-        if (event.event._tag === "Waiting") {
-          return ProgressBar.wait(progress, { now, until: event.event.until })
+        const { event: inner, file } = event
+        switch (inner._tag) {
+          case "Created":
+            begun.add(file)
+            open.add(file)
+            return progress
+          case "Resumed":
+            return found(progress, now, file, inner.offset)
+          case "Completed":
+            return begun.has(file) ? progress : found(progress, now, file, inner.length)
+          case "Waiting":
+            return ProgressBar.wait(progress, { now, until: inner.until })
+          case "Retrying":
+            return ProgressBar.wait(progress, { now, until: now + Duration.toMillis(inner.delay) })
+          default:
+            return progress
         }
-        if (event.event._tag === "Retrying") {
-          return ProgressBar.wait(progress, { now, until: now + Duration.toMillis(event.event.delay) })
-        }
-        const isEarlier = _tag === "Resumed" || (_tag === "Completed" && !begun.has(event.file))
-        return isEarlier ? ProgressBar.pauseMeasure(ProgressBar.update(progress, { now })) : progress
       }
       case "Uploaded": {
         const all = progress.total ?? progress.sent
@@ -45,6 +86,7 @@ const advance =
         return ProgressBar.update(progress, { now })
     }
   }
+}
 
 /** With more files than this, a resumed file leaves no note. */
 const mostNamed = 4
@@ -77,7 +119,9 @@ const fileNote = (
     case "Resumed":
       // The upload continues, so a later failure is reported again.
       told.clear()
-      return names.length > mostNamed ? undefined : `${prefix}Resumed at ${Format.bytes(event.offset)}`
+      return event.offset === 0n || names.length > mostNamed
+        ? undefined
+        : `${prefix}Resumed at ${Format.bytes(event.offset)}`
     case "Waiting":
       return once(told, event.reason, `${prefix}Waiting: ${event.reason}`)
     default:
@@ -150,7 +194,7 @@ const notes = (names: ReadonlyArray<string>) => {
  */
 export const view = (names: ReadonlyArray<string>, total?: bigint): UploadProgress.View<UploadJob.JobEvent> => ({
   label: names.length === 1 ? (names[0] ?? "") : `${names.length} files`,
-  advance: advance(new Set(), total),
+  advance: makeAdvance(total),
   begins,
   isEnd: ({ _tag }) => _tag === "Uploaded",
   after: "Processing",

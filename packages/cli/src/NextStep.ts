@@ -17,6 +17,9 @@ const Tagged = Schema.Struct({
   permanent: Schema.optional(Schema.Boolean),
   reason: Schema.optional(Schema.String),
   assembly: Schema.optional(Schema.Literals(["kept", "ended"])),
+  isRestarted: Schema.optional(Schema.Boolean),
+  isFull: Schema.optional(Schema.Boolean),
+  isKept: Schema.optional(Schema.Boolean),
   cause: Schema.optional(Schema.Unknown),
   causes: Schema.optional(Schema.Array(Schema.Unknown))
 })
@@ -45,18 +48,19 @@ const refused = ({ clockSkew, code = "", ...error }: Tagged, { baseUrl }: Addres
     : `Check ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET: they belong to ${host}.`
 }
 
-const sameCommand = {
-  kept: "The upload is kept. Run the same command again to continue it.",
-  ended: "Run the same command again to upload into a new Assembly."
-} as const
+const sameCommand = ({ assembly = "ended", isRestarted = false }: Tagged): string => {
+  if (assembly === "ended") return "Run the same command again to upload into a new Assembly."
+  return `The upload is kept. Run the same command again${isRestarted ? " without --restart" : ""} to continue it.`
+}
 
 /**
  * Tells the user to run the same command again. If the service refused the credentials, the user must correct them
  * first.
  */
-const repeat = ({ assembly = "ended", cause }: Tagged, address: Address.Address): string => {
+const repeat = (failed: Tagged, address: Address.Address): string => {
+  const { cause } = failed
   const refusal = ExitCode.fromError(cause) === ExitCode.codes.authentication ? fromError(cause, address) : undefined
-  return refusal === undefined ? sameCommand[assembly] : `${refusal} ${sameCommand[assembly]}`
+  return refusal === undefined ? sameCommand(failed) : `${refusal} ${sameCommand(failed)}`
 }
 
 /**
@@ -95,6 +99,12 @@ const steps: Readonly<Record<string, (error: Tagged, address: Address.Address) =
   StatisticsMissingRegion: () => "Set --region to a region such as eu-west-1, or to all.",
   JobSlotStatisticsMissingRegion: () => "Set --region to a region such as eu-west-1, or to all.",
   JournalFailed: () => "Set --journal to a folder that can be written.",
+  UnusableJournal: ({ isFull = false, isKept = false }) => {
+    const repair = isFull ? "Free some space" : "Make the folder writable"
+    return isKept
+      ? `${repair}. The upload is kept. Run the same command again to continue it.`
+      : `${repair}, or name another folder with --journal.`
+  },
   UploadFailed: repeat,
   NotDeleted: ({ cause }, address) => fromError(cause, address),
   NotAllCompleted: ({ causes = [] }, address) => fromError(causes[0], address)

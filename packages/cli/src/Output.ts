@@ -9,6 +9,7 @@ import * as Formatter from "effect/Formatter"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Terminal from "effect/Terminal"
+import * as Interruption from "./internal/interruption.ts"
 import * as Text from "./internal/text.ts"
 import * as Style from "./Style.ts"
 
@@ -78,6 +79,26 @@ export const error = (text: string): Effect.Effect<void> => Console.error(inTerm
  * @category output
  */
 export const hint = (text: string): Effect.Effect<void> => Console.error(inTerminal(Printable.escape(text)))
+
+/**
+ * Writes a hint for a person at a terminal. A file or a pipe gets nothing.
+ *
+ * @since 0.1.0
+ * @category output
+ */
+export const hintAtTerminal = (text: string): Effect.Effect<void> =>
+  Effect.suspend(() => (process.stderr.isTTY ? hint(text) : Effect.void))
+
+/**
+ * Writes what a command prints after Ctrl-C before it has begun.
+ *
+ * @since 0.1.0
+ * @category output
+ */
+export const interruptedAtStart = (args: ReadonlyArray<string>): Effect.Effect<void> =>
+  Effect.sync(() => {
+    process.stderr.write(Interruption.textAtStart(args, process.stderr))
+  })
 
 /**
  * A response cannot be written as JSON.

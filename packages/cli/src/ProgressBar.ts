@@ -91,22 +91,20 @@ export const update = (
 ): Progress => {
   const now = Math.max(progress.now, change.now)
   const sent = change.sent ?? progress.sent
-  const { measure } = progress
-  const isJump = measure.isPaused === true && sent > measure.sent
   return {
     ...progress,
     waitsUntil: sent > progress.sent ? undefined : progress.waitsUntil,
     sent,
-    earlier: isJump ? progress.earlier + sent - measure.sent : progress.earlier,
     acknowledged: change.acknowledged ?? progress.acknowledged,
     total: change.total ?? progress.total,
     now,
-    measure: measureAgain(measure, sent, now)
+    measure: measureAgain(progress.measure, sent, now)
   }
 }
 
 /**
- * The progress at the offset that the server reported. The time since the last measurement does not change the speed.
+ * The progress of one upload at the offset that the server reported. If this run has not sent anything, an earlier run
+ * has sent the bytes before the offset. The time since the last measurement does not change the speed.
  *
  * @since 0.1.0
  * @category combinators
@@ -114,6 +112,7 @@ export const update = (
 export const resume = (progress: Progress, change: { readonly now: number; readonly offset: bigint }): Progress => ({
   ...progress,
   waitsUntil: undefined,
+  earlier: progress.sent === 0n ? change.offset : progress.earlier,
   sent: change.offset,
   acknowledged: change.offset,
   now: Math.max(progress.now, change.now),
@@ -121,8 +120,25 @@ export const resume = (progress: Progress, change: { readonly now: number; reado
 })
 
 /**
- * Pauses the measurement until the number of sent bytes grows. An earlier run has sent a part of these bytes, so they
- * do not count as speed.
+ * The progress after the service has reported `bytes` bytes of a file that an earlier run has sent. These bytes do not
+ * count as speed.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const inherit = (progress: Progress, change: { readonly now: number; readonly bytes: bigint }): Progress => ({
+  ...progress,
+  waitsUntil: undefined,
+  now: Math.max(progress.now, change.now),
+  sent: progress.sent + change.bytes,
+  acknowledged: progress.acknowledged + change.bytes,
+  earlier: progress.earlier + change.bytes,
+  measure: { ...progress.measure, sent: progress.measure.sent + change.bytes }
+})
+
+/**
+ * Pauses the measurement until the number of sent bytes changes, so that the time without a transfer does not change
+ * the speed.
  *
  * @since 0.1.0
  * @category combinators

@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as ResultFiles from "./internal/resultFiles.ts"
+import type { TemplateError } from "./internal/templateId.ts"
 
 /**
  * The Assembly is executing. `status` is its Status after a change.
@@ -47,7 +48,7 @@ export type JobEvent = AssemblyUploadEvent.AssemblyUploadEvent | Executing | Not
  * @since 0.1.0
  * @category errors
  */
-export type JobError = AssemblyUploadError | ResumableAssemblyUploadError
+export type JobError = AssemblyUploadError | ResumableAssemblyUploadError | TemplateError
 
 /** How often the Status is read to show progress. The job itself detects the end of the Assembly. */
 const pace = { interval: "2 seconds", maxInterval: "10 seconds" } as const

@@ -84,22 +84,33 @@ const keptPath = (path: Path.Path, typed: string, inside = ""): string => {
   return [start === "." ? "" : start, inside.replaceAll(path.sep, "/")].filter((part) => part !== "").join("/")
 }
 
-const inFolder = Effect.fnUntraced(function* (folder: string) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const names = yield* Effect.mapError(fs.readDirectory(folder, { recursive: true }), LocalFile.toCannotRead(folder))
-  const found: Array<Found> = []
-  for (const name of names.toSorted()) {
-    const at = path.join(folder, name)
-    const info = yield* LocalFile.stat(at)
-    if (info.type !== "Directory") found.push({ path: at, kept: keptPath(path, folder, name) })
-    else if (Result.isSuccess(yield* Effect.result(fs.readLink(at)))) {
-      // `readDirectory` does not list the files behind a link. If this program skipped these files silently, the upload
-      // would be incomplete.
-      return yield* refuse(at, "is a link to a folder, which is not followed; remove the link, or upload its target")
+/** The paths of all files below a folder. An error names the folder or file that cannot be read. */
+const filesBelow = (
+  folder: string
+): Effect.Effect<ReadonlyArray<string>, LocalFile.CannotRead, FileSystem.FileSystem | Path.Path> =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const names = yield* Effect.mapError(fs.readDirectory(folder), LocalFile.toCannotRead(folder))
+    const found: Array<string> = []
+    for (const name of names.toSorted()) {
+      const at = path.join(folder, name)
+      const info = yield* LocalFile.stat(at)
+      if (info.type !== "Directory") found.push(at)
+      else if (Result.isSuccess(yield* Effect.result(fs.readLink(at)))) {
+        // A link may lead to a folder above. If this program skipped the link silently, the upload would be incomplete.
+        return yield* refuse(at, "is a link to a folder, which is not followed; remove the link, or upload its target")
+      } else found.push(...(yield* filesBelow(at)))
     }
-  }
-  return found.length === 0 ? yield* refuse(folder, "the folder contains no files") : found
+    return found
+  })
+
+const inFolder = Effect.fnUntraced(function* (folder: string) {
+  const path = yield* Path.Path
+  const found = yield* filesBelow(folder)
+  return found.length === 0
+    ? yield* refuse(folder, "the folder contains no files")
+    : found.map((at): Found => ({ path: at, kept: keptPath(path, folder, path.relative(folder, at)) }))
 })
 
 /** The files that match a pattern, and with `isRecursive` also the folders. */

@@ -46,6 +46,7 @@ const note = (event: UploadEvent.UploadEvent, progress: ProgressBar.Progress): s
     case "Retrying":
       return `Retrying in ${Format.duration(event.delay)} (attempt ${event.attempt}): ${event.reason}`
     case "Resumed": {
+      if (event.offset === 0n) return undefined
       const share = ProgressBar.percent(progress)
       return `Resumed at ${Format.bytes(event.offset)}${share === undefined ? "" : ` (${share}%)`}`
     }

@@ -1,4 +1,5 @@
 import * as JobProgress from "@assembly-effect/cli/JobProgress"
+import * as ProgressBar from "@assembly-effect/cli/ProgressBar"
 import * as UploadProgress from "@assembly-effect/cli/UploadProgress"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Event from "@assembly-effect/tus/AssemblyUploadEvent"
@@ -162,6 +163,85 @@ describe("JobProgress", () => {
       expect(screen.text()).toContain("2 files: 100% (100.0 MiB of 100.0 MiB), sent before\n")
     })
   )
+
+  it.effect("counts as sent before only what an earlier run has sent, whatever the first Progress contains", () =>
+    Effect.gen(function* () {
+      const screen = Screen.make({ columns: 0, animated: false })
+      const events = [
+        Event.AssemblyResumed({ status }),
+        ofFile(0, UploadEvent.Resumed({ offset: 40n * MiB })),
+        progress(100n),
+        Event.Uploaded({ assemblyId })
+      ]
+      yield* follow(screen, events, ["a.bin"])
+      // 60 MiB in 80 milliseconds.
+      expect(screen.text()).toContain("a.bin: 100% (100.0 MiB of 100.0 MiB), 750.0 MiB/s, in 0.1 s\n")
+    })
+  )
+
+  it.effect("counts bytes that were sent after a failure as sent by this run", () =>
+    Effect.gen(function* () {
+      const screen = Screen.make({ columns: 0, animated: false })
+      const events = [
+        Event.AssemblyResumed({ status }),
+        ofFile(0, refused(1)),
+        ofFile(0, UploadEvent.Created({ url, length: total })),
+        progress(100n),
+        Event.Uploaded({ assemblyId })
+      ]
+      yield* follow(screen, events, ["a.bin"])
+      expect(screen.text()).toContain("a.bin: 100% (100.0 MiB of 100.0 MiB), 1000.0 MiB/s, in 0.1 s\n")
+      expect(screen.text()).not.toContain("sent before")
+    })
+  )
+
+  it.effect("leaves no note about an upload that continues at its first byte", () =>
+    Effect.gen(function* () {
+      const screen = Screen.make({ columns: 0, animated: false })
+      const events = [
+        Event.AssemblyResumed({ status }),
+        ofFile(0, UploadEvent.Resumed({ offset: 0n })),
+        progress(100n),
+        Event.Uploaded({ assemblyId })
+      ]
+      yield* follow(screen, events, ["a.bin"])
+      expect(screen.text()).not.toContain("Resumed")
+    })
+  )
+
+  it("measures the speed from the first byte on, also in a continued upload of several files", () => {
+    const { advance } = JobProgress.view(["a.bin", "b.bin"], total)
+    let now = 0
+    let shown = ProgressBar.start({ total: undefined, now })
+    const step = (event: Event.AssemblyUploadEvent) => (shown = advance(shown, event, now))
+    step(Event.AssemblyResumed({ status }))
+    for (; now < 3000; now += 100) shown = ProgressBar.update(shown, { now })
+    step(ofFile(0, UploadEvent.Resumed({ offset: 30n * MiB })))
+    step(ofFile(1, UploadEvent.Resumed({ offset: 20n * MiB })))
+    const seen = [ProgressBar.percent(shown)]
+    // Until the first byte of the second file, the sum of the job lacks the bytes of this file from before.
+    step(progress(31n))
+    seen.push(ProgressBar.percent(shown))
+    for (let sent = 51n; sent <= 55n; sent++) {
+      now += 100
+      step(progress(sent))
+    }
+    expect(seen).toEqual([50, 50])
+    // 1 MiB in 100 milliseconds.
+    expect(ProgressBar.rate(shown)).toBeCloseTo(10 * 1024 * 1024, -4)
+    expect(Duration.toSeconds(ProgressBar.timeLeft(shown) ?? Duration.zero)).toBeCloseTo(4.5, 1)
+    // The server has less than was sent, so the progress falls.
+    step(ofFile(0, refused(1)))
+    now += 5000
+    step(ofFile(0, UploadEvent.Resumed({ offset: 30n * MiB })))
+    step(progress(52n))
+    expect(ProgressBar.percent(shown)).toBe(52)
+    now += 100
+    step(progress(53n))
+    now += 200
+    step(progress(55n))
+    expect(ProgressBar.rate(shown)).toBeCloseTo(10 * 1024 * 1024, -4)
+  })
 
   it.effect("says which Assembly was canceled when a job starts again", () =>
     Effect.gen(function* () {

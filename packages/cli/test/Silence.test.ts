@@ -6,6 +6,7 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as FileSystem from "effect/FileSystem"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Stdio from "effect/Stdio"
@@ -100,6 +101,26 @@ it.effect("a command says what it waits for, and gives up after a minute", () =>
         "Check ASSEMBLY_BASE_URL, or run the command again later.\n"
     )
   })
+)
+
+it.effect("a new upload gives up after two minutes, because nothing is kept", () =>
+  Effect.gen(function* () {
+    const { asked, host } = yield* silent
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped()
+    yield* fs.writeFileString(`${folder}/a.txt`, "meow")
+    const request = asked("POST /assemblies")
+    // Without a home folder, the journal is in memory, so that its leases follow the clock of the test.
+    const { fiber, written } = yield* start(host, ["upload", `${folder}/a.txt`])
+    yield* Effect.promise(() => request)
+    yield* TestClock.adjust("5 seconds")
+    yield* Effect.forEach(Array.from({ length: 130 }), () => TestClock.adjust("1 second"), { discard: true })
+    const exit = yield* Fiber.join(fiber)
+    expect(ExitCode.fromExit(exit)).toBe(ExitCode.codes.network)
+    expect(written.stdout).toBe("")
+    expect(written.stderr).toMatch(/^assembly: Assemblies\.\w+(?: at 127\.0\.0\.1:\d+)?: .*\n/)
+    expect(written.stderr).not.toContain("kept")
+  }).pipe(Effect.provide(NodeServices.layer))
 )
 
 it.effect("doctor prints what it knows at once, and waits 10 seconds for an answer", () =>

@@ -3,6 +3,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as PlatformError from "effect/PlatformError"
 import { writeFileSync } from "node:fs"
 import { relative } from "node:path"
 
@@ -41,6 +42,30 @@ layer(NodeServices.layer)("UploadPlan.make", (it) => {
       expect(error.message).toBe(`${folder}/photos: is a folder; add -r to upload its files`)
       expect(namesOf(yield* plan([`${folder}/photos`], true))).toEqual(["photos/2026/a.jpg", "photos/b.jpg"])
       expect(namesOf(yield* plan([`${folder}/photos/`], true))).toEqual(["photos/2026/a.jpg", "photos/b.jpg"])
+    })
+  )
+
+  it.effect("names the folder that cannot be read, and not the folder above", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* folderWith("photos/2026/secret/a.jpg", "photos/b.jpg")
+      const denied = PlatformError.systemError({
+        _tag: "PermissionDenied",
+        module: "FileSystem",
+        method: "readDirectory"
+      })
+      const guarded = FileSystem.FileSystem.of({
+        ...fs,
+        readDirectory: (path, options) =>
+          path.endsWith("/secret") || options?.recursive === true
+            ? Effect.fail(denied)
+            : fs.readDirectory(path, options)
+      })
+      const error = yield* plan([`${folder}/photos`], true).pipe(
+        Effect.provideService(FileSystem.FileSystem, guarded),
+        Effect.flip
+      )
+      expect(error.message).toBe(`${folder}/photos/2026/secret: permission denied`)
     })
   )
 

@@ -102,6 +102,7 @@ it("shows the help of a group of commands without any configuration", async () =
 
 const groups = [
   "upload",
+  "uploads",
   "stats",
   "list",
   "move",

@@ -32,6 +32,8 @@ layer(live, { excludeTestServices: true })("assembly upload", (it) => {
       expect(stdout).toMatch(/\nstored +backup\/2026\/d2\/report\.csv +5 B /)
       expect(stdout).not.toContain("%")
       expect(stderr).toMatch(/\n2 files: 100% \(8 B of 8 B\), /)
+      // Only a person at a terminal needs the next step.
+      expect(stderr).not.toContain("See the results again")
     })
   )
 
@@ -68,7 +70,7 @@ layer(live, { excludeTestServices: true })("assembly upload", (it) => {
   it.effect("refuses a standard input that is a folder, and creates nothing", () =>
     Effect.gen(function* () {
       const folder = yield* Uploading.folderWith({})
-      const refused = yield* run(folder, ["--name", "folder.bin", "-"], { inputFrom: folder })
+      const refused = yield* run(folder, ["--name", "folder.bin", "-"], { redirection: `< "${folder}"` })
       expect(refused).toEqual({
         code: 2,
         stdout: "",
@@ -76,6 +78,25 @@ layer(live, { excludeTestServices: true })("assembly upload", (it) => {
       })
       const { stdout } = yield* Uploading.assembly(folder, ["assets", "list", "--json"])
       expect(stdout).not.toContain("folder.bin")
+    })
+  )
+
+  it.effect("refuses a standard input that is closed, and stores no empty file", () =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith({})
+      for (const input of ["<&-", "</dev/null"]) {
+        const refused = yield* run(folder, ["--name", "closed.bin", "-"], { redirection: input })
+        expect(refused).toEqual({
+          code: 2,
+          stdout: "",
+          stderr: "assembly: the standard input (-): is closed, or is /dev/null; pipe the content into the command\n"
+        })
+      }
+      const { stdout } = yield* Uploading.assembly(folder, ["assets", "list", "--json"])
+      expect(stdout).not.toContain("closed.bin")
+      // An empty file is a file.
+      const empty = yield* run(folder, ["--name", "empty.bin", "-"], { input: "" })
+      expect(empty).toMatchObject({ code: 0, stdout: expect.stringContaining("empty.bin") })
     })
   )
 

@@ -228,8 +228,8 @@ export const cli = [
       },
       {
         name: "an empty folder is uploaded as nothing",
-        find: `return found.length === 0 ? yield* refuse(folder, "the folder contains no files") : found`,
-        replace: `return found`
+        find: `return found.length === 0\n    ? yield* refuse(folder`,
+        replace: `return found.length < 0\n    ? yield* refuse(folder`
       },
       {
         name: "a name leads to the folder above",
@@ -292,13 +292,125 @@ export const cli = [
     [
       {
         name: "the command does not wait for an unreachable service",
-        find: `settings.isKept && seen.status !== undefined && pauses`,
-        replace: `settings.isJson && seen.status !== undefined && pauses`
+        find: `isOver || !hasUpload(settings, seen) || !isTemporary(error)`,
+        replace: `isOver || !settings.isJson || !isTemporary(error)`
       },
       {
         name: "the Assembly of the standard input waits for ever",
         find: `cancelOnInterrupt: true`,
         replace: `cancelOnInterrupt: false`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/uploadRun.ts",
+    ["uploadContinued"],
+    [
+      {
+        name: "a service behind a proxy that has lost it is not waited for",
+        find: `return gone.has(error.status)`,
+        replace: `return false`
+      },
+      {
+        name: "the same command does not wait for an upload of an earlier command",
+        find: `isKept && (status !== undefined || earlier !== undefined)`,
+        replace: `isKept && status !== undefined`
+      },
+      {
+        name: "Ctrl-C after the last byte says that bytes are missing",
+        find: `if (event._tag === "Uploaded") seen.isUploaded = true`,
+        replace: ``
+      },
+      {
+        name: "the command of a restarted upload is said to continue it",
+        find: `settings.isRestarted ? "run`,
+        replace: `!settings.isRestarted ? "run`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/unfinishedUploads.ts",
+    ["uploadContinued"],
+    [
+      {
+        name: "an upload of other content is taken for the upload of this command",
+        find: `before.content === about.content &&`,
+        replace: ``
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/unfinishedUploads.ts",
+    ["uploads"],
+    [
+      {
+        name: "an upload that another process runs is forgotten",
+        find: `    yield* journal.lease(key)\n`,
+        replace: ``
+      },
+      {
+        name: "an upload with other params is taken for the upload of this command",
+        find: `    JSON.stringify(params),`,
+        replace: `    "",`
+      },
+      {
+        name: "everybody can read the ids of unfinished uploads",
+        find: `{ mode: 0o600 }`,
+        replace: `{}`
+      },
+      {
+        name: "the command that continues an upload restarts it",
+        find: `!/^--restart(?:=|$)/.test(arg)`,
+        replace: `true`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/launch.ts",
+    ["uploadContinued"],
+    [
+      {
+        name: "Ctrl-C while the program is loaded is forgotten",
+        find: `  handOver()\n`,
+        replace: ``
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/JobProgress.ts",
+    ["JobProgress"],
+    [
+      {
+        name: "bytes of an earlier run are speed",
+        find: `: ProgressBar.inherit(progress, { now, bytes })`,
+        replace: `: progress`
+      },
+      {
+        name: "the progress of several files falls when one of them continues",
+        find: `sent < progress.sent && !mayFall`,
+        replace: `sent < 0n && !mayFall`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/standardInput.ts",
+    ["uploadCommand"],
+    [
+      {
+        name: "a closed standard input is stored as an empty file",
+        find: `nothing.value.rdev === input.rdev`,
+        replace: `nothing.value.rdev !== input.rdev`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/journalProblem.ts",
+    ["journalProblem"],
+    [
+      {
+        name: "a full disk is blamed on permissions",
+        find: `isFull: code !== undefined && full.has(code)`,
+        replace: `isFull: false`
       }
     ]
   ),

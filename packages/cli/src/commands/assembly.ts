@@ -43,6 +43,10 @@ export const assembly = Effect.fnUntraced(function* (args: ReadonlyArray<string>
     const module = await import("./upload.ts")
     return Command.provide(module.upload, await loadService())
   })
+  const uploads = yield* lazily(args, "uploads", "List or forget unfinished uploads", async () => {
+    const module = await import("./uploads.ts")
+    return module.uploads(await loadService())
+  })
   const stats = yield* lazily(args, "stats", "Show the statistics of Assemblies", async () => {
     const module = await import("./stats.ts")
     return Command.provide(module.stats, await loadService())
@@ -134,6 +138,7 @@ export const assembly = Effect.fnUntraced(function* (args: ReadonlyArray<string>
     ]),
     Command.withSubcommands([
       upload,
+      uploads,
       stats,
       list,
       get,

@@ -15,6 +15,8 @@ type PathType = "file" | "directory" | "either"
  */
 export const paths: Readonly<Record<string, Readonly<Record<string, PathType>>>> = {
   "assembly upload": { paths: "either", "--steps": "file", "--journal": "directory" },
+  "assembly uploads": { "--journal": "directory" },
+  "assembly uploads forget": { "--journal": "directory" },
   "assembly replay": { "--steps": "file", "--fields": "file" },
   "assembly templates create": { file: "file" },
   "assembly templates update": { "--file": "file" },

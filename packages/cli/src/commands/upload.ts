@@ -6,12 +6,12 @@ import * as CliError from "effect/cli/CliError"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Document from "../internal/document.ts"
 import * as Fields from "../internal/fields.ts"
+import * as JournalFolder from "../internal/journalFolder.ts"
+import * as JournalProblem from "../internal/journalProblem.ts"
 import * as Rate from "../internal/rate.ts"
-import * as TemplateId from "../internal/templateId.ts"
 import * as UnfinishedUploads from "../internal/unfinishedUploads.ts"
 import * as UploadReport from "../internal/uploadReport.ts"
 import * as UploadRun from "../internal/uploadRun.ts"
@@ -62,21 +62,6 @@ const contradiction = ({ path, steps, template }: Flags): string | undefined => 
   const problem = UploadPlan.folderProblem(UploadPlan.folderOf(path.value))
   return problem === undefined ? undefined : `--path ${path.value}: ${problem}`
 }
-
-/**
- * The folder in which the command keeps its journal. `None` if there is no folder in which a journal can be stored for
- * a later command.
- */
-const journalFolder = Effect.fnUntraced(function* (typed: Option.Option<string>) {
-  if (Option.isNone(typed)) return yield* StateFolder.uploads
-  const fs = yield* FileSystem.FileSystem
-  if (typed.value === "") return yield* new UploadPlan.InvalidInput({ problem: "--journal is empty; name a folder" })
-  const info = yield* Effect.option(fs.stat(typed.value))
-  if (Option.exists(info, ({ type }) => type !== "Directory")) {
-    return yield* new UploadPlan.InvalidInput({ problem: `--journal ${typed.value} is not a folder` })
-  }
-  return typed
-})
 
 /**
  * `assembly upload`: uploads all files into one Assembly, resumably. After a failure, the same command continues the
@@ -138,13 +123,7 @@ export const upload = Command.make(
       Flag.withDescription("Print each event as a line of JSON"),
       Flag.withDefault(false)
     ),
-    journal: Flag.String("journal").pipe(
-      Flag.withDescription(
-        "The folder for unfinished uploads (default: $XDG_STATE_HOME/assembly/uploads, or ~/.local/state/assembly/uploads)"
-      ),
-      Flag.withMetavar("folder"),
-      Flag.optional
-    )
+    journal: JournalFolder.flag
   },
   Effect.fnUntraced(function* ({
     concurrency,
@@ -158,7 +137,7 @@ export const upload = Command.make(
     restart,
     ...flags
   }) {
-    const { folder, params: named } = yield* paramsOf(flags)
+    const { folder, params } = yield* paramsOf(flags)
     const files = yield* UploadPlan.make({
       paths,
       isRecursive: recursive,
@@ -166,15 +145,19 @@ export const upload = Command.make(
       folder
     })
     if (dryRun) return yield* UploadReport.rehearse(files, folder, json)
-    const params = yield* TemplateId.inParams(named)
-    const kept = UploadPlan.replayable(files) === undefined ? Option.none() : yield* journalFolder(journal)
+    const kept = UploadPlan.replayable(files) === undefined ? Option.none() : yield* JournalFolder.of(journal)
+    const at = Option.getOrElse(kept, () => "the memory")
     const job = Effect.gen(function* () {
       const memory = Option.isNone(kept)
         ? UnfinishedUploads.none
         : yield* UnfinishedUploads.make(kept.value, files, params)
       const isKept = Option.isSome(kept)
-      return yield* UploadRun.run(files, { params, concurrency, isRestarted: restart, isKept, isJson: json, memory })
-    }).pipe(Effect.provide(StateFolder.journal(kept)))
+      const options = { params, concurrency, isRestarted: restart, isKept, folder: at, isJson: json, memory }
+      return yield* UploadRun.run(files, options)
+    }).pipe(
+      Effect.provide(StateFolder.journal(kept)),
+      Effect.catchTag("JournalFailed", (error) => Effect.fail(JournalProblem.of(error, at, false) ?? error))
+    )
     const limited = Option.match(limitRate, {
       onNone: () => job,
       onSome: (bytesPerSecond) => Effect.provide(job, UploadBandwidth.layer({ bytesPerSecond }))
@@ -183,6 +166,7 @@ export const upload = Command.make(
     if (status === undefined) return
     if (progress !== undefined) yield* UploadReport.report(files, status, isEarlier ? undefined : progress)
     if (folder !== undefined) yield* UploadReport.checkPaths(files, status, folder)
+    if (!json) yield* UploadReport.next(status)
   })
 ).pipe(
   Command.validate((flags) => {

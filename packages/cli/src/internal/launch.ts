@@ -1,10 +1,11 @@
 /**
  * Runs before Effect is loaded: prints the version, refuses a Node that is too old, and reports output that cannot be
- * written. This module imports only modules that every Node has, so that an old Node can load it.
+ * written. This module needs only modules that every Node has, so that an old Node can load it.
  */
 import * as FileSystem from "node:fs"
 import * as Module from "node:module"
 import * as Path from "node:path"
+import * as Interruption from "./interruption.ts"
 
 interface Package {
   readonly version: string
@@ -54,6 +55,30 @@ const keepCompiled = (env: NodeJS.ProcessEnv): void => {
   if (folder) Module.enableCompileCache(Path.join(folder, "assembly", "compiled"))
 }
 
+const signals = ["SIGINT", "SIGTERM"] as const
+
+/**
+ * Ends the process with the exit code 130 after Ctrl-C, until the program runs and receives the signal itself.
+ *
+ * The listener stays when the program runs, because Node forgets a signal that has arrived if its listener is removed
+ * before Node calls it. The listener removes itself at the first signal, so that the second signal ends the process.
+ */
+const listen = (): { readonly handOver: () => void } => {
+  let isRunning = false
+  const end = () => {
+    for (const signal of signals) process.off(signal, end)
+    if (isRunning) return
+    process.stderr.write(Interruption.textAtStart(process.argv.slice(2), process.stderr))
+    process.exit(130)
+  }
+  for (const signal of signals) process.on(signal, end)
+  return {
+    handOver: () => {
+      isRunning = true
+    }
+  }
+}
+
 /** Runs the command line. `load` loads the part that needs Effect, and runs this part. */
 export const launch = async (load: () => Promise<(version: string) => void>): Promise<void> => {
   reportLost()
@@ -72,6 +97,8 @@ export const launch = async (load: () => Promise<(version: string) => void>): Pr
     return
   }
   keepCompiled(process.env)
+  const { handOver } = listen()
   const run = await load()
   run(version)
+  handOver()
 }

@@ -5,11 +5,14 @@ import * as Layer from "effect/Layer"
 import * as ExitCode from "../ExitCode.ts"
 import * as Program from "../Program.ts"
 import * as StandardError from "../StandardError.ts"
+import * as Fate from "./fate.ts"
 
 /** Runs the program to its end, and exits with the code of its outcome. */
 export const main = (version: string): void =>
   Program.run(version).pipe(
     Effect.provide(Layer.provideMerge(StandardError.layer, NodeServices.layer)),
+    // Nothing is outside, so that Ctrl-C is never without an answer.
+    Fate.run(process.argv.slice(2)),
     NodeRuntime.runMain({
       disableErrorReporting: true,
       teardown: (exit, onExit) => onExit(ExitCode.fromExit(exit))

@@ -15,7 +15,11 @@ const plain = /^[A-Za-z0-9_./:@%+,-]+$/
  */
 const quote = (text: string): string => `'${text.replaceAll(/['\\]+/g, (found) => `'${escapeEach(found)}'`)}'`
 
-/** A text as one word of a command: in quotes, if it needs them. */
+/**
+ * Quotes a text as one word of a command. A text that needs no quotes stays as it is.
+ *
+ * @example word("my file") // 'my file'
+ */
 export const word = (text: string): string => (plain.test(text) ? text : quote(text))
 
 const escapeEach = (text: string): string => text.replaceAll(/['\\]/g, String.raw`\$&`)

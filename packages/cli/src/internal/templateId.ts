@@ -17,10 +17,13 @@ export class UnknownTemplate extends Schema.TaggedError<UnknownTemplate>()("Unkn
   }
 }
 
-type Refused = Exclude<Effect.Error<ReturnType<typeof Templates.get>>, ApiError.TemplateNotFound>
+/** Why the id of a Template cannot be found. */
+export type TemplateError =
+  | UnknownTemplate
+  | Exclude<Effect.Error<ReturnType<typeof Templates.get>>, ApiError.TemplateNotFound>
 
 /** The id of the Template with this id or name. */
-export const find = (template: string): Effect.Effect<string, UnknownTemplate | Refused, AssemblyClient> =>
+export const find = (template: string): Effect.Effect<string, TemplateError, AssemblyClient> =>
   Templates.get(template).pipe(
     Effect.map(({ id }) => id),
     Effect.catchTag("TemplateNotFound", () => Effect.fail(new UnknownTemplate({ template })))

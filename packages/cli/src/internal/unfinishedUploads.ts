@@ -6,23 +6,133 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
+import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import * as Stdio from "effect/Stdio"
 import * as ErrorLine from "../ErrorLine.ts"
-import type * as UploadPlan from "../UploadPlan.ts"
+import * as UploadPlan from "../UploadPlan.ts"
 
-const decodeId = Schema.decodeUnknownOption(Assembly.AssemblyId)
+/** At most this number of names is remembered, so that the memory of a large folder stays small. */
+const mostNames = 3
+
+/**
+ * An unfinished command.
+ *
+ * - `origin`: the origin of the service.
+ * - `content`: identifies the content of the files.
+ * - `folder` and `args`: the working directory and the arguments, without `--restart`.
+ * - `names`: the names of the first files; `files` is the number of files, and `size` their size in bytes.
+ * - `startedAt`: milliseconds since 1970.
+ */
+const Command = Schema.Struct({
+  assemblyId: Assembly.AssemblyId,
+  origin: Schema.String,
+  content: Schema.String,
+  folder: Schema.String,
+  args: Schema.Array(Schema.String),
+  names: Schema.Array(Schema.String),
+  files: Schema.Int,
+  size: Schema.BigInt,
+  startedAt: Schema.Finite
+})
+export type Command = typeof Command.Type
+
+const AtRest = Schema.fromJsonString(Schema.toCodecJson(Command))
+const decode = Schema.decodeOption(AtRest)
+const encode = Schema.encodeSync(AtRest)
+
+/** An entry of the journal for an Assembly whose job is not complete, with its key. */
+interface Unfinished {
+  readonly key: string
+  readonly entry: UploadJournal.AssemblyEntry
+}
+
+const unfinished = Effect.gen(function* () {
+  const { assemblies } = yield* UploadJournal.UploadJournal
+  return (yield* assemblies.list).filter(({ entry }) => entry._tag !== "Completed")
+})
 
 /** The entry of the journal for an Assembly whose job is not complete. Undefined if the journal has no such entry. */
-const entryOf = Effect.fnUntraced(function* (assemblyId: Assembly.AssemblyId) {
-  const { assemblies } = yield* UploadJournal.UploadJournal
-  const entries = yield* assemblies.list
-  return entries.find(({ entry }) => entry.assemblyId === assemblyId && entry._tag !== "Completed")
+const entryOf = (assemblyId: Assembly.AssemblyId) =>
+  Effect.map(unfinished, (found): Unfinished | undefined => found.find(({ entry }) => entry.assemblyId === assemblyId))
+
+/** The files of the memory, in the folder of the journal. */
+const filesIn = (folder: string) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const inside = path.join(folder, "commands")
+    const read = (name: string) =>
+      Effect.map(Effect.option(fs.readFileString(path.join(inside, name))), (text) => Option.flatMap(text, decode))
+    return {
+      read,
+      write: (name: string, command: Command) =>
+        Effect.gen(function* () {
+          yield* fs.makeDirectory(inside, { recursive: true, mode: 0o700 })
+          // Only the owner may read the file, because anybody who knows the id of an Assembly can read its Status.
+          yield* fs.writeFileString(path.join(inside, name), encode(command), { mode: 0o600 })
+        }),
+      remove: (name: string) => fs.remove(path.join(inside, name), { force: true }),
+      names: Effect.orElseSucceed(fs.readDirectory(inside), (): ReadonlyArray<string> => [])
+    }
+  })
+
+/** An unfinished upload of the journal. `command` is undefined if its memory cannot be read. */
+export interface Upload extends Unfinished {
+  readonly command: Command | undefined
+  /** Removes the memory of the command. */
+  readonly forget: Effect.Effect<void>
+}
+
+/** The unfinished uploads of a journal folder, the oldest first. */
+export const list = Effect.fnUntraced(function* (folder: string) {
+  const memory = yield* filesIn(folder)
+  const commands = yield* Effect.forEach(yield* memory.names, (name) =>
+    Effect.map(memory.read(name), (command) => ({ name, command: Option.getOrUndefined(command) }))
+  )
+  return (yield* unfinished)
+    .map(({ entry, key }): Upload => {
+      const own = commands.filter(({ command }) => command?.assemblyId === entry.assemblyId)
+      const forget = Effect.ignore(Effect.forEach(own, ({ name }) => memory.remove(name), { discard: true }))
+      return { key, entry, command: own[0]?.command, forget }
+    })
+    .toSorted((one, other) => startOf(one) - startOf(other))
 })
+
+/** When the upload was started, in milliseconds since 1970. */
+export const startOf = ({ command, entry }: Upload): number => command?.startedAt ?? entry.writtenAt
+
+/**
+ * Cancels the Assembly of an unfinished upload, and forgets the upload with its files. Fails if another process runs
+ * the upload. Returns the Status of the Assembly. `None` if the service no longer has the Assembly.
+ */
+export const forget = ({ entry: { assemblyId }, key }: Unfinished) =>
+  Effect.gen(function* () {
+    const journal = yield* UploadJournal.UploadJournal
+    // The lease fails if another process still runs this upload.
+    yield* journal.lease(key)
+    const status = yield* Assemblies.cancel(assemblyId).pipe(
+      Effect.asSome,
+      Effect.catchIf(
+        (error) => error._tag === "ServiceFailure" && error.status === 404,
+        () => Effect.succeedNone
+      )
+    )
+    for (const file of yield* journal.list) {
+      const { target } = file.entry
+      if (ServiceOrigins.assemblyIdAt(Redacted.value(target.assemblySslUrl)) === assemblyId)
+        yield* journal.forget(file.key)
+    }
+    yield* journal.assemblies.forget(key)
+    return status
+  }).pipe(Effect.scoped)
 
 /**
  * Cancels an Assembly that no command can continue. Returns a sentence about the result for the user. Undefined if the
@@ -32,16 +142,11 @@ const leave = (assemblyId: Assembly.AssemblyId, what: string) =>
   Effect.gen(function* () {
     const found = yield* entryOf(assemblyId)
     if (found === undefined) return undefined
-    const { assemblies, lease } = yield* UploadJournal.UploadJournal
-    // The lease fails if another process still runs this upload.
-    yield* lease(found.key)
-    const status = yield* Assemblies.cancel(assemblyId)
-    yield* assemblies.forget(found.key)
-    return Assembly.state(status) === "Canceled"
+    const status = yield* forget(found)
+    return Option.exists(status, (ended) => Assembly.state(ended) === "Canceled")
       ? `${what} changed after an interrupted upload. Its Assembly ${assemblyId} was canceled`
       : undefined
   }).pipe(
-    Effect.scoped,
     Effect.catchTag("UploadLeased", () =>
       Effect.succeed(`${what} changed, but another process still uploads the earlier content to Assembly ${assemblyId}`)
     ),
@@ -55,19 +160,27 @@ const leave = (assemblyId: Assembly.AssemblyId, what: string) =>
 /**
  * The memory of one command.
  *
- * - `created`: remembers a new Assembly. If an earlier run of the command has left another Assembly behind, cancels
- *   that Assembly and returns a sentence about the result.
+ * - `earlier`: the Assembly that an earlier run of the command has created, if this run can continue it.
+ * - `runs`: remembers the Assembly of this run. If an earlier run of the command has left another Assembly behind,
+ *   cancels that Assembly and returns a sentence about the result.
  * - `completed`: forgets the Assembly of the command, which is complete.
  */
 export interface Memory {
-  readonly created: (
+  readonly earlier: Assembly.AssemblyId | undefined
+  readonly runs: (
     assemblyId: Assembly.AssemblyId
   ) => Effect.Effect<string | undefined, never, AssemblyClient | UploadJournal.UploadJournal>
   readonly completed: Effect.Effect<void>
 }
 
 /** The memory of a command whose upload cannot be continued. This memory stores nothing. */
-export const none: Memory = { created: () => Effect.undefined, completed: Effect.void }
+export const none: Memory = { earlier: undefined, runs: () => Effect.undefined, completed: Effect.void }
+
+/** The arguments of the command that continues this upload. */
+const toContinue = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const end = args.indexOf("--")
+  return args.filter((arg, index) => (end >= 0 && index >= end) || !/^--restart(?:=|$)/.test(arg))
+}
 
 /**
  * Makes the memory of a command, which is a file in the folder of the journal. The command does not fail if this file
@@ -78,43 +191,50 @@ export const make = Effect.fnUntraced(function* (
   files: ReadonlyArray<UploadPlan.Planned>,
   params: Assembly.CreateParams
 ) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
+  const { args } = yield* Stdio.Stdio
   const { origins } = yield* AssemblyClient
-  const key = yield* UploadJournal.assemblyKeyOf([
-    origins.entries[0] ?? "",
+  const memory = yield* filesIn(folder)
+  const origin = origins.entries[0] ?? ""
+  const own = yield* UploadJournal.assemblyKeyOf([
+    origin,
     JSON.stringify(params),
     files.map(({ name, realPath }) => [realPath, name])
   ])
-  const inside = path.join(folder, "commands")
-  const own = path.join(inside, key)
-  const read = (file: string) =>
-    Effect.map(Effect.option(fs.readFileString(file)), (text) => Option.flatMap(text, decodeId))
+  const identities = yield* Effect.forEach(UploadPlan.replayable(files) ?? [], ({ source }) =>
+    Effect.map(Effect.option(source.identity), (identity) => Option.getOrUndefined(identity) ?? null)
+  )
+  const about = {
+    origin,
+    content: yield* UploadJournal.assemblyKeyOf(identities),
+    folder: (yield* Path.Path).resolve("."),
+    args: toContinue(yield* args),
+    names: files.slice(0, mostNames).map(({ name }) => name),
+    files: files.length,
+    size: UploadPlan.totalSize(files) ?? 0n
+  }
+  const before = Option.getOrUndefined(yield* memory.read(own))
+  const isSame =
+    before !== undefined &&
+    before.content === about.content &&
+    (yield* Effect.orElseSucceed(entryOf(before.assemblyId), () => undefined)) !== undefined
 
   /** Removes the files of other commands whose jobs are no longer in the journal. */
   const sweep = Effect.gen(function* () {
-    for (const name of yield* fs.readDirectory(inside)) {
-      const file = path.join(inside, name)
-      const found = yield* read(file)
-      if (Option.isNone(found) || (yield* entryOf(found.value)) === undefined) yield* fs.remove(file, { force: true })
+    for (const name of yield* memory.names) {
+      const found = yield* memory.read(name)
+      if (Option.isNone(found) || (yield* entryOf(found.value.assemblyId)) === undefined) yield* memory.remove(name)
     }
   })
 
-  const remember = (assemblyId: Assembly.AssemblyId) =>
-    Effect.gen(function* () {
-      yield* fs.makeDirectory(inside, { recursive: true, mode: 0o700 })
-      // Only the owner may read the file, because anybody who knows the id of an Assembly can read its Status.
-      yield* fs.writeFileString(own, assemblyId, { mode: 0o600 })
-      yield* sweep
-    }).pipe(Effect.ignore)
-
   const what = files.length === 1 ? (files[0]?.path ?? "") : "A file"
   return {
-    created: Effect.fnUntraced(function* (assemblyId) {
-      const earlier = Option.getOrUndefined(yield* read(own))
-      yield* remember(assemblyId)
-      return earlier === undefined || earlier === assemblyId ? undefined : yield* leave(earlier, what)
+    earlier: isSame ? before.assemblyId : undefined,
+    runs: Effect.fnUntraced(function* (assemblyId) {
+      const last = Option.getOrUndefined(yield* memory.read(own))
+      const startedAt = last?.assemblyId === assemblyId ? last.startedAt : yield* Clock.currentTimeMillis
+      yield* Effect.ignore(Effect.andThen(memory.write(own, { ...about, assemblyId, startedAt }), sweep))
+      return last === undefined || last.assemblyId === assemblyId ? undefined : yield* leave(last.assemblyId, what)
     }),
-    completed: Effect.ignore(fs.remove(own, { force: true }))
+    completed: Effect.ignore(memory.remove(own))
   } satisfies Memory
 })

@@ -62,6 +62,10 @@ export const report = Effect.fnUntraced(function* (
   yield* Output.lines<string>([`${totalOf(files)}, ${how}${results}`, ...idLines(status, layout.width)])
 })
 
+/** Tells a person at a terminal how to see the results again. */
+export const next = ({ assembly_id }: Assembly.Status): Effect.Effect<void> =>
+  Output.hintAtTerminal(`See the results again: assembly results list ${assembly_id}`)
+
 /** Fails if a path in the Workspace differs from the name of its file, because the service chooses the path. */
 export const checkPaths = (files: ReadonlyArray<UploadPlan.Planned>, { results }: Assembly.Status, folder: string) => {
   const paths = new Set((results?.["stored"] ?? []).flatMap(({ path }) => (path ? [path.normalize("NFC")] : [])))

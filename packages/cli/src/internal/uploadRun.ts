@@ -9,6 +9,7 @@ import * as ResumableAssemblyUpload from "@assembly-effect/tus/ResumableAssembly
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import * as CommandError from "../CommandError.ts"
 import * as ErrorLine from "../ErrorLine.ts"
@@ -21,7 +22,11 @@ import * as UploadJob from "../UploadJob.ts"
 import * as UploadPlan from "../UploadPlan.ts"
 import * as UploadProgress from "../UploadProgress.ts"
 import * as EarlierUpload from "./earlierUpload.ts"
+import * as Fate from "./fate.ts"
+import * as JournalProblem from "./journalProblem.ts"
+import * as TemplateId from "./templateId.ts"
 import type * as UnfinishedUploads from "./unfinishedUploads.ts"
+import * as Waiting from "./waiting.ts"
 
 /**
  * The maximum number of retries. All retries together take about seven minutes. An upload survives a restart of the
@@ -29,13 +34,18 @@ import type * as UnfinishedUploads from "./unfinishedUploads.ts"
  */
 const maxRetries = 20
 
-/** If the service is unreachable, the job is continued after this pause, and again up to `maxPauses` times. */
+/**
+ * If the service is unreachable, the job is continued after this pause, until the service has been unreachable for
+ * `patience`. The number of pauses is limited too, because a service may answer each attempt and then fail.
+ */
 const pause = Duration.seconds(5)
-const maxPauses = 60
+const patience = Duration.minutes(10)
+const maxPauses = 120
 
 /**
  * - `isRestarted`: whether the upload of an earlier command is discarded and a new upload starts.
  * - `isKept`: whether a later command can continue the upload.
+ * - `folder`: the folder of the journal.
  * - `memory`: remembers the Assembly of the command.
  */
 export interface Settings {
@@ -43,24 +53,31 @@ export interface Settings {
   readonly concurrency: number
   readonly isRestarted: boolean
   readonly isKept: boolean
+  readonly folder: string
   readonly isJson: boolean
   readonly memory: UnfinishedUploads.Memory
 }
 
 type Events = Stream.Stream<UploadJob.JobEvent, UploadJob.JobError, StateFolder.JobServices>
 
-/** The events of the job. A later command can continue the job only if all files can be read again. */
-const eventsOf = (files: ReadonlyArray<UploadPlan.Planned>, { concurrency, isJson, isRestarted, params }: Settings) => {
-  const options = {
-    params,
-    concurrency,
-    upload: { maxRetries },
-    wait: { interval: "100 millis" },
-    progressInterval: isJson ? "1 second" : undefined
-  } as const
+type Started = Stream.Stream<AssemblyUploadEvent.AssemblyUploadEvent, UploadJob.JobError, StateFolder.JobServices>
+
+/**
+ * The events of the job. A later command can continue the job only if all files can be read again. The name of a
+ * Template is resolved in each attempt, so that a command also waits for the service that resolves it.
+ */
+const eventsOf = (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings) => {
+  const { concurrency, isJson, isRestarted } = settings
   const replayable = UploadPlan.replayable(files)
-  const job: Stream.Stream<AssemblyUploadEvent.AssemblyUploadEvent, UploadJob.JobError, StateFolder.JobServices> =
-    replayable === undefined
+  const jobOf = (params: Assembly.CreateParams): Started => {
+    const options = {
+      params,
+      concurrency,
+      upload: { maxRetries },
+      wait: { interval: "100 millis" },
+      progressInterval: isJson ? "1 second" : undefined
+    } as const
+    return replayable === undefined
       ? AssemblyUpload.events({
           ...options,
           cancelOnInterrupt: true,
@@ -71,7 +88,8 @@ const eventsOf = (files: ReadonlyArray<UploadPlan.Planned>, { concurrency, isJso
           restart: isRestarted,
           files: replayable.map(({ name, source }) => ({ source, filename: name }))
         })
-  return UploadJob.withWork(job)
+  }
+  return UploadJob.withWork(Stream.unwrap(Effect.map(TemplateId.inParams(settings.params), jobOf)))
 }
 
 const notice = (message: string): UploadJob.JobEvent => ({ _tag: "Notice", message })
@@ -79,18 +97,40 @@ const notice = (message: string): UploadJob.JobEvent => ({ _tag: "Notice", messa
 /** What the events have shown of the Assembly so far. */
 interface Seen {
   status: Assembly.Status | undefined
+  /** The Assembly that an earlier command has created, until this command has replaced this Assembly. */
+  earlier: Assembly.AssemblyId | undefined
   /**
    * Whether the job continues the Assembly of an earlier command, and this Assembly had ended when this command began.
    */
   isEarlier: boolean
+  isUploaded: boolean
+  /** When the first of the latest attempts has failed without an answer, in milliseconds since 1970. */
+  goneSince: number | undefined
 }
 
+const unseen = (): Seen => ({
+  status: undefined,
+  earlier: undefined,
+  isEarlier: false,
+  isUploaded: false,
+  goneSince: undefined
+})
+
 const note = (seen: Seen, event: UploadJob.JobEvent): void => {
+  if (event._tag === "Uploaded") seen.isUploaded = true
   if (!("status" in event)) return
   seen.status = event.status
-  if (event._tag === "AssemblyCreated") seen.isEarlier = false
+  seen.goneSince = undefined
+  if (event._tag === "AssemblyCreated") {
+    seen.earlier = undefined
+    seen.isEarlier = false
+    seen.isUploaded = false
+  }
   if (event._tag === "AssemblyResumed") seen.isEarlier = Assembly.isOver(event.status)
 }
+
+/** The status codes of a proxy whose service is gone. */
+const gone: ReadonlySet<number> = new Set([502, 503, 504])
 
 /**
  * Whether the job may succeed after a pause. A job cannot succeed if the certificate of the service is untrusted. A job
@@ -103,6 +143,9 @@ const isTemporary = (error: UploadJob.JobError): boolean => {
       return !error.permanent
     case "TimedOut":
       return true
+    case "ServiceFailure":
+    case "UnexpectedResponse":
+      return gone.has(error.status)
     case "FilesFailed":
       return (
         error.assembly === "kept" && error.files.every((file) => file.outcome !== "Failed" || isUnknown(file.error))
@@ -125,27 +168,33 @@ const reasonOf = (error: UploadJob.JobError): string => {
   return `the service is gone, and it is not known whether it has ${lost} of ${error.files.length} files`
 }
 
+/** Whether this command or an earlier one has an Assembly that the same command continues. */
+const hasUpload = ({ isKept }: Settings, { earlier, status }: Seen): boolean =>
+  isKept && (status !== undefined || earlier !== undefined)
+
 /**
- * Continues the job after a pause if the service is unreachable. If the job has no Assembly yet, it fails at once,
- * because the address may be wrong.
+ * Continues the job after a pause if the service is unreachable. If neither this command nor an earlier one has created
+ * an Assembly, the job fails at once, because the address may be wrong.
  */
-const waiting = (first: Events, next: Events, settings: Settings, seen: Seen): Events => {
+const waiting = (first: Events, again: Events, settings: Settings, seen: Seen): Events => {
   const attempt = (events: Events, pauses: number): Events =>
-    Stream.catchIf(
-      events,
-      (error) => settings.isKept && seen.status !== undefined && pauses < maxPauses && isTemporary(error),
-      (error) =>
-        Stream.fromEffect(
-          Effect.map(Clock.currentTimeMillis, (now) =>
-            AssemblyUploadEvent.Waiting({
-              reason: reasonOf(error),
-              until: now + Duration.toMillis(pause)
-            })
-          )
-        ).pipe(
-          Stream.concat(Stream.drain(Stream.fromEffect(Effect.sleep(pause)))),
-          Stream.concat(Stream.suspend(() => attempt(next, pauses + 1)))
+    events.pipe(
+      Stream.catch((error) =>
+        Stream.unwrap(
+          Effect.gen(function* () {
+            const now = yield* Clock.currentTimeMillis
+            seen.goneSince ??= now
+            const isOver = pauses >= maxPauses || now - seen.goneSince >= Duration.toMillis(patience)
+            if (isOver || !hasUpload(settings, seen) || !isTemporary(error)) return Stream.fail(error)
+            return Stream.succeed(
+              AssemblyUploadEvent.Waiting({ reason: reasonOf(error), until: now + Duration.toMillis(pause) })
+            ).pipe(
+              Stream.concat(Stream.drain(Stream.fromEffect(Effect.sleep(pause)))),
+              Stream.concat(Stream.suspend(() => attempt(again, pauses + 1)))
+            )
+          })
         )
+      )
     )
   return attempt(first, 0)
 }
@@ -175,7 +224,12 @@ const program = (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings, s
   const renewed = Stream.catchIf(
     run(settings.isRestarted),
     (error) => isReplayable && lossOf(error, seen) !== undefined,
-    (error) => Stream.concat(Stream.succeed(notice(lossOf(error, seen) ?? "")), run(false))
+    (error) => {
+      const message = lossOf(error, seen) ?? ""
+      // Nothing of the earlier upload is left.
+      Object.assign(seen, unseen())
+      return Stream.concat(Stream.succeed(notice(message)), run(false))
+    }
   )
 
   /** Uploads everything again if the Workspace no longer has the files that an earlier command uploaded. */
@@ -190,12 +244,12 @@ const program = (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings, s
 
   const follow = (event: UploadJob.JobEvent): Events => {
     if (event._tag === "Completed" && seen.isEarlier) return checked(event)
-    const { assembly_id } = "status" in event ? event.status : {}
-    if (event._tag !== "AssemblyCreated" || assembly_id === undefined || assembly_id === null) {
-      return Stream.succeed(event)
-    }
+    const isRun =
+      event._tag === "AssemblyCreated" || (event._tag === "AssemblyResumed" && !Assembly.isOver(event.status))
+    const { assembly_id } = isRun ? event.status : {}
+    if (assembly_id === undefined || assembly_id === null) return Stream.succeed(event)
     return Stream.unwrap(
-      Effect.map(memory.created(Assembly.AssemblyId.make(assembly_id)), (message) =>
+      Effect.map(memory.runs(Assembly.AssemblyId.make(assembly_id)), (message) =>
         message === undefined ? Stream.succeed(event) : Stream.make(event, notice(message))
       )
     )
@@ -227,9 +281,23 @@ const show = <E, R>(
     : StandardError.show(UploadProgress.follow(events, JobProgress.view(names, UploadPlan.totalSize(files))))
 }
 
+/** Shows also what the client of the service waits for, above the progress. */
+const showWithNotices = <E, R>(
+  events: Stream.Stream<UploadJob.JobEvent, E, R>,
+  files: ReadonlyArray<UploadPlan.Planned>
+) =>
+  Effect.gen(function* () {
+    const notices = yield* Queue.unbounded<UploadJob.JobEvent>()
+    const all = Stream.merge(events, Stream.fromQueue(notices), { haltStrategy: "left" })
+    return yield* Effect.provideService(show(all, files, false), Waiting.Show, (text) =>
+      Effect.asVoid(Queue.offer(notices, notice(text)))
+    )
+  })
+
 /** The messages of these errors already say what the user must do about the arguments or the journal. */
 const own: ReadonlySet<string> = new Set([
   "InvalidRequest",
+  "UnknownTemplate",
   "SourceFailed",
   "InvalidTarget",
   "JournalFailed",
@@ -252,35 +320,53 @@ const hasChanged = (error: UploadJob.JobError): boolean =>
     (file) => file.outcome === "Failed" && file.error._tag === "SourceFailed" && file.error.kind === "Changed"
   )
 
+type Failure = UploadJob.JobError | CommandError.UploadFailed | CommandError.UnusableJournal
+
 /**
  * Adds to an error whether the same command continues the upload or uploads into a new Assembly. If the job has no
  * Assembly yet, the error stays as it is.
  */
 const toFailed =
-  ({ isKept }: Settings, { status }: Seen) =>
-  (error: UploadJob.JobError): UploadJob.JobError | CommandError.UploadFailed => {
-    if (status === undefined || own.has(error._tag)) return error
+  (settings: Settings, seen: Seen) =>
+  (error: UploadJob.JobError): Failure => {
+    const unusable = JournalProblem.of(error, settings.folder, hasUpload(settings, seen))
+    if (unusable !== undefined) return unusable
+    const { isKept, isRestarted } = settings
+    const isCreated = seen.status !== undefined || hasUpload(settings, seen)
+    if (!isCreated || own.has(error._tag)) return error
     const isCanceled = error._tag === "FilesFailed" && error.assembly === "canceled"
     const isEnded = ended.has(error._tag) || isCanceled || hasChanged(error)
     if (isEnded) return new CommandError.UploadFailed({ assembly: "ended", cause: error })
-    return isKept ? new CommandError.UploadFailed({ assembly: "kept", cause: error }) : error
+    return isKept ? new CommandError.UploadFailed({ assembly: "kept", isRestarted, cause: error }) : error
   }
 
-/** Prints after Ctrl-C how the user can continue the upload, or what became of its Assembly. */
-const sayFate = (files: ReadonlyArray<UploadPlan.Planned>, { isKept }: Settings, { status }: Seen) => {
-  if (status === undefined) return Output.error("interrupted before a file was sent; run the same command again")
-  if (isKept) return Output.error("the upload is kept; run the same command again to continue it")
-  return UploadPlan.replayable(files) === undefined
-    ? Output.error("the Assembly was canceled, because the standard input cannot be read again")
-    : Output.error(`the Assembly still waits for its files; assembly cancel ${status.assembly_id} cancels it`)
+/** What became of the upload after Ctrl-C, and how the user can continue it. */
+const fateOf = (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings, seen: Seen): string => {
+  const { isEarlier, isUploaded, status } = seen
+  const again = settings.isRestarted ? "run the same command again without --restart" : "run the same command again"
+  if (!hasUpload(settings, seen) && status === undefined) {
+    return "interrupted before a file was sent; run the same command again"
+  }
+  if (settings.isKept) {
+    if (isEarlier) return `Assembly ${status?.assembly_id} has all files; ${again} to see its results`
+    return isUploaded
+      ? `all files are uploaded, and their Assembly goes on; ${again} to wait for its results`
+      : `the upload is kept; ${again} to continue it`
+  }
+  if (UploadPlan.replayable(files) === undefined) {
+    return "the Assembly was canceled, because the standard input cannot be read again"
+  }
+  return isUploaded
+    ? `all files are uploaded, and their Assembly goes on; assembly wait ${status?.assembly_id} waits for its results`
+    : `the Assembly still waits for its files; assembly cancel ${status?.assembly_id} cancels it`
 }
 
 /** Uploads the files as one job. Returns the Status of the Assembly and the final progress. */
 export const run = Effect.fnUntraced(function* (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings) {
-  const seen: Seen = { status: undefined, isEarlier: false }
-  const progress = yield* show(program(files, settings, seen), files, settings.isJson).pipe(
-    Effect.mapError((error) => toFailed(settings, seen)(error)),
-    Effect.onInterrupt(() => sayFate(files, settings, seen))
-  )
+  const fate = yield* Fate.Fate
+  const seen: Seen = { ...unseen(), earlier: settings.isRestarted ? undefined : settings.memory.earlier }
+  fate.say = Effect.suspend(() => Output.error(fateOf(files, settings, seen)))
+  const events = Stream.mapError(program(files, settings, seen), (error) => toFailed(settings, seen)(error))
+  const progress = yield* settings.isJson ? show(events, files, true) : showWithNotices(events, files)
   return { status: seen.status, progress, isEarlier: seen.isEarlier }
 })

@@ -3,6 +3,7 @@ import * as ApiError from "@assembly-effect/api/ApiError"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Config from "effect/Config"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -15,6 +16,14 @@ const limits = { requestTimeout: "30 seconds", deadline: "60 seconds" } as const
 
 /** After this time without an answer, the command says what it waits for. */
 const patience = "5 seconds"
+
+/**
+ * Shows what a command waits for. A command that draws its progress shows the text itself, because a line of another
+ * writer would be in the middle of the progress.
+ */
+export const Show = Context.Reference<(text: string) => Effect.Effect<void>>("@assembly-effect/cli/Waiting/Show", {
+  defaultValue: () => Output.hint
+})
 
 /** The host of ASSEMBLY_BASE_URL. The client has checked that the variable is a URL. */
 const host = Effect.map(Config.String("ASSEMBLY_BASE_URL"), (text) => new URL(text).host)
@@ -48,7 +57,7 @@ const noticing = Effect.gen(function* () {
   const notice = Effect.suspend(() => {
     if (isSettled) return Effect.void
     isSettled = true
-    return Output.hint(`Waiting for ${service} …`)
+    return Effect.flatMap(Show, (show) => show(`Waiting for ${service} …`))
   })
   const settle = Effect.sync(() => {
     isSettled = true

@@ -7,14 +7,18 @@ import { fileURLToPath } from "node:url"
 
 const bin = fileURLToPath(new URL("../../src/bin.ts", import.meta.url))
 
-/** Runs the command line in a folder, as a user does. `input` is its standard input, or `inputFrom` the path of it. */
+/**
+ * Runs the command line in a folder, as a user does. `input` is its standard input, or `redirection` redirects it as in a
+ * shell. `env` adds variables to its environment.
+ */
 export const assembly = Effect.fnUntraced(function* (
   cwd: string,
   args: ReadonlyArray<string>,
   options: {
     readonly input?: string | undefined
-    readonly inputFrom?: string | undefined
+    readonly redirection?: string | undefined
     readonly state?: string | undefined
+    readonly env?: Readonly<Record<string, string>> | undefined
     readonly onError?: ((stderr: string, kill: () => void) => void) | undefined
   } = {}
 ) {
@@ -24,14 +28,17 @@ export const assembly = Effect.fnUntraced(function* (
     ASSEMBLY_BASE_URL: baseUrl,
     ASSEMBLY_AUTH_KEY: credentials.key,
     ASSEMBLY_AUTH_SECRET: Redacted.value(credentials.secret),
-    XDG_STATE_HOME: options.state ?? `${cwd}/.state`
+    XDG_STATE_HOME: options.state ?? `${cwd}/.state`,
+    ...options.env
   }
   return yield* Effect.promise(
     () =>
       new Promise<{ readonly stdout: string; readonly stderr: string; readonly code: number | null }>((resolve) => {
         const program = [process.execPath, bin, ...args]
         const [file = "", ...rest] =
-          options.inputFrom === undefined ? program : ["sh", "-c", 'exec "$@" < "$0"', options.inputFrom, ...program]
+          options.redirection === undefined
+            ? program
+            : ["sh", "-c", `exec "$@" ${options.redirection}`, "sh", ...program]
         const child = spawn(file, rest, { cwd, env, stdio: "pipe" })
         let stdout = ""
         let stderr = ""

@@ -48,7 +48,8 @@ export const hold = (
       Effect.gen(function* () {
         const now = yield* Clock.currentTimeMillis
         const giveUpAt = Math.min(until, now + longest) + 1
-        const reason = "another process runs the upload, or ended without releasing its lease"
+        const seconds = Math.ceil((giveUpAt - now) / 1000)
+        const reason = `another process holds the upload, or ended without releasing it (at most ${seconds} s)`
         emit(UploadEvent.Waiting({ reason, until: giveUpAt }))
         return yield* attempt(giveUpAt)
       })

@@ -1,0 +1,243 @@
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import type * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as CommandError from "../CommandError.ts"
+import * as ErrorLine from "../ErrorLine.ts"
+import * as Format from "../Format.ts"
+import { assemblyIds } from "../internal/assemblyId.ts"
+import * as AssemblyState from "../internal/assemblyState.ts"
+import * as Cells from "../internal/cells.ts"
+import * as Facts from "../internal/facts.ts"
+import * as JournalFolder from "../internal/journalFolder.ts"
+import * as JournalProblem from "../internal/journalProblem.ts"
+import * as Shell from "../internal/shell.ts"
+import * as UnfinishedUploads from "../internal/unfinishedUploads.ts"
+import * as Output from "../Output.ts"
+import * as StateFolder from "../StateFolder.ts"
+import * as Style from "../Style.ts"
+import * as UploadJob from "../UploadJob.ts"
+
+/** The maximum number of Assemblies that are requested at the same time. */
+const concurrency = 8
+
+/** How long the command waits for the Status of an Assembly, because the list is also useful without it. */
+const patience = "5 seconds"
+
+/** An unfinished upload, and what the service has of it. */
+interface Kept extends UnfinishedUploads.Upload {
+  /** `None` if the service no longer has the Assembly, or never had it. Undefined if it is not known. */
+  readonly status: Option.Option<Assembly.Status> | undefined
+  /** Why it is not known what the service has. */
+  readonly problem: string | undefined
+}
+
+/** Asks the service what it has of an upload. An upload to another service is not asked about. */
+const ask = Effect.fnUntraced(function* (upload: UnfinishedUploads.Upload) {
+  const { origins } = yield* AssemblyClient
+  const origin = upload.command?.origin
+  if (origin !== undefined && origin !== origins.entries[0]) {
+    return { ...upload, status: undefined, problem: `${origin} has it, and ASSEMBLY_BASE_URL names another service` }
+  }
+  return yield* Assemblies.get(upload.entry.assemblyId).pipe(
+    Effect.timeout(patience),
+    Effect.map((status): Kept => ({ ...upload, status: Option.some(status), problem: undefined })),
+    Effect.catch((error) =>
+      Effect.succeed<Kept>(
+        error._tag === "ServiceFailure" && error.status === 404
+          ? { ...upload, status: Option.none(), problem: undefined }
+          : {
+              ...upload,
+              status: undefined,
+              problem: error._tag === "TimeoutError" ? `no answer within ${patience}` : ErrorLine.fromError(error)
+            }
+      )
+    )
+  )
+})
+
+/** The number of bytes that the service has stored. Undefined if it is not known. */
+const storedOf = ({ status }: Kept): bigint | undefined => {
+  if (status === undefined) return undefined
+  const uploads = Option.match(status, { onNone: () => [], onSome: ({ tus_uploads }) => tus_uploads ?? [] })
+  return uploads.reduce((all, { offset }) => all + (Number.isSafeInteger(offset) ? BigInt(offset ?? 0) : 0n), 0n)
+}
+
+const stateOf = ({ problem, status }: Kept): string => {
+  if (status === undefined) return `not known: ${problem}`
+  return Option.match(status, {
+    onNone: () => "the service has no such Assembly",
+    onSome: (found) =>
+      Assembly.state(found) === "Completed" ? "completed; the command shows the results" : AssemblyState.name(found)
+  })
+}
+
+/** The names of the first files. Without the memory of the command, the service may know the names. */
+const filesOf = ({ command, status }: Kept): string => {
+  if (command === undefined) {
+    const uploads = status === undefined || Option.isNone(status) ? [] : (status.value.tus_uploads ?? [])
+    return uploads.flatMap(({ filename }) => filename ?? []).join(", ") || Cells.unknown
+  }
+  const rest = command.files - command.names.length
+  return [...command.names, ...(rest > 0 ? [`${rest} more`] : [])].join(", ")
+}
+
+const amountOf = (kept: Kept): string => {
+  const stored = storedOf(kept)
+  const size = kept.command?.size
+  return [stored, size].map((bytes) => (bytes === undefined ? Cells.unknown : Format.bytes(bytes))).join(" of ")
+}
+
+/** The command that continues the upload, for a shell in any folder. */
+const continuation = ({ command }: Kept): string =>
+  command === undefined
+    ? Cells.unknown
+    : `cd ${Shell.word(command.folder)} && ${["assembly", ...command.args].map(Shell.word).join(" ")}`
+
+const startOf = (kept: Kept): DateTime.Utc => DateTime.makeUnsafe(UnfinishedUploads.startOf(kept))
+
+const factsOf = (kept: Kept, now: DateTime.Utc): ReadonlyArray<Facts.Fact> => [
+  ["Files", filesOf(kept)],
+  ["Assembly", kept.entry.assemblyId],
+  ["State", stateOf(kept)],
+  ["Stored", amountOf(kept)],
+  ["Age", Cells.age(startOf(kept), now)],
+  ["Continue", continuation(kept)]
+]
+
+const recordOf = (kept: Kept) => {
+  const stored = storedOf(kept)
+  const { command, entry, status } = kept
+  return {
+    assembly_id: entry.assemblyId,
+    state: status === undefined ? null : Option.match(status, { onNone: () => "gone", onSome: AssemblyState.name }),
+    names: command?.names ?? null,
+    files: command?.files ?? null,
+    size: command === undefined ? null : UploadJob.toJsonBytes(command.size),
+    stored: stored === undefined ? null : UploadJob.toJsonBytes(stored),
+    started_at: DateTime.formatIso(startOf(kept)),
+    folder: command?.folder ?? null,
+    command: command === undefined ? null : ["assembly", ...command.args]
+  }
+}
+
+const isJournalFailed = Schema.is(UploadJournal.JournalFailed)
+
+/** Runs a program with the journal in the folder. Returns `otherwise` if there is no such folder. */
+const inJournal = <A, E, R>(
+  typed: Option.Option<string>,
+  otherwise: A,
+  program: (folder: string) => Effect.Effect<A, E, R>
+) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* JournalFolder.of(typed)
+    if (Option.isNone(folder) || !(yield* Effect.orElseSucceed(fs.exists(folder.value), () => false))) return otherwise
+    return yield* program(folder.value).pipe(
+      Effect.provide(StateFolder.journal(folder)),
+      Effect.mapError((error) =>
+        isJournalFailed(error) ? (JournalProblem.of(error, folder.value, true) ?? error) : error
+      )
+    )
+  })
+
+const forget = Command.make(
+  "forget",
+  { assemblyIds, journal: JournalFolder.flag },
+  Effect.fnUntraced(function* ({ assemblyIds: ids, journal }) {
+    yield* Effect.forEach(
+      ids,
+      Effect.fnUntraced(function* (assemblyId) {
+        const find = (folder: string) =>
+          Effect.gen(function* () {
+            const uploads = yield* UnfinishedUploads.list(folder)
+            const found = uploads.find(({ entry }) => entry.assemblyId === assemblyId)
+            if (found === undefined) return false
+            const status = yield* UnfinishedUploads.forget(found).pipe(
+              Effect.catchTag("UploadLeased", () =>
+                Effect.fail(
+                  new CommandError.NotForgotten({
+                    assemblyId,
+                    problem: "another process runs this upload; end that process first"
+                  })
+                )
+              )
+            )
+            yield* found.forget
+            yield* Output.lines<string>([sentence(assemblyId, status)])
+            return true
+          })
+        if (yield* inJournal(journal, false, find)) return
+        return yield* new CommandError.NotForgotten({
+          assemblyId,
+          problem: "there is no unfinished upload into this Assembly; assembly uploads lists them"
+        })
+      }),
+      { discard: true }
+    )
+  })
+).pipe(
+  Command.withDescription(
+    "Forget unfinished uploads, and cancel their Assemblies. The same command then uploads everything again"
+  ),
+  Command.withExamples([
+    { command: "assembly uploads forget <assemblyId>", description: "Forget one upload" },
+    {
+      command: "assembly uploads --json | jq -r .assembly_id | xargs assembly uploads forget",
+      description: "Forget all unfinished uploads"
+    }
+  ])
+)
+
+const sentence = (assemblyId: string, status: Option.Option<Assembly.Status>): string =>
+  Option.match(status, {
+    onNone: () => `forgot the upload; the service has no Assembly ${assemblyId}`,
+    onSome: (ended) =>
+      Assembly.state(ended) === "Canceled"
+        ? `forgot the upload, and canceled ${assemblyId}`
+        : `forgot the upload; ${assemblyId} had ended before: ${AssemblyState.name(ended)}`
+  })
+
+const listed = Command.make(
+  "uploads",
+  {
+    json: Flag.Boolean("json").pipe(
+      Flag.withDescription("Print each unfinished upload as a line of JSON"),
+      Flag.withDefault(false)
+    ),
+    journal: JournalFolder.flag
+  },
+  Effect.fnUntraced(function* ({ journal, json }) {
+    const found = yield* inJournal(journal, [], UnfinishedUploads.list)
+    const kept = yield* Effect.forEach(found, ask, { concurrency })
+    if (json) return yield* Effect.forEach(kept, (one) => Output.jsonLine(recordOf(one)), { discard: true })
+    if (kept.length === 0) return yield* Output.lines(["no unfinished uploads"])
+    const layout = yield* Output.layout
+    const now = yield* DateTime.now
+    yield* Output.report(
+      kept.flatMap((one, index) => (index === 0 ? [] : [Style.blank]).concat(Facts.render(factsOf(one, now), layout)))
+    )
+  })
+)
+
+/** `assembly uploads`: the unfinished uploads of this machine. */
+export const uploads = <E, R>(service: Layer.Layer<AssemblyClient, E, R>) =>
+  listed.pipe(
+    Command.provide(service),
+    Command.withSubcommands([Command.provide(forget, service)]),
+    Command.withDescription(
+      "List the unfinished uploads of this machine: what the service has stored, and the command that continues each. An upload is kept for a day"
+    ),
+    Command.withExamples([
+      { command: "assembly uploads", description: "The unfinished uploads, oldest first" },
+      { command: "assembly uploads forget <assemblyId>", description: "Cancel one of them" }
+    ])
+  )

@@ -1,0 +1,31 @@
+/**
+ * What Ctrl-C prints before a command has begun. This module imports nothing, because it is used before Effect is
+ * loaded.
+ */
+
+const line = "interrupted; nothing was sent, and earlier files are kept. Run the same command again"
+
+/** Breaks a text between words. */
+const wrap = (text: string, width: number): string => {
+  const lines = [""]
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1) ?? ""
+    if (last === "") lines[lines.length - 1] = word
+    else if (last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(word)
+  }
+  return lines.join("\n")
+}
+
+/**
+ * The text for a command that has sent nothing, and does not know yet whether an earlier command has. Empty if the
+ * command prints nothing. A terminal has written `^C`, so the text begins a new line there.
+ */
+export const textAtStart = (
+  [command]: ReadonlyArray<string>,
+  { columns, isTTY }: { readonly columns?: number | undefined; readonly isTTY?: boolean | undefined }
+): string => {
+  if (command !== "upload") return ""
+  const text = `assembly: ${line}`
+  return isTTY === true ? `\n${wrap(text, columns || 80)}\n` : `${text}\n`
+}

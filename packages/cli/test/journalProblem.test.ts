@@ -1,0 +1,85 @@
+import * as ErrorLine from "@assembly-effect/cli/ErrorLine"
+import * as ExitCode from "@assembly-effect/cli/ExitCode"
+import * as NextStep from "@assembly-effect/cli/NextStep"
+import type * as UploadJob from "@assembly-effect/cli/UploadJob"
+import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import * as AssemblyUploadError from "@assembly-effect/tus/AssemblyUploadError"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, expect, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as PlatformError from "effect/PlatformError"
+import * as JournalProblem from "../src/internal/journalProblem.ts"
+
+const shown = (error: UploadJob.JobError, isKept: boolean) => {
+  const problem = JournalProblem.of(error, "state/uploads", isKept)
+  assert(problem !== undefined)
+  return [ErrorLine.fromError(problem), NextStep.fromError(problem), ExitCode.fromError(problem)]
+}
+
+/** A disk on which no file can be opened for writing. */
+const failing = (code: string) =>
+  Layer.effect(
+    FileSystem.FileSystem,
+    Effect.map(FileSystem.FileSystem, (fs) =>
+      FileSystem.FileSystem.of({
+        ...fs,
+        open: () =>
+          Effect.fail(
+            PlatformError.systemError({
+              _tag: "Unknown",
+              module: "FileSystem",
+              method: "open",
+              cause: Object.assign(new Error("write"), { code })
+            })
+          )
+      })
+    )
+  )
+
+/** The error of a journal on that disk. */
+const failure = Effect.fnUntraced(function* (code: string) {
+  const folder = yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped()
+  const journal = UploadJournal.layerFileSystem(folder).pipe(Layer.provide(failing(code)))
+  const error = yield* UploadJournal.UploadJournal.use(({ lease }) => Effect.scoped(lease("a"))).pipe(
+    Effect.provide(journal),
+    Effect.flip
+  )
+  assert(error._tag === "JournalFailed")
+  return error
+})
+
+layer(NodeServices.layer)("a journal that cannot be written", (it) => {
+  it.effect("names the folder, what is full, and what is kept", () =>
+    Effect.gen(function* () {
+      const full = yield* failure("ENOSPC")
+      expect(shown(full, true)).toEqual([
+        "state/uploads: the disk is full; nothing more is sent, because the upload is noted in this folder",
+        "Free some space. The upload is kept. Run the same command again to continue it.",
+        1
+      ])
+      const lost = new UploadJournal.LeaseLost({
+        key: "a",
+        problem: `the lease expired after its renewal failed: ${full.problem}`
+      })
+      const file = new AssemblyUploadError.FilesFailed({
+        assemblyId: "a".repeat(32),
+        assembly: "kept",
+        files: [{ filename: "a.bin", outcome: "Failed", error: full }]
+      })
+      for (const error of [lost, file]) expect(shown(error, true)).toEqual(shown(full, true))
+      expect(shown(full, false)[1]).toBe("Free some space, or name another folder with --journal.")
+      expect(shown(yield* failure("EROFS"), false)).toEqual([
+        "state/uploads: the file system is read-only; nothing more is sent, because the upload is noted in this folder",
+        "Make the folder writable, or name another folder with --journal.",
+        1
+      ])
+    })
+  )
+
+  it("is not blamed for the loss of a lease to another process", () => {
+    const lost = new UploadJournal.LeaseLost({ key: "a", problem: "another holder took the lease" })
+    expect(JournalProblem.of(lost, "state/uploads", true)).toBeUndefined()
+  })
+})

@@ -1,0 +1,149 @@
+/**
+ * The same `assembly upload` again while the service is gone, and Ctrl-C in each phase of an upload.
+ */
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as Faults from "@assembly-effect/emulator/Faults"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { expect, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Uploading from "./support/uploading.ts"
+
+const quitAtFixture = new URL("./fixtures/quitAt.ts", import.meta.url).href
+
+const live = Layer.mergeAll(Emulator.layer(), NodeServices.layer)
+
+const upload = (cwd: string, args: ReadonlyArray<string>, options?: Parameters<typeof Uploading.assembly>[2]) =>
+  Uploading.assembly(cwd, ["upload", ...args], options)
+
+/** A file that is too large to be sent with the creation of its upload. */
+const large = { "a.bin": "meow".repeat(100_000) }
+
+/** Presses Ctrl-C as soon as the pattern is on the standard error. */
+const quitAt = (pattern: RegExp) => ({
+  onError: (text: string, kill: () => void) => {
+    if (pattern.test(text)) kill()
+  }
+})
+
+/** Interrupts an upload after the creation of its Assembly. */
+const interrupted = (cwd: string) => upload(cwd, ["--limit-rate", "20k", "a.bin"], quitAt(/Assembly [0-9a-f]{32}\n/))
+
+const lastLine = (text: string): string => text.trimEnd().split("\n").at(-1) ?? ""
+
+const kept = "assembly: the upload is kept; run the same command again to continue it"
+
+/** A service of which no read is answered, or behind a proxy that has lost it. */
+const gone: ReadonlyArray<readonly [name: string, fault: Faults.Fault]> = [
+  ["does not answer", Faults.Fault.LoseAnswer({ method: "GET", times: 1000 })],
+  ["is gone behind a proxy", Faults.Fault.Refuse({ method: "GET", times: 1000, status: 503, body: "<h1>gone</h1>" })]
+]
+
+layer(live, { excludeTestServices: true })("a continued assembly upload", (it) => {
+  it.effect.each(gone)("waits for a service that %s, and says why", ([, fault]) =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith(large)
+      const faults = yield* Faults.Faults
+      expect(lastLine((yield* interrupted(folder)).stderr)).toBe(kept)
+      yield* faults.inject(fault)
+      const again = yield* upload(folder, ["a.bin"], {
+        onError: (text) => {
+          if (text.includes("Waiting: ")) Effect.runSync(faults.clear)
+        }
+      })
+      yield* faults.clear
+      expect(again.stderr).toMatch(/^a\.bin: Waiting: Assemblies\.get: /)
+      expect(again.stderr).toMatch(/\na\.bin: Continuing Assembly /)
+      expect(again.code).toBe(0)
+    })
+  )
+
+  it.effect("does not wait if the files have changed, because the address may be wrong", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* Uploading.folderWith(large)
+      const faults = yield* Faults.Faults
+      yield* interrupted(folder)
+      yield* fs.writeFileString(`${folder}/a.bin`, "changed")
+      yield* faults.inject(Faults.Fault.LoseAnswer({ times: 1000 }))
+      const again = yield* upload(folder, ["a.bin"], quitAt(/Waiting: /))
+      yield* faults.clear
+      expect(again.code).toBe(4)
+      expect(again.stderr).not.toContain("Waiting: ")
+      expect(again.stderr).not.toContain("kept")
+    })
+  )
+
+  it.effect("says after Ctrl-C that the upload is kept, while the service is gone", () =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith(large)
+      const faults = yield* Faults.Faults
+      yield* interrupted(folder)
+      yield* faults.inject(gone[0]![1])
+      const again = yield* upload(folder, ["a.bin"], quitAt(/Waiting: /))
+      yield* faults.clear
+      expect(again).toMatchObject({ code: 130, stdout: "" })
+      expect(lastLine(again.stderr)).toBe(kept)
+    })
+  )
+
+  it.effect("says after Ctrl-C that all files are uploaded, and the same command waits for the results", () =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
+      const faults = yield* Faults.Faults
+      yield* faults.inject(gone[0]![1])
+      const first = yield* upload(folder, ["a.txt"], quitAt(/Waiting: /))
+      yield* faults.clear
+      expect(first).toMatchObject({ code: 130, stdout: "" })
+      expect(lastLine(first.stderr)).toBe(
+        "assembly: all files are uploaded, and their Assembly goes on; run the same command again to wait for its results"
+      )
+      expect(yield* upload(folder, ["a.txt"])).toMatchObject({ code: 0 })
+    })
+  )
+
+  it.effect("says after Ctrl-C how to continue an upload that --restart began", () =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith(large)
+      const args = ["--restart", "--limit-rate", "20k", "a.bin"]
+      const { code, stderr } = yield* upload(folder, args, quitAt(/Assembly [0-9a-f]{32}\n/))
+      expect(code).toBe(130)
+      expect(lastLine(stderr)).toBe(
+        "assembly: the upload is kept; run the same command again without --restart to continue it"
+      )
+    })
+  )
+
+  it.effect("says after Ctrl-C before the creation of the Assembly that nothing was sent", () =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
+      const faults = yield* Faults.Faults
+      yield* faults.inject(Faults.Fault.Delay({ method: "POST", times: 1000, duration: "1 minute" }))
+      const { code, stderr } = yield* upload(folder, ["a.txt"], quitAt(/Waiting for /))
+      yield* faults.clear
+      expect(code).toBe(130)
+      // The progress writes the line, because another writer would write it into the progress.
+      expect(stderr).toMatch(
+        /^a\.txt: Waiting for 127\.0\.0\.1:\d+ …\nassembly: interrupted before a file was sent; run the same command again\n$/
+      )
+    })
+  )
+
+  it.effect.each([
+    ["is loaded", "load"],
+    ["begins", "run"]
+  ] as const)("says after Ctrl-C while the program %s what is kept", ([, at]) =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith(large)
+      yield* interrupted(folder)
+      const env = { NODE_OPTIONS: `--import ${quitAtFixture}`, QUIT_AT: at }
+      const again = yield* upload(folder, ["--limit-rate", "20k", "a.bin"], { env })
+      expect(again).toEqual({
+        code: 130,
+        stdout: "",
+        stderr: "assembly: interrupted; nothing was sent, and earlier files are kept. Run the same command again\n"
+      })
+    })
+  )
+})

@@ -1,0 +1,164 @@
+/**
+ * `assembly uploads` lists what an interrupted `assembly upload` has left, and forgets it.
+ */
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as Faults from "@assembly-effect/emulator/Faults"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, expect, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Uploading from "./support/uploading.ts"
+
+const live = Layer.mergeAll(Emulator.layer(), NodeServices.layer)
+
+/** Interrupts an upload when a part of its bytes is stored. Returns the id of its Assembly. */
+const interrupted = Effect.fnUntraced(function* (cwd: string, ...args: ReadonlyArray<string>) {
+  const all = ["upload", "--restart", "--limit-rate", "200k", ...args]
+  const { code, stderr } = yield* Uploading.assembly(cwd, all, {
+    onError: (text, kill) => {
+      if (/ \d0% /.test(text)) kill()
+    }
+  })
+  assert.strictEqual(code, 130, stderr)
+  const [, id] = /Assembly ([0-9a-f]{32})\n/.exec(stderr) ?? []
+  assert(id !== undefined)
+  return id
+})
+
+const list = (cwd: string, ...args: ReadonlyArray<string>) => Uploading.assembly(cwd, ["uploads", ...args])
+
+layer(live, { excludeTestServices: true })("assembly uploads", (it) => {
+  it.effect("lists an upload with the command that continues it, until the upload is complete", () =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith({ "it's a.bin": "meow".repeat(100_000), "b.txt": "meow" })
+      expect(yield* list(folder)).toEqual({ code: 0, stdout: "no unfinished uploads\n", stderr: "" })
+      // A list creates no folder.
+      expect(yield* (yield* FileSystem.FileSystem).exists(`${folder}/.state`)).toBe(false)
+      const id = yield* interrupted(folder, "--fields", "a=b c", "it's a.bin")
+      yield* Uploading.assembly(folder, ["upload", "b.txt"])
+
+      const { code, stdout } = yield* list(folder)
+      expect(code).toBe(0)
+      const lines = stdout.trimEnd().split("\n")
+      expect(lines).toEqual([
+        "Files     it's a.bin",
+        `Assembly  ${id}`,
+        "State     uploading",
+        expect.stringMatching(/^Stored {4}[\d.]+ \w+ of 390\.6 KiB$/),
+        expect.stringMatching(/^Age {7}\d+s$/),
+        `Continue  cd ${folder} && assembly upload --limit-rate 200k --fields 'a=b c' 'it'\\''s a.bin'`
+      ])
+      const status = yield* Uploading.assembly(folder, ["get", "--json", id])
+      const [receipt] = (
+        JSON.parse(status.stdout) as { readonly tus_uploads: ReadonlyArray<{ readonly offset: number }> }
+      ).tus_uploads
+      const json = yield* list(folder, "--json")
+      expect(JSON.parse(json.stdout)).toEqual({
+        assembly_id: id,
+        state: "uploading",
+        names: ["it's a.bin"],
+        files: 1,
+        size: 400_000,
+        stored: receipt?.offset,
+        started_at: expect.stringMatching(/^\d{4}-/),
+        folder,
+        command: ["assembly", "upload", "--limit-rate", "200k", "--fields", "a=b c", "it's a.bin"]
+      })
+
+      const again = yield* Uploading.assembly(folder, ["upload", "--fields", "a=b c", "it's a.bin"])
+      expect(again.stderr).toContain(`Continuing Assembly ${id}`)
+      expect((yield* list(folder)).stdout).toBe("no unfinished uploads\n")
+    })
+  )
+
+  it.effect("lists an upload while the service does not answer, and says that what is stored is not known", () =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith({ "a.bin": "meow".repeat(100_000) })
+      const id = yield* interrupted(folder, "a.bin")
+      const faults = yield* Faults.Faults
+      yield* faults.inject(Faults.Fault.Delay({ method: "GET", times: 1000, duration: "1 minute" }))
+      const { code, stdout } = yield* list(folder)
+      yield* faults.clear
+      expect(code).toBe(0)
+      expect(stdout).toContain(
+        `Assembly  ${id}\nState     not known: no answer within 5 seconds\nStored    – of 390.6 KiB\n`
+      )
+      const cannot = yield* Effect.andThen(
+        faults.inject(Faults.Fault.Refuse({ method: "DELETE", times: 1000, status: 400 })),
+        list(folder, "forget", id)
+      )
+      yield* faults.clear
+      expect(cannot).toMatchObject({ code: 1, stdout: "" })
+      // What is not canceled is not forgotten.
+      expect((yield* list(folder)).stdout).toContain(id)
+    })
+  )
+
+  it.effect("forgets an upload and cancels its Assembly, so that the same command uploads everything again", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* Uploading.folderWith({ "a.bin": "meow".repeat(100_000) })
+      const id = yield* interrupted(folder, "a.bin")
+      expect(yield* list(folder, "forget", id)).toEqual({
+        code: 0,
+        stdout: `forgot the upload, and canceled ${id}\n`,
+        stderr: ""
+      })
+      const { stdout } = yield* Uploading.assembly(folder, ["get", "--json", id])
+      expect(JSON.parse(stdout)).toMatchObject({ ok: "ASSEMBLY_CANCELED" })
+      expect((yield* list(folder)).stdout).toBe("no unfinished uploads\n")
+      // Neither the memory of the command nor the upload of the file is left.
+      const left = yield* fs.readDirectory(`${folder}/.state/assembly/uploads`, { recursive: true })
+      expect(left.filter((name) => name.endsWith(".json") || name.startsWith("commands/"))).toEqual([])
+      expect(yield* list(folder, "forget", id)).toEqual({
+        code: 1,
+        stdout: "",
+        stderr: `assembly: ${id}: there is no unfinished upload into this Assembly; assembly uploads lists them\n`
+      })
+      const again = yield* Uploading.assembly(folder, ["upload", "a.bin"])
+      expect(again.code).toBe(0)
+      expect(again.stdout).not.toContain(id)
+    })
+  )
+
+  it.effect("keeps an upload while the same files are uploaded to another path, and only its owner can read it", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* Uploading.folderWith({ "a.bin": "meow".repeat(100_000) })
+      const id = yield* interrupted(folder, "a.bin")
+      const commands = `${folder}/.state/assembly/uploads/commands`
+      const [name = ""] = yield* fs.readDirectory(commands)
+      expect((yield* fs.stat(`${commands}/${name}`)).mode & 0o777).toBe(0o600)
+      const other = yield* Uploading.assembly(folder, ["upload", "--path", "other", "a.bin"])
+      expect(other.code).toBe(0)
+      expect(other.stderr).not.toContain(id)
+      expect((yield* list(folder)).stdout).toContain(`Assembly  ${id}\nState     uploading\n`)
+    })
+  )
+
+  it.effect("forgets no upload that another process runs", () =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith({ "a.bin": "meow".repeat(100_000) })
+      let refused: { readonly code: number | null; readonly stderr: string } | undefined
+      const run = yield* Effect.context<Emulator.Emulator>()
+      let isAsked = false
+      yield* Uploading.assembly(folder, ["upload", "--limit-rate", "100k", "a.bin"], {
+        onError: (text, kill) => {
+          const [, id] = /Assembly ([0-9a-f]{32})\n/.exec(text) ?? []
+          if (isAsked || id === undefined) return
+          isAsked = true
+          const forget = Effect.map(list(folder, "forget", id), (found) => {
+            refused = found
+            kill()
+          })
+          void Effect.runPromiseWith(run)(forget)
+        }
+      })
+      expect(refused).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/: another process runs this upload; end that process first\n$/)
+      })
+    })
+  )
+})
