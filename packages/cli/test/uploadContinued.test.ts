@@ -8,11 +8,15 @@ import { expect, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import { content } from "./support/resources.ts"
 import * as Uploading from "./support/uploading.ts"
 
 const quitAtFixture = new URL("./fixtures/quitAt.ts", import.meta.url).href
 
-const live = Layer.mergeAll(Emulator.layer(), NodeServices.layer)
+const live = Layer.mergeAll(
+  Emulator.layer({ templates: [{ id: "my-template", name: "hashes", content }] }),
+  NodeServices.layer
+)
 
 const upload = (cwd: string, args: ReadonlyArray<string>, options?: Parameters<typeof Uploading.assembly>[2]) =>
   Uploading.assembly(cwd, ["upload", ...args], options)
@@ -28,32 +32,34 @@ const quitAt = (pattern: RegExp) => ({
 })
 
 /** Interrupts an upload after the creation of its Assembly. */
-const interrupted = (cwd: string) => upload(cwd, ["--limit-rate", "20k", "a.bin"], quitAt(/Assembly [0-9a-f]{32}\n/))
+const interrupted = (cwd: string, args: ReadonlyArray<string> = []) =>
+  upload(cwd, ["--limit-rate", "20k", ...args, "a.bin"], quitAt(/Assembly [0-9a-f]{32}\n/))
 
 const lastLine = (text: string): string => text.trimEnd().split("\n").at(-1) ?? ""
 
 const kept = "assembly: the upload is kept; run the same command again to continue it"
 
-/** A service of which no read is answered, or behind a proxy that has lost it. */
-const gone: ReadonlyArray<readonly [name: string, fault: Faults.Fault]> = [
-  ["does not answer", Faults.Fault.LoseAnswer({ method: "GET", times: 1000 })],
-  ["is gone behind a proxy", Faults.Fault.Refuse({ method: "GET", times: 1000, status: 503, body: "<h1>gone</h1>" })]
-]
+/** A service behind a proxy that has lost it. */
+const gone = Faults.Fault.Refuse({ method: "GET", times: 1000, status: 503, body: "<h1>gone</h1>" })
 
 layer(live, { excludeTestServices: true })("a continued assembly upload", (it) => {
-  it.effect.each(gone)("waits for a service that %s, and says why", ([, fault]) =>
+  it.effect.each([
+    ["does not answer", Faults.Fault.LoseAnswer({ method: "GET", times: 1000 }), [], "Assemblies"],
+    ["is gone behind a proxy", gone, [], "Assemblies"],
+    ["knows the id of a Template", gone, ["--template", "hashes"], "Templates"]
+  ] as const)("waits for a service that %s, and says why", ([, fault, args, resource]) =>
     Effect.gen(function* () {
       const folder = yield* Uploading.folderWith(large)
       const faults = yield* Faults.Faults
-      expect(lastLine((yield* interrupted(folder)).stderr)).toBe(kept)
+      expect(lastLine((yield* interrupted(folder, args)).stderr)).toBe(kept)
       yield* faults.inject(fault)
-      const again = yield* upload(folder, ["a.bin"], {
+      const again = yield* upload(folder, [...args, "a.bin"], {
         onError: (text) => {
           if (text.includes("Waiting: ")) Effect.runSync(faults.clear)
         }
       })
       yield* faults.clear
-      expect(again.stderr).toMatch(/^a\.bin: Waiting: Assemblies\.get: /)
+      expect(again.stderr).toMatch(new RegExp(String.raw`^a\.bin: Waiting: ${resource}\.get: `))
       expect(again.stderr).toMatch(/\na\.bin: Continuing Assembly /)
       expect(again.code).toBe(0)
     })
@@ -80,7 +86,7 @@ layer(live, { excludeTestServices: true })("a continued assembly upload", (it) =
       const folder = yield* Uploading.folderWith(large)
       const faults = yield* Faults.Faults
       yield* interrupted(folder)
-      yield* faults.inject(gone[0]![1])
+      yield* faults.inject(gone)
       const again = yield* upload(folder, ["a.bin"], quitAt(/Waiting: /))
       yield* faults.clear
       expect(again).toMatchObject({ code: 130, stdout: "" })
@@ -92,7 +98,7 @@ layer(live, { excludeTestServices: true })("a continued assembly upload", (it) =
     Effect.gen(function* () {
       const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
       const faults = yield* Faults.Faults
-      yield* faults.inject(gone[0]![1])
+      yield* faults.inject(gone)
       const first = yield* upload(folder, ["a.txt"], quitAt(/Waiting: /))
       yield* faults.clear
       expect(first).toMatchObject({ code: 130, stdout: "" })
