@@ -160,3 +160,17 @@ export class NoSuchPage extends Schema.TaggedError<NoSuchPage>()("NoSuchPage", {
     return `there is no page ${this.page}: the last page of ${this.count} ${this.what} is ${last} (--page-size ${this.pageSize})`
   }
 }
+
+/**
+ * The Workspace has no Template with this id or name.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class UnknownTemplate extends Schema.TaggedError<UnknownTemplate>()("UnknownTemplate", {
+  template: Schema.String
+}) {
+  override get message() {
+    return `there is no Template ${this.template}; assembly templates list shows the Templates`
+  }
+}

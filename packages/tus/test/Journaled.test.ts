@@ -106,7 +106,10 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
           const events = yield* collect(upload(target))
           const [waiting, ...more] = events
           if (waiting?._tag !== "Waiting") return assert.fail(waiting?._tag ?? "nothing")
-          assert.strictEqual(waiting.reason, "another process holds the upload, or ended without releasing it (at most 10 s)")
+          assert.strictEqual(
+            waiting.reason,
+            "another process holds the upload, or ended without releasing it (at most 10 s)"
+          )
           assert.deepStrictEqual(
             more.map(({ _tag }) => _tag),
             ["Completed"]

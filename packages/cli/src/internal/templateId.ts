@@ -6,27 +6,18 @@ import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Templates from "@assembly-effect/api/Templates"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
-
-/** The Workspace has no Template with this id or name. */
-export class UnknownTemplate extends Schema.TaggedError<UnknownTemplate>()("UnknownTemplate", {
-  template: Schema.String
-}) {
-  override get message() {
-    return `there is no Template ${this.template}; assembly templates list shows the Templates`
-  }
-}
+import * as CommandError from "../CommandError.ts"
 
 /** Why the id of a Template cannot be found. */
 export type TemplateError =
-  | UnknownTemplate
+  | CommandError.UnknownTemplate
   | Exclude<Effect.Error<ReturnType<typeof Templates.get>>, ApiError.TemplateNotFound>
 
 /** The id of the Template with this id or name. */
 export const find = (template: string): Effect.Effect<string, TemplateError, AssemblyClient> =>
   Templates.get(template).pipe(
     Effect.map(({ id }) => id),
-    Effect.catchTag("TemplateNotFound", () => Effect.fail(new UnknownTemplate({ template })))
+    Effect.catchTag("TemplateNotFound", () => Effect.fail(new CommandError.UnknownTemplate({ template })))
   )
 
 /** The ids that the service makes. A service of a test may have Templates with other ids. */

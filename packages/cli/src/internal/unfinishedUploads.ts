@@ -42,7 +42,7 @@ const Command = Schema.Struct({
   size: Schema.BigInt,
   startedAt: Schema.Finite
 })
-export type Command = typeof Command.Type
+type Command = typeof Command.Type
 
 const AtRest = Schema.fromJsonString(Schema.toCodecJson(Command))
 const decode = Schema.decodeOption(AtRest)

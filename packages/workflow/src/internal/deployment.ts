@@ -3,6 +3,7 @@
  * has them, so that a runner with other options is found when it starts.
  */
 import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -51,7 +52,7 @@ const warnOfMissing = (known: Known, fingerprints: ReadonlyArray<string>): Effec
   return newest === undefined || fingerprints.includes(newest.fingerprint)
     ? Effect.void
     : Effect.logWarning(
-        `The secrets of this process lack the secret that a runner added at ${new Date(newest.at).toISOString()}: jobs that began with it wait for another runner`
+        `The secrets of this process lack the secret that a runner added at ${DateTime.formatIso(DateTime.makeUnsafe(newest.at))}: jobs that began with it wait for another runner`
       )
 }
 
