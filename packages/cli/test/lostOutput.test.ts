@@ -12,6 +12,7 @@ import { spawn } from "node:child_process"
 import { closeSync, existsSync, openSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { assembly, environment, folderWith } from "./support/processes.ts"
+import * as Uploading from "./support/uploading.ts"
 
 const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
 const full = "/dev/full"
@@ -48,6 +49,8 @@ interface Known {
   readonly credentials: string
   readonly key: string
   readonly asset: string
+  /** The Assembly of an unfinished upload. */
+  readonly unfinished: string
 }
 
 /** The commands in the order in which they run, each with its arguments. Later commands use what earlier ones change. */
@@ -56,7 +59,8 @@ const invocations = ({
   assembly: id,
   credentials,
   key,
-  template
+  template,
+  unfinished
 }: Known): ReadonlyArray<readonly [command: string, args: string]> => [
   ["upload", "new.txt"],
   ["stats", ""],
@@ -99,8 +103,24 @@ const invocations = ({
   ["token", ""],
   ["emulator", ""],
   ["doctor", ""],
-  ["completions", "bash"]
+  ["completions", "bash"],
+  ["uploads", ""],
+  ["uploads forget", unfinished]
 ]
+
+/** Interrupts an upload after the creation of its Assembly, whose id it returns. */
+const interrupted = (cwd: string) =>
+  Effect.map(
+    Uploading.assembly(cwd, ["upload", "large.txt", "--limit-rate", "20k"], {
+      state: cwd,
+      onError: (text, kill) => {
+        if (created.test(text)) kill()
+      }
+    }),
+    ({ stderr }) => created.exec(stderr)?.[1] ?? ""
+  )
+
+const created = /Assembly ([0-9a-f]{32})\n/
 
 const problem = /^assembly: the output cannot be written: ENOSPC[^\n]*\n$/m
 
@@ -112,6 +132,7 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
         const cwd = yield* folderWith({
           "a.txt": "meow",
           "new.txt": "new",
+          "large.txt": "meow".repeat(100_000),
           "steps.json": JSON.stringify({
             steps: {
               ":original": { robot: "/upload/handle" },
@@ -143,11 +164,12 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
             "--json"
           ),
           key: yield* said(id, "keys", "create", "--scope", "assemblies:read", "--can-show-secret", "--json"),
-          asset: yield* said(/"asset_id": "([^"]+)"/, "assets", "list", "--json")
+          asset: yield* said(/"asset_id": "([^"]+)"/, "assets", "list", "--json"),
+          unfinished: yield* interrupted(cwd)
         }
         const all = invocations(known)
         const leaves = leavesOf(Completions.fromCommand(yield* root(["--completions"])))
-        expect(all.map(([command]) => command).toSorted()).toEqual([...leaves, "queues"].toSorted())
+        expect(all.map(([command]) => command).toSorted()).toEqual([...leaves, "queues", "uploads"].toSorted())
 
         const disk = openSync(full, "w")
         yield* Effect.addFinalizer(() => Effect.sync(() => closeSync(disk)))

@@ -156,7 +156,7 @@ layer(live, { excludeTestServices: true })("assembly upload", (it) => {
       'Invalid value for flag --limit-rate: "fast". Expected: bytes per second, such as 500k or 2.5M'
     ],
     [["--fields", "x"], 'Invalid value for flag --fields: "x". Expected: key=value, such as name=cat'],
-    [["--concurrency", "0"], 'Invalid value for flag --concurrency: "0". Expected a value between 1 and 100']
+    [["--concurrency", "0"], 'Invalid value for flag --concurrency: "0". Expected: a whole number from 1 to 100']
   ])("refuses %j before anything is created", ([args, problem]) =>
     Effect.gen(function* () {
       const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
