@@ -13,6 +13,7 @@ import * as Stream from "effect/Stream"
 import * as Cluster from "../../../test/cluster/Cluster.ts"
 import type * as Front from "../../../test/cluster/Front.ts"
 import * as Wait from "../../../test/cluster/Wait.ts"
+import * as Gate from "../../../test/postgres/Gate.ts"
 import * as Postgres from "../../../test/postgres/Postgres.ts"
 
 const files = Number(process.env["DURABLE_FILES"] ?? 30)
@@ -306,6 +307,33 @@ layer(Server.layer, { excludeTestServices: true })("Runners on several machines"
             )
           })
         )
+      }).pipe(Effect.scoped),
+    { timeout: 120_000 }
+  )
+
+  it.effect(
+    "Postgres restarts, and refuses connections for 3 seconds: all files are stored once",
+    () =>
+      Effect.gen(function* () {
+        const { database } = yield* Server
+        const gate = yield* Gate.make(yield* database(`cluster_${++databases}`))
+        const cluster = yield* Cluster.make({ database: gate.url, isShown: isStrict })
+        const { front } = cluster
+        front.speed = 256 * kibi
+        const made = yield* makeFiles(cluster, [large, large, ...Array.from({ length: 24 }, () => 64 * kibi)])
+        yield* Effect.forEach(["A", "B"], cluster.runner, { concurrency: 2 })
+        yield* Effect.gen(function* () {
+          yield* on(cluster, startAll(made))
+          yield* Wait.until("bytes", () => front.sendings.some(({ bytes }) => bytes > 100 * kibi))
+          yield* Effect.acquireUseRelease(
+            gate.close,
+            () => Effect.sleep("3 seconds"),
+            () => gate.open
+          )
+          front.speed = Infinity
+          const again = yield* on(cluster, checkAll(cluster, made))
+          console.log(`Postgres gone: ${front.sendings.length} requests for ${made.length} files, ${again} bytes again`)
+        })
       }).pipe(Effect.scoped),
     { timeout: 120_000 }
   )
