@@ -4,7 +4,7 @@ import * as Redacted from "effect/Redacted"
 import { once } from "node:events"
 import { connect, createServer, type AddressInfo, type Socket } from "node:net"
 
-export interface Gate {
+interface Gate {
   /** The URL of the database behind the proxy. */
   readonly url: Redacted.Redacted
   readonly close: Effect.Effect<void>

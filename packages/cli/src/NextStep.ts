@@ -5,7 +5,22 @@ import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as ExitCode from "./ExitCode.ts"
-import * as Address from "./internal/address.ts"
+import * as Advice from "./internal/address.ts"
+
+/**
+ * The settings on which the way to the service depends.
+ *
+ * - `baseUrl`: ASSEMBLY_BASE_URL. Undefined if the variable is not a URL.
+ * - `proxyOf`: the proxy of the requests to a host: its address without user and password, and the environment variable
+ *   that names it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Address {
+  readonly baseUrl?: URL | undefined
+  readonly proxyOf?: ((host: string) => { readonly variable: string; readonly address: string } | undefined) | undefined
+}
 
 const Tagged = Schema.Struct({
   _tag: Schema.String,
@@ -40,7 +55,7 @@ const refusals: Readonly<Record<string, (host: string) => string>> = {
   AUTH_EXPIRED: () => "Set the clock of this machine."
 }
 
-const refused = ({ clockSkew, code = "", ...error }: Tagged, { baseUrl }: Address.Address): string => {
+const refused = ({ clockSkew, code = "", ...error }: Tagged, { baseUrl }: Address): string => {
   const host = error.host ?? baseUrl?.host ?? "this service"
   if (clockSkew !== undefined) return "Set the clock of this machine."
   return Object.hasOwn(refusals, code)
@@ -57,7 +72,7 @@ const sameCommand = ({ assembly = "ended", isRestarted = false }: Tagged): strin
  * Tells the user to run the same command again. If the service refused the credentials, the user must correct them
  * first.
  */
-const repeat = (failed: Tagged, address: Address.Address): string => {
+const repeat = (failed: Tagged, address: Address): string => {
   const { cause } = failed
   const refusal = ExitCode.fromError(cause) === ExitCode.codes.authentication ? fromError(cause, address) : undefined
   return refusal === undefined ? sameCommand(failed) : `${refusal} ${sameCommand(failed)}`
@@ -79,23 +94,23 @@ const countOf = (cause: unknown): number =>
   Schema.isSchemaError(cause) ? new Set(Input.fromSchemaIssue(cause.issue).map(({ path }) => path.join("_"))).size : 0
 
 /** The refusal of a token request. A server without this request is not the service, or the address is wrong. */
-const tokenRefused = (error: Tagged, address: Address.Address): string =>
-  Address.refused(error, address) ?? "Check --scope: each scope must be a scope of the Auth Key."
+const tokenRefused = (error: Tagged, address: Address): string =>
+  Advice.refused(error, address) ?? "Check --scope: each scope must be a scope of the Auth Key."
 
-const steps: Readonly<Record<string, (error: Tagged, address: Address.Address) => string | undefined>> = {
+const steps: Readonly<Record<string, (error: Tagged, address: Address) => string | undefined>> = {
   ConfigError: ({ cause }) => missing(countOf(cause)),
   AuthenticationFailed: refused,
   WrongCredentials: refused,
   ScopeNotGranted: refused,
   AudienceRefused: refused,
   TokenRefused: tokenRefused,
-  TransportFailure: Address.unreachable,
-  TokenUnavailable: Address.unreachable,
-  TimedOut: Address.late,
-  Stalled: Address.late,
-  UnexpectedResponse: Address.unexpected,
-  UnexpectedTokenResponse: Address.unexpected,
-  ServiceFailure: Address.refused,
+  TransportFailure: Advice.unreachable,
+  TokenUnavailable: Advice.unreachable,
+  TimedOut: Advice.late,
+  Stalled: Advice.late,
+  UnexpectedResponse: Advice.unexpected,
+  UnexpectedTokenResponse: Advice.unexpected,
+  ServiceFailure: Advice.refused,
   StatisticsMissingRegion: () => "Set --region to a region such as eu-west-1, or to all.",
   JobSlotStatisticsMissingRegion: () => "Set --region to a region such as eu-west-1, or to all.",
   JournalFailed: () => "Set --journal to a folder that can be written.",
@@ -144,7 +159,7 @@ export const isOfSettings = (error: unknown): boolean =>
  * @since 0.1.0
  * @category getters
  */
-export const fromError = (error: unknown, address: Address.Address = {}): string | undefined =>
+export const fromError = (error: unknown, address: Address = {}): string | undefined =>
   Option.match(decode(error), {
     onNone: () => undefined,
     onSome: (tagged) => (Object.hasOwn(steps, tagged._tag) ? steps[tagged._tag]?.(tagged, address) : undefined)

@@ -209,6 +209,7 @@ export const runner = (options: Options): HostLayer =>
     Effect.gen(function* () {
       yield* check("DurablePostgres.runner", options)
       const described = Announcing.layer({
+        log: Effect.logInfo,
         store: storeOf(options),
         details: [Host.describeUploads(options.uploads), `expiry ${Duration.format(expiryOf(options))}`],
         after: "the other runners continue its jobs"

@@ -137,6 +137,7 @@ export const layer = (
       yield* Migrations.run
       yield* Deployment.join({ fingerprints, isAlone: true, runs: true })
       const described = Announcing.layer({
+        log: Effect.logDebug,
         store: Printable.escape(path),
         details: [Host.describeUploads(options.uploads)],
         after: "its jobs continue when a process opens the database"

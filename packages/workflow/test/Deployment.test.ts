@@ -8,6 +8,7 @@ import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
+import * as References from "effect/References"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import * as Redacted from "effect/Redacted"
 import { DatabaseSync } from "node:sqlite"
@@ -81,10 +82,16 @@ layer(live, { excludeTestServices: true })("An embedded database", (it) => {
   it.effect("is named in the first and the last line of its runner", () =>
     Effect.gen(function* () {
       const { database } = yield* folder
-      assert.deepStrictEqual(yield* lines(DurableSqlite.layer(database, { uploads: 3 })), [
-        `Info: A runner of durable jobs is ready: ${database}, 3 files at a time`,
-        `Info: The runner of durable jobs in ${database} has ended: its jobs continue when a process opens the database`
-      ])
+      const runner = DurableSqlite.layer(database, { uploads: 3 })
+      assert.deepStrictEqual(yield* lines(runner), [], "a program with a runner inside prints only its own lines")
+      const all = lines(runner).pipe(Effect.provideService(References.MinimumLogLevel, "Debug"))
+      assert.deepStrictEqual(
+        (yield* all).filter((line) => line.includes("runner of durable jobs")),
+        [
+          `Debug: A runner of durable jobs is ready: ${database}, 3 files at a time`,
+          `Debug: The runner of durable jobs in ${database} has ended: its jobs continue when a process opens the database`
+        ]
+      )
     })
   )
 

@@ -3,18 +3,10 @@
  * the proxy, the certificate or the network. All functions are pure.
  */
 import * as ExitCode from "../ExitCode.ts"
+import type { Address } from "../NextStep.ts"
 import type * as Proxy from "./proxy.ts"
 
-/**
- * The settings on which the way to the service depends.
- *
- * - `baseUrl`: ASSEMBLY_BASE_URL. Undefined if the variable is not a URL.
- * - `proxyOf`: the proxy of the requests to a host.
- */
-export interface Address {
-  readonly baseUrl?: URL | undefined
-  readonly proxyOf?: ((host: string) => Proxy.Route | undefined) | undefined
-}
+export type { Address } from "../NextStep.ts"
 
 /** The fields of an error that show how far its request came. */
 export interface Failure {

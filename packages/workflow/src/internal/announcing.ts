@@ -6,8 +6,10 @@ import * as Layer from "effect/Layer"
  * - `store`: the database, without its password.
  * - `details`: the options that say how the runner behaves.
  * - `after`: what becomes of the jobs of the runner after its end.
+ * - `log`: writes a line. A runner inside a program writes debug lines, because it is not the purpose of the program.
  */
 interface Options {
+  readonly log: (line: string) => Effect.Effect<void>
   readonly store: string
   readonly details: ReadonlyArray<string>
   readonly after: string
@@ -15,19 +17,19 @@ interface Options {
 
 /** Logs a line when `runner` is ready, and a line when it has released everything. */
 export const layer =
-  ({ after, details, store }: Options) =>
+  ({ after, details, log, store }: Options) =>
   <A, E, R>(runner: Layer.Layer<A, E, R>): Layer.Layer<A, E, R> =>
     Layer.unwrap(
       Effect.gen(function* () {
         let isReady = false
         // Added before the runner is built, so that it runs after the runner has closed.
         yield* Effect.addFinalizer(() =>
-          isReady ? Effect.logInfo(`The runner of durable jobs in ${store} has ended: ${after}`) : Effect.void
+          isReady ? log(`The runner of durable jobs in ${store} has ended: ${after}`) : Effect.void
         )
         return Layer.tap(runner, () =>
           Effect.suspend(() => {
             isReady = true
-            return Effect.logInfo(`A runner of durable jobs is ready: ${[store, ...details].join(", ")}`)
+            return log(`A runner of durable jobs is ready: ${[store, ...details].join(", ")}`)
           })
         )
       })

@@ -191,14 +191,13 @@ export const make = ({ begun, ended, held, outage, patience, places, sending }: 
   }
 
   /**
-   * Sends an attempt, and repeats the transfer while the service refuses the credentials or the account of the runner,
-   * or the database fails.
+   * Sends an attempt, and repeats the transfer while the service refuses the credentials or the account of the runner.
    */
   const once = (attempt: Store.Attempt, execution: string, isTakenOver: boolean) =>
     places(isTakenOver, (files) =>
       transfer(attempt, { execution, files, held: held(execution) }).pipe(
         Effect.tapError((error) => explain(attempt, error)),
-        // While it repeats, the attempt keeps its place, because another job would fail as well.
+        // While it repeats, the attempt keeps its place, because the service would refuse another job as well.
         Effect.retry({ while: Transfer.isRefusal, schedule: pauses })
       )
     ).pipe((use) =>
