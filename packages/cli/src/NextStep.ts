@@ -64,7 +64,7 @@ const repeat = (failed: Tagged, address: Address.Address): string => {
 }
 
 /**
- * What to do about a number of variables that are not set.
+ * What to do if `count` variables are not set.
  *
  * @since 0.1.0
  * @category constants
@@ -78,7 +78,10 @@ export const missing = (count: number): string => {
 const countOf = (cause: unknown): number =>
   Schema.isSchemaError(cause) ? new Set(Input.fromSchemaIssue(cause.issue).map(({ path }) => path.join("_"))).size : 0
 
-/** The refusal of a token request. A server without this request is not the service, or the address is wrong. */
+/**
+ * What to do after the refusal of a token request. A server without a token endpoint is not the service, or
+ * ASSEMBLY_BASE_URL has a wrong path.
+ */
 const tokenRefused = (error: Tagged, address: Address.Address): string =>
   Address.refused(error, address) ?? "Check --scope: each scope must be a scope of the Auth Key."
 
@@ -123,7 +126,7 @@ const ofSettings = new Set([
   "UnexpectedTokenResponse"
 ])
 
-/** The errors that only say what another error prevented. */
+/** The errors that contain their cause as another error, and say only what this cause prevented. */
 const wrappers = new Set(["UploadFailed", "NotDeleted", "NotAllCompleted"])
 
 /**
@@ -138,8 +141,8 @@ export const isOfSettings = (error: unknown): boolean =>
   )
 
 /**
- * The next step after an error, as one sentence. Undefined if the error itself says what to do. `address` is the way to
- * the service.
+ * The next step after an error, as one sentence. The result is undefined if the error itself says what to do. `address`
+ * has ASSEMBLY_BASE_URL and the proxy.
  *
  * @since 0.1.0
  * @category getters

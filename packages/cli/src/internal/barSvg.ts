@@ -12,7 +12,7 @@ interface Part {
   readonly values: ReadonlyArray<number>
 }
 
-/** The base of the steps of the value axis: 1000 for counts, 1024 for bytes. */
+/** One chart. `base` is the base of the steps of the value axis: 1000 for counts, 1024 for bytes. */
 export interface Chart {
   readonly title: string
   readonly unit: string
@@ -151,7 +151,7 @@ const draw = (chart: Chart, axis: TimeAxis.TimeAxis, width: number, y: number): 
       if (value === 0) return ""
       const lower = place(below)
       below += value
-      // Every value except zero is visible.
+      // The rectangle of a value above zero is at least 1 unit high, so that it is visible.
       const tall = Math.max(1, lower - place(below))
       return `<rect class="${tone}" x="${round(from)}" y="${round(lower - tall)}" width="${round(wide)}" height="${round(tall)}"/>`
     })

@@ -60,11 +60,15 @@ const read = (option: string, value: string, rounding: Rounding) =>
 /** A moment as the flags take it. */
 const format = (moment: DateTime.Utc): string => `${DateTime.formatIso(moment).slice(0, 19)}Z`
 
-/** The clock of the service may be ahead of this clock. The client corrects a difference of up to an hour. */
+/**
+ * How far a period without `until` may begin in the future, because the clock of the service may be ahead of this
+ * clock. The client corrects a difference of up to an hour.
+ */
 const tolerance = Duration.hours(1)
 
 /**
- * Refuses a period that ends before it begins, because it contains nothing. Without `until`, the period ends now.
+ * Refuses an empty period: one that does not begin before `until`. Without `until`, refuses a period that begins in the
+ * future.
  */
 export const checkPeriod = (
   since: DateTime.Utc,

@@ -43,7 +43,7 @@ const pieces = (word: string, cells: number): ReadonlyArray<string> => {
 
 /**
  * Breaks a printable text into lines of at most `cells` cells. Lines are broken between words. A word that is longer
- * than a line makes its line longer, or is cut with `breakWords`.
+ * than a line stays whole, or is broken into pieces with `breakWords`.
  */
 export const wrap = (text: string, cells: number, { breakWords = false } = {}): ReadonlyArray<string> => {
   const lines: Array<string> = []

@@ -33,7 +33,7 @@ const mistyped = (error: CliError.UnrecognizedOption | CliError.UnknownSubcomman
   return error.suggestions.length === 0 ? first : `${first}; did you mean ${error.suggestions.join(" or ")}?`
 }
 
-/** The error as one line. Undefined if the error is not about an invalid value or a mistyped name. */
+/** The error as one line. The result is undefined if the error is not about an invalid value or a mistyped name. */
 export const of = (error: unknown): string | undefined => {
   if (isInvalidValue(error)) return invalid(error)
   return isMistyped(error) ? mistyped(error) : undefined
