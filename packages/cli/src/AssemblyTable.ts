@@ -130,7 +130,7 @@ const columns = ({ hasErrors, now, stateOf }: Shown): ReadonlyArray<Table.Column
 ]
 
 /**
- * - `now`: the time that the ages in a narrow terminal refer to. Without it, the table has dates.
+ * - `now`: the time that the ages in a narrow terminal refer to. Without `now`, the table has dates in every terminal.
  *
  * @since 0.1.0
  * @category models

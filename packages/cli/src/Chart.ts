@@ -84,8 +84,8 @@ const frameOf = (options: Options, wanted: number): Frame => {
 
 /**
  * The frame of all charts. The labels change the width of the plot, the width changes the sums of the bars, and the
- * sums change the labels. Therefore the loop makes wider frames until all labels fit. If the labels become too wide for
- * the plot, the charts have no labels, and the loop ends.
+ * sums change the labels. Therefore the loop makes frames with wider and wider labels until all labels fit. If the
+ * labels become too wide for the plot, the charts have no labels, and the loop ends.
  */
 const frame = (all: ReadonlyArray<Series>, options: Options): Frame => {
   const widest = ({ axis }: Frame): number =>

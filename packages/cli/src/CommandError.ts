@@ -20,8 +20,8 @@ export class InvalidDocument extends Schema.TaggedError<InvalidDocument>()("Inva
 }
 
 /**
- * A flag has an invalid value, which the command detected only when it used the value. `code` is the code of the
- * system, if it refused the value.
+ * A flag has an invalid value, which the command detected only when it used the value. `code` is the error code of the
+ * operating system, if the system refused the value.
  *
  * @since 0.1.0
  * @category errors

@@ -13,13 +13,13 @@ interface Measure {
   readonly at: number
   readonly sent: bigint
   readonly rate: number | undefined
-  /** Whether the measurement is paused until `sent` changes. */
+  /** Whether the measurement of the speed is paused until `sent` changes. */
   readonly isPaused?: boolean
 }
 
 /**
- * The progress of a transfer. `sent` bytes were sent; `acknowledged` bytes are stored for good. `total` is undefined
- * while it is unknown. Times are milliseconds since 1970.
+ * The progress of a transfer. `sent` bytes were sent; the server has stored `acknowledged` bytes. `total` is the size,
+ * which is undefined while it is unknown. Times are milliseconds since 1970.
  *
  * @since 0.1.0
  * @category models
@@ -138,8 +138,8 @@ export const inherit = (progress: Progress, change: { readonly now: number; read
 })
 
 /**
- * Pauses the measurement until the number of sent bytes changes, so that the time without a transfer does not change
- * the speed.
+ * Pauses the measurement of the speed until the number of sent bytes changes, so that the time without a transfer does
+ * not change the speed.
  *
  * @since 0.1.0
  * @category combinators

@@ -77,8 +77,8 @@ const drawingWidth = (columns: number): number => (columns === 0 ? 80 : columns)
  *   `begins`, the bar is drawn from the start.
  * - `isEnd`: returns whether all bytes are stored after this event.
  * - `after`: the name of the work that follows the upload, such as `Processing`, if any.
- * - `work`: returns the progress of the work of `after`, such as `3 results`. The result is empty if the work has no
- *   progress yet, and undefined if the event does not change the progress.
+ * - `work`: returns the progress of the work of `after`, such as `3 results`. The result is empty if this work has no
+ *   progress yet, and undefined if the event does not change its progress.
  *
  * @since 0.1.0
  * @category models

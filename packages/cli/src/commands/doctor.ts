@@ -124,7 +124,7 @@ const settings = Effect.gen(function* () {
   return Health.good("settings", sources.join(", "))
 })
 
-/** An id that no Assembly has, because ids are random. */
+/** A valid id that no Assembly has, because ids are random. */
 const nobody = Assembly.AssemblyId.make("0".repeat(32))
 
 /** Whether an error shows that the service itself answered. */

@@ -34,7 +34,7 @@ const concurrency = 8
  */
 const patience = "5 seconds"
 
-/** An unfinished upload, and what the service has of it. */
+/** An unfinished upload, and the Status of its Assembly at the service. */
 interface Kept extends UnfinishedUploads.Upload {
   /** `status` is `None` if the service has no such Assembly, and undefined if the Status could not be read. */
   readonly status: Option.Option<Assembly.Status> | undefined

@@ -1,5 +1,5 @@
 /**
- * The line that names the next command. A command writes this line after its output. Only a person gets this line: it
+ * The line that names the next command. A command writes this line after its output. The line is only for a person: it
  * is written to the standard error, and only if both outputs are terminals.
  */
 import * as Assembly from "@assembly-effect/schema/Assembly"
@@ -17,12 +17,12 @@ export const ofStatus = (status: Assembly.Status): string | undefined => {
   return ResultFiles.of(status).some(ResultFiles.hasUrl) ? `assembly results download ${id} -o results` : undefined
 }
 
-/** Writes the next step of a user. */
+/** Writes the next step of a user, if there is one. */
 export const suggest = Effect.fnUntraced(function* (step: string | undefined) {
   const { canAnimate } = yield* TerminalCapabilities.TerminalCapabilities
   const columns = yield* Output.standardError.columns
   if (step !== undefined && canAnimate && columns > 0) yield* Output.hint(`Next: ${step}`)
 })
 
-/** Writes the next step with an Assembly. */
+/** Writes what a user may do next with an Assembly. */
 export const suggestFor = (status: Assembly.Status): Effect.Effect<void> => suggest(ofStatus(status))

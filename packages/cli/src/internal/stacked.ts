@@ -3,7 +3,8 @@ import * as Style from "../Style.ts"
 import * as Text from "./text.ts"
 
 /**
- * A name and its value, `text`. The text must be printable. `paint` is applied to each line of the text after wrapping.
+ * A name and its value, `text`. The text must be printable: the caller must have escaped its control characters.
+ * `paint` is applied to each line of the text after wrapping.
  */
 export interface Pair {
   readonly name: string

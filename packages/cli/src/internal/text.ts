@@ -7,7 +7,7 @@ const ellipsis = "…"
 /** The width of a text in terminal cells. */
 export const width = (text: string): number => CliOutput.displayWidth(text)
 
-/** Cuts a printable text to at most `cells` cells. A cut text ends in `…`. */
+/** Cuts a printable text, which has no control characters, to at most `cells` cells. A cut text ends in `…`. */
 export const truncate = (text: string, cells: number): string => {
   if (cells <= 0) return ""
   if (width(text) <= cells) return text

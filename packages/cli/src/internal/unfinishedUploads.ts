@@ -26,7 +26,8 @@ const mostNames = 3
  * An unfinished command.
  *
  * - `origin`: the origin of the service.
- * - `content`: identifies the content of the files.
+ * - `content`: a hash of the identities of the files. The identity of a file changes when its size or its modification
+ *   time changes.
  * - `folder` and `args`: the working directory and the arguments, without `--restart`.
  * - `names`: the names of the first files; `files` is the number of files, and `size` their size in bytes.
  * - `startedAt`: milliseconds since 1970.

@@ -29,8 +29,8 @@ import type * as UnfinishedUploads from "./unfinishedUploads.ts"
 import * as Waiting from "./waiting.ts"
 
 /**
- * The maximum number of retries. All retries together take about seven minutes. An upload survives a restart of the
- * server or a lost network for this time.
+ * The maximum number of consecutive failures of a file that are retried. The pauses between these retries together take
+ * about seven minutes, so an upload survives a restart of the server or a lost network for this time.
  */
 const maxRetries = 20
 
@@ -173,7 +173,7 @@ const reasonOf = (error: UploadJob.JobError): string => {
   return `the service is gone, and it is not known whether it has ${lost} of ${error.files.length} files`
 }
 
-/** Whether this command or an earlier one has an Assembly that the same command continues. */
+/** Whether this command or an earlier one has created an Assembly that the user can continue with the same command. */
 const hasUpload = ({ isKept }: Settings, { earlier, status }: Seen): boolean =>
   isKept && (status !== undefined || earlier !== undefined)
 
