@@ -101,8 +101,8 @@ export const fromError = (error: unknown): number => {
   if (!Predicate.isObjectKeyword(error)) return codes.failed
   const [first, ...others] = new Set(causesOf(error).map(fromError))
   if (first !== undefined) return others.length === 0 ? first : codes.failed
-  // Effect also fails with `ShowHelp` when it shows the help of a group of commands. This is not a failure of the
-  // command.
+  // Effect also fails with `ShowHelp` when it shows the help of a group of commands. Such a `ShowHelp` is not a failure
+  // of the command.
   if (Predicate.isTagged(error, "ShowHelp")) return Runtime.getErrorExitCode(error) === 0 ? codes.done : codes.usage
   if (Runtime.errorExitCode in error) return Runtime.getErrorExitCode(error)
   const tag = "_tag" in error && Predicate.isString(error._tag) ? error._tag : ""

@@ -11,8 +11,9 @@ import * as Text from "./internal/text.ts"
  *
  * - `value`: the text of a cell. The text is not trusted: control characters are made visible.
  * - `align`: left by default.
- * - `below`: if the whole table does not fit into the terminal, each text that is not empty is a line below its row,
- *   instead of a cell. Such a line does not show the title of the column, so the text must be clear without the title.
+ * - `below`: if the whole table does not fit into the terminal, the column has no cells. Instead, each text of the
+ *   column that is not empty is a line below its row. Such a line does not show the title of the column, so the text
+ *   must be clear without the title.
  * - `keep`: a cell is never cut.
  * - `least`: the minimum width to which the column may be cut, in cells; 6 by default.
  * - `optional`: in a narrow terminal, the column may be left out. A line below the table names each column that is left

@@ -99,7 +99,7 @@ const filesBelow = (
       const info = yield* LocalFile.stat(at)
       if (info.type !== "Directory") found.push(at)
       else if (Result.isSuccess(yield* Effect.result(fs.readLink(at)))) {
-        // The link is not followed, because it may lead to a folder above, and the search would not end. If this
+        // The link is not followed, because it may lead to a folder above it, so that the search would not end. If this
         // program skipped the link silently, the upload would be incomplete.
         return yield* refuse(at, "is a link to a folder, which is not followed; remove the link, or upload its target")
       } else found.push(...(yield* filesBelow(at)))

@@ -97,7 +97,7 @@ const credentialFlags = {
   )
 }
 
-/** The given Auth Key and its secret. The result is undefined if neither was given. */
+/** The given Auth Key and its secret. The result is undefined if neither the key nor the secret was given. */
 const credentialsOf = (key: Option.Option<string>, secret: Option.Option<Redacted.Redacted>) => {
   if (Option.isNone(key) && Option.isNone(secret)) return Effect.undefined
   return Option.isSome(key) && Option.isSome(secret) && key.value !== "" && Redacted.value(secret.value) !== ""

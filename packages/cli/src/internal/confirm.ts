@@ -20,8 +20,9 @@ export const yesFlag = Flag.Boolean("yes").pipe(
 )
 
 /**
- * What a command deletes. `one` and `many` are the words for one thing and for several. `describe` returns another name
- * of a thing, because nobody knows things by their ids.
+ * What a command deletes. `one` and `many` are the words for one thing and for several. `ids` are the things as the
+ * user has named them. `describe` returns a second identification of a thing: for example the path for the id of an
+ * asset, or the id for the name of a Template.
  */
 export interface Things<Id extends string, E, R> {
   readonly ids: ReadonlyArray<Id>
@@ -36,7 +37,10 @@ const nameOf = ({ ids, many, one }: Pick<Things<string, never, never>, "ids" | "
 /** The maximum number of listed things. If there are more things, one more line has the number of the others. */
 const mostListed = 10
 
-/** Lists the things, each with its other name. A thing that cannot be read is listed without another name. */
+/**
+ * Lists the things as the user has named them, each with its second identification. A thing that cannot be read is
+ * listed without this identification.
+ */
 const list = Effect.fnUntraced(function* <Id extends string, E, R>({ describe, ids }: Things<Id, E, R>) {
   const names = yield* Effect.forEach(ids.slice(0, mostListed), (id) => Effect.option(describe(id)), {
     concurrency: mostListed

@@ -15,7 +15,10 @@ export const flag = Flag.String("journal").pipe(
   Flag.optional
 )
 
-/** The folder of `--journal`, or else the folder of `StateFolder`. The result is `None` if there is neither. */
+/**
+ * The folder of `--journal`, or else the folder of `StateFolder`. The result is `None` if the flag is not given and
+ * `StateFolder` has no folder.
+ */
 export const of = Effect.fnUntraced(function* (typed: Option.Option<string>) {
   if (Option.isNone(typed)) return yield* StateFolder.uploads
   const fs = yield* FileSystem.FileSystem

@@ -17,7 +17,7 @@ const readPackage = (): Package =>
 
 const numbersOf = (version: string): ReadonlyArray<number> => (version.match(/\d+/g) ?? []).slice(0, 3).map(Number)
 
-/** Whether a version is lower than the minimum. Both are compared by their first three numbers. */
+/** Whether a version is lower than the minimum. Only the first three numbers of both versions are compared. */
 const isOlder = (version: string, minimum: string): boolean => {
   const least = numbersOf(minimum)
   const difference = numbersOf(version)
@@ -35,8 +35,8 @@ const unread = 141
 /**
  * Reports a standard output that cannot be written, and makes the process fail. Node ignores the failures of its
  * console, but a full disk must not look like a success: the output may be a secret that is never shown again. If the
- * reader of a pipe has ended, it needs no more output, so the process fails without a message. A failure of the standard
- * error is ignored, because there is no place to report it.
+ * reader of a pipe has ended, this reader needs no more output, so the process fails without a message. A failure of
+ * the standard error is ignored, because there is no place to report it.
  */
 const reportLost = (): void => {
   process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
@@ -65,9 +65,9 @@ const signals = ["SIGINT", "SIGTERM"] as const
  * Until the program runs and receives signals itself, ends the process with the exit code 130 after SIGINT (Ctrl-C) or
  * SIGTERM.
  *
- * The listener stays when the program runs. If it were removed after a signal has arrived, but before Node calls it,
- * Node would lose the signal. The listener removes itself at the first signal, so that the second signal ends the
- * process.
+ * The listener stays when the program runs. If the listener were removed after a signal has arrived, but before Node
+ * calls the listener, Node would lose the signal. The listener removes itself at the first signal, so that the second
+ * signal ends the process.
  */
 const listen = (): { readonly handOver: () => void } => {
   let isRunning = false

@@ -20,7 +20,7 @@ export const find = (template: string): Effect.Effect<string, TemplateError, Ass
     Effect.catchTag("TemplateNotFound", () => Effect.fail(new CommandError.UnknownTemplate({ template })))
   )
 
-/** Matches the ids that the service makes. A service of a test may have Templates with other ids. */
+/** Matches the ids that the service makes. A service for tests may have Templates with other ids. */
 const usualId = /^[0-9a-f]{32}$/
 
 /**

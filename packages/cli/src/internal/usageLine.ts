@@ -18,7 +18,7 @@ const paths: ReadonlyArray<readonly [words: RegExp, rule: string]> = [
 
 /**
  * Says once what a flag or an argument expects. The parser adds `Expected:` to the texts of schemas, which already
- * begin with this word. The value is named only once too.
+ * begin with this word. The message also names the value only once.
  */
 const invalid = ({ expected, kind, option, value }: CliError.InvalidValue): string => {
   const rule = expected.replace(/^(?:Schema validation failed: *)+/, "").replace(/^(?:Expected:? +){2,}/, "Expected ")
