@@ -28,7 +28,10 @@ const durationWith =
   ({ execution_duration: seconds }: AssemblyList.Entry): string =>
     typeof seconds === "number" ? format(Duration.seconds(seconds)) : Cells.unknown
 
-/** The maximum width of the names of all files, in cells. Wider names are shown as the first name and a number. */
+/**
+ * The maximum width of the names of all files, in cells. If the names are wider, the cell has the first name and the
+ * number of the other files.
+ */
 const mostCells = 40
 
 /** The first of the names of the files, and the number of files. The service names only the first files. */
@@ -38,7 +41,10 @@ const namesOf = ({ files, num_input_files: count }: AssemblyList.Entry) => {
   return { first: Printable.escape(names[0] ?? ""), number, isComplete: number === names.length }
 }
 
-/** The names of the files, or the first name and the number of the other files. The service joins names with commas. */
+/**
+ * The names of the files, or the first name and the number of the other files. The service sends the names as one text,
+ * joined with commas.
+ */
 const filesOf = (entry: AssemblyList.Entry): string => {
   if (!entry.files) return Cells.unknown
   const { first, isComplete, number } = namesOf(entry)
@@ -124,7 +130,7 @@ const columns = ({ hasErrors, now, stateOf }: Shown): ReadonlyArray<Table.Column
 ]
 
 /**
- * - `now`: the time that the ages in a narrow terminal refer to. Without it, the table has dates.
+ * - `now`: the time that the ages in a narrow terminal refer to. Without `now`, the table has dates in every terminal.
  *
  * @since 0.1.0
  * @category models
@@ -153,8 +159,8 @@ export const render = (entries: ReadonlyArray<AssemblyList.Entry>, options: Opti
 const common = { id: "0".repeat(32), created: "2026-01-01T00:00:00Z" }
 
 /**
- * Entries whose cells have the usual widths. The columns fit these entries too, because later pages may have such
- * entries.
+ * Entries whose cells have the usual widths. The columns are wide enough for these entries, even if the first page has
+ * narrower entries, because later pages may have entries of the usual widths.
  */
 const usual: ReadonlyArray<AssemblyList.Entry> = [
   { ...common, ok: "REQUEST_ABORTED", bytes_received: 1000 * 1024 * 1024, execution_duration: 59 * 60 + 59 },

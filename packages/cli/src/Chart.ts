@@ -1,5 +1,5 @@
 /**
- * Bar charts of a time series for the terminal. Pure: takes points and returns lines.
+ * Bar charts of a time series for the terminal. All functions are pure: they take points and return lines.
  */
 import * as Printable from "@assembly-effect/schema/Printable"
 import type * as DateTime from "effect/DateTime"
@@ -38,7 +38,7 @@ export interface Series {
 /**
  * - `from`, `to`: the window to show, in milliseconds. The right end of the axis is labelled `now`.
  * - `granularity`: the length of the bucket of one point, in milliseconds.
- * - `width`: the width of the terminal in cells, 80 by default. No line is longer.
+ * - `width`: the width of the terminal in cells, 80 by default. No line is wider than the terminal.
  * - `height`: the height of the tallest bar in rows, 4 by default.
  *
  * @since 0.1.0
@@ -57,7 +57,7 @@ const blocks = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"] as 
 const full = blocks.length - 1
 const maxBarCells = 6
 
-/** A narrower plot has no space for its labels. */
+/** The minimum width of a plot that has labels, in cells. */
 const minPlotCells = 12
 
 /** The time axis that all charts share, and the widths of the labels and of the plot in cells. */
@@ -84,8 +84,8 @@ const frameOf = (options: Options, wanted: number): Frame => {
 
 /**
  * The frame of all charts. The labels change the width of the plot, the width changes the sums of the bars, and the
- * sums change the labels. Therefore the labels of a frame are measured until they fit. If they become too wide, the
- * charts have no labels, and the loop ends.
+ * sums change the labels. Therefore the loop makes frames with wider and wider labels until all labels fit. If the
+ * labels become too wide for the plot, the charts have no labels, and the loop ends.
  */
 const frame = (all: ReadonlyArray<Series>, options: Options): Frame => {
   const widest = ({ axis }: Frame): number =>
@@ -102,7 +102,7 @@ const frame = (all: ReadonlyArray<Series>, options: Options): Frame => {
 /** The character in one row of a bar that is `eighths` eighths of a row high. */
 const cell = (eighths: number, row: number): string => blocks[Math.min(full, Math.max(0, eighths - row * full))] ?? " "
 
-/** The height of a bar in eighths of a row. Every value except zero is visible. */
+/** The height of a bar in eighths of a row. A value above zero is at least one eighth high, so that it is visible. */
 const toEighths = (value: number, max: number, height: number): number =>
   value === 0 ? 0 : Math.max(1, Math.round((value / max) * height * full))
 
@@ -151,9 +151,9 @@ const draw = (
 }
 
 /**
- * Renders time series as charts with the same time axis. The y axis of each chart shows its largest value. The x axis
- * has ticks at calendar times, and its right end is labelled `now`. Points that share a bar are added up, so the values
- * must be counts or sizes, not averages. A series without values is one line.
+ * Renders time series as charts with the same time axis. The y axis of each chart shows the largest value of this
+ * chart. The x axis has ticks at calendar times, and its right end is labelled `now`. Points that share a bar are added
+ * up, so the values must be counts or sizes, not averages. A series without values is one line.
  *
  * @example
  * Chart.render([{ title: "Failed", points, format: Format.count, colour: "red" }], { from, to, granularity: 3_600_000 })

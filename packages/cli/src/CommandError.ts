@@ -20,8 +20,8 @@ export class InvalidDocument extends Schema.TaggedError<InvalidDocument>()("Inva
 }
 
 /**
- * The value of a flag is invalid, which was known only when the flag was used. `code` is the code of the system, if it
- * refused the value.
+ * A flag has an invalid value, which the command detected only when it used the value. `code` is the error code of the
+ * operating system, if the system refused the value.
  *
  * @since 0.1.0
  * @category errors
@@ -76,7 +76,8 @@ export class NotDeleted extends Schema.TaggedError<NotDeleted>()("NotDeleted", {
 /**
  * An upload failed with `cause`, which determines the error line and the exit code. `assembly` says what the same
  * command does when it is run again: it continues the upload (`kept`), or uploads into a new Assembly (`ended`).
- * `isRestarted`: whether the command had `--restart`, without which it continues the upload.
+ * `isRestarted`: whether the command had `--restart`. To continue the upload, the user must run the command without
+ * this flag.
  *
  * @since 0.1.0
  * @category errors

@@ -32,7 +32,8 @@ const names = [
  * - `has`: the variables of this program that the file sets.
  * - `loaded`: the variables whose values this program takes from the file. If the environment sets a variable too, the
  *   program uses the value of the environment.
- * - `ignored`: why the file is not used, although it sets variables of this program. Undefined if the file is used.
+ * - `ignored`: why the whole file is ignored, although it sets variables of this program. `ignored` is undefined if the
+ *   environment has no Auth Key and no secret, or if the file sets no variable of this program.
  * - `problems`: what in the file cannot be read, each problem with the path of the file and the number of the line. A
  *   problem does not quote the line, because the line may contain a secret.
  *
@@ -48,7 +49,7 @@ export interface Report {
 }
 
 /**
- * The report about the file `.env`. Undefined if this file does not exist.
+ * The report about the file `.env`. The report is undefined if the file does not exist.
  *
  * @since 0.1.0
  * @category references
@@ -83,7 +84,7 @@ const parse = (path: string, text: string): Effect.Effect<Content> =>
     return { values, problems }
   })
 
-/** The content of the file at `path`. Undefined if this file does not exist. */
+/** The content of the file at `path`. The result is undefined if the file does not exist. */
 const read = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   return yield* Effect.flatMap(fs.readFileString(path), (text) => parse(path, text)).pipe(
@@ -150,7 +151,8 @@ const origins = Effect.fnUntraced(function* ({ loaded, path }: Report) {
 
 /**
  * What a user whose settings are missing or refused must know about the file: why the file is not used, which variables
- * it sets besides those of the environment, and which of its lines cannot be read. Empty if there is no such problem.
+ * come from the file and which come from the environment, and which lines of the file cannot be read. The result is
+ * empty if there is nothing to say.
  *
  * @since 0.1.0
  * @category getters

@@ -43,7 +43,10 @@ const variables: Readonly<Record<string, string>> = {
   secret: "ASSEMBLY_AUTH_SECRET"
 }
 
-/** The operations whose input is settings and arguments of the user. Their names mean nothing to the user. */
+/**
+ * The operations whose input comes from the settings and arguments of the user. The error line leaves out the names of
+ * these operations, because they mean nothing to the user.
+ */
 const settings = new Set(["AssemblyClient.layer", "AssemblyUpload", "UndiciClient.layer"])
 
 const invalid = (issues: ReadonlyArray<{ readonly path: ReadonlyArray<PropertyKey>; readonly message: string }>) =>
@@ -58,7 +61,7 @@ const invalid = (issues: ReadonlyArray<{ readonly path: ReadonlyArray<PropertyKe
 const advice = [
   ["with restart: true if the upload is in a journal", "with --restart"],
   ["remove the entry with forget, and run the upload again", "delete the entry in the folder of --journal"],
-  // `NextStep` gives the same advice with the name of the variable.
+  // This advice is removed, because `NextStep` gives the same advice with the name of the variable.
   ["; check the secret of the Auth Key", ""]
 ] as const
 
@@ -130,7 +133,7 @@ export const fromError = (error: unknown, host?: string): string =>
 
 /**
  * The error of a whole `Cause` in one line: its first typed error. A defect is a bug in this program, so its stack is
- * kept. Undefined if the cause is only an interruption.
+ * kept. The result is undefined if the cause is only an interruption.
  *
  * @since 0.1.0
  * @category formatting

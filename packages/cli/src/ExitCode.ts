@@ -7,8 +7,8 @@ import * as Predicate from "effect/Predicate"
 import * as Runtime from "effect/Runtime"
 
 /**
- * The exit codes. {@link meanings} says what each code means. `internal/launch.ts` sets the codes of an output that
- * cannot be written.
+ * The exit codes. {@link meanings} says what each code means. If the output cannot be written, `internal/launch.ts`
+ * sets the exit code.
  *
  * @since 0.1.0
  * @category constants
@@ -59,8 +59,8 @@ const kinds: Readonly<Record<string, Kind>> = {
 }
 
 /**
- * The statuses of a proxy or a gateway that did not get a response of the service. The service was not reached, whatever
- * the error of such a response is.
+ * The statuses of a proxy or a gateway that did not get a response of the service. The kind of an error with such a
+ * status is `network`, unless {@link kinds} names the error.
  *
  * @since 0.1.0
  * @category constants
@@ -68,8 +68,9 @@ const kinds: Readonly<Record<string, Kind>> = {
 export const gatewayStatuses: ReadonlySet<unknown> = new Set([407, 502, 503, 504])
 
 /**
- * The kind of an error that {@link kinds} does not name. Without a status, a token request got no response. With the
- * status 404, there are no tokens at the address, whatever the credentials are.
+ * The kind of an error that {@link kinds} does not name. `TokenUnavailable` without a status means that the token
+ * request got no response. `TokenRefused` with the status 404 means that the address has no token endpoint, so the
+ * credentials are not the cause.
  */
 const kindOfStatus = (error: object): Kind => {
   const status = "status" in error ? error.status : undefined
@@ -100,8 +101,8 @@ export const fromError = (error: unknown): number => {
   if (!Predicate.isObjectKeyword(error)) return codes.failed
   const [first, ...others] = new Set(causesOf(error).map(fromError))
   if (first !== undefined) return others.length === 0 ? first : codes.failed
-  // Effect also fails with `ShowHelp` when it shows the help of a group of commands. This is not a failure of the
-  // command.
+  // Effect also fails with `ShowHelp` when it shows the help of a group of commands. Such a `ShowHelp` is not a failure
+  // of the command.
   if (Predicate.isTagged(error, "ShowHelp")) return Runtime.getErrorExitCode(error) === 0 ? codes.done : codes.usage
   if (Runtime.errorExitCode in error) return Runtime.getErrorExitCode(error)
   const tag = "_tag" in error && Predicate.isString(error._tag) ? error._tag : ""

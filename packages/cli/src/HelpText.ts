@@ -33,13 +33,16 @@ const exitCodes: ReadonlyArray<Row> = Object.entries(ExitCode.codes).map(([kind,
   ExitCode.meanings[kind as keyof typeof ExitCode.codes]
 ])
 
-/** Longer terms are on a line of their own. */
+/** The maximum width of a term beside its explanation, in cells. A longer term is on a line of its own. */
 const longestTerm = 24
 
-/** In a narrower terminal, the explanation is below its term. */
+/**
+ * The minimum width of a terminal with two columns, in cells. In a narrower terminal, each explanation is below its
+ * term.
+ */
 const narrow = 60
 
-/** Wider lines are harder to read. */
+/** The maximum width of a line, in cells, because wider lines are harder to read. */
 const widest = 100
 
 interface Layout {
@@ -57,7 +60,7 @@ const rows = (entries: ReadonlyArray<Row>, layout: Layout): ReadonlyArray<string
     const indent = isBelow ? 6 : cells + 4
     const [first = "", ...others] = indented(explanation, indent, layout)
     const painted = layout.style.green(term)
-    // A term is broken at spaces, which only the list of the values of a flag contains.
+    // A term is broken at its spaces. Only a term with the list of the values of a flag contains spaces.
     if (isBelow) {
       const [head = "", ...tail] = Text.wrap(term, layout.width - 2)
       return [`  ${layout.style.green(head)}`, ...tail.map((line) => `      ${line}`), first, ...others].filter(

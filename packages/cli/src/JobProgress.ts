@@ -11,17 +11,24 @@ import * as UploadJob from "./UploadJob.ts"
 import type * as UploadProgress from "./UploadProgress.ts"
 
 /**
- * Makes a function that returns the progress after an event. Bytes that an earlier run has sent do not count as speed.
+ * Makes a function that returns the progress after an event. The speed does not include bytes that an earlier run has
+ * sent.
  */
 const makeAdvance = (total: bigint | undefined) => {
   /** The files of which this run may have sent bytes. */
   const begun = new Set<number>()
   /** The files that the current attempt has begun. */
   const open = new Set<number>()
-  /** Whether the next Progress may be less than the last one, because the server has fewer bytes than were sent. */
+  /**
+   * Whether the next event `Progress` may report fewer bytes than the last one. The reason is that the server has
+   * stored fewer bytes than this run has sent.
+   */
   let mayFall = false
 
-  /** A file continues at an offset, or is complete from before. */
+  /**
+   * Returns the progress after an event that reports the `bytes` of a file on the server: the upload of the file
+   * continues at this offset, or the file is already complete.
+   */
   const found = (progress: ProgressBar.Progress, now: number, file: number, bytes: bigint) => {
     const isOwn = begun.has(file)
     mayFall ||= isOwn && open.has(file)
@@ -33,8 +40,9 @@ const makeAdvance = (total: bigint | undefined) => {
   }
 
   /**
-   * The sum of an attempt lacks a file until the first Progress of this file, so the shown number of bytes does not
-   * fall.
+   * Returns the progress after an event `Progress`, which has the sum of the bytes of all files. In a new attempt, the
+   * sum lacks a file until the first event of this file. Therefore a smaller sum is ignored unless `mayFall` is true,
+   * and the shown number of bytes does not fall.
    */
   const sum = (
     progress: ProgressBar.Progress,
@@ -100,8 +108,8 @@ const once = (told: Set<string>, reason: string, text: string): string | undefin
 
 /**
  * The note that an event of one file leaves on the screen. With several files, the name of the file comes first. `told`
- * holds the reasons that were shown since the last success. So an unreachable server is reported once, and the progress
- * line counts the seconds.
+ * holds the reasons that were shown since the upload last resumed. Therefore an unreachable server is reported once,
+ * and the progress line counts the seconds of the wait.
  */
 const fileNote = (
   { event, file }: Extract<AssemblyUploadEvent, { readonly _tag: "FileEvent" }>,
@@ -117,7 +125,7 @@ const fileNote = (
         `${prefix}Retrying in ${Format.duration(event.delay)} (attempt ${event.attempt}): ${event.reason}`
       )
     case "Resumed":
-      // The upload continues, so a later failure is reported again.
+      // The upload continues, so a later failure with the same reason is reported again.
       told.clear()
       return event.offset === 0n || names.length > mostNamed
         ? undefined
@@ -129,7 +137,10 @@ const fileNote = (
   }
 }
 
-/** Whether bytes are sent from this event on. If an earlier run has sent all bytes, a job has no such event. */
+/**
+ * Whether this run sends bytes from this event on. If an earlier run has sent all bytes, the result is false for every
+ * event.
+ */
 const begins = (event: UploadJob.JobEvent): boolean => {
   switch (event._tag) {
     case "AssemblyCreated":
@@ -144,7 +155,8 @@ const begins = (event: UploadJob.JobEvent): boolean => {
 }
 
 /**
- * After these errors of a file, the next attempt continues or replaces the Assembly. A note of that attempt says which.
+ * After these errors of a file, the next attempt continues or replaces the Assembly. The note of the next attempt says
+ * whether the Assembly was continued or replaced.
  */
 const undecided: ReadonlySet<string> = new Set(["CreationUnknown", "ConcatenationUnknown"])
 

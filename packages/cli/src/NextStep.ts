@@ -10,7 +10,7 @@ import * as Advice from "./internal/address.ts"
 /**
  * The settings on which the way to the service depends.
  *
- * - `baseUrl`: ASSEMBLY_BASE_URL. Undefined if the variable is not a URL.
+ * - `baseUrl`: ASSEMBLY_BASE_URL. `baseUrl` is undefined if the variable is not a URL.
  * - `proxyOf`: the proxy of the requests to a host: its address without user and password, and the environment variable
  *   that names it.
  *
@@ -79,7 +79,7 @@ const repeat = (failed: Tagged, address: Address): string => {
 }
 
 /**
- * What to do about a number of variables that are not set.
+ * What to do if `count` variables are not set.
  *
  * @since 0.1.0
  * @category constants
@@ -93,7 +93,10 @@ export const missing = (count: number): string => {
 const countOf = (cause: unknown): number =>
   Schema.isSchemaError(cause) ? new Set(Input.fromSchemaIssue(cause.issue).map(({ path }) => path.join("_"))).size : 0
 
-/** The refusal of a token request. A server without this request is not the service, or the address is wrong. */
+/**
+ * What to do after the refusal of a token request. A server without a token endpoint is not the service, or
+ * ASSEMBLY_BASE_URL has a wrong path.
+ */
 const tokenRefused = (error: Tagged, address: Address): string =>
   Advice.refused(error, address) ?? "Check --scope: each scope must be a scope of the Auth Key."
 
@@ -138,7 +141,7 @@ const ofSettings = new Set([
   "UnexpectedTokenResponse"
 ])
 
-/** The errors that only say what another error prevented. */
+/** The errors that contain their cause as another error, and say only what this cause prevented. */
 const wrappers = new Set(["UploadFailed", "NotDeleted", "NotAllCompleted"])
 
 /**
@@ -153,8 +156,8 @@ export const isOfSettings = (error: unknown): boolean =>
   )
 
 /**
- * The next step after an error, as one sentence. Undefined if the error itself says what to do. `address` is the way to
- * the service.
+ * The next step after an error, as one sentence. The result is undefined if the error itself says what to do. `address`
+ * has ASSEMBLY_BASE_URL and the proxy.
  *
  * @since 0.1.0
  * @category getters

@@ -47,7 +47,7 @@ const inTerminal = (text: string): string => {
 }
 
 /**
- * Whether everything before was written to the standard output of the process. Waits until it is written.
+ * Whether the process was able to write all earlier output to its standard output. Waits until this output is written.
  *
  * @since 0.1.0
  * @category output
@@ -81,7 +81,7 @@ export const error = (text: string): Effect.Effect<void> => Console.error(inTerm
 export const hint = (text: string): Effect.Effect<void> => Console.error(inTerminal(Printable.escape(text)))
 
 /**
- * Writes a hint for a person at a terminal. A file or a pipe gets nothing.
+ * Writes a hint for a person at a terminal. If the standard error is a file or a pipe, nothing is written.
  *
  * @since 0.1.0
  * @category output
@@ -90,7 +90,7 @@ export const hintAtTerminal = (text: string): Effect.Effect<void> =>
   Effect.suspend(() => (process.stderr.isTTY ? hint(text) : Effect.void))
 
 /**
- * Writes what a command prints after Ctrl-C before it has begun.
+ * Writes the line for a Ctrl-C that arrives before the command has begun its work.
  *
  * @since 0.1.0
  * @category output
@@ -226,7 +226,8 @@ const guarded = (console: Console.Console): Console.Console =>
 export const layer: Layer.Layer<never> = Layer.effect(Console.Console)(Effect.map(Console.Console, guarded))
 
 /**
- * The layout of the standard output. `width` is undefined in a file or a pipe, where lines are not cut.
+ * The layout of the standard output. `width` is undefined if the output is a file or a pipe, because lines are not cut
+ * there.
  *
  * @since 0.1.0
  * @category getters

@@ -18,8 +18,8 @@ import { currentAddress } from "./internal/currentAddress.ts"
 import * as Output from "./Output.ts"
 
 /**
- * Loads the modules that describe errors. They are loaded only after a failure, because they need the errors of all
- * packages.
+ * Loads the modules that describe errors. These modules are loaded only after a failure, because they need the errors
+ * of all packages.
  */
 const loadErrors = Effect.promise(async () => {
   const [ErrorLine, NextStep] = await Promise.all([import("./ErrorLine.ts"), import("./NextStep.ts")])

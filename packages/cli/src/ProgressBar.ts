@@ -1,5 +1,6 @@
 /**
- * The progress of one transfer as a value and as one line of text. Pure: the clock is an argument.
+ * The progress of one transfer as a value and as one line of text. All functions are pure: the current time is an
+ * argument.
  */
 import * as Printable from "@assembly-effect/schema/Printable"
 import * as Duration from "effect/Duration"
@@ -12,13 +13,13 @@ interface Measure {
   readonly at: number
   readonly sent: bigint
   readonly rate: number | undefined
-  /** Whether the measurement is paused until `sent` changes. */
+  /** Whether the measurement of the speed is paused until `sent` changes. */
   readonly isPaused?: boolean
 }
 
 /**
- * The progress of a transfer. `sent` bytes were sent; `acknowledged` bytes are stored for good. `total` is undefined
- * while it is unknown. Times are milliseconds since 1970.
+ * The progress of a transfer. `sent` bytes were sent; the server has stored `acknowledged` bytes. `total` is the size,
+ * which is undefined while it is unknown. Times are milliseconds since 1970.
  *
  * @since 0.1.0
  * @category models
@@ -27,17 +28,17 @@ export interface Progress {
   readonly sent: bigint
   readonly acknowledged: bigint
   readonly total: bigint | undefined
-  /** The number of bytes that an earlier run has sent. These bytes do not count as speed. */
+  /** The number of bytes that an earlier run has sent. The speed does not include these bytes. */
   readonly earlier: bigint
   readonly startedAt: number
   readonly now: number
   readonly measure: Measure
-  /** The time until which nothing is sent, because a request failed. Undefined while bytes are sent. */
+  /** The time until which nothing is sent, because a request failed. `waitsUntil` is undefined while bytes are sent. */
   readonly waitsUntil?: number | undefined
 }
 
 /**
- * A transfer that starts now.
+ * The progress of a transfer that starts now.
  *
  * @since 0.1.0
  * @category constructors
@@ -52,10 +53,10 @@ export const start = (options: { readonly total: bigint | undefined; readonly no
   measure: { at: options.now, sent: 0n, rate: undefined }
 })
 
-/** Shorter measurements are too noisy. */
+/** The minimum time of one measurement, because the speed of a shorter measurement varies too much. */
 const minMeasureMillis = 200
 
-/** The time constant of the smoothing: after this time the weight of a speed has fallen to a third. */
+/** The time constant of the smoothing: after this time, the weight of a measured speed has fallen to about a third. */
 const smoothingMillis = 2000
 
 const measureAgain = (measure: Measure, sent: bigint, now: number): Measure => {
@@ -120,8 +121,8 @@ export const resume = (progress: Progress, change: { readonly now: number; reado
 })
 
 /**
- * The progress after the service has reported `bytes` bytes of a file that an earlier run has sent. These bytes do not
- * count as speed.
+ * The progress after the service has reported that an earlier run has sent `bytes` bytes of a file. The speed does not
+ * include these bytes.
  *
  * @since 0.1.0
  * @category combinators
@@ -137,8 +138,8 @@ export const inherit = (progress: Progress, change: { readonly now: number; read
 })
 
 /**
- * Pauses the measurement until the number of sent bytes changes, so that the time without a transfer does not change
- * the speed.
+ * Pauses the measurement of the speed until the number of sent bytes changes, so that the time without a transfer does
+ * not change the speed.
  *
  * @since 0.1.0
  * @category combinators
@@ -150,8 +151,8 @@ export const pauseMeasure = (progress: Progress): Progress => ({
 })
 
 /**
- * The progress while nothing is sent until `until`, because a request failed. Until then, neither the speed nor the
- * remaining time is known.
+ * The progress of a transfer that sends nothing until the time `until`, because a request failed. Until then, neither
+ * the speed nor the remaining time is known.
  *
  * @since 0.1.0
  * @category combinators
@@ -214,7 +215,8 @@ export const rate = (progress: Progress): number | undefined => {
 }
 
 /**
- * The estimated remaining time at the current speed. Undefined if the speed is zero or the length is unknown.
+ * The estimated remaining time at the current speed. The result is undefined if the speed is zero or the length is
+ * unknown.
  *
  * @since 0.1.0
  * @category getters
@@ -238,7 +240,7 @@ const bar = (progress: Progress, cells: number, style: Style.Style): string => {
     const rest = cells - block - position
     return style.dim("░".repeat(position)) + style.cyan("▓".repeat(block)) + style.dim("░".repeat(rest))
   }
-  // An upload of zero bytes is full from the start.
+  // The bar of an upload of zero bytes is full from the start.
   const share = (bytes: bigint): number =>
     total === 0n ? cells : Math.min(cells, Number((bytes * BigInt(cells)) / total))
   const stored = share(acknowledged)

@@ -10,8 +10,8 @@ import * as Terminal from "effect/Terminal"
 import * as Output from "./Output.ts"
 
 /**
- * The services for programs that show progress. If the value is undefined, the `Terminal` of the context shows the
- * progress.
+ * The services with which a program shows progress on the standard error. If the value is undefined, the program shows
+ * progress with the `Terminal` of its own context.
  *
  * @since 0.1.0
  * @category references

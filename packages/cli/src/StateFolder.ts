@@ -23,8 +23,9 @@ export type JobServices = AssemblyClient | HttpClient.HttpClient | UploadJournal
 const variable = (name: string) => Config.option(Config.schema(Schema.NonEmptyString, name))
 
 /**
- * The folder of unfinished uploads: `$XDG_STATE_HOME/assembly/uploads`, else `~/.local/state/assembly/uploads`. On
- * Windows the folder is below `%LOCALAPPDATA%`. `None` if no environment variable names a home folder.
+ * The folder of unfinished uploads: `$XDG_STATE_HOME/assembly/uploads`, else `~/.local/state/assembly/uploads`. If
+ * neither XDG_STATE_HOME nor HOME is set, as is usual on Windows, the folder is `%LOCALAPPDATA%\assembly\uploads`. The
+ * result is `None` if none of these three variables is set.
  *
  * @since 0.1.0
  * @category getters
@@ -43,7 +44,7 @@ export const uploads = Effect.gen(function* () {
 
 /**
  * The journal of uploads in a folder. Without a folder the journal is in memory, so the next command starts a new
- * upload. If a process of this machine has ended, its uploads can be continued at once.
+ * upload. If the process that ran an upload has ended on this machine, another process can continue the upload at once.
  *
  * @since 0.1.0
  * @category layers
@@ -51,6 +52,7 @@ export const uploads = Effect.gen(function* () {
 export const journal = (folder: Option.Option<string>) =>
   Option.match(folder, {
     onNone: () => UploadJournal.layerMemory(),
-    // A user who uploads the same files on another day wants another Assembly.
+    // After this time, the same command uploads again: a user who uploads the same files on another day wants another
+    // Assembly.
     onSome: (at) => UploadJournal.layerFileSystem(at, { completedExpiry: "24 hours" })
   }).pipe(Layer.provideMerge(LeaseHolder.layer))

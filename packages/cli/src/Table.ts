@@ -1,5 +1,5 @@
 /**
- * Tables for the terminal. Pure: takes values and returns lines.
+ * Tables for the terminal. All functions are pure: they take values and return lines.
  */
 import * as Printable from "@assembly-effect/schema/Printable"
 import * as Style from "./Style.ts"
@@ -11,8 +11,9 @@ import * as Text from "./internal/text.ts"
  *
  * - `value`: the text of a cell. The text is not trusted: control characters are made visible.
  * - `align`: left by default.
- * - `below`: if the whole table does not fit into the terminal, each text that is not empty is a line below its row,
- *   instead of a cell. The title is not shown then, so the text must be understood without it.
+ * - `below`: if the whole table does not fit into the terminal, the column has no cells. Instead, each text of the
+ *   column that is not empty is a line below its row. Such a line does not show the title of the column, so the text
+ *   must be clear without the title.
  * - `keep`: a cell is never cut.
  * - `least`: the minimum width to which the column may be cut, in cells; 6 by default.
  * - `optional`: in a narrow terminal, the column may be left out. A line below the table names each column that is left
@@ -43,7 +44,7 @@ export interface Column<in Row> {
 /**
  * Options for rendering a table.
  *
- * - `width`: the width of the terminal in cells. No line is longer. Unlimited by default.
+ * - `width`: the width of the terminal in cells. No line is wider than the terminal. Unlimited by default.
  * - `empty`: the line that is shown if there are no rows, `none` by default.
  *
  * @since 0.1.0
@@ -94,7 +95,7 @@ const widthOf = <Row>(columns: ReadonlyArray<Drawn<Row>>, cells: (column: Drawn<
 
 /**
  * The columns whose minimum widths fit, in the order of the table: all columns except `optional` ones, and the most
- * important `optional` ones. Undefined if the columns that are not `optional` do not fit.
+ * important `optional` ones. The result is undefined if the columns that are not `optional` do not fit.
  */
 const choose = <Row>(columns: ReadonlyArray<Drawn<Row>>, width: number): ReadonlyArray<Drawn<Row>> | undefined => {
   const byRank = columns.toSorted((one, other) => one.rank - other.rank)
@@ -106,7 +107,10 @@ const choose = <Row>(columns: ReadonlyArray<Drawn<Row>>, width: number): Readonl
   return columns.filter((column) => chosen.has(column))
 }
 
-/** Removes cells one by one, each from the widest column that can still shrink. */
+/**
+ * Makes columns narrower until the table fits: in each step, the widest column that can still shrink loses one terminal
+ * cell.
+ */
 const shrink = <Row>(columns: ReadonlyArray<Drawn<Row>>, available: number): ReadonlyArray<number> => {
   const widths = columns.map(({ natural }) => Math.min(natural, available))
   const leasts = columns.map(({ least }) => Math.min(least, available))

@@ -44,8 +44,8 @@ const day = 24 * hour
 const week = 7 * day
 
 /**
- * The steps of a calendar. A step of another length, such as 10 hours, would show a pattern that the daily rhythm of
- * the data does not have.
+ * The calendar steps. A step of another length, such as 10 hours, would show a pattern that does not exist in data with
+ * a daily rhythm.
  */
 const steps: ReadonlyArray<readonly [millis: number, name: string]> = [
   [minute, "minute"],
@@ -69,8 +69,8 @@ const floor = (time: number, step: number): number => {
 const barsOf = (start: number, end: number, step: number): number => Math.floor((end - start) / step) + 1
 
 /**
- * Chooses the smallest calendar step whose bars fit. If no step fits, a bar lasts several weeks. If the buckets of the
- * data have an unusual length, a bar lasts several buckets.
+ * Chooses the smallest calendar step whose bars fit. If no calendar step fits, a bar lasts several weeks. If no
+ * calendar step is a whole number of buckets, a bar lasts one bucket or several buckets.
  *
  * @since 0.1.0
  * @category constructors
@@ -141,7 +141,7 @@ export interface Tick {
 
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-/** A time as `14:00`, or as `Nov 16` at midnight. Empty if the time is not a valid `DateTime`. */
+/** A time as `14:00`, or as `Nov 16` at midnight. The label is empty if the time is not a valid `DateTime`. */
 const labelOf = (time: number): string =>
   Option.match(DateTime.make(time), {
     onNone: () => "",
@@ -156,8 +156,8 @@ const dateOf = (moment: DateTime.DateTime): string => {
 const clockOf = (moment: DateTime.DateTime): string => Format.date(moment).slice(11, 16)
 
 /**
- * The end of the axis for a report that is read later: its date, or its time if the axis is shorter than two days. Empty
- * if the end is not a valid `DateTime`.
+ * The end of the axis for a report that is read later: its date, or its time if the axis is shorter than two days. The
+ * label is empty if the end is not a valid `DateTime`.
  *
  * @since 0.1.0
  * @category getters
@@ -169,7 +169,7 @@ export const endLabel = ({ end, start }: TimeAxis): string =>
   })
 
 /**
- * Ticks at calendar times, at least `minBars` bars apart. An axis of unusual steps has one tick, at its start.
+ * Ticks at calendar times, at least `minBars` bars apart. If the axis has no such tick, it has one tick at its start.
  *
  * @since 0.1.0
  * @category getters

@@ -80,7 +80,7 @@ export const withWork = <E, R>(job: Stream.Stream<AssemblyUploadEvent.AssemblyUp
         work,
         { haltStrategy: "left" }
       )
-      // A Status that was read just before the end may arrive just after the end.
+      // A Status that was read before the event `Completed` may arrive after this event, and is dropped.
       let isCompleted = false
       return Stream.filter(merged, ({ _tag }) => {
         isCompleted ||= _tag === "Completed"
@@ -90,8 +90,8 @@ export const withWork = <E, R>(job: Stream.Stream<AssemblyUploadEvent.AssemblyUp
   )
 
 /**
- * The progress of an Assembly in words after an event. Undefined if the event does not change the progress. Empty if
- * the Assembly has no progress yet.
+ * The progress of an Assembly in words after an event. The result is undefined if the event does not change the
+ * progress, and empty if the Assembly has no progress yet.
  *
  * @since 0.1.0
  * @category progress

@@ -68,15 +68,16 @@ export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInp
 /** A file that an argument names. */
 interface Found {
   readonly path: string
-  /** The name at the service with `-r`, see {@link keptPath}. */
+  /** The name of the file at the service if `-r` is given, see {@link keptPath}. */
   readonly kept: string
 }
 
 const refuse = (path: string, problem: string) => Effect.fail(new LocalFile.CannotRead({ path, problem }))
 
 /**
- * The name at the service with `-r`, for a path that a user has typed, and for the path `inside` below it. If the typed
- * path is absolute or starts with `..`, the name has only the last part of the typed path.
+ * The name of a file at the service if `-r` is given. `typed` is the path that the user has typed, and `inside` is the
+ * path of the file below the typed path. If the typed path is absolute or starts with `..`, the name has only the last
+ * part of the typed path.
  */
 const keptPath = (path: Path.Path, typed: string, inside = ""): string => {
   const normal = path.normalize(typed).replaceAll(path.sep, "/").replace(/\/$/, "")
@@ -98,7 +99,8 @@ const filesBelow = (
       const info = yield* LocalFile.stat(at)
       if (info.type !== "Directory") found.push(at)
       else if (Result.isSuccess(yield* Effect.result(fs.readLink(at)))) {
-        // A link may lead to a folder above. If this program skipped the link silently, the upload would be incomplete.
+        // The link is not followed, because it may lead to a folder above it, so that the search would not end. If this
+        // program skipped the link silently, the upload would be incomplete.
         return yield* refuse(at, "is a link to a folder, which is not followed; remove the link, or upload its target")
       } else found.push(...(yield* filesBelow(at)))
     }
@@ -113,7 +115,7 @@ const inFolder = Effect.fnUntraced(function* (folder: string) {
     : found.map((at): Found => ({ path: at, kept: keptPath(path, folder, path.relative(folder, at)) }))
 })
 
-/** The files that match a pattern, and with `isRecursive` also the folders. */
+/** The files that match a pattern. With `isRecursive`, the folders that match are included. */
 const matching = (pattern: string, isRecursive: boolean): Effect.Effect<ReadonlyArray<string>, LocalFile.CannotRead> =>
   Stream.fromAsyncIterable(
     glob(pattern, { withFileTypes: true }),
@@ -150,8 +152,8 @@ const decodeName = SchemaParser.decodeUnknownResult(DamAsset.Filename)
 const ruleOf = (issue: SchemaIssue.Issue): string => Input.fromSchemaIssue(issue)[0]?.message ?? "invalid"
 
 /**
- * Why the service would refuse a name: the first rule that a part of the name breaks. Undefined if no part breaks a
- * rule.
+ * Why the service would refuse a name: the first rule that a part of the name breaks. The result is undefined if no
+ * part breaks a rule.
  */
 const nameProblem = (name: string): string | undefined => {
   if (/\p{Cc}/u.test(name)) return "the service refuses a name with control characters"
@@ -184,7 +186,7 @@ export const folderOf = (typed: string): string =>
     .join("/")
 
 /**
- * Why the service would refuse a folder. Undefined if the service would accept the folder.
+ * Why the service would refuse a folder. The result is undefined if the service would accept the folder.
  *
  * @since 0.1.0
  * @category getters
@@ -282,7 +284,7 @@ export const make = Effect.fnUntraced(function* (options: {
 })
 
 /**
- * The files, if all of them can be read again. Undefined if one of the files is the standard input.
+ * The files, if all of them can be read again. The result is undefined if one of the files is the standard input.
  *
  * @since 0.1.0
  * @category getters
@@ -295,7 +297,7 @@ export const replayable = (
 }
 
 /**
- * The size of all files in bytes. Undefined if the size of one file is unknown.
+ * The size of all files in bytes. The result is undefined if the size of one file is unknown.
  *
  * @since 0.1.0
  * @category getters

@@ -55,7 +55,10 @@ const note = (event: UploadEvent.UploadEvent, progress: ProgressBar.Progress): s
   }
 }
 
-/** Ten frames a second look smooth. An upload may report progress far more often. */
+/**
+ * The time between two redraws of the line. Ten redraws a second look smooth, and an upload may report progress far
+ * more often.
+ */
 const redrawInterval = "100 millis"
 
 /**
@@ -74,8 +77,8 @@ const drawingWidth = (columns: number): number => (columns === 0 ? 80 : columns)
  *   `begins`, the bar is drawn from the start.
  * - `isEnd`: returns whether all bytes are stored after this event.
  * - `after`: the name of the work that follows the upload, such as `Processing`, if any.
- * - `work`: returns the progress of the work of `after`, such as `3 results`. The result is empty if the work has no
- *   progress yet, and undefined if the event does not change the progress.
+ * - `work`: returns the progress of the work of `after`, such as `3 results`. The result is empty if this work has no
+ *   progress yet, and undefined if the event does not change its progress.
  *
  * @since 0.1.0
  * @category models
@@ -121,8 +124,8 @@ const animate = <Event, E, R>(events: Stream.Stream<Event, E, R>, shown: View<Ev
     let endedAt: number | undefined
     let work: string | undefined
     /**
-     * Whether the last line stays on the screen at the end. A line that only says what the program waits for is
-     * removed.
+     * Whether the last line stays on the screen at the end. At the end, a line that only says what the program waits
+     * for is removed.
      */
     let isKept = false
 

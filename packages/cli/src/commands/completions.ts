@@ -9,9 +9,9 @@ import * as Output from "../Output.ts"
 type PathType = "file" | "directory" | "either"
 
 /**
- * The parameters that take a path, although their type is a text. Their type is not a path, because a parameter may
- * also take `-` or a pattern, and because the command itself refuses an empty text. The name of a flag includes its
- * dashes.
+ * The parameters that take a path, although their type is a text. The type of these parameters is not a path, because a
+ * parameter may also take `-` or a pattern, and because the command itself refuses an empty text. The name of a flag
+ * includes its dashes.
  */
 export const paths: Readonly<Record<string, Readonly<Record<string, PathType>>>> = {
   "assembly upload": { paths: "either", "--steps": "file", "--journal": "directory" },

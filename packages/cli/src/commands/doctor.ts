@@ -34,8 +34,8 @@ import * as NextStep from "../NextStep.ts"
 import * as Output from "../Output.ts"
 
 /**
- * At least one thing does not work. A line was printed for each. `exitCode` is the exit code of the first thing that
- * does not work.
+ * At least one check of `assembly doctor` has failed. Each failed check was printed as a finding. `exitCode` is the
+ * exit code of the first failed check.
  */
 export class NotWell extends Schema.TaggedError<NotWell>()("NotWell", {
   problems: Schema.Int,
@@ -70,8 +70,8 @@ const problemOf = (error: unknown, host: string | undefined): string =>
     : ErrorLine.fromError(error, host)
 
 /**
- * The finding about a thing that does not work because of `error`. Its advice and its exit code are those of a command
- * that fails with `error`.
+ * The finding about a check that failed with `error`. The advice and the exit code of the finding are those of a
+ * command that fails with `error`.
  */
 const broken = (about: string, error: unknown, address: Address.Address, otherwise: string): Health.Finding =>
   Health.bad(
@@ -124,7 +124,7 @@ const settings = Effect.gen(function* () {
   return Health.good("settings", sources.join(", "))
 })
 
-/** An id that no Assembly has, because ids are random. */
+/** A valid id that no Assembly has, because ids are random. */
 const nobody = Assembly.AssemblyId.make("0".repeat(32))
 
 /** Whether an error shows that the service itself answered. */
@@ -142,7 +142,10 @@ const address = Effect.fnUntraced(function* (baseUrl: string, way: Address.Addre
   return broken("address", answer.failure, way, "Check ASSEMBLY_BASE_URL.")
 })
 
-/** A larger skew can break other programs, although this client corrects a skew of up to an hour. */
+/**
+ * The maximum skew of the clock that `assembly doctor` accepts. A larger skew can break other programs, although this
+ * client corrects a skew of up to an hour.
+ */
 const tolerable = Duration.seconds(30)
 
 /** Compares the clocks. The date of a response has whole seconds, so a small difference does not count. */
@@ -168,7 +171,10 @@ const clock = Effect.fnUntraced(function* (baseUrl: string) {
   })
 })
 
-/** What a response shows about a scope, or the error of a request that shows nothing about it. */
+/**
+ * What the response to a request shows about a scope, or the error of the request, if this error shows nothing about
+ * the scope.
+ */
 type Access = "granted" | "missing" | ApiError.Common | ApiError.AuthenticationFailed | { readonly _tag: string }
 
 const accessOf = <A, E extends { readonly _tag: string }, R>(
@@ -200,7 +206,7 @@ interface Reading {
   readonly access: Access
 }
 
-/** The scopes whose requests failed with the same problem, in one finding. */
+/** Returns one finding for each problem, with all scopes whose requests failed with this problem. */
 const unknownScopes = (found: ReadonlyArray<Reading>, host: string | undefined): ReadonlyArray<Health.Finding> => {
   const problems = found.flatMap(({ access, scope }) =>
     typeof access === "string" ? [] : [{ scope, problem: problemOf(access, host) }]
@@ -256,7 +262,7 @@ const useful: Readonly<Record<string, string>> = {
   termination: "an unfinished upload cannot be deleted"
 }
 
-/** What the server of uploads can do. */
+/** Asks an upload server for its versions of tus, its extensions and its maximum size, and returns the findings. */
 const abilities = Effect.fnUntraced(function* (target: UploadTarget.UploadTarget) {
   const { extensions, maxSize, versions } = yield* Tus.discover(target)
   const missing = Object.keys(useful).filter((name) => !extensions.includes(name))
@@ -271,8 +277,9 @@ const abilities = Effect.fnUntraced(function* (target: UploadTarget.UploadTarget
 })
 
 /**
- * Asks the server of uploads at the address of the service what it can do. The service may have this server elsewhere,
- * which only an Assembly tells, so a refusal is no problem.
+ * Asks the upload server below ASSEMBLY_BASE_URL what it can do. The service may have its upload server at another
+ * address, which only the Status of an Assembly names. Therefore an error is a problem only if its exit code is that of
+ * the network.
  */
 const uploadsHere = Effect.fnUntraced(function* (baseUrl: string, way: Address.Address) {
   const target = UploadTarget.make({
@@ -295,7 +302,10 @@ const uploadsHere = Effect.fnUntraced(function* (baseUrl: string, way: Address.A
   )
 })
 
-/** Creates an Assembly that waits for a file, asks the server of its uploads what it can do, and cancels the Assembly. */
+/**
+ * Creates an Assembly that waits for a file, asks the upload server of this Assembly what it can do, and cancels the
+ * Assembly.
+ */
 const uploadsOfAssembly = Effect.fnUntraced(function* (way: Address.Address) {
   const created = yield* Effect.result(Assemblies.create({ numExpectedUploadFiles: 1 }))
   if (Result.isFailure(created)) {
@@ -320,7 +330,7 @@ const uploadsOfAssembly = Effect.fnUntraced(function* (way: Address.Address) {
 /** Takes the findings of a check as soon as they are known. */
 type Tell = (found: ReadonlyArray<Health.Finding>) => Effect.Effect<void>
 
-/** All checks of a service whose settings are complete. The later checks make no sense if the address is wrong. */
+/** Runs the checks that need complete settings. If the address is wrong, the later checks are skipped. */
 const examine = Effect.fnUntraced(function* (upload: Option.Option<boolean>, tell: Tell) {
   const baseUrl = (yield* Config.String("ASSEMBLY_BASE_URL")).replace(/\/+$/, "")
   const way = yield* currentAddress
@@ -356,7 +366,8 @@ export const doctor = Command.make(
     }
     yield* tell(yield* dotEnv)
     const first = yield* settings
-    // If a variable is set but invalid, the only finding about the settings is the one that says what is wrong.
+    // If a variable is set but invalid, the layer of the client fails before `first` is printed. Then the only finding
+    // about the settings says what is wrong.
     yield* first.verdict === "bad"
       ? tell([first])
       : tell([first]).pipe(

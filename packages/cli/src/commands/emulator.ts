@@ -97,7 +97,7 @@ const credentialFlags = {
   )
 }
 
-/** The given Auth Key and its secret. Undefined if neither was given. */
+/** The given Auth Key and its secret. The result is undefined if neither the key nor the secret was given. */
 const credentialsOf = (key: Option.Option<string>, secret: Option.Option<Redacted.Redacted>) => {
   if (Option.isNone(key) && Option.isNone(secret)) return Effect.undefined
   return Option.isSome(key) && Option.isSome(secret) && key.value !== "" && Redacted.value(secret.value) !== ""
@@ -121,7 +121,10 @@ const tlsOf = Effect.fnUntraced(function* (
   return { cert: yield* readCertificate(cert.value), key: Redacted.make(yield* readCertificate(key.value)) }
 })
 
-/** `--data` names no folder. An empty text is often an unset variable of a shell. */
+/**
+ * The value of `--data` is empty, or is not the path of a folder. An empty value is refused, because it often comes
+ * from an unset variable of a shell.
+ */
 export class NotAFolder extends Schema.TaggedError<NotAFolder>()("NotAFolder", { path: Schema.String }) {
   override readonly [Runtime.errorExitCode] = ExitCode.codes.usage
   override get message() {
@@ -226,7 +229,8 @@ export const emulator = Command.make(
           : []),
         "# Running. Press Ctrl+C to stop."
       ])
-      // Without these lines, nobody knows the address and the key.
+      // If these lines cannot be written, the command ends, because nobody would know the address and the key of the
+      // emulator.
       return (yield* Output.isWritten) ? yield* Effect.never : undefined
     })
     const capabilities = yield* TerminalCapabilities.TerminalCapabilities

@@ -149,7 +149,10 @@ const stateAt = Effect.fnUntraced(function* (path: string, { file }: ResultFiles
   return (yield* FileMd5.of(path)) === md5hash ? "same" : "other"
 })
 
-/** Fails if one of the folders of a result is a link. The folder of `--output` is the choice of the user. */
+/**
+ * Fails if one of the folders of a result is a link. The folder of `--output` itself may be a link, because the user
+ * chose it.
+ */
 const refuseLinks = Effect.fnUntraced(function* (output: string, { folder, name }: ResultFiles.Placed) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
@@ -174,7 +177,7 @@ const download = Command.make(
     output: Flag.String("output").pipe(
       Flag.withMetavar("folder"),
       Flag.withAlias("o"),
-      // An empty text is often an unset variable of a shell.
+      // An empty value is refused, because it often comes from an unset variable of a shell.
       Flag.withSchema(Schema.NonEmptyString),
       Flag.withDescription("The folder for the files; it is created if needed (default: the current folder)"),
       Flag.withDefault(".")

@@ -36,7 +36,10 @@ const read = ({ region, since, template }: Query) =>
     )
   )
 
-/** The id of the Template. `None` if the Template cannot be read, for example because the Auth Key may not read it. */
+/**
+ * The id of the Template. The result is `None` if the Template cannot be read, for example because the Auth Key lacks
+ * the scope.
+ */
 const findTemplate = (template: string) =>
   Effect.asSome(TemplateId.find(template)).pipe(
     Effect.catch((error) => (error._tag === "UnknownTemplate" ? Effect.fail(error) : Effect.succeedNone))
@@ -54,7 +57,7 @@ const readNamed = Effect.fnUntraced(function* (query: Query) {
   return Option.isSome(id) && id.value !== template ? yield* read({ ...query, template: id.value }) : statistics
 })
 
-/** The regions of the latest Assemblies since a moment. Empty if the Assemblies cannot be listed. */
+/** The regions of the latest Assemblies since a moment. The result is empty if the Assemblies cannot be listed. */
 const regionsSince = (from: DateTime.Utc) =>
   Assemblies.list({ fromDate: from, pageSize: 200 }).pipe(
     Effect.map(({ items }) => [...new Set(items.flatMap(({ region }) => region ?? []))].toSorted()),

@@ -29,18 +29,20 @@ import * as UploadJob from "../UploadJob.ts"
 /** The maximum number of Assemblies that are requested at the same time. */
 const concurrency = 8
 
-/** How long the command waits for the Status of an Assembly, because the list is also useful without it. */
+/**
+ * The time limit for the Status of an Assembly. The limit is short, because the list is also useful without the Status.
+ */
 const patience = "5 seconds"
 
-/** An unfinished upload, and what the service has of it. */
+/** An unfinished upload, and the Status of its Assembly at the service. */
 interface Kept extends UnfinishedUploads.Upload {
-  /** `None` if the service no longer has the Assembly, or never had it. Undefined if it is not known. */
+  /** `status` is `None` if the service has no such Assembly, and undefined if the Status could not be read. */
   readonly status: Option.Option<Assembly.Status> | undefined
-  /** Why it is not known what the service has. */
+  /** Why the Status could not be read. */
   readonly problem: string | undefined
 }
 
-/** Asks the service what it has of an upload. An upload to another service is not asked about. */
+/** Asks the service what it has of an upload. If the upload belongs to another service, no request is sent. */
 const ask = Effect.fnUntraced(function* (upload: UnfinishedUploads.Upload) {
   const { origins } = yield* AssemblyClient
   const origin = upload.command?.origin
@@ -64,7 +66,7 @@ const ask = Effect.fnUntraced(function* (upload: UnfinishedUploads.Upload) {
   )
 })
 
-/** The number of bytes that the service has stored. Undefined if it is not known. */
+/** The number of bytes that the service has stored. The result is undefined if the Status could not be read. */
 const storedOf = ({ status }: Kept): bigint | undefined => {
   if (status === undefined) return undefined
   const uploads = Option.match(status, { onNone: () => [], onSome: ({ tus_uploads }) => tus_uploads ?? [] })
@@ -80,7 +82,10 @@ const stateOf = ({ problem, status }: Kept): string => {
   })
 }
 
-/** The names of the first files. Without the memory of the command, the service may know the names. */
+/**
+ * The names of the first files. If the file that remembers the command cannot be read, the names come from the Status
+ * of the Assembly.
+ */
 const filesOf = ({ command, status }: Kept): string => {
   if (command === undefined) {
     const uploads = status === undefined || Option.isNone(status) ? [] : (status.value.tus_uploads ?? [])

@@ -23,7 +23,7 @@ const hostOf = ({ host }: Failure, { baseUrl }: Address): string => host ?? base
 const isOfBaseUrl = ({ host, operation = "" }: Failure, { baseUrl }: Address): boolean =>
   !operation.startsWith("Results.") && (host === undefined || baseUrl === undefined || host === baseUrl.host)
 
-/** What determines the host of a request. */
+/** What a user must check about the host of a request: ASSEMBLY_BASE_URL or the network. */
 const settingOf = (failure: Failure, address: Address): string =>
   isOfBaseUrl(failure, address) ? "ASSEMBLY_BASE_URL" : "the network"
 
@@ -42,16 +42,22 @@ const plain = new Set([
   "ERR_SSL_HTTP_REQUEST"
 ])
 
-/** Matches the codes of undici for a proxy that does not open a tunnel. The status of the proxy is not known. */
+/**
+ * Matches the codes of undici for a proxy that does not open a tunnel. These errors do not contain the status with
+ * which the proxy responded.
+ */
 const noTunnel = /^UND_ERR_(?:ABORTED|PRX_)/
 
 /** The code of undici for a request without TLS to which a proxy responded with 407. */
 const noName = "UND_ERR_INVALID_ARG"
 
-/** Matches the hosts whose address may begin with http. */
+/** Matches the hosts of this machine: only for these hosts, ASSEMBLY_BASE_URL may begin with http. */
 const loopback = /^(?:localhost|127\.[\d.]+|\[::1\])(?::\d+)?$/
 
-/** What to do if the way to the proxy, or from the proxy to the host, is closed. */
+/**
+ * What to do if the proxy refuses a request, or if the connection to the proxy, or from the proxy to the host, failed.
+ * The result is undefined if the proxy is not the cause.
+ */
 const throughProxy = (failure: Failure, host: string, { address, variable }: Proxy.Route): string | undefined => {
   const { code = "", status } = failure
   if (status === 407 || code === noName)
@@ -142,11 +148,14 @@ export const unreachable = (failure: Failure, address: Address): string => {
 export const late = (failure: Failure, address: Address): string =>
   tellsProxy(failure, address, () => `Check ${settingOf(failure, address)}, or run the command again later.`)
 
-/** What to do after a response that is not a response of the service. Undefined if the setting is not the cause. */
+/**
+ * What to do after a response that is not a response of the service. The result is undefined if the request did not go
+ * to ASSEMBLY_BASE_URL.
+ */
 export const unexpected = (failure: Failure, address: Address): string | undefined =>
   isOfBaseUrl(failure, address) ? tellsProxy(failure, address, ofResponse) : undefined
 
-/** What to do after a response with an error of a service. Undefined if the response says what to do. */
+/** What to do after an error response. The result is undefined if the response itself says what to do. */
 export const refused = (failure: Failure, address: Address): string | undefined => {
   if (isWrongPath(failure, address)) return unexpected(failure, address)
   return ExitCode.gatewayStatuses.has(failure.status) ? later : undefined

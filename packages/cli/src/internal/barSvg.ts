@@ -12,7 +12,7 @@ interface Part {
   readonly values: ReadonlyArray<number>
 }
 
-/** The base of the steps of the value axis: 1000 for counts, 1024 for bytes. */
+/** One chart. `base` is the base of the steps of the value axis: 1000 for counts, 1024 for bytes. */
 export interface Chart {
   readonly title: string
   readonly unit: string
@@ -52,8 +52,8 @@ const round = (value: number): number => Math.round(value * 100) / 100
 const height = 324
 
 /**
- * The lower end of the plot. The space below it has the labels of the ticks, the name of the axis, and a gap before the
- * next chart.
+ * The lower end of the plot. The space below the plot has the labels of the ticks, the name of the axis, and a gap
+ * before the next chart.
  */
 const bottom = height - 66
 const right = 16
@@ -71,7 +71,7 @@ const stepOf = (max: number, base: number): number => {
   const rough = max / unit / 4
   const power = 10 ** Math.floor(Math.log10(rough))
   const factor = [1, 2, 5, 10].find((one) => one * power >= rough) ?? 10
-  // Counts and bytes are whole numbers.
+  // The distance is at least 1, because counts and bytes are whole numbers.
   return Math.max(1, factor * power * unit)
 }
 
@@ -107,7 +107,8 @@ const draw = (chart: Chart, axis: TimeAxis.TimeAxis, width: number, y: number): 
   const plot = width - left - right
   const startOf = (index: number): number => axis.start + index * axis.step
   const span = Math.max(1, axis.end - axis.start)
-  // The time axis ends at the right end of the plot. The last bar is narrower than the others if its time is shorter.
+  // The time axis ends at the right end of the plot. If the time of the last bar is shorter than a step, this bar is
+  // narrower than the others.
   const across = (time: number): number => left + Math.min(1, (time - axis.start) / span) * plot
   const bar = Math.min(plot, (axis.step / span) * plot)
   const sums = Array.from({ length: axis.bars }, (_, index) =>
@@ -151,7 +152,7 @@ const draw = (chart: Chart, axis: TimeAxis.TimeAxis, width: number, y: number): 
       if (value === 0) return ""
       const lower = place(below)
       below += value
-      // Every value except zero is visible.
+      // The rectangle of a value above zero is at least 1 unit high, so that it is visible.
       const tall = Math.max(1, lower - place(below))
       return `<rect class="${tone}" x="${round(from)}" y="${round(lower - tall)}" width="${round(wide)}" height="${round(tall)}"/>`
     })

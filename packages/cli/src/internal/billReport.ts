@@ -42,7 +42,7 @@ const details = (value: unknown, currency: string | null | undefined): string =>
         .join(", ")
     : Cells.json(value)
 
-/** The use of each robot. Undefined if the service reports it in another form than named numbers. */
+/** The use of each robot. The result is undefined if the service does not report the use as named numbers. */
 const numbersOf = (robots: object): ReadonlyArray<readonly [string, Readonly<Record<string, number>>]> | undefined => {
   const rows = Object.entries(robots)
   const isNumbers = (use: unknown): use is Readonly<Record<string, number>> =>
@@ -83,7 +83,7 @@ const table = (
   return Table.render(columns, rows.length === 1 ? rows : [...rows, ["all robots", sums]], layout)
 }
 
-/** The fields that are facts of their own, and the fields that nobody reads. */
+/** The fields that {@link render} shows as facts of their own. */
 const named = new Set(["month", "total", "sub_total", "credit"])
 
 /** Further numbers of the bill, such as the number of Assemblies. */

@@ -20,8 +20,9 @@ export const yesFlag = Flag.Boolean("yes").pipe(
 )
 
 /**
- * What a command deletes. `one` and `many` are the words for one thing and for several. `describe` returns another name
- * of a thing, because nobody knows things by their ids.
+ * What a command deletes. `one` and `many` are the words for one thing and for several. `ids` are the things as the
+ * user has named them. `describe` returns a second identification of a thing: for example the path for the id of an
+ * asset, or the id for the name of a Template.
  */
 export interface Things<Id extends string, E, R> {
   readonly ids: ReadonlyArray<Id>
@@ -33,10 +34,13 @@ export interface Things<Id extends string, E, R> {
 const nameOf = ({ ids, many, one }: Pick<Things<string, never, never>, "ids" | "one" | "many">): string =>
   ids.length === 1 ? `the ${one} ${ids[0]}` : `${ids.length} ${many}`
 
-/** With more things than this, a line has the number of the others. */
+/** The maximum number of listed things. If there are more things, one more line has the number of the others. */
 const mostListed = 10
 
-/** Lists the things, each with its other name. A thing that cannot be read has none. */
+/**
+ * Lists the things as the user has named them, each with its second identification. A thing that cannot be read is
+ * listed without this identification.
+ */
 const list = Effect.fnUntraced(function* <Id extends string, E, R>({ describe, ids }: Things<Id, E, R>) {
   const names = yield* Effect.forEach(ids.slice(0, mostListed), (id) => Effect.option(describe(id)), {
     concurrency: mostListed
@@ -59,7 +63,7 @@ export const deletion = Effect.fnUntraced(function* <Id extends string, E, R>(th
   const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
   if (!canPrompt) return yield* new CommandError.NotConfirmed({ what: nameOf(things), asked: false })
   yield* Output.draw(`${(yield* list(things)).join("\n")}\n`)
-  // The mark of `assembly doctor`.
+  // The tick is the mark that `assembly doctor` prints.
   const agreed = yield* Prompt.run(
     Prompt.Confirm({ message: `Delete ${Printable.escape(nameOf(things))}?`, theme: { tick: "✓" } })
   ).pipe(

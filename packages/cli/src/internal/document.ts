@@ -24,7 +24,7 @@ const readText = (
     : FileSystem.FileSystem.use((fs) => fs.readFileString(path))
 
 interface Options {
-  /** Whether an error may not repeat the values of the document, because they are secrets. */
+  /** Whether the values of the document are secrets, which an error must not repeat. */
   readonly confidential?: boolean | undefined
 }
 

@@ -17,7 +17,10 @@ const ours = /^[\s\uFEFF]*(?:export\s+)?(ASSEMBLY_\w+)(.*)$/
 
 const quotes = new Set(["'", '"', "`"])
 
-/** What is wrong with the rest of a line, which follows the name of the variable. Undefined if the rest is correct. */
+/**
+ * What is wrong with the rest of a line, which follows the name of the variable. The result is undefined if the rest is
+ * correct.
+ */
 const problemOf = (name: string, rest: string): string | undefined => {
   const [, value] = /^(?:\s*=|:\s)(.*)$/.exec(rest) ?? []
   if (value === undefined) return `${name} has no value: write ${name}=value`

@@ -53,8 +53,8 @@ const names = (gone: ReadonlyArray<Stored>, all: ReadonlyArray<Stored>, assembly
 }
 
 /**
- * - `Gone`: the Workspace lacks some of the files, or has them at another path or with another content. The files are
- *   uploaded again.
+ * - `Gone`: the Workspace lacks some of the files, or has them at another path or with another content. The command
+ *   uploads all files again.
  * - `Done`: the Workspace has all files, or the service did not answer the question. Nothing is sent.
  */
 export interface Finding {

@@ -1,5 +1,5 @@
 /**
- * A resource as lines of names and values. Pure: takes values and returns lines.
+ * A resource as lines of names and values. All functions are pure: they take values and return lines.
  */
 import * as Printable from "@assembly-effect/schema/Printable"
 import type * as Style from "../Style.ts"

@@ -3,17 +3,23 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Output from "../Output.ts"
 
-/** `say` prints the line. A command replaces `say` when it knows more. */
+/**
+ * `say` prints what happened to the work of an interrupted command. A command replaces `say` when it has begun its
+ * work.
+ */
 export interface Fate {
   say: Effect.Effect<void>
 }
 
-/** The fate of the command that runs. By default nothing is printed. */
+/** What the running command prints after Ctrl-C. By default, the command prints nothing. */
 export const Fate = Context.Reference<Fate>("@assembly-effect/cli/Fate", {
   defaultValue: () => ({ say: Effect.void })
 })
 
-/** Runs the program, and prints its fate if it is interrupted. */
+/**
+ * Runs the program, and runs `say` if the program is interrupted. Until the command replaces `say`, `say` prints the
+ * line of `Output.interruptedAtStart`.
+ */
 export const run =
   (args: ReadonlyArray<string>) =>
   <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>

@@ -18,8 +18,9 @@ const wrap = (text: string, width: number): string => {
 }
 
 /**
- * The text for a command that has sent nothing, and does not know yet whether an earlier command has. Empty if the
- * command prints nothing. A terminal has written `^C`, so the text begins a new line there.
+ * The text for an `assembly upload` that has sent nothing, and has not yet found out whether an earlier command has
+ * sent anything. The text is empty for every other command. On a terminal, the text begins with a line break, because
+ * the terminal has written `^C`.
  */
 export const textAtStart = (
   [command]: ReadonlyArray<string>,

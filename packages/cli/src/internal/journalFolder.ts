@@ -6,7 +6,7 @@ import * as Option from "effect/Option"
 import * as StateFolder from "../StateFolder.ts"
 import * as UploadPlan from "../UploadPlan.ts"
 
-/** The flag that names another folder. */
+/** The flag `--journal`, which names another folder. */
 export const flag = Flag.String("journal").pipe(
   Flag.withDescription(
     "The folder for unfinished uploads (default: $XDG_STATE_HOME/assembly/uploads, or ~/.local/state/assembly/uploads)"
@@ -15,7 +15,10 @@ export const flag = Flag.String("journal").pipe(
   Flag.optional
 )
 
-/** The folder. `None` if there is no folder in which uploads can be kept for a later command. */
+/**
+ * The folder of `--journal`, or else the folder of `StateFolder`. The result is `None` if the flag is not given and
+ * `StateFolder` has no folder.
+ */
 export const of = Effect.fnUntraced(function* (typed: Option.Option<string>) {
   if (Option.isNone(typed)) return yield* StateFolder.uploads
   const fs = yield* FileSystem.FileSystem

@@ -9,7 +9,10 @@ const full: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"])
 /** The code of the operating system in the problem of the journal, such as ENOSPC. */
 const codeIn = (problem: string): string | undefined => /\((E[A-Z]+)\)/.exec(problem)?.[1]
 
-/** The problem of the journal that an error contains. A lease is lost if the journal cannot be written for long. */
+/**
+ * The problem of the journal that an error contains. `LeaseLost` contains such a problem if the lease was lost because
+ * the journal could not be written for long.
+ */
 const problemOf = (error: UploadJob.JobError): string | undefined => {
   switch (error._tag) {
     case "JournalFailed":
@@ -26,8 +29,8 @@ const problemOf = (error: UploadJob.JobError): string | undefined => {
 }
 
 /**
- * The error of a journal in words. Undefined if the error is not an error of the journal. `isKept`: whether the same
- * command continues the upload.
+ * The error of a journal in words. The result is undefined if the error is not an error of the journal. `isKept`:
+ * whether the same command continues the upload.
  */
 export const of = (
   error: JournalFailed | UploadJob.JobError,

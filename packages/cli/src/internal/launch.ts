@@ -17,7 +17,7 @@ const readPackage = (): Package =>
 
 const numbersOf = (version: string): ReadonlyArray<number> => (version.match(/\d+/g) ?? []).slice(0, 3).map(Number)
 
-/** Whether a version is lower than the minimum. Both are compared by their first three numbers. */
+/** Whether a version is lower than the minimum. Only the first three numbers of both versions are compared. */
 const isOlder = (version: string, minimum: string): boolean => {
   const least = numbersOf(minimum)
   const difference = numbersOf(version)
@@ -26,14 +26,17 @@ const isOlder = (version: string, minimum: string): boolean => {
   return difference !== undefined && difference < 0
 }
 
-/** The exit code of other programs whose reader has ended: 128 and the number of SIGPIPE. */
+/**
+ * The exit code if the reader of the output has ended. It is the exit code of other programs in this case: 128 plus the
+ * number of SIGPIPE.
+ */
 const unread = 141
 
 /**
  * Reports a standard output that cannot be written, and makes the process fail. Node ignores the failures of its
  * console, but a full disk must not look like a success: the output may be a secret that is never shown again. If the
- * reader of a pipe has ended, it needs no more output, so the process fails without a message. A failure of the standard
- * error is ignored, because there is no place to report it.
+ * reader of a pipe has ended, this reader needs no more output, so the process fails without a message. A failure of
+ * the standard error is ignored, because there is no place to report it.
  */
 const reportLost = (): void => {
   process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
@@ -46,8 +49,9 @@ const reportLost = (): void => {
 }
 
 /**
- * Node keeps the compiled modules of this program, so that the next command starts faster. The folder belongs to the
- * user, because whoever can write to it can change the program. Without such a folder, nothing is kept.
+ * Lets Node keep the compiled modules of this program in a folder, so that the next command starts faster. The folder
+ * belongs to the user, because whoever can write to this folder can change the program. If no variable names a folder
+ * of the user, Node keeps nothing.
  */
 const keepCompiled = (env: NodeJS.ProcessEnv): void => {
   const { HOME, LOCALAPPDATA, XDG_CACHE_HOME } = env
@@ -58,10 +62,12 @@ const keepCompiled = (env: NodeJS.ProcessEnv): void => {
 const signals = ["SIGINT", "SIGTERM"] as const
 
 /**
- * Ends the process with the exit code 130 after Ctrl-C, until the program runs and receives the signal itself.
+ * Until the program runs and receives signals itself, ends the process with the exit code 130 after SIGINT (Ctrl-C) or
+ * SIGTERM.
  *
- * The listener stays when the program runs, because Node forgets a signal that has arrived if its listener is removed
- * before Node calls it. The listener removes itself at the first signal, so that the second signal ends the process.
+ * The listener stays when the program runs. If the listener were removed after a signal has arrived, but before Node
+ * calls the listener, Node would lose the signal. The listener removes itself at the first signal, so that the second
+ * signal ends the process.
  */
 const listen = (): { readonly handOver: () => void } => {
   let isRunning = false

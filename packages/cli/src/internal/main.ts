@@ -11,7 +11,8 @@ import * as Fate from "./fate.ts"
 export const main = (version: string): void =>
   Program.run(version).pipe(
     Effect.provide(Layer.provideMerge(StandardError.layer, NodeServices.layer)),
-    // Nothing is outside, so that Ctrl-C is never without an answer.
+    // `Fate.run` also surrounds the layers, so that the program prints its line even if Ctrl-C arrives while the layers
+    // are built.
     Fate.run(process.argv.slice(2)),
     NodeRuntime.runMain({
       disableErrorReporting: true,

@@ -20,7 +20,7 @@ const parseAgo = (text: string): Option.Option<Duration.Duration> => {
   return Option.map(Option.fromUndefinedOr(units[unit]), (make) => make(Number(amount)))
 }
 
-/** Whether the calendar has this day. JavaScript reads 30 February as 2 March. */
+/** Whether the calendar has this day. The check is needed, because JavaScript reads 30 February as 2 March. */
 const isDay = (day: string): boolean =>
   Option.exists(DateTime.make(`${day}T00:00:00Z`), (moment) => DateTime.formatIsoDateUtc(moment) === day)
 
@@ -57,14 +57,18 @@ const read = (option: string, value: string, rounding: Rounding) =>
     })
   )
 
-/** A moment as the flags take it. */
+/** Formats a moment in the form that the flags accept. */
 const format = (moment: DateTime.Utc): string => `${DateTime.formatIso(moment).slice(0, 19)}Z`
 
-/** The clock of the service may be ahead of this clock. The client corrects a difference of up to an hour. */
+/**
+ * How far a period without `until` may begin in the future, because the clock of the service may be ahead of this
+ * clock. The client corrects a difference of up to an hour.
+ */
 const tolerance = Duration.hours(1)
 
 /**
- * Refuses a period that ends before it begins, because it contains nothing. Without `until`, the period ends now.
+ * Refuses an empty period: one that does not begin before `until`. Without `until`, refuses a period that begins in the
+ * future.
  */
 export const checkPeriod = (
   since: DateTime.Utc,

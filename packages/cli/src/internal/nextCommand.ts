@@ -1,6 +1,6 @@
 /**
- * The line after the output of a command that names the next command. Only a person gets this line: it is written to the
- * standard error, and only if both outputs are terminals.
+ * The line that names the next command. A command writes this line after its output. The line is only for a person: it
+ * is written to the standard error, and only if both outputs are terminals.
  */
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Output from "../Output.ts"
 import * as ResultFiles from "./resultFiles.ts"
 
-/** What a user may do next with an Assembly. Undefined if there is nothing to do. */
+/** What a user may do next with an Assembly. The result is undefined if there is nothing to do. */
 export const ofStatus = (status: Assembly.Status): string | undefined => {
   const { assembly_id: id } = status
   if (typeof id !== "string") return undefined
@@ -17,12 +17,12 @@ export const ofStatus = (status: Assembly.Status): string | undefined => {
   return ResultFiles.of(status).some(ResultFiles.hasUrl) ? `assembly results download ${id} -o results` : undefined
 }
 
-/** Writes the next step of a user. */
+/** Writes the next step of a user, if there is one. */
 export const suggest = Effect.fnUntraced(function* (step: string | undefined) {
   const { canAnimate } = yield* TerminalCapabilities.TerminalCapabilities
   const columns = yield* Output.standardError.columns
   if (step !== undefined && canAnimate && columns > 0) yield* Output.hint(`Next: ${step}`)
 })
 
-/** Writes the next step with an Assembly. */
+/** Writes what a user may do next with an Assembly. */
 export const suggestFor = (status: Assembly.Status): Effect.Effect<void> => suggest(ofStatus(status))

@@ -11,7 +11,10 @@ export interface Route {
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** The variables for each protocol. The first variable that is set counts. Requests with TLS use the others too. */
+/**
+ * For each protocol, the pairs of variables that may name the proxy, in order of precedence. In a pair, the variable in
+ * lower case takes precedence. A request with TLS uses the variables for HTTP if the variables for HTTPS name no proxy.
+ */
 const variables: Readonly<Record<string, ReadonlyArray<readonly [string, string]>>> = {
   "http:": [["http_proxy", "HTTP_PROXY"]],
   "https:": [
@@ -42,7 +45,7 @@ const exempts = (entry: string, host: string, port: string): boolean => {
   return (host === suffix && !entry.startsWith("*")) || host.endsWith(`.${suffix}`)
 }
 
-/** The proxy for requests to a URL. Undefined if the requests go to the host directly. */
+/** The proxy for requests to a URL. The result is undefined if the requests go to the host directly. */
 export const routeOf = ({ hostname, port, protocol }: URL, env: Env): Route | undefined => {
   const exceptions = (env["no_proxy"] ?? env["NO_PROXY"] ?? "").split(/[,\s]/).filter((entry) => entry !== "")
   const host = bare(hostname)

@@ -3,7 +3,8 @@ import * as Style from "../Style.ts"
 import * as Text from "./text.ts"
 
 /**
- * A name and its value, `text`. The text must be printable. `paint` is applied to each line of the text after wrapping.
+ * A name and its value, `text`. The text must be printable: the caller must have escaped its control characters.
+ * `paint` is applied to each line of the text after wrapping.
  */
 export interface Pair {
   readonly name: string
@@ -13,8 +14,8 @@ export interface Pair {
 
 /**
  * - `cells`: the width of the column of names, by default the width of the longest name.
- * - `breakWords`: whether a word that is wider than the terminal is broken. If it is not broken, the terminal wraps the
- *   word, and a user who copies the word gets no line break.
+ * - `breakWords`: whether a word that is wider than the terminal is broken. If such a word is not broken, the terminal
+ *   wraps the word, and a user who copies the word gets no line break.
  */
 export interface Options {
   readonly width?: number | undefined

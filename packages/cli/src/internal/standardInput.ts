@@ -24,8 +24,8 @@ const read = (from: Read): Effect.Effect<Stats, LocalFile.CannotRead> =>
   )
 
 /**
- * Fails if the standard input is closed, a folder, a block device or the null device. Node reads all of them as an
- * empty input, without an error. Node opens the null device if the standard input is closed.
+ * Fails if the standard input is closed, or is a folder, a block device or the null device. In all these cases, Node
+ * reads an empty input without an error. Node opens the null device if the standard input is closed.
  */
 export const check: Effect.Effect<void, LocalFile.CannotRead> = Effect.gen(function* () {
   const input = yield* read((callback) => fstat(descriptor, callback))

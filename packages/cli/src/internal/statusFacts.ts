@@ -11,7 +11,10 @@ import * as Cells from "./cells.ts"
 import type * as Facts from "./facts.ts"
 import * as ResultFiles from "./resultFiles.ts"
 
-/** How much has arrived: `3.0 MiB of 10.0 MiB`, or undefined if the Status does not report it. */
+/**
+ * The received bytes and the expected bytes, such as `3.0 MiB of 10.0 MiB`. The result is undefined if the Status does
+ * not report the received bytes.
+ */
 const received = ({ bytes_expected: expected, bytes_received: bytes }: Assembly.Status): string | undefined => {
   if (typeof bytes !== "number") return undefined
   return typeof expected === "number" && expected > bytes

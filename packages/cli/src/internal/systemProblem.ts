@@ -15,7 +15,9 @@ const problems: Readonly<Record<string, string>> = {
   EROFS: "the file system is read-only"
 }
 
-/** The code that the operating system gave the error, such as ENOSPC. Undefined if the error has no code. */
+/**
+ * The code that the operating system gave the error, such as ENOSPC. The result is undefined if the error has no code.
+ */
 export const codeOf = ({ reason }: PlatformError.PlatformError): string | undefined => {
   const cause = "cause" in reason ? reason.cause : undefined
   return Predicate.hasProperty(cause, "code") && Predicate.isString(cause.code) ? cause.code : undefined

@@ -1,5 +1,5 @@
 /**
- * The Template of a flag. A user may give its id or its name. Most operations of the service accept only the id.
+ * Finds the Template that a flag names by its id or its name. Most operations of the service accept only the id.
  */
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import type * as ApiError from "@assembly-effect/api/ApiError"
@@ -20,12 +20,13 @@ export const find = (template: string): Effect.Effect<string, TemplateError, Ass
     Effect.catchTag("TemplateNotFound", () => Effect.fail(new CommandError.UnknownTemplate({ template })))
   )
 
-/** The ids that the service makes. A service of a test may have Templates with other ids. */
+/** Matches the ids that the service makes. A service for tests may have Templates with other ids. */
 const usualId = /^[0-9a-f]{32}$/
 
 /**
- * As {@link find}, without a request for a usual id. If the Auth Key may not read Templates, the text is used as the id,
- * because the Auth Key may be permitted to use the Template.
+ * Returns the id of a Template as {@link find} does, but sends no request if the text has the form of an id. If the
+ * Auth Key may not read Templates, the text is used as the id, because the Auth Key may be permitted to use the
+ * Template.
  */
 const resolve = (template: string) =>
   usualId.test(template)

@@ -7,7 +7,7 @@ const ellipsis = "…"
 /** The width of a text in terminal cells. */
 export const width = (text: string): number => CliOutput.displayWidth(text)
 
-/** Cuts a printable text to at most `cells` cells. A cut text ends in `…`. */
+/** Cuts a printable text, which has no control characters, to at most `cells` cells. A cut text ends in `…`. */
 export const truncate = (text: string, cells: number): string => {
   if (cells <= 0) return ""
   if (width(text) <= cells) return text
@@ -43,7 +43,7 @@ const pieces = (word: string, cells: number): ReadonlyArray<string> => {
 
 /**
  * Breaks a printable text into lines of at most `cells` cells. Lines are broken between words. A word that is longer
- * than a line makes its line longer, or is cut with `breakWords`.
+ * than a line stays whole, or is broken into pieces with `breakWords`.
  */
 export const wrap = (text: string, cells: number, { breakWords = false } = {}): ReadonlyArray<string> => {
   const lines: Array<string> = []

@@ -26,7 +26,8 @@ const mostNames = 3
  * An unfinished command.
  *
  * - `origin`: the origin of the service.
- * - `content`: identifies the content of the files.
+ * - `content`: a hash of the identities of the files. The identity of a file changes when its size or its modification
+ *   time changes.
  * - `folder` and `args`: the working directory and the arguments, without `--restart`.
  * - `names`: the names of the first files; `files` is the number of files, and `size` their size in bytes.
  * - `startedAt`: milliseconds since 1970.
@@ -59,11 +60,14 @@ const unfinished = Effect.gen(function* () {
   return (yield* assemblies.list).filter(({ entry }) => entry._tag !== "Completed")
 })
 
-/** The entry of the journal for an Assembly whose job is not complete. Undefined if the journal has no such entry. */
+/**
+ * The entry of the journal for an Assembly whose job is not complete. The result is undefined if the journal has no
+ * such entry.
+ */
 const entryOf = (assemblyId: Assembly.AssemblyId) =>
   Effect.map(unfinished, (found): Unfinished | undefined => found.find(({ entry }) => entry.assemblyId === assemblyId))
 
-/** The files of the memory, in the folder of the journal. */
+/** The files that remember the commands, in the subfolder `commands` of the journal folder. */
 const filesIn = (folder: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
@@ -84,7 +88,9 @@ const filesIn = (folder: string) =>
     }
   })
 
-/** An unfinished upload of the journal. `command` is undefined if its memory cannot be read. */
+/**
+ * An unfinished upload of the journal. `command` is undefined if the file that remembers the command cannot be read.
+ */
 export interface Upload extends Unfinished {
   readonly command: Command | undefined
   /** Removes the memory of the command. */
@@ -111,7 +117,7 @@ export const startOf = ({ command, entry }: Upload): number => command?.startedA
 
 /**
  * Cancels the Assembly of an unfinished upload, and forgets the upload with its files. Fails if another process runs
- * the upload. Returns the Status of the Assembly. `None` if the service no longer has the Assembly.
+ * the upload. Returns the Status of the Assembly, or `None` if the service no longer has the Assembly.
  */
 export const forget = ({ entry: { assemblyId }, key }: Unfinished) =>
   Effect.gen(function* () {
@@ -135,8 +141,8 @@ export const forget = ({ entry: { assemblyId }, key }: Unfinished) =>
   }).pipe(Effect.scoped)
 
 /**
- * Cancels an Assembly that no command can continue. Returns a sentence about the result for the user. Undefined if the
- * Assembly had ended before.
+ * Cancels an Assembly that no command can continue. Returns a sentence about the result for the user. The result is
+ * undefined if the journal no longer has the Assembly, or if the Assembly had ended before.
  */
 const leave = (assemblyId: Assembly.AssemblyId, what: string) =>
   Effect.gen(function* () {

@@ -14,7 +14,7 @@ import * as ResultFiles from "./resultFiles.ts"
 import * as Text from "./text.ts"
 import * as UploadPlan from "../UploadPlan.ts"
 
-/** The results of the Assembly. If there are no results, the uploads of the Assembly. */
+/** The results of the Assembly, or its uploads if the Assembly has no results. */
 const filesOf = (status: Assembly.Status): ReadonlyArray<ResultFiles.ResultFile> => {
   const made = ResultFiles.of(status)
   return made.length > 0 ? made : (status.uploads ?? []).map((file) => ({ step: ":original", file }))
@@ -37,7 +37,7 @@ const columns: ReadonlyArray<Table.Column<ResultFiles.ResultFile>> = [
 const idLines = ({ assembly_id }: Assembly.Status, width: number | undefined): ReadonlyArray<string> =>
   Text.wrap(`Assembly ${assembly_id}`, width ?? Infinity)
 
-/** With more files than this, one line replaces the table. */
+/** The maximum number of files that are shown as a table. If there are more files, one line replaces the table. */
 const mostListed = 10
 
 const totalOf = (files: ReadonlyArray<UploadPlan.Planned>): string => {
@@ -66,7 +66,7 @@ export const report = Effect.fnUntraced(function* (
 export const next = ({ assembly_id }: Assembly.Status): Effect.Effect<void> =>
   Output.hintAtTerminal(`See the results again: assembly results list ${assembly_id}`)
 
-/** Fails if a path in the Workspace differs from the name of its file, because the service chooses the path. */
+/** Fails if the service has stored a file under another path than the name of the file. */
 export const checkPaths = (files: ReadonlyArray<UploadPlan.Planned>, { results }: Assembly.Status, folder: string) => {
   const paths = new Set((results?.["stored"] ?? []).flatMap(({ path }) => (path ? [path.normalize("NFC")] : [])))
   const moved = files

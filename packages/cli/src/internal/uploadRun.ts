@@ -29,8 +29,8 @@ import type * as UnfinishedUploads from "./unfinishedUploads.ts"
 import * as Waiting from "./waiting.ts"
 
 /**
- * The maximum number of retries. All retries together take about seven minutes. An upload survives a restart of the
- * server or a lost network for this time.
+ * The maximum number of consecutive failures of a file that are retried. The pauses between these retries together take
+ * about seven minutes, so an upload survives a restart of the server or a lost network for this time.
  */
 const maxRetries = 20
 
@@ -63,8 +63,9 @@ type Events = Stream.Stream<UploadJob.JobEvent, UploadJob.JobError, StateFolder.
 type Started = Stream.Stream<AssemblyUploadEvent.AssemblyUploadEvent, UploadJob.JobError, StateFolder.JobServices>
 
 /**
- * The events of the job. A later command can continue the job only if all files can be read again. The name of a
- * Template is resolved in each attempt, so that a command also waits for the service that resolves it.
+ * The events of the job. A later command can continue the job only if all files can be read again. Each attempt
+ * resolves the name of a Template again. Therefore the command also waits if the service is unreachable while it
+ * resolves the name.
  */
 const eventsOf = (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings) => {
   const { concurrency, isJson, isRestarted } = settings
@@ -94,7 +95,7 @@ const eventsOf = (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings) 
 
 const notice = (message: string): UploadJob.JobEvent => ({ _tag: "Notice", message })
 
-/** What the events have shown of the Assembly so far. */
+/** What the events have shown so far about the Assembly and the service. */
 interface Seen {
   status: Assembly.Status | undefined
   /** The Assembly that an earlier command has created, until this command has replaced this Assembly. */
@@ -104,7 +105,10 @@ interface Seen {
    */
   isEarlier: boolean
   isUploaded: boolean
-  /** When the first of the latest attempts has failed without an answer, in milliseconds since 1970. */
+  /**
+   * When the service became unreachable: the time of the first failure since the last event with a Status, in
+   * milliseconds since 1970.
+   */
   goneSince: number | undefined
 }
 
@@ -135,7 +139,8 @@ const gone: ReadonlySet<number> = new Set([502, 503, 504])
 /**
  * Whether the job may succeed after a pause. A job cannot succeed if the certificate of the service is untrusted. A job
  * with a failed file cannot succeed either, because the file was already retried for minutes. An exception is a file
- * for which the response to the creation of its upload was lost: the next attempt finds out whether this upload exists.
+ * for which the response to the creation or the concatenation of its upload was lost: the next attempt finds out
+ * whether this upload exists.
  */
 const isTemporary = (error: UploadJob.JobError): boolean => {
   switch (error._tag) {
@@ -168,7 +173,7 @@ const reasonOf = (error: UploadJob.JobError): string => {
   return `the service is gone, and it is not known whether it has ${lost} of ${error.files.length} files`
 }
 
-/** Whether this command or an earlier one has an Assembly that the same command continues. */
+/** Whether this command or an earlier one has created an Assembly that the user can continue with the same command. */
 const hasUpload = ({ isKept }: Settings, { earlier, status }: Seen): boolean =>
   isKept && (status !== undefined || earlier !== undefined)
 
@@ -201,7 +206,7 @@ const waiting = (first: Events, again: Events, settings: Settings, seen: Seen): 
 
 /**
  * Why the job starts again in a new Assembly: the Assembly of an earlier command is gone, or had been canceled before
- * this command began. Undefined for every other error.
+ * this command began. The result is undefined for every other error.
  */
 const lossOf = (error: UploadJob.JobError, { isEarlier }: Seen): string | undefined => {
   if (error._tag === "ServiceFailure" && error.status === 404 && error.operation === "Assemblies.get") {
@@ -226,7 +231,7 @@ const program = (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings, s
     (error) => isReplayable && lossOf(error, seen) !== undefined,
     (error) => {
       const message = lossOf(error, seen) ?? ""
-      // Nothing of the earlier upload is left.
+      // The job starts again without the earlier upload, so what `seen` knows about it is removed.
       Object.assign(seen, unseen())
       return Stream.concat(Stream.succeed(notice(message)), run(false))
     }
@@ -281,7 +286,9 @@ const show = <E, R>(
     : StandardError.show(UploadProgress.follow(events, JobProgress.view(names, UploadPlan.totalSize(files))))
 }
 
-/** Shows also what the client of the service waits for, above the progress. */
+/**
+ * Shows the events as {@link show} does, and also shows what the client of the service waits for, above the progress.
+ */
 const showWithNotices = <E, R>(
   events: Stream.Stream<UploadJob.JobEvent, E, R>,
   files: ReadonlyArray<UploadPlan.Planned>
@@ -361,7 +368,10 @@ const fateOf = (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings, se
     : `the Assembly still waits for its files; assembly cancel ${status?.assembly_id} cancels it`
 }
 
-/** Uploads the files as one job. Returns the Status of the Assembly and the final progress. */
+/**
+ * Uploads the files as one job. Returns the Status of the Assembly, the final progress, and whether the Assembly had
+ * already ended before this command.
+ */
 export const run = Effect.fnUntraced(function* (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings) {
   const fate = yield* Fate.Fate
   const seen: Seen = { ...unseen(), earlier: settings.isRestarted ? undefined : settings.memory.earlier }

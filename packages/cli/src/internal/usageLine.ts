@@ -18,7 +18,7 @@ const paths: ReadonlyArray<readonly [words: RegExp, rule: string]> = [
 
 /**
  * Says once what a flag or an argument expects. The parser adds `Expected:` to the texts of schemas, which already
- * begin with this word. The value is named only once too.
+ * begin with this word. The message also names the value only once.
  */
 const invalid = ({ expected, kind, option, value }: CliError.InvalidValue): string => {
   const rule = expected.replace(/^(?:Schema validation failed: *)+/, "").replace(/^(?:Expected:? +){2,}/, "Expected ")
@@ -33,7 +33,7 @@ const mistyped = (error: CliError.UnrecognizedOption | CliError.UnknownSubcomman
   return error.suggestions.length === 0 ? first : `${first}; did you mean ${error.suggestions.join(" or ")}?`
 }
 
-/** The error as one line. Undefined if the error is not about an invalid value or a mistyped name. */
+/** The error as one line. The result is undefined if the error is not about an invalid value or a mistyped name. */
 export const of = (error: unknown): string | undefined => {
   if (isInvalidValue(error)) return invalid(error)
   return isMistyped(error) ? mistyped(error) : undefined

@@ -11,7 +11,10 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Output from "../Output.ts"
 
-/** A person waits at the terminal, so the limits are shorter than the limits of a program. */
+/**
+ * The time limits of one request and of all attempts of an operation. They are shorter than the defaults of the client,
+ * because a person waits at the terminal.
+ */
 const limits = { requestTimeout: "30 seconds", deadline: "60 seconds" } as const
 
 /** After this time without an answer, the command says what it waits for. */
@@ -31,8 +34,8 @@ const host = Effect.map(Config.String("ASSEMBLY_BASE_URL"), (text) => new URL(te
 const isTimedOut = Schema.is(ApiError.TimedOut)
 
 /**
- * Sets how long the user has waited for an operation that timed out. The error of the client has the limit of the last
- * request, which may be the short rest of the limit of the operation.
+ * If an operation timed out, sets `after` of the error to the time that the user has waited. The error of the client
+ * has only the limit of the last request, which may be short at the end of the deadline.
  */
 const withWholeWait = <A, E, R>(
   operation: Effect.Effect<A, E | ApiError.TimedOut, R>
