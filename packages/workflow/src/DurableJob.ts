@@ -171,8 +171,8 @@ export interface Summary {
 }
 
 /**
- * A job with the number of bytes that the service has stored. `stored` is the number of bytes that the service has
- * stored, or undefined if the service did not answer.
+ * A job with `stored`, the number of bytes that the service has stored. `stored` is undefined if the service did not
+ * answer.
  *
  * @since 0.1.0
  * @category models

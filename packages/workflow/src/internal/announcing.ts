@@ -5,7 +5,7 @@ import * as Layer from "effect/Layer"
 /**
  * - `store`: the database, without its password.
  * - `details`: the options that say how the runner behaves.
- * - `after`: what becomes of the jobs of the runner after its end.
+ * - `after`: what happens to the jobs of the runner after its end.
  */
 interface Options {
   readonly store: string
@@ -20,7 +20,7 @@ export const layer =
     Layer.unwrap(
       Effect.gen(function* () {
         let isReady = false
-        // Added before the runner is built, so that it runs after the runner has closed.
+        // The finalizer is added before the runner is built, so that the finalizer runs after the runner has closed.
         yield* Effect.addFinalizer(() =>
           isReady ? Effect.logInfo(`The runner of durable jobs in ${store} has ended: ${after}`) : Effect.void
         )

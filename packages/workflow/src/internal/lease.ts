@@ -1,5 +1,5 @@
 /**
- * Knows how long this runner surely holds the locks of its shards.
+ * Records how long this runner surely holds the locks of its shards: the lease.
  *
  * After a process was frozen, its locks may have expired, and another runner may send the same upload. The engine of
  * this process detects this at the next refresh of the locks. Until then, the code that sends bytes must wait for the
@@ -68,8 +68,8 @@ const makeLease = (clock: Clock.Clock, expiry: Duration.Duration) => {
   }
 
   /**
-   * Records which of the locks `asked` the database has confirmed, as `answered`. A lock counts as confirmed at the
-   * moment of the question.
+   * Records the answer of the database about the locks of the shards `asked`: it confirmed those of `answered`. The
+   * time of a confirmation is the time of the request, not of the response.
    */
   const confirm = (asked: ReadonlyArray<ShardId>, answered: ReadonlyArray<ShardId>, at: Moment) => {
     for (const shard of asked) confirmed.delete(String(shard))
