@@ -51,8 +51,8 @@ export type UploadOptions = Omit<UploadSteps.Options, "metadata">
  *   limit.
  * - `pollInterval`: the longest pause before the runner requests the Status of an Assembly in process again, 1 minute
  *   by default. A verified notification ends the pause, see {@link notified}.
- * - `retention`: how long a job stays in the database after it has ended, 7 days by default. Then another job can use
- *   its key.
+ * - `retention`: how long a job stays in the database after it has ended, 7 days by default. After this time, another
+ *   job can use the key of the job.
  * - `upload`: the options of each upload.
  *
  * @since 0.1.0
@@ -95,7 +95,7 @@ export type StartOutcome =
   | { readonly _tag: "Refused"; readonly job: Job; readonly error: JobRefused }
 
 /**
- * The errors of {@link retry}. After such an error, the job is unchanged.
+ * The errors of {@link retry}. If `retry` fails, the job is unchanged.
  *
  * @since 0.1.0
  * @category errors

@@ -63,7 +63,10 @@ const checkPath = (path: string): Effect.Effect<void, ApiError.InvalidRequest> =
       )
     : Effect.void
 
-/** Opens the database. Only its owner can read it, and no other process can open it while this process has it open. */
+/**
+ * Opens the database. Only the owner of the database can read it. No other process can open the database while this
+ * process has it open.
+ */
 const database = (path: string) =>
   Layer.effect(
     SqlClient.SqlClient,

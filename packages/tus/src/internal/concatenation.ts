@@ -228,7 +228,7 @@ export const begin = <E>(session: Session.Session<E>, parts: ReadonlyArray<Uploa
 
 /**
  * Returns when the final upload is complete. If an earlier process ended after it may have sent the creation, the URL
- * of the final upload is unknown. Then the final upload is first searched for in the receipts.
+ * of the final upload is unknown: then this function first searches for the final upload in the receipts.
  */
 export const finish = <E>(session: Session.Session<E>, { length, marker, url }: UploadState.Concatenating) => {
   if (url !== undefined) return Effect.andThen(prove(session, url, length), complete(session, url, length))

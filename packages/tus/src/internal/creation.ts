@@ -72,8 +72,8 @@ interface Failure {
  * depends on whether the request was sent.
  *
  * - `Refused`: the request created nothing, and another request would be refused as well.
- * - `TurnedAway`: the request created nothing, because the server did not process it or never got it. It is safe to
- *   send the request again.
+ * - `TurnedAway`: the request created nothing, because the server did not process it or never got it. The client may
+ *   safely send the request again.
  * - `Open`: an upload may exist. There was no response, or the response was invalid or may come from a gateway.
  */
 const outcome = (error: Failure): "Refused" | "TurnedAway" | "Open" => {
@@ -143,8 +143,8 @@ export const recover = (
  * exist yet.
  *
  * - `sending`: records that a request may be sent. Runs before each request.
- * - `refused`: records that the last request created nothing, or was not sent. Also runs before the pause between two
- *   requests, because the process may end during a long pause.
+ * - `refused`: records that the last request created nothing, or was not sent. `refused` also runs before the pause
+ *   between two requests, because the process may end during a long pause.
  * - `created`: records that the upload exists.
  */
 export interface Ledger<E> {

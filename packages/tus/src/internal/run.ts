@@ -52,8 +52,8 @@ interface Failed {
 }
 
 /**
- * The length that a request declares in `Upload-Length`. It is undefined if the server already knows the length, or if
- * the body does not contain the last byte of the source.
+ * The length that a request declares in `Upload-Length`. The length is undefined if the server already knows the
+ * length, or if the body does not contain the last byte of the source.
  */
 const declaration = (state: Transfer.Sending, body: Body): bigint | undefined =>
   state.length === undefined && body.total === body.end ? body.total : undefined

@@ -42,7 +42,7 @@ const delivery = 5000
  *   cancellations at the same time. All other jobs stay in the table. Jobs that pause after a failure do not count.
  * - `cancel`: carries out a cancellation.
  * - `stage`: whether an execution has a place or waits for a place (`Taking`), or pauses after a failure (`Pausing`).
- *   Undefined if the execution does not run in this process.
+ *   `stage` returns undefined if the execution does not run in this process.
  */
 export interface Options {
   readonly store: Store.Store

@@ -31,12 +31,15 @@ interface Columns {
 }
 
 /**
- * - `fingerprints`: the fingerprints of the secrets of this process. The first is that of the secret for new attempts.
- * - `expiry`: the `expiry` of this runner. Undefined for a client, for SQLite, and for a process that joins again.
- * - `isAlone`: whether no other process can use the database. Then the secrets of this process may replace the stored
- *   secrets, if no job in the table has begun.
+ * - `fingerprints`: the fingerprints of the secrets of this process. The first fingerprint is that of the secret for
+ *   new attempts.
+ * - `expiry`: the `expiry` of this runner. `expiry` is undefined for a client, for SQLite, and for a process that joins
+ *   again.
+ * - `isAlone`: whether no other process can use the database. If so, and if no job in the table has begun, a process
+ *   with other secrets is accepted, and its secrets replace the stored ones.
  * - `runs`: whether this process runs jobs. A process that runs no jobs does not change the row.
- * - `isRepeated`: whether this process has joined before. Then a warning about a missing secret is not logged again.
+ * - `isRepeated`: whether this process has joined before. If so, the warning about a missing secret is not logged
+ *   again.
  */
 interface Options {
   readonly fingerprints: ReadonlyArray<string>

@@ -137,7 +137,7 @@ export const make = Effect.fnUntraced(function* (options: Durable.Options, role:
       if (Option.isNone(canceled)) {
         const row = yield* reading.found(key)
         // `store.cancel` changed no row, because the job is unknown, has ended or is already being canceled. If the row
-        // now has another state, another caller has retried the job in between. Then the new attempt is canceled.
+        // now has another state, another caller has retried the job in between, so the new attempt is canceled.
         return Store.hasEnded(row) || row.state === "Canceling" ? Store.toSummary(row) : yield* cancel(key)
       }
       yield* reactions.canceled(yield* JobWorkflow.executionOf(canceled.value))

@@ -56,8 +56,8 @@ const firstPause = Duration.seconds(5)
 const Wake = Schema.Literals(["Notified", "Time"])
 
 /**
- * Waits for a notification or for the next look. Only the first notification ends a wait: `Notified` stays completed,
- * so awaiting `Notified` again would return at once.
+ * Waits for a notification or for the next look. Only the first notification of an execution ends a wait, because
+ * `Notified` stays completed: a second `await` of `Notified` would return at once.
  */
 const wait = (look: number, pause: Duration.Duration, mayBeNotified: boolean) => {
   const time = DurableClock.sleep({ name: `look/v1/${look}`, duration: pause, inMemoryThreshold: 0 }).pipe(

@@ -68,8 +68,9 @@ const makeLease = (clock: Clock.Clock, expiry: Duration.Duration) => {
   }
 
   /**
-   * Records the answer of the database about the locks of the shards `asked`: it confirmed those of `answered`. The
-   * time of a confirmation is the time of the request, not of the response.
+   * Records a response of the database about locks. The runner asked for the locks of the shards `asked`, and the
+   * database confirmed the locks of the shards `answered`. The time of a confirmation is the time of the request, not
+   * of the response.
    */
   const confirm = (asked: ReadonlyArray<ShardId>, answered: ReadonlyArray<ShardId>, at: Moment) => {
     for (const shard of asked) confirmed.delete(String(shard))

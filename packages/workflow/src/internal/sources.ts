@@ -108,8 +108,8 @@ export const openAll = (
   Effect.forEach(files, openOne, { concurrency })
 
 /**
- * The current size and identity of each source. Undefined for a source that cannot be read, such as a file that was
- * removed after its upload.
+ * Returns the current size and identity of each source, and undefined for a source that cannot be read, such as a file
+ * that was removed after its upload.
  */
 export const look = (
   files: ReadonlyArray<File>

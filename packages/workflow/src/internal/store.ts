@@ -40,10 +40,11 @@ interface Columns {
  * The current attempt of a job.
  *
  * - `job`: see `JobAtRest`.
- * - `begins`: how often a runner has begun the attempt. Above 0, the Assembly of the attempt may exist.
- * - `creations`: for each file, how often the creation of its upload was announced. Above 0, the upload may exist.
- * - `canceledAt`: when the cancellation of the attempt was stored. An earlier version did not store this time: then the
- *   time when the cancellation first failed.
+ * - `begins`: how often a runner has begun the attempt. If `begins` is above 0, the Assembly of the attempt may exist.
+ * - `creations`: for each file, how often the creation of its upload was announced. If this number is above 0, the
+ *   upload may exist.
+ * - `canceledAt`: when the cancellation of the attempt was stored. If an earlier version stored the cancellation
+ *   without this time, `canceledAt` is when the cancellation first failed.
  */
 export interface Row extends Summary, Root {
   readonly job: string
@@ -168,9 +169,9 @@ export const make = Effect.gen(function* () {
     }).pipe(attempting("insert"))
 
   /**
-   * Records that the Assembly may exist from now on. None if the attempt is neither `Queued` nor `Uploading`. The salt
-   * and the secret from which the ids are derived are stored only once, because the ids of an attempt must not change.
-   * An attempt of the first version that has begun keeps its ids, which have no salt.
+   * Records that the Assembly may exist from now on. Returns None if the attempt is neither `Queued` nor `Uploading`.
+   * The salt and the secret from which the ids are derived are stored only once, because the ids of an attempt must not
+   * change. An attempt of the first version that has begun keeps its ids, which have no salt.
    */
   const begin = (
     { attempt, key }: Attempt,
@@ -185,7 +186,7 @@ export const make = Effect.gen(function* () {
       WHERE job_key = ${key} AND attempt = ${attempt} AND state IN ('Queued', 'Uploading')
       RETURNING *`.pipe(Effect.map(one), attempting("begin"))
 
-  /** Records that uploads may be created from now on. False if the attempt is not `Uploading` any more. */
+  /** Records that uploads may be created from now on. Returns false if the attempt is not `Uploading` any more. */
   const announce = ({ attempt, key }: Attempt, creations: ReadonlyArray<number>) =>
     sql`
       UPDATE ${table} SET creations = ${encodeCreations(creations)}
@@ -207,7 +208,7 @@ export const make = Effect.gen(function* () {
         WHERE job_key = ${key} AND attempt = ${attempt} AND state IN ('Uploading', 'Processing', 'Canceling')`
     }).pipe(attempting("wait"))
 
-  /** Records that all bytes are stored. False if the attempt is not `Uploading` any more. */
+  /** Records that all bytes are stored. Returns false if the attempt is not `Uploading` any more. */
   const stored = ({ attempt, key }: Attempt) =>
     sql`
       UPDATE ${table} SET state = 'Processing', waiting = NULL
@@ -233,8 +234,8 @@ export const make = Effect.gen(function* () {
     }).pipe(attempting("end"))
 
   /**
-   * Records that the job shall be canceled. A queued job is canceled at once. None if the job is unknown, has ended, or
-   * is already being canceled.
+   * Records that the job shall be canceled. A queued job is canceled at once. Returns None if the job is unknown, has
+   * ended, or is already being canceled.
    */
   const cancel = (key: string) =>
     Effect.gen(function* () {
@@ -251,8 +252,8 @@ export const make = Effect.gen(function* () {
     }).pipe(attempting("cancel"))
 
   /**
-   * Queues the next attempt of a job. None if the current attempt is not `before`, or has not failed and was not
-   * canceled.
+   * Queues the next attempt of a job. Returns None if the current attempt is not `before`, or has neither failed nor
+   * been canceled.
    */
   const retry = (before: number, { job, key, shard, sources }: NewRow) =>
     Effect.gen(function* () {

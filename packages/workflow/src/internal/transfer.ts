@@ -2,7 +2,7 @@
  * Creates the Assembly of an attempt and sends its files.
  *
  * Before a runner creates an Assembly or an upload, the runner announces the creation in the database. So a later
- * runner knows what may exist, and asks the service for it instead of creating the same thing again.
+ * runner knows which Assembly and uploads may exist, and asks the service for them instead of creating them again.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
@@ -109,8 +109,8 @@ const assemblyOf = (row: Row, assemblyId: Assembly.AssemblyId, job: JobAtRest.Jo
 /**
  * - `counts`: for each file, how often the creation of its upload was announced. Only one transfer changes these
  *   numbers.
- * - `mayExist`: whether announced uploads may exist. False if this transfer has created the Assembly, which has no
- *   uploads yet.
+ * - `mayExist`: whether announced uploads may exist. `mayExist` is false if this transfer has created the Assembly,
+ *   which has no uploads yet.
  */
 interface Announced {
   readonly counts: Array<number>
@@ -250,7 +250,8 @@ export const isUnknownSecret = ({ _tag }: TransferError): boolean => _tag === "I
 const ofRequest: ReadonlySet<number> = new Set([400, 411, 413, 414, 415, 417, 422, 431])
 
 /**
- * True if a response means that the service fails or is unreachable. False if it means that the request is wrong.
+ * True if a response means that the service fails or is unreachable. False if the response means that the request is
+ * wrong.
  */
 const isPassing = (error: ApiError.ServiceFailure | ApiError.UnexpectedResponse): boolean =>
   error._tag === "UnexpectedResponse"

@@ -86,7 +86,7 @@ export const make = ({ begun, ended, held, outage, patience, places, sending }: 
   /**
    * Cancels the Assembly of an attempt, if the Assembly exists. If the Assembly had completed before, the job is
    * `Completed`. If the service does not confirm the cancellation, the job stays `Canceling`, and the attendant of the
-   * queue tries again until the `patience` of the runner has passed. Then the job is `Failed`.
+   * queue tries again until the `patience` of the runner has passed. After this time, the job is `Failed`.
    */
   const finalize = Effect.fnUntraced(function* (row: Store.Row, execution: string) {
     const canceled = yield* Canceling.cancel(derive, row, execution).pipe(
@@ -308,8 +308,8 @@ export const make = ({ begun, ended, held, outage, patience, places, sending }: 
     )
 
   /**
-   * Whether an execution has a place or waits for a place (`Taking`), or pauses after a failure (`Pausing`). Undefined
-   * if its activity does not run in this process.
+   * Returns `Taking` if an execution has a place or waits for a place, and `Pausing` if it pauses after a failure.
+   * Returns undefined if the activity of the execution does not run in this process.
    */
   const stage = (execution: string) =>
     taking.has(execution) ? ("Taking" as const) : running.has(execution) ? ("Pausing" as const) : undefined
