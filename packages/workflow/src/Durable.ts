@@ -298,7 +298,8 @@ export type Requirements =
   | FileSystem.FileSystem
 
 /**
- * A host that starts, reads and runs jobs. `DurableSqlite.layer` and `DurablePostgres.runner` are built on this Layer.
+ * A host that starts, reads, cancels and runs jobs. `DurableSqlite.layer` and `DurablePostgres.runner` are built on
+ * this Layer.
  *
  * @since 0.1.0
  * @category layers
@@ -312,7 +313,8 @@ export const layer = (
 > => Layer.effect(Durable, Effect.map(Host.make(options, { runs: true }), Durable.of))
 
 /**
- * A host that starts and reads jobs, and runs none. Pass the same options as to the runners.
+ * A host that starts, reads and cancels jobs, but does not run them. Pass the same options to this Layer as to the
+ * runners.
  *
  * @since 0.1.0
  * @category layers

@@ -218,8 +218,8 @@ export const runner = (options: Options): HostLayer =>
   )
 
 /**
- * Starts, reads and cancels jobs, and runs none: for a web server or a command beside the runners. A job that is
- * started without any runner is stored, and waits for the first runner.
+ * Starts, reads and cancels jobs, but does not run them. Use this Layer in a web server or a command beside the
+ * runners. A job that is started without any runner is stored, and waits for the first runner.
  *
  * @since 0.1.0
  * @category layers

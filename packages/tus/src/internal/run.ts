@@ -59,8 +59,8 @@ const declaration = (state: Transfer.Sending, body: Body): bigint | undefined =>
   state.length === undefined && body.total === body.end ? body.total : undefined
 
 /**
- * Adds the server's maximum size to the error of a 413 response. If the source is not larger than this maximum, the
- * error suggests a smaller `chunkSize`.
+ * Adds the maximum size that the server announces to the error of a 413 response. If the source is not larger than this
+ * maximum, the error suggests a smaller `chunkSize`.
  */
 const advise = (
   job: Shared,

@@ -1,4 +1,4 @@
-/** Says in the log that a runner is ready, and that it has ended. */
+/** Logs that a runner is ready, and later that the runner has ended. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 

@@ -2,8 +2,8 @@
  * Records how long this runner surely holds the locks of its shards: the lease.
  *
  * After a process was frozen, its locks may have expired, and another runner may send the same upload. The engine of
- * this process detects this at the next refresh of the locks. Until then, the code that sends bytes must wait for the
- * lease.
+ * this process detects the loss of the locks only at the next refresh of the locks. Until then, the code that sends
+ * bytes must wait for the lease.
  */
 import { RunnerStorage } from "effect/cluster/RunnerStorage"
 import type { ShardId } from "effect/cluster/ShardId"

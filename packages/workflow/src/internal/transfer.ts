@@ -220,8 +220,9 @@ type PollError = Effect.Error<ReturnType<typeof Assemblies.awaitCompletion>>
 const ofAccount: ReadonlySet<number> = new Set([401, 402, 407])
 
 /**
- * Whether an error is about the credentials, the account or the address of the service, or about the database. Every job
- * would fail with such an error. Therefore a job waits without a time limit until somebody has corrected the cause.
+ * Whether an error is about the credentials, the account or the address of the service, or about the database. Every
+ * job would fail with the same error. Therefore a job waits without a time limit until somebody has corrected the
+ * cause.
  */
 export const isRefusal = (error: TransferError | PollError): boolean => {
   switch (error._tag) {
