@@ -45,13 +45,14 @@ export type UploadOptions = Omit<UploadSteps.Options, "metadata">
  * - `uploads`: the number of files that this runner uploads at the same time, 8 by default. The runner has as many
  *   further places for jobs that it takes over from another runner, so that these jobs do not wait for the uploads of
  *   this runner.
- * - `patience`: how long a job is tried again after temporary failures, such as a service that does not answer, and how
- *   long the cancellation of a job is tried again. 1 hour by default. If another runner takes the job over, this time
- *   starts again. If the service refuses the credentials, or its address is wrong, the job waits without this limit.
+ * - `patience`: how long a runner retries a job after temporary failures, for example while the service does not
+ *   answer, and how long it retries the cancellation of a job. 1 hour by default. If another runner takes the job over,
+ *   this time starts again. If the service refuses the credentials, or its address is wrong, the job waits without this
+ *   limit.
  * - `pollInterval`: the longest pause before the runner requests the Status of an Assembly in process again, 1 minute
  *   by default. A verified notification ends the pause, see {@link notified}.
- * - `retention`: how long a job stays in the database after it has ended, 7 days by default. Then another job can use
- *   its key.
+ * - `retention`: how long a job stays in the database after it has ended, 7 days by default. After this time, another
+ *   job can use the key of the job.
  * - `upload`: the options of each upload.
  *
  * @since 0.1.0
@@ -94,7 +95,7 @@ export type StartOutcome =
   | { readonly _tag: "Refused"; readonly job: Job; readonly error: JobRefused }
 
 /**
- * The errors of {@link retry}. After such an error, the job is unchanged.
+ * The errors of {@link retry}. If `retry` fails, the job is unchanged.
  *
  * @since 0.1.0
  * @category errors
@@ -102,7 +103,7 @@ export type StartOutcome =
 export type RetryError = StartError | DurableError.JobUnknown | DurableError.NotRetryable | DurableError.AssemblyMayRun
 
 /**
- * The errors of {@link await}: how the job ended, or why its Status cannot be read.
+ * The errors of {@link await}: the job failed or was canceled, or the job or its Status cannot be read.
  *
  * @since 0.1.0
  * @category errors
@@ -198,7 +199,8 @@ export {
 }
 
 /**
- * Starts a job and waits for it: {@link start}, then `await`. An interruption ends the wait, and the job continues.
+ * Starts a job and waits for its end: {@link start}, then `await`. An interruption ends only the wait: the job
+ * continues.
  *
  * @since 0.1.0
  * @category running
@@ -265,9 +267,10 @@ export const list = (options?: {
   Stream.unwrap(Effect.map(Durable, (durable) => durable.list(options)))
 
 /**
- * Makes the job of an Assembly read the Status of the Assembly at once. Call this function when the service has sent a
- * notification about the Assembly. Any runner may call this function. An Assembly of another program is ignored. Only
- * the id is used: the runner reads the Status from the service, so the content of the notification need not be trusted.
+ * Ends the pause of the job that waits for this Assembly, so that its runner reads the Status at once. Call this
+ * function when the service has sent a notification about the Assembly. Any runner may call this function. An Assembly
+ * of another program is ignored. Only the id is used: the runner reads the Status from the service, so the content of
+ * the notification need not be trusted.
  *
  * **Gotchas**
  *
@@ -295,7 +298,8 @@ export type Requirements =
   | FileSystem.FileSystem
 
 /**
- * A host that starts, reads and runs jobs. `DurableSqlite.layer` and `DurablePostgres.runner` are built on this Layer.
+ * A host that starts, reads, cancels and runs jobs. `DurableSqlite.layer` and `DurablePostgres.runner` are built on
+ * this Layer.
  *
  * @since 0.1.0
  * @category layers
@@ -309,7 +313,8 @@ export const layer = (
 > => Layer.effect(Durable, Effect.map(Host.make(options, { runs: true }), Durable.of))
 
 /**
- * A host that starts and reads jobs, and runs none. Pass the same options as to the runners.
+ * A host that starts, reads and cancels jobs, but does not run them. Pass the same options to this Layer as to the
+ * runners.
  *
  * @since 0.1.0
  * @category layers

@@ -154,7 +154,8 @@ export type Waiting = typeof Waiting.Type
  * - `size`: the size of all files in bytes.
  * - `queuedAt`, `endedAt`: when the attempt was queued, and when it ended, in milliseconds since 1970.
  * - `failure`: why the attempt failed, in the state `Failed`.
- * - `waiting`: why an attempt that has not ended waits. Undefined if the attempt does not wait for anything.
+ * - `waiting`: why an attempt that has not ended waits. `waiting` is undefined if the attempt does not wait for
+ *   anything.
  *
  * @since 0.1.0
  * @category models
@@ -171,8 +172,8 @@ export interface Summary {
 }
 
 /**
- * A job with the number of bytes that the service has stored. `stored` is the number of bytes that the service has
- * stored, or undefined if the service did not answer.
+ * A job with `stored`, the number of bytes that the service has stored. `stored` is undefined if the service did not
+ * answer.
  *
  * @since 0.1.0
  * @category models

@@ -45,9 +45,9 @@ import * as StoreError from "./internal/storeError.ts"
  * The options of a runner and of a client. All runners and clients of a deployment have the same `secrets`, and all
  * runners have the same `expiry`.
  *
- * - `database`: how to connect, usually `{ url: Redacted.make("postgres://…") }`. A runner holds one connection for its
- *   locks, so `maxConnections` is at least 2. The default is 10.
- * - `expiry`: if a runner does not answer for this time, other runners take over its jobs. The time is 12 seconds by
+ * - `database`: how to connect to Postgres, usually `{ url: Redacted.make("postgres://…") }`. A runner holds one
+ *   connection for its locks, so `maxConnections` is at least 2. The default is 10.
+ * - `expiry`: if a runner does not refresh its locks for this time, other runners take over its jobs. 12 seconds by
  *   default, at least 3 seconds and at most 5 minutes. A runner that cannot reach Postgres for a third of this time
  *   stops its uploads, and continues them when Postgres answers.
  * - `poll`: how often a runner reads the messages and replies of the engine, half a second by default.
@@ -156,8 +156,8 @@ const cluster = (options: Options, address: Option.Option<RunnerAddress.RunnerAd
     Layer.provideMerge(Sharding.layer),
     Layer.provide(Runners.layerNoop),
     Layer.provideMerge(SqlMessageStorage.layer.pipe(Layer.provide(Digest.layerWebCrypto))),
-    // No pings are sent, because the locks show which runners are alive. A runner that answers a ping may have lost its
-    // database.
+    // No pings are sent, because the rows that runners refresh in the database show which runners are alive. A runner
+    // that answers a ping may have lost its connection to the database.
     Layer.provide(RunnerHealth.layerNoop),
     Layer.provideMerge(runnerStorage(options)),
     Layer.provide(config(options, address)),
@@ -165,7 +165,7 @@ const cluster = (options: Options, address: Option.Option<RunnerAddress.RunnerAd
     Layer.provideMerge(database(options, Option.isSome(address)))
   )
 
-/** The host and the name of the database. Everything else of its address may be a secret. */
+/** The host and the name of the database, for the log. The other parts of the address may be secrets. */
 const storeOf = ({ database: { database: named, host, port, url } }: Options): string => {
   const address = url !== undefined && URL.canParse(Redacted.value(url)) ? new URL(Redacted.value(url)) : undefined
   const at = address?.host ?? [host ?? "localhost", ...(port === undefined ? [] : [port])].join(":")
@@ -219,8 +219,8 @@ export const runner = (options: Options): HostLayer =>
   )
 
 /**
- * Starts, reads and cancels jobs, and runs none: for a web server or a command beside the runners. A job that is
- * started without any runner is stored, and waits for the first runner.
+ * Starts, reads and cancels jobs, but does not run them. Use this Layer in a web server or a command beside the
+ * runners. A job that is started without any runner is stored, and waits for the first runner.
  *
  * @since 0.1.0
  * @category layers

@@ -63,7 +63,10 @@ const checkPath = (path: string): Effect.Effect<void, ApiError.InvalidRequest> =
       )
     : Effect.void
 
-/** Opens the database. Only its owner can read it, and no other process can open it while this process has it open. */
+/**
+ * Opens the database. Only the owner of the database can read it. No other process can open the database while this
+ * process has it open.
+ */
 const database = (path: string) =>
   Layer.effect(
     SqlClient.SqlClient,
@@ -81,8 +84,9 @@ const database = (path: string) =>
   ).pipe(Layer.provide(Reactivity.layer))
 
 /**
- * One runner. The runner holds all shards without a lock for each shard, because the whole database is locked. Messages
- * of this process arrive at once; the engine polls the database only for durable clocks.
+ * The engine of a single runner. The runner has all shards, and needs no lock for each shard, because the process has
+ * locked the whole database. Messages of this process arrive at once. The engine polls the database only for durable
+ * clocks.
  */
 const engine = ClusterWorkflowEngine.layer.pipe(
   Layer.provideMerge(Sharding.layer),
@@ -110,7 +114,7 @@ const engine = ClusterWorkflowEngine.layer.pipe(
  * **Details**
  *
  * Only the owner of the database can read the database: the Layer sets the mode of its file to 600. If other users can
- * read the file with the secret, the Layer fails with `InvalidSecret`.
+ * read or write the file with the secret, the Layer fails with `InvalidSecret`.
  *
  * @example
  * Durable.run(job).pipe(

@@ -4,6 +4,7 @@ import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableJob from "@assembly-effect/workflow/DurableJob"
 import { assert, layer } from "@effect/vitest"
+import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -357,6 +358,34 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
       )
       assert.deepInclude(status, { started_tus_uploads: 1 })
       assert.deepStrictEqual(storedIn(status), [content.sha256])
+    })
+  )
+
+  it.effect("is patient although somebody sets the clock while it waits", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const content = yield* file("a.bin", 700_000)
+      const faults = yield* Faults.Faults
+      const clock = yield* Clock.Clock
+      let ahead = 0
+      const now = () => clock.currentTimeMillisUnsafe() + ahead
+      // As far ahead as the client still corrects for its signatures.
+      const jumping: Clock.Clock = Object.assign(Object.create(clock), {
+        currentTimeMillisUnsafe: now,
+        currentTimeMillis: Effect.sync(now)
+      })
+      yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 1000, times: 3 }))
+      yield* Effect.gen(function* () {
+        yield* Durable.start(job("clocks", [content]))
+        yield* Durable.status("clocks").pipe(
+          Effect.repeat({ until: ({ waiting }) => waiting !== undefined, schedule: Schedule.spaced("20 millis") })
+        )
+        ahead = 50 * 60_000
+        assert.deepStrictEqual(storedIn(yield* Durable.await("clocks")), [content.sha256])
+      }).pipe(
+        withRunner(database, { upload: { maxRetries: 0 }, patience: "40 minutes" }),
+        Effect.provideService(Clock.Clock, jumping)
+      )
     })
   )
 

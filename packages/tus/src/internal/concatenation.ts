@@ -1,8 +1,8 @@
 /**
  * The final upload, which concatenates stored parts (spec.md, "Create a tus upload", concatenation). The final upload
- * is created once. If the 201 response does not report the offset of the last byte, it shows only that the server has
- * started to concatenate. The client then requests the state of the final upload until the server reports that it is
- * complete.
+ * is created once. If the response to this creation does not report the offset of the last byte, the response shows
+ * only that the server has started to concatenate. The client then requests the state of the final upload until the
+ * server reports that it is complete.
  */
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Clock from "effect/Clock"
@@ -28,8 +28,8 @@ import type * as Session from "./session.ts"
 import { inTime } from "./timeout.ts"
 
 /**
- * The response to HEAD of a final upload. The response has no offset before the upload is complete. tus 1.0.0 defines
- * this; the specification does not.
+ * The response to HEAD of a final upload. Before the upload is complete, the response has no `Upload-Offset`. This rule
+ * is from tus 1.0.0, and is not in the specification of the service.
  */
 const FinalHeaders = Schema.Struct({
   ...TusUpload.OffsetHeaders.fields,
@@ -64,7 +64,10 @@ const doubt = (_tag: Doubt["_tag"], url: UploadUrl, problem: string): Doubt => (
   error: new TusError.ProtocolViolation({ request: "offset", host: hostOf(url), status: 200, problem })
 })
 
-/** Compares the server's report about a final upload with the length of its parts. */
+/**
+ * Compares the length and the offset that the server reports with the length of the parts. Returns `None` if the final
+ * upload is complete.
+ */
 const read = (url: UploadUrl, found: typeof FinalHeaders.Type, length: bigint): Option.Option<Doubt> => {
   const told = found["upload-length"]
   const offset = found["upload-offset"]
@@ -102,8 +105,7 @@ const look = <E>(
   )
 
 /**
- * How many times `prove` may see each `Doubt` before it gives up. After a temporary failure, the retry policy decides
- * instead.
+ * The number of equal `Doubt`s at which `prove` gives up. For a temporary failure, the retry policy decides instead.
  */
 const patience = ({ _tag, error }: Doubt): number => {
   switch (_tag) {
@@ -144,8 +146,8 @@ const retry = <E>(session: Session.Session<E>, pauseAfter: Policy.Retry, { error
   })
 
 /**
- * Requests the state until the final upload is complete, for at most `finishTimeout`. If the length of the final upload
- * differs from the length of its parts, the bytes of the final upload are wrong.
+ * Requests the state until the final upload is complete, for at most `finishTimeout`. Fails with `UploadUntrusted` if
+ * the reported length of the final upload differs from the length of its parts.
  */
 const prove = <E>(
   session: Session.Session<E>,
@@ -188,8 +190,8 @@ const complete = <E>({ store }: Session.Session<E>, url: UploadUrl, length: bigi
   store.update(UploadState.completed(url, length))
 
 /**
- * Stores the URL of the final upload. If the response or a receipt shows that it is complete, no further request is
- * necessary.
+ * Stores the URL of the final upload. If the response or a receipt shows that the final upload is complete, also stores
+ * that the upload has completed, because no further request is necessary.
  */
 const found = <E>(session: Session.Session<E>, { finished, url }: Creation.Created, length: bigint) => {
   session.store.note(UploadState.concatenated(url))
@@ -200,8 +202,9 @@ const asUnknown = ({ cause, host, problem }: TusError.CreationUnknown) =>
   Effect.fail(new TusError.ConcatenationUnknown({ host, problem, ...(cause === undefined ? undefined : { cause }) }))
 
 /**
- * Creates the final upload, and stores its URL. After a lost response, the creation is not repeated, and the final upload
- * is searched for in the receipts. After a refusal, the upload is again in the state in which its parts are stored.
+ * Creates the final upload, and stores its URL. After a lost response, the creation is not repeated, and the final
+ * upload is searched for in the receipts. If the server refuses the creation, the state from before the creation is
+ * restored.
  */
 export const begin = <E>(session: Session.Session<E>, parts: ReadonlyArray<UploadUrl>, length: bigint) =>
   Effect.gen(function* () {
@@ -224,8 +227,8 @@ export const begin = <E>(session: Session.Session<E>, parts: ReadonlyArray<Uploa
   })
 
 /**
- * Returns when the final upload is complete. If its URL is unknown because an earlier process may have sent the
- * creation, the final upload is first searched for in the receipts.
+ * Returns when the final upload is complete. If an earlier process ended after it may have sent the creation, the URL
+ * of the final upload is unknown: then this function first searches for the final upload in the receipts.
  */
 export const finish = <E>(session: Session.Session<E>, { length, marker, url }: UploadState.Concatenating) => {
   if (url !== undefined) return Effect.andThen(prove(session, url, length), complete(session, url, length))

@@ -23,7 +23,10 @@ import * as Receipts from "./receipts.ts"
 import type { Session as AnySession } from "./session.ts"
 import { inTime } from "./timeout.ts"
 
-/** The errors of a creation. A `TransportFailure` means that nothing was sent. */
+/**
+ * The errors of a creation. With a `TransportFailure`, no part of the request was sent: after a request that may have
+ * been sent, the error is `CreationUnknown`.
+ */
 export type CreationError =
   | Tus.AnswerError
   | TusError.CreationUnknown
@@ -36,7 +39,8 @@ export type CreationError =
  *
  * - `answered`: whether the server responded to the creation. If not, the upload was found by its receipt.
  * - `offset`: the number of stored bytes; undefined if it has to be requested.
- * - `finished`: whether the receipt, or the response to a final creation, shows that all bytes are stored.
+ * - `finished`: whether the receipt, or the response to the creation of a final upload, shows that all bytes are
+ *   stored.
  */
 export interface Created {
   readonly url: UploadUrl
@@ -45,7 +49,10 @@ export interface Created {
   readonly finished: boolean
 }
 
-/** A random unique value. If the response with the URL of an upload is lost, this value is used to find the upload. */
+/**
+ * Makes a marker: a random unique value in the metadata of an upload. If the response with the URL of the upload is
+ * lost, the marker finds the upload in the receipts.
+ */
 export const newMarker: Effect.Effect<string> = WebCrypto.use((crypto) =>
   // `SecureRandom` is not used, because it would add the code for UUIDs and ULIDs to a bundle.
   Effect.sync(() => Hex.encode(crypto.getRandomValues(new Uint8Array(16))))
@@ -61,12 +68,12 @@ interface Failure {
 }
 
 /**
- * What a failed creation did on the server. The status of the response decides. Without a response, it matters whether
- * the request was sent.
+ * What a failed creation did on the server. The HTTP status of the response decides. Without a response, the result
+ * depends on whether the request was sent.
  *
  * - `Refused`: the request created nothing, and another request would be refused as well.
- * - `TurnedAway`: the request created nothing, because the server did not process it or never got it. It is safe to
- *   send the request again.
+ * - `TurnedAway`: the request created nothing, because the server did not process it or never got it. The client may
+ *   safely send the request again.
  * - `Open`: an upload may exist. There was no response, or the response was invalid or may come from a gateway.
  */
 const outcome = (error: Failure): "Refused" | "TurnedAway" | "Open" => {
@@ -87,8 +94,8 @@ const outcome = (error: Failure): "Refused" | "TurnedAway" | "Open" => {
 }
 
 /**
- * The number of times that the receipts are read. One time may not suffice, because the server may still be processing
- * the request whose response was lost.
+ * The number of times that the receipts are read. Reading them once may not suffice, because the server may still be
+ * processing the request whose response was lost.
  */
 const lookups = 5
 
@@ -132,12 +139,12 @@ export const recover = (
   )
 
 /**
- * Stores what is known about the creation of an upload. With it, a later process knows whether the upload exists, and
- * creates it only if it does not exist.
+ * Stores what is known about the creation of an upload, so that a later process creates the upload only if it cannot
+ * exist yet.
  *
  * - `sending`: records that a request may be sent. Runs before each request.
- * - `refused`: records that the last request created nothing, or was not sent. Also runs before the pause between two
- *   requests, because the process may end during a long pause.
+ * - `refused`: records that the last request created nothing, or was not sent. `refused` also runs before the pause
+ *   between two requests, because the process may end during a long pause.
  * - `created`: records that the upload exists.
  */
 export interface Ledger<E> {
@@ -149,7 +156,7 @@ export interface Ledger<E> {
 /** The part of a session that the creation of an upload needs. */
 type Session = Pick<AnySession<unknown>, "emit" | "policy" | "store" | "target">
 
-/** Sends a request that creates an upload, and stores whether the upload exists. */
+/** Sends a request that creates an upload, and records the result in the ledger. */
 const recorded = <Failed extends Failure, E, R>(
   { settle }: Session["store"],
   { created, refused, sending }: Ledger<E>,
@@ -163,8 +170,8 @@ const recorded = <Failed extends Failure, E, R>(
 }
 
 /**
- * Creates an upload. If the server did not process the request, it is sent again after a pause. `size` is the size of
- * the upload, if known.
+ * Creates an upload. If the server did not process the request, the request is sent again after a pause. `size` is the
+ * size of the upload, if known.
  */
 export const create = <E>(
   { emit, policy, store, target }: Session,
@@ -192,7 +199,8 @@ export const create = <E>(
       // After a creation without a body, the server has stored nothing. If the response reports an offset above 0, the
       // offset is requested again.
       offset: hasBody || offset === 0n ? offset : undefined,
-      // HEAD would return the same offset. A final upload has this offset only if its parts are concatenated.
+      // If the response to a final creation reports the offset of the last byte, the parts are concatenated. A HEAD
+      // request would return the same offset.
       finished: creation._tag === "Final" && offset === size
     }))
   )

@@ -1,5 +1,5 @@
 /**
- * What the server supports (tus 1.0.0, OPTIONS).
+ * Asks the server for its extensions and its maximum size (tus 1.0.0, OPTIONS).
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -27,12 +27,12 @@ export const guess = (asked: Asked) =>
   Effect.orElseSucceed(discover(asked), () => ({ extensions: [] as ReadonlyArray<string>, maxSize: undefined }))
 
 /**
- * The last server that offered concatenation to a client, and when. Another client may reach another server at the same
- * URL.
+ * For each HTTP client, the URL of the last server that offered concatenation, and the time of the offer. Each client
+ * has its own entry, because another client may reach another server at the same URL.
  */
 const offers = new WeakMap<HttpClient.HttpClient, { readonly url: string; readonly at: number }>()
 
-/** How long an offer counts, in milliseconds. It is short, because a server may be replaced by another version. */
+/** How long an offer counts, in milliseconds. This time is short, because another version may replace the server. */
 const lifetime = 300_000
 
 /**

@@ -19,7 +19,7 @@ import * as Piece from "./piece.ts"
 import type * as Session from "./session.ts"
 import * as Window from "./window.ts"
 
-/** All bytes of a source, as bodies of requests. */
+/** Divides the bytes of a source into the bodies of requests. */
 const toOutgoing = (
   source: UploadSource,
   { chunkSize, streams }: Session.Session<unknown>
@@ -36,7 +36,7 @@ export interface Work<E> {
   readonly concurrency: number
 }
 
-/** The job of an upload without parts: one piece with one URL, which contains the whole source. */
+/** The job of an upload without parts: one piece, which contains the whole source and has one URL. */
 const wholeOf = <E>({ session, source }: Work<E>): Effect.Effect<Piece.Job<E>, SourceFailed, Scope.Scope> =>
   Effect.map(toOutgoing(source, session), (outgoing) => ({
     session,
@@ -66,7 +66,10 @@ const sendWhole = <E>(work: Work<E>, piece: UploadState.Piece) =>
 type StepError<E> = Session.UploadError | E
 type StepServices = HttpClient.HttpClient | Scope.Scope
 
-/** Emits the result of an upload that has ended, or fails with its error. Sends no request. */
+/**
+ * Emits `Completed` if the upload has completed, and fails with `UploadUntrusted` if its bytes are untrusted. Sends no
+ * request.
+ */
 export const ended = (
   { emit, target }: { readonly emit: Emit; readonly target: UploadTarget },
   state: UploadState.Ended
@@ -79,7 +82,7 @@ export const ended = (
   return Effect.fail(new UploadUntrusted({ host: hostOf(target.tusUrl), problem, mayBeWhole }))
 }
 
-/** Performs the next step, which changes the state. */
+/** Performs the step that the state determines, and stores the new state. */
 const step = <E extends { readonly _tag: string }>(
   work: Work<E>,
   state: UploadState.Unfinished

@@ -20,7 +20,7 @@ import { sums } from "./progress.ts"
 import * as Removal from "./removal.ts"
 import type * as Session from "./session.ts"
 
-/** Converts the events of a part to events of the whole upload. */
+/** Converts the events of one part to events of the whole upload. */
 const emitOf = (parts: ReadonlyArray<UploadState.Part>, total: bigint, emit: Emit): ((index: number) => Emit) => {
   const sumOf = sums(parts.length)
   return (index) => (event) => {
@@ -37,8 +37,8 @@ const emitOf = (parts: ReadonlyArray<UploadState.Part>, total: bigint, emit: Emi
 }
 
 /**
- * Fails if two parts have the same URL. Such parts would overwrite each other, and the total length would not show
- * this.
+ * Fails if two parts have the same URL. Two parts with the same URL would overwrite each other, and the total length
+ * would not show this error.
  */
 const checkDistinct = ({ tusUrl }: UploadTarget, urls: ReadonlyArray<UploadUrl>) =>
   new Set(urls.map((url) => Redacted.value(url))).size === urls.length
@@ -52,7 +52,10 @@ const checkDistinct = ({ tusUrl }: UploadTarget, urls: ReadonlyArray<UploadUrl>)
         })
       )
 
-/** Stores every part, and continues parts that an earlier process has started. Returns the URLs of all parts. */
+/**
+ * Sends every part until the server has stored it, and continues parts that an earlier process has started. Returns the
+ * URLs of all parts.
+ */
 const store = <E>(
   session: Session.Session<E>,
   source: Replayable,
@@ -97,16 +100,16 @@ const store = <E>(
         Effect.map(Piece.send(job, created), () => emit(UploadEvent.PartCompleted({ part, start, end }))),
       { concurrency, discard: true }
     )
-    // `Finishing` is emitted while the state still says that no final creation was sent, so that an interruption at
-    // this event is safe.
+    // `Finishing` is emitted before the state changes to `Concatenating`, so that an interruption at this event is
+    // safe.
     emit(UploadEvent.Finishing({ total: source.size }))
     yield* Effect.yieldNow
     return urls
   })
 
 /**
- * Stores every part, and sends the final creation. After a failure or an interruption, the parts are removed from the
- * server, unless a later run can continue them, or the server may already have concatenated them.
+ * Sends every part, and then the creation of the final upload. After a failure or an interruption, the parts are
+ * removed from the server, unless a later run can continue them, or the server may already have concatenated them.
  */
 export const run = <E>(
   session: Session.Session<E>,

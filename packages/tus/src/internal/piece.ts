@@ -1,5 +1,6 @@
 /**
- * Runs the upload at one URL, of the whole source or of a part: creates this upload once, and sends its bytes.
+ * Runs one upload, which has one URL and contains the whole source or a part of it: creates the upload once, and sends
+ * its bytes.
  */
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -18,7 +19,7 @@ import * as Session from "./session.ts"
 
 /**
  * - `outgoing`: the bytes of the piece.
- * - `place`: where the piece is in the state of the upload.
+ * - `place`: reads and changes the piece in the state of the upload.
  * - `isPart`: whether the piece becomes a part of a later final upload.
  * - `emit`: called with the events of the piece.
  */
@@ -67,7 +68,7 @@ const create = <E>(job: Job<E>, marker: string) =>
       marker,
       url: found.url,
       transfer:
-        // The receipt counts only if all bytes were sent, because otherwise the upload cannot be complete.
+        // The receipt counts only if the creation contained all bytes, because otherwise the upload cannot be complete.
         found.finished && sent === size
           ? { _tag: "Done", length: size }
           : Transfer.created({ ...found, length: size, sent })
@@ -112,9 +113,9 @@ const recover = <E>(job: Job<E>, marker: string) =>
 
 /**
  * Creates the upload of a piece. If the creation may have been sent, no second creation is sent: the upload is searched
- * for in the receipts by its marker. If the receipts do not show the upload, the error is `CreationUnknown`. A part is
- * not created a second time either. Without a final upload, a part is not an input of the Assembly, but only the
- * service knows whether the part has other effects.
+ * for in the receipts by its marker. If the receipts do not show the upload, the error is `CreationUnknown`. The same
+ * rule applies to a part. A part without a final upload is not an input of the Assembly, but only the service knows
+ * whether the part has other effects.
  */
 export const begin = <E>(
   job: Job<E>,

@@ -1,5 +1,5 @@
 /**
- * Sends the bytes of one upload with a sequence of requests. The state after each request determines the next request.
+ * Sends the bytes of one upload with a sequence of requests. The state after a request determines the next request.
  */
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -44,7 +44,7 @@ interface Shared extends Job {
   readonly pauseAfter: Policy.Retry
 }
 
-/** A failed step: the state after it, its error, and whether another step may succeed (`heals`). */
+/** A failed step: the state after the step, its error, and whether another step may succeed (`heals`). */
 interface Failed {
   readonly state: Transfer.Sending | Transfer.Asking
   readonly error: Policy.RequestError
@@ -52,15 +52,15 @@ interface Failed {
 }
 
 /**
- * The length that a request declares in `Upload-Length`. It is undefined if the server already knows the length, or if
- * the body does not contain the last byte of the source.
+ * The length that a request declares in `Upload-Length`. The length is undefined if the server already knows the
+ * length, or if the body does not contain the last byte of the source.
  */
 const declaration = (state: Transfer.Sending, body: Body): bigint | undefined =>
   state.length === undefined && body.total === body.end ? body.total : undefined
 
 /**
- * Adds the server's maximum size to the error of a 413 response. If the source is not larger than this maximum, the
- * error suggests a smaller `chunkSize`.
+ * Adds the maximum size that the server announces to the error of a 413 response. If the source is not larger than this
+ * maximum, the error suggests a smaller `chunkSize`.
  */
 const advise = (
   job: Shared,
@@ -99,7 +99,7 @@ const checkProgress = (state: Transfer.Sending, body: Body, declare: bigint | un
       )
     : Effect.void
 
-/** Whether the server accepted a request, although its response is invalid. */
+/** Whether the server accepted a request although the response is invalid. */
 const isTaken = (error: Policy.RequestError): boolean =>
   error._tag === "ProtocolViolation" && error.status >= 200 && error.status < 300
 
@@ -170,10 +170,9 @@ const ask: Step<Transfer.Asking> = (job, state) =>
   }).pipe(Effect.mapError((problem) => ("heals" in problem ? problem : failedAt(state)(problem))))
 
 /**
- * Decides what follows when the upload URL is gone. If the receipt shows a finished upload of the expected length, the
- * upload is complete, unless another number of bytes was sent: then it fails with `UploadUntrusted`. Without this
- * receipt, the upload fails
- * with `UploadGone`.
+ * Decides what follows when the upload URL is gone. Without a receipt that shows a finished upload of the expected
+ * length, the upload fails with `UploadGone`. With this receipt, the upload is complete, unless this program knows that
+ * it sent another number of bytes: then the upload fails with `UploadUntrusted`.
  */
 const settleGone = (job: Shared, state: Transfer.Sending | Transfer.Asking, error: TusError.UploadGone) =>
   Effect.suspend(() => {
@@ -219,7 +218,10 @@ const heal = (
 const step = (job: Shared, state: Transfer.Sending | Transfer.Asking) =>
   (state._tag === "Sending" ? send(job, state) : ask(job, state)).pipe(Effect.catch((failed) => heal(job, failed)))
 
-/** Adds the host to an `UploadUntrusted` or `UploadMismatch` that was made where the host is unknown. */
+/**
+ * Adds the host to an `UploadUntrusted` or `UploadMismatch` that has no host, because the function that made the error
+ * does not know the host.
+ */
 const at =
   (url: UploadUrl) =>
   (error: Policy.RequestError): Policy.RequestError => {

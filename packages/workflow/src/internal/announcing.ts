@@ -1,12 +1,12 @@
-/** Says in the log that a runner is ready, and that it has ended. */
+/** Logs that a runner is ready, and later that the runner has ended. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 /**
  * - `store`: the database, without its password.
  * - `details`: the options that say how the runner behaves.
- * - `after`: what becomes of the jobs of the runner after its end.
- * - `log`: writes a line. A runner inside a program writes debug lines, because it is not the purpose of the program.
+ * - `after`: what happens to the jobs of the runner after its end.
+ * - `log`: writes a line. An embedded runner writes debug lines, so that the program prints only its own lines.
  */
 interface Options {
   readonly log: (line: string) => Effect.Effect<void>
@@ -22,7 +22,7 @@ export const layer =
     Layer.unwrap(
       Effect.gen(function* () {
         let isReady = false
-        // Added before the runner is built, so that it runs after the runner has closed.
+        // The finalizer is added before the runner is built, so that the finalizer runs after the runner has closed.
         yield* Effect.addFinalizer(() =>
           isReady ? log(`The runner of durable jobs in ${store} has ended: ${after}`) : Effect.void
         )

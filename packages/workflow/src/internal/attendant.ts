@@ -20,7 +20,7 @@ import { executionOf, JobWorkflow } from "./jobWorkflow.ts"
 import * as Outage from "./outage.ts"
 import * as Store from "./store.ts"
 
-/** How often the table is read for changes of other processes. */
+/** How often the table is read, to find the changes of other processes. */
 const interval = "500 millis"
 
 /**
@@ -32,14 +32,17 @@ const maxShard = 1024
 /** How many keys are read with one statement. */
 const maxKeys = 500
 
-/** How long the engine may take from the call until the activity of a job asks for a place, in milliseconds. */
+/**
+ * How long the engine may take from `engine.execute` until the activity of the job asks for a place, in milliseconds.
+ */
 const delivery = 5000
 
 /**
- * - `window`: how many queued jobs wait for a place in the engine, and how many cancellations are carried out, at the
- *   same time. The other jobs stay in the table. Jobs that pause after a failure do not count.
+ * - `window`: the maximum number of queued jobs that the engine has at the same time, and the maximum number of
+ *   cancellations at the same time. All other jobs stay in the table. Jobs that pause after a failure do not count.
  * - `cancel`: carries out a cancellation.
- * - `stage`: whether an execution has a place or waits for one, or pauses. Undefined if it does not run here.
+ * - `stage`: whether an execution has a place or waits for a place (`Taking`), or pauses after a failure (`Pausing`).
+ *   `stage` returns undefined if the execution does not run in this process.
  */
 export interface Options {
   readonly store: Store.Store
@@ -100,11 +103,17 @@ export const makeRunning = Effect.fnUntraced(function* ({ cancel, stage, store, 
   const changed = yield* Latch.make(true)
   /** The cancellations that are carried out now. */
   const canceling = yield* FiberMap.make<string>()
-  /** The executions that were given to the engine and are still queued in the table, with the time of that. */
+  /**
+   * The executions that were given to the engine and are still `Queued` in the table, each with the time when it was
+   * given.
+   */
   let given = new Map<string, number>()
-  /** Whether the last read of the queue ended before its end. */
+  /** Whether the last read stopped before the end of the queue. */
   let isFull = false
-  /** The last cancellation that was read. The next read begins after it, so that no row keeps those behind it. */
+  /**
+   * The last cancellation that was read. The next read begins after this row, so that slow cancellations do not block
+   * later ones.
+   */
   let lastCanceling: Store.Queued | undefined
   /** Whether the next read includes the cancellations. */
   let all = true
@@ -165,14 +174,14 @@ export const makeRunning = Effect.fnUntraced(function* ({ cancel, stage, store, 
 
   return {
     loop,
-    /** To be run after a job was queued. */
+    /** Run this after a job was queued. */
     change: Effect.asVoid(changed.open),
-    /** To be run after a cancellation was stored. */
+    /** Run this after a cancellation was stored. */
     changeAll: Effect.suspend(() => {
       all = true
       return Effect.asVoid(changed.open)
     }),
-    /** To be run after a job has left the queue: reads the table if more jobs may be in the queue. */
+    /** Run this after a job has left the queue. Reads the table if the queue may contain more jobs. */
     refill: Effect.suspend(() => (isFull ? Effect.asVoid(changed.open) : Effect.void))
   }
 })

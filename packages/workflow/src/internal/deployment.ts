@@ -1,6 +1,7 @@
 /**
- * What all runners of a database have in common: the secrets of the deployment and `expiry`. One row of the database
- * has them, so that a runner with other options is found when it starts.
+ * The options that must be equal for all runners of a database: the secrets of the deployment and `expiry`. One row of
+ * the database contains the fingerprints of the secrets and the `expiry`. Each runner compares its options with this
+ * row when it starts.
  */
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
@@ -15,7 +16,10 @@ import * as StoreError from "./storeError.ts"
 /** The name of the table with the one row. */
 export const tableName = "durable_deployment"
 
-/** The secrets that runners have had, the newest last. `at`: when a runner first had the secret. */
+/**
+ * The fingerprints of the secrets that runners have had, the newest last. `at`: when a runner added the secret, in
+ * milliseconds since 1970.
+ */
 const Known = Schema.fromJsonString(Schema.Array(Schema.Struct({ fingerprint: Schema.String, at: Schema.Int })))
 type Known = typeof Known.Type
 const decodeKnown = SchemaParser.decodeUnknownSync(Known)
@@ -27,11 +31,15 @@ interface Columns {
 }
 
 /**
- * - `fingerprints`: those of the secrets of this process, the one for new attempts first.
- * - `expiry`: for a runner that has one.
- * - `isAlone`: whether no other process uses the database. Then other secrets may replace those that no job has used.
- * - `runs`: whether this process runs jobs. A process that runs none changes nothing.
- * - `isRepeated`: whether this process has joined before, and was warned then.
+ * - `fingerprints`: the fingerprints of the secrets of this process. The first fingerprint is that of the secret for
+ *   new attempts.
+ * - `expiry`: the `expiry` of this runner. `expiry` is undefined for a client, for SQLite, and for a process that joins
+ *   again.
+ * - `isAlone`: whether no other process can use the database. If so, and if no job in the table has begun, a process
+ *   with other secrets is accepted, and its secrets replace the stored ones.
+ * - `runs`: whether this process runs jobs. A process that runs no jobs does not change the row.
+ * - `isRepeated`: whether this process has joined before. If so, the warning about a missing secret is not logged
+ *   again.
  */
 interface Options {
   readonly fingerprints: ReadonlyArray<string>
@@ -46,7 +54,10 @@ const unknown = new InvalidSecret({
     "the database of the jobs belongs to a deployment with other secrets; add the earlier secret to the list, or use another database"
 })
 
-/** Warns of a secret that other runners have. Its jobs may only be begun now, so it is no error. */
+/**
+ * Logs a warning if this process lacks the newest secret of the deployment. A missing secret is not an error, because a
+ * new secret is added runner by runner.
+ */
 const warnOfMissing = (known: Known, fingerprints: ReadonlyArray<string>): Effect.Effect<void> => {
   const newest = known.at(-1)
   return newest === undefined || fingerprints.includes(newest.fingerprint)
@@ -64,10 +75,11 @@ const warnOfExpiry = (before: number | undefined, expiry: Duration.Duration | un
       )
 
 /**
- * Joins the deployment of the database, or founds it. Fails if no secret of this process is known there.
+ * Joins the deployment of the database, or creates the deployment if the database has none. Fails if the row contains
+ * none of the secrets of this process.
  *
- * One known secret is enough, because a new secret is added runner by runner. Another runner may change the row at the
- * same time, so each change names the row that it replaces.
+ * One common secret is enough, because a new secret is added runner by runner. Another runner may change the row at the
+ * same time, so the UPDATE changes the row only if it still contains the secrets that were read.
  */
 export const join = ({
   expiry,

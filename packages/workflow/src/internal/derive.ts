@@ -1,6 +1,6 @@
 /**
- * Derives the ids of Assemblies and the markers of uploads from the secret of the deployment and an execution. So a
- * later runner derives the same values, no URL has to be stored, and nobody without the secret can guess the values.
+ * Derives the ids of Assemblies and the markers of uploads from the secret of the deployment and an execution. A later
+ * runner derives the same values, so no URL has to be stored. Nobody without the secret can guess the values.
  */
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Mac from "effect/crypto/Mac"
@@ -57,7 +57,7 @@ export interface Root {
 }
 
 /**
- * The derived values of this deployment.
+ * Derives the values of this deployment.
  *
  * - `newest`: the fingerprint of the secret for new attempts.
  * - `fingerprints`: the fingerprints of all secrets, `newest` first.

@@ -7,8 +7,8 @@ import * as Predicate from "effect/Predicate"
 import type { Failure } from "../DurableJob.ts"
 
 /**
- * The message of an error, for the failure of a job. The message of `SourceFailed` is replaced, because it says how to
- * continue an upload, and a job is continued in another way.
+ * The message of an error, for the failure of a job. The message of `SourceFailed` is replaced, because this message
+ * says how to continue an upload without a job.
  */
 const messageOf = (error: Error): string =>
   error instanceof SourceFailed ? `the upload source failed: ${error.problem}` : error.message
@@ -18,13 +18,16 @@ const describe = (error: unknown): Failure =>
     ? { reason: String(error._tag), message: messageOf(error) }
     : { reason: "Defect", message: error instanceof Error ? error.message : "a value that is not an Error" }
 
-/** The beginning of an id that identifies an Assembly for a reader, and an abbreviation of it in a message. */
+/**
+ * Messages abbreviate the id of an Assembly to its first characters. `abbreviated` is the number of these characters,
+ * and `abbreviation` matches an abbreviated id in a message.
+ */
 const abbreviated = 6
 const abbreviation = /\bAssembly [0-9a-f]{6,}…/gu
 
 /**
- * Removes the beginnings of the id, which `Redaction` leaves. A program shows them, but the database must not contain
- * any part of an id.
+ * Removes abbreviated ids, which `Redaction` does not remove. A message may show an abbreviated id to a person, but the
+ * database must not contain any part of an id.
  */
 const withoutBeginnings = (text: string, assemblyId: string | undefined): string => {
   const named = text.replaceAll(abbreviation, "the Assembly")
@@ -40,6 +43,9 @@ export const of = (cause: Cause.Cause<unknown>, assemblyId: string | undefined):
   return { reason, message: withoutBeginnings(text, assemblyId) }
 }
 
-/** Fails with the same interruption. Its annotations tell the engine who has interrupted the activity. */
+/**
+ * Fails with the interruptions of a cause, and with nothing else of it. The annotations of an interruption tell the
+ * engine who has interrupted the activity.
+ */
 export const interrupted = (cause: Cause.Cause<unknown>): Effect.Effect<never> =>
   Effect.failCause(Cause.fromReasons(cause.reasons.filter(Cause.isInterruptReason)))

@@ -12,8 +12,8 @@ const ofOthers = 0o077
 const hasModes = process.platform !== "win32"
 
 /**
- * The mode of a file in octal digits, if users other than its owner may read or write the file. Undefined if only its
- * owner may.
+ * Returns the mode of a file in octal digits if users other than its owner may read or write the file. Returns
+ * undefined if only the owner may read and write the file.
  */
 export const openTo = (
   path: string

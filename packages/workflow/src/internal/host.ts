@@ -52,7 +52,8 @@ const check = (options: Durable.Options): Effect.Effect<void, ApiError.InvalidRe
 }
 
 /**
- * What this process does after it has changed the table. A client does nothing, because the runners read the table.
+ * What this process does after it has queued or canceled a job in the table. A client does nothing, because the runners
+ * read the table.
  */
 interface Reactions {
   readonly queued: Effect.Effect<void>
@@ -135,8 +136,8 @@ export const make = Effect.fnUntraced(function* (options: Durable.Options, role:
       const canceled = JobAtRest.isKey(key) ? yield* store.cancel(key) : Option.none()
       if (Option.isNone(canceled)) {
         const row = yield* reading.found(key)
-        // The job had ended for `store.cancel`. A state that does not end means that another caller has retried the job
-        // since then, so that its new attempt is canceled.
+        // `store.cancel` changed no row, because the job is unknown, has ended or is already being canceled. If the row
+        // now has another state, another caller has retried the job in between, so the new attempt is canceled.
         return Store.hasEnded(row) || row.state === "Canceling" ? Store.toSummary(row) : yield* cancel(key)
       }
       yield* reactions.canceled(yield* JobWorkflow.executionOf(canceled.value))

@@ -33,7 +33,7 @@ const encodeParams = SchemaParser.encodeUnknownEffect(JobAtRest.fields.params, {
 const encodeFiles = SchemaParser.encodeUnknownEffect(JobAtRest.fields.files, { errors: "all" })
 export type JobAtRest = typeof JobAtRest.Type
 
-/** The size of a source in bytes, and what identifies its content, when the attempt was queued. */
+/** The size of a source in bytes, and the SHA-256 of its identity, when the attempt was queued. */
 export const SourceAtRest = Schema.Struct({ size: Schema.String, identity: Schema.String })
 export type SourceAtRest = typeof SourceAtRest.Type
 
@@ -56,8 +56,8 @@ const encodeJob = SchemaParser.encodeUnknownEffect(JobAtRest, { errors: "all" })
 const decodeJob = SchemaParser.decodeUnknownEffect(Schema.fromJsonString(JobAtRest))
 
 /**
- * Finds the values that cannot be stored: `Redacted` values, which the database would have in plain text, values that
- * contain themselves, and values that are nested too deeply.
+ * Finds the values that cannot be stored: `Redacted` values, which the database would contain in plain text; values
+ * that contain themselves; and values that are nested too deeply.
  */
 const unstorable = (
   value: unknown,
@@ -112,10 +112,13 @@ const toText = (job: typeof JobAtRest.Encoded): Text => {
   return { text: canonical({ params: job.params, files }), files }
 }
 
-/** The value of a part of a job for the database, or what is wrong with the part. */
+/** The encoded value of a part of a job, or the issues of this part. */
 type Encoded<A> = Result.Result<A, ReadonlyArray<ApiError.Issue>>
 
-/** Encodes one part of a job. `check` finds what the schema does not, in a part that fits the schema. */
+/**
+ * Encodes one part of a job. `check` runs on a part that fits the schema, and finds the issues that the schema does not
+ * find.
+ */
 const encodePart = <A>(
   path: ReadonlyArray<string>,
   value: unknown,

@@ -1,6 +1,6 @@
 /**
- * The workflow of one attempt. Its name, its payload, and the names of its activities are a wire format: a runner of a
- * later version replays rows of this version.
+ * The workflow of one attempt. The names of the workflow and of its activities, and the payload, are a wire format: a
+ * runner of a later version continues executions that this version has started.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -23,7 +23,7 @@ export const executionOf = (attempt: Attempt): Effect.Effect<string> => JobWorkf
 /** A verified notification about the Assembly completes this Deferred. */
 const Notified = DurableDeferred.make("notified/v1")
 
-/** Ends the wait of an execution for a notification. */
+/** Ends the pause of an execution that waits for a notification or for the next look. */
 export const notify = (executionId: string) =>
   DurableDeferred.succeed(Notified, {
     token: DurableDeferred.tokenFromExecutionId(Notified, { workflow: JobWorkflow, executionId }),
@@ -56,8 +56,8 @@ const firstPause = Duration.seconds(5)
 const Wake = Schema.Literals(["Notified", "Time"])
 
 /**
- * Waits for a notification or for the next look. Only the first notification ends a wait: `Notified` stays completed,
- * so awaiting `Notified` again would return at once.
+ * Waits for a notification or for the next look. Only the first notification of an execution ends a wait, because
+ * `Notified` stays completed: a second `await` of `Notified` would return at once.
  */
 const wait = (look: number, pause: Duration.Duration, mayBeNotified: boolean) => {
   const time = DurableClock.sleep({ name: `look/v1/${look}`, duration: pause, inMemoryThreshold: 0 }).pipe(

@@ -1,9 +1,9 @@
 /**
- * Knows how long this runner surely holds the locks of its shards.
+ * Records how long this runner surely holds the locks of its shards: the lease.
  *
  * After a process was frozen, its locks may have expired, and another runner may send the same upload. The engine of
- * this process detects this at the next refresh of the locks. Until then, the code that sends bytes must wait for the
- * lease.
+ * this process detects the loss of the locks only at the next refresh of the locks. Until then, the code that sends
+ * bytes must wait for the lease.
  */
 import { RunnerStorage } from "effect/cluster/RunnerStorage"
 import type { ShardId } from "effect/cluster/ShardId"
@@ -68,8 +68,9 @@ const makeLease = (clock: Clock.Clock, expiry: Duration.Duration) => {
   }
 
   /**
-   * Records which of the locks `asked` the database has confirmed, as `answered`. A lock counts as confirmed at the
-   * moment of the question.
+   * Records a response of the database about locks. The runner asked for the locks of the shards `asked`, and the
+   * database confirmed the locks of the shards `answered`. The time of a confirmation is the time of the request, not
+   * of the response.
    */
   const confirm = (asked: ReadonlyArray<ShardId>, answered: ReadonlyArray<ShardId>, at: Moment) => {
     for (const shard of asked) confirmed.delete(String(shard))

@@ -5,8 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 /**
- * A runner that ends removes itself from the storage, and may read the storage once more before it has ended. If it was
- * the last runner, the storage is then empty, and the engine would warn that there are no runners. Therefore this
+ * A runner that ends removes itself from the storage, and may read the storage once more before it has ended. If no
+ * other runner exists, the storage is then empty, and the engine would warn that there are no runners. Therefore this
  * storage still shows the runner to itself. The runner takes no further shards.
  */
 export const layer: Layer.Layer<RunnerStorage, never, RunnerStorage> = Layer.effect(

@@ -1,4 +1,4 @@
-/** The tables of the package. A migration that exists is never changed. */
+/** The tables of the package. Never change an existing migration: add a new one. */
 import * as Effect from "effect/Effect"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -43,7 +43,7 @@ const loader = Migrator.fromRecord({
     const sql = yield* SqlClient.SqlClient
     const deployment = sql(Deployment.tableName)
     yield* sql`CREATE TABLE ${deployment} (id INTEGER PRIMARY KEY, secrets TEXT NOT NULL, expiry BIGINT)`
-    // The secrets that the jobs of earlier versions began with are known.
+    // The row starts with the secrets that jobs of earlier versions began with.
     const begun = yield* sql<{ readonly secret: string; readonly at: number | string }>`
       SELECT secret, MIN(queued_at) AS at FROM ${sql("durable_jobs")}
       WHERE secret IS NOT NULL GROUP BY secret ORDER BY MIN(queued_at)`

@@ -1,6 +1,6 @@
 /**
- * What a runner does while its database fails, for example because the disk is full: it repeats the access until the
- * database answers, and logs one line at growing intervals.
+ * What a runner does while its database fails, for example because the disk is full: it retries each statement until
+ * the database answers, and logs one line at growing intervals.
  */
 import * as Cause from "effect/Cause"
 import { MessageStorage } from "effect/cluster/MessageStorage"
@@ -51,7 +51,10 @@ export const Outage: Context.Reference<Outage> = Context.Reference<Outage>("@ass
 /** The pauses between tries: 100 milliseconds, then twice as long, up to 5 seconds. */
 export const pauses = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("5 seconds")])
 
-/** Reports the failure of a loop that runs again. A defect that is none of the database is logged with its cause. */
+/**
+ * Reports that one run of a repeated loop failed. If the failure does not come from the database, the log line contains
+ * the whole cause.
+ */
 export const reportCause = (outage: Outage, operation: string, cause: Cause.Cause<unknown>): Effect.Effect<void> => {
   const error = Cause.squash(cause)
   return error instanceof StoreFailed || StoreError.isOfDatabase(error)
@@ -60,10 +63,11 @@ export const reportCause = (outage: Outage, operation: string, cause: Cause.Caus
 }
 
 /**
- * Repeats what the engine reads and writes, until the database answers. If the result of an activity cannot be stored,
- * the engine forgets the execution until the process starts again. The engine interrupts the repetitions when it ends.
+ * Retries the reads and writes of the engine until the database answers. If the result of an activity cannot be stored,
+ * the engine forgets the execution until the process starts again. The engine interrupts the retries when it ends.
  *
- * Only for a database of one runner: another runner may take an execution over while its result waits.
+ * Use this Layer only if the database has a single runner. With several runners, another runner may take over an
+ * execution while its result waits to be stored.
  */
 export const layer: Layer.Layer<MessageStorage, never, MessageStorage> = Layer.effectContext(
   Effect.map(MessageStorage, (storage) => {

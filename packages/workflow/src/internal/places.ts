@@ -1,11 +1,11 @@
-/** The places of a runner. They limit the jobs and the files that the runner sends at the same time. */
+/** The places of a runner. The number of places limits how many jobs and files the runner sends at the same time. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Semaphore from "effect/Semaphore"
 
 /**
- * Waits for a free place, and runs `use` in it. `use` gets the semaphore that limits the files it sends at the same
- * time.
+ * Waits for a free place, and runs `use` while it has the place. The semaphore that `use` gets limits the files that
+ * are sent at the same time.
  */
 type Take = <A, E, R>(
   isTakenOver: boolean,
@@ -14,7 +14,8 @@ type Take = <A, E, R>(
 
 /**
  * Makes `uploads` places for all jobs, and as many further places for jobs that another runner has left unfinished.
- * With these further places, such a job continues at once although this runner is busy with uploads of its own.
+ * With these further places, an unfinished job of another runner continues at once although this runner is busy with
+ * uploads of its own.
  */
 export const make = (uploads: number): Take => {
   const places = () => ({ jobs: Semaphore.makeUnsafe(uploads), files: Semaphore.makeUnsafe(uploads) })

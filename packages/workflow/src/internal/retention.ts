@@ -1,4 +1,4 @@
-/** Removes jobs that ended a while ago, and what the engine has stored of these jobs. */
+/** Removes jobs that ended longer than `retention` ago, and what the engine has stored of these jobs. */
 import * as EntityAddress from "effect/cluster/EntityAddress"
 import * as EntityId from "effect/cluster/EntityId"
 import * as EntityType from "effect/cluster/EntityType"

@@ -1,4 +1,7 @@
-/** Opens the sources of a job, and compares them with what they were when the attempt was queued. */
+/**
+ * Opens the sources of a job, and compares their sizes and identities with those that were stored when the attempt was
+ * queued.
+ */
 import * as Printable from "@assembly-effect/schema/Printable"
 import { fromPath, type Replayable, SourceFailed } from "@assembly-effect/tus/UploadSource"
 import * as Digest from "effect/crypto/Digest"
@@ -46,13 +49,13 @@ const identify = (source: Replayable, filename: string): Effect.Effect<SourceAtR
         )
   )
 
-/** An open source, and what the database stores of it. */
+/** An open source, and the size and digest that the database stores of this source. */
 interface Opened {
   readonly source: Replayable
   readonly atRest: SourceAtRest
 }
 
-/** An object store did not return the bytes. A later try with another presigned URL may succeed. */
+/** An object store did not return the bytes of an object. A later try with another presigned URL may succeed. */
 export class SourceAway {
   readonly _tag = "SourceAway"
   readonly error: SourceFailed
@@ -80,7 +83,7 @@ const openOne = ({ filename, source: reference }: File) =>
     return { source, atRest: yield* identify(source, filename) } satisfies Opened
   })
 
-/** Whether a source is what it was when the attempt was queued. */
+/** Whether the size and the identity of a source are the same as when the attempt was queued. */
 const isSame = (was: SourceAtRest | undefined, is: SourceAtRest): boolean =>
   was !== undefined && was.size === is.size && was.identity === is.identity
 
@@ -104,7 +107,10 @@ export const openAll = (
 ): Effect.Effect<ReadonlyArray<Opened>, SourceFailed, FileSystem.FileSystem> =>
   Effect.forEach(files, openOne, { concurrency })
 
-/** The sources as they are now. Undefined for one that cannot be read, such as a file that was removed after its upload. */
+/**
+ * Returns the current size and identity of each source, and undefined for a source that cannot be read, such as a file
+ * that was removed after its upload.
+ */
 export const look = (
   files: ReadonlyArray<File>
 ): Effect.Effect<ReadonlyArray<SourceAtRest | undefined>, never, FileSystem.FileSystem> =>

@@ -1,4 +1,4 @@
-/** Stores jobs: checks them, opens their sources, and queues those that the table does not have. */
+/** Stores jobs: checks the jobs, opens their sources, and queues the jobs whose keys are not in the table. */
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
@@ -33,7 +33,10 @@ interface Options {
 /** How long a retry waits until the service confirms that the Assembly of the last attempt has ended. */
 const patience = "30 seconds"
 
-/** A job that is started, with its sources as they are now. Undefined for a source that cannot be read. */
+/**
+ * A job that a caller starts. `sources` has the current size and identity of each source, or undefined for a source
+ * that cannot be read.
+ */
 interface Now {
   readonly key: string
   readonly job: string
@@ -41,7 +44,9 @@ interface Now {
   readonly sources: ReadonlyArray<JobAtRest.SourceAtRest | undefined>
 }
 
-/** The same key is the same job, so the stored job must be this one, with the same bytes. */
+/**
+ * Two jobs with the same key are the same job. Fails if the stored job has other params, files or bytes than this one.
+ */
 const same = ({ files, job, key, sources }: Now, row: Store.Row | undefined): Effect.Effect<Summary, JobConflict> =>
   Effect.gen(function* () {
     if (row === undefined || !(yield* JobAtRest.isSame(row.job, job))) return yield* new JobConflict({ key })
@@ -120,7 +125,7 @@ export const make = ({ derive, queued, reading, store, upload }: Options) => {
       return yield* same(row, (yield* insert([row])).get(job.key))
     })
 
-  /** Fails if the Assembly of an attempt may still run. */
+  /** Cancels the Assembly of an ended attempt, and fails if this Assembly may still run. */
   const checkEnded = Effect.fnUntraced(function* (row: Store.Row) {
     const { attempt, key } = row
     const execution = yield* executionOf(row)
@@ -144,8 +149,8 @@ export const make = ({ derive, queued, reading, store, upload }: Options) => {
   })
 
   /**
-   * Queues the next attempt of a job, with the current sizes and identities of its sources. Before, the service must
-   * confirm that the Assembly of the last attempt has ended.
+   * Queues the next attempt of a job, with the current sizes and identities of its sources. The next attempt is queued
+   * only after the service has confirmed that the Assembly of the last attempt has ended.
    */
   const retry = (
     key: string,

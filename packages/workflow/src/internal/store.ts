@@ -40,10 +40,11 @@ interface Columns {
  * The current attempt of a job.
  *
  * - `job`: see `JobAtRest`.
- * - `begins`: how often a runner has begun the attempt. Above 0, the Assembly of the attempt may exist.
- * - `creations`: for each file, how often the creation of its upload was announced. Above 0, the upload may exist.
- * - `canceledAt`: for an attempt that had begun, when its cancellation was stored. In rows without this time, when the
- *   cancellation first failed.
+ * - `begins`: how often a runner has begun the attempt. If `begins` is above 0, the Assembly of the attempt may exist.
+ * - `creations`: for each file, how often the creation of its upload was announced. If this number is above 0, the
+ *   upload may exist.
+ * - `canceledAt`: when the cancellation of the attempt was stored. If an earlier version stored the cancellation
+ *   without this time, `canceledAt` is when the cancellation first failed.
  */
 export interface Row extends Summary, Root {
   readonly job: string
@@ -105,7 +106,7 @@ export const toSummary = ({ attempt, endedAt, failure, key, queuedAt, size, stat
 const totalSize = (sources: ReadonlyArray<JobAtRest.SourceAtRest>): string =>
   String(sources.reduce((sum, { size }) => sum + BigInt(size), 0n))
 
-/** The attempt that a change belongs to. A later attempt of the same key is not changed. */
+/** Identifies the attempt that a statement changes. The statement does not change a later attempt of the same key. */
 export interface Attempt {
   readonly key: string
   readonly attempt: number
@@ -147,7 +148,7 @@ export const make = Effect.gen(function* () {
   const find = (key: string) =>
     sql<Columns>`SELECT * FROM ${table} WHERE job_key = ${key}`.pipe(Effect.map(one), attempting("find"))
 
-  /** Queues new jobs, and returns the rows of those whose keys were not in the table. */
+  /** Queues the jobs whose keys are not in the table, and returns the rows of these jobs. */
   const insert = (rows: Arr.NonEmptyReadonlyArray<NewRow>) =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
@@ -168,9 +169,9 @@ export const make = Effect.gen(function* () {
     }).pipe(attempting("insert"))
 
   /**
-   * Records that the Assembly may exist from now on. None if the attempt has ended or is being canceled. The salt and
-   * the secret from which the ids are derived are stored only once, because the ids of an attempt must not change. An
-   * attempt of the first version that has begun keeps its ids, which have no salt.
+   * Records that the Assembly may exist from now on. Returns None if the attempt is neither `Queued` nor `Uploading`.
+   * The salt and the secret from which the ids are derived are stored only once, because the ids of an attempt must not
+   * change. An attempt of the first version that has begun keeps its ids, which have no salt.
    */
   const begin = (
     { attempt, key }: Attempt,
@@ -185,7 +186,7 @@ export const make = Effect.gen(function* () {
       WHERE job_key = ${key} AND attempt = ${attempt} AND state IN ('Queued', 'Uploading')
       RETURNING *`.pipe(Effect.map(one), attempting("begin"))
 
-  /** Records that uploads may be created from now on. False if the attempt may not continue. */
+  /** Records that uploads may be created from now on. Returns false if the attempt is not `Uploading` any more. */
   const announce = ({ attempt, key }: Attempt, creations: ReadonlyArray<number>) =>
     sql`
       UPDATE ${table} SET creations = ${encodeCreations(creations)}
@@ -207,7 +208,7 @@ export const make = Effect.gen(function* () {
         WHERE job_key = ${key} AND attempt = ${attempt} AND state IN ('Uploading', 'Processing', 'Canceling')`
     }).pipe(attempting("wait"))
 
-  /** Records that all bytes are stored. */
+  /** Records that all bytes are stored. Returns false if the attempt is not `Uploading` any more. */
   const stored = ({ attempt, key }: Attempt) =>
     sql`
       UPDATE ${table} SET state = 'Processing', waiting = NULL
@@ -232,7 +233,10 @@ export const make = Effect.gen(function* () {
         WHERE job_key = ${key} AND attempt = ${attempt} AND ${sql.in("state", from)}`
     }).pipe(attempting("end"))
 
-  /** Records that the job shall be canceled. A queued job is canceled at once. None if the job has ended. */
+  /**
+   * Records that the job shall be canceled. A queued job is canceled at once. Returns None if the job is unknown, has
+   * ended, or is already being canceled.
+   */
   const cancel = (key: string) =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
@@ -248,8 +252,8 @@ export const make = Effect.gen(function* () {
     }).pipe(attempting("cancel"))
 
   /**
-   * Queues the next attempt of a job. None if the current attempt is not `before`, or has not failed and was not
-   * canceled.
+   * Queues the next attempt of a job. Returns None if the current attempt is not `before`, or has neither failed nor
+   * been canceled.
    */
   const retry = (before: number, { job, key, shard, sources }: NewRow) =>
     Effect.gen(function* () {
@@ -312,7 +316,7 @@ export const make = Effect.gen(function* () {
     )
   }
 
-  /** The attempt whose Assembly a notification is about. */
+  /** Finds the attempt whose Assembly has one of these lookups. */
   const byLookup = (lookups: ReadonlyArray<string>) =>
     sql<Columns>`SELECT * FROM ${table} WHERE ${sql.in("lookup", lookups)}`.pipe(Effect.map(one), attempting("look up"))
 

@@ -1,4 +1,4 @@
-/** Describes errors of the database for a program: what happened, and to which file. */
+/** Converts errors of the database to `StoreFailed`, which says what happened and to which file. */
 import * as Redaction from "@assembly-effect/auth/Redaction"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -34,7 +34,7 @@ export const of =
 
 const ofDatabase: ReadonlySet<unknown> = new Set(["SqlError", "MigrationError", "PersistenceError"])
 
-/** Whether an error of the engine is one of the database. */
+/** Whether an error of the engine comes from the database. */
 export const isOfDatabase = (error: unknown): boolean =>
   Predicate.hasProperty(error, "_tag") && ofDatabase.has(error._tag)
 

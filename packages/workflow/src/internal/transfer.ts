@@ -2,7 +2,7 @@
  * Creates the Assembly of an attempt and sends its files.
  *
  * Before a runner creates an Assembly or an upload, the runner announces the creation in the database. So a later
- * runner knows what may exist, and asks the service for it instead of creating the same thing again.
+ * runner knows which Assembly and uploads may exist, and asks the service for them instead of creating them again.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
@@ -39,8 +39,8 @@ export interface Sending {
  *
  * - `execution`: the execution of the attempt, from which the ids are derived.
  * - `files`: limits the files that are sent at the same time.
- * - `held`: waits until this runner surely has the attempt. The transfer runs `held` before each request and each piece
- *   of a file.
+ * - `held`: waits until this runner surely holds the lock of the attempt. The transfer runs `held` before each request
+ *   and each piece of a file.
  */
 export interface Now {
   readonly execution: string
@@ -48,7 +48,7 @@ export interface Now {
   readonly held: Effect.Effect<void>
 }
 
-/** The attempt may not continue: it was canceled, or another runner has already ended it. */
+/** The attempt may not send bytes: it was canceled or has ended, or another runner has already stored all its bytes. */
 export class Superseded {
   readonly _tag = "Superseded"
 }
@@ -109,7 +109,8 @@ const assemblyOf = (row: Row, assemblyId: Assembly.AssemblyId, job: JobAtRest.Jo
 /**
  * - `counts`: for each file, how often the creation of its upload was announced. Only one transfer changes these
  *   numbers.
- * - `mayExist`: whether uploads that were announced may exist.
+ * - `mayExist`: whether announced uploads may exist. `mayExist` is false if this transfer has created the Assembly,
+ *   which has no uploads yet.
  */
 interface Announced {
   readonly counts: Array<number>
@@ -157,13 +158,13 @@ const begin = (
   })
 }
 
-/** A source that returns bytes only while this runner has the attempt. */
+/** A source that returns bytes only while this runner holds the lock of the attempt. */
 const guarded = (source: Replayable, held: Effect.Effect<void>): Replayable => ({
   ...source,
   bytes: (start, end) => Stream.tap(source.bytes(start, end), () => held)
 })
 
-/** Sends each request only while this runner has the attempt. */
+/** Delays each request until this runner surely holds the lock of the attempt. */
 const guardedClient = (held: Effect.Effect<void>) =>
   Effect.updateService(HttpClient.HttpClient, (client) => {
     const guard = HttpClient.mapRequestEffect(client, (request) => Effect.as(held, request))
@@ -213,8 +214,8 @@ export const run = (
 type PollError = Effect.Error<ReturnType<typeof Assemblies.awaitCompletion>>
 
 /**
- * Statuses that refuse the credentials or the account: Unauthorized, Payment Required, and Proxy Authentication
- * Required.
+ * The HTTP status codes that refuse the credentials or the account: Unauthorized, Payment Required, and Proxy
+ * Authentication Required.
  */
 const ofAccount: ReadonlySet<number> = new Set([401, 402, 407])
 
@@ -242,13 +243,13 @@ export const isRefusal = (error: TransferError | PollError): boolean => {
 export const isUnknownSecret = ({ _tag }: TransferError): boolean => _tag === "InvalidSecret"
 
 /**
- * Statuses that refuse this one request, even if a proxy in front of the service sent the response. Other requests may
- * succeed.
+ * The HTTP status codes that refuse only this request, even if a proxy in front of the service sent the response. Other
+ * requests may succeed.
  */
 const ofRequest: ReadonlySet<number> = new Set([400, 411, 413, 414, 415, 417, 422, 431])
 
 /**
- * Whether a response means that the service fails or is unreachable. If not, the response means that the request is
+ * True if a response means that the service fails or is unreachable. False if the response means that the request is
  * wrong.
  */
 const isPassing = (error: ApiError.ServiceFailure | ApiError.UnexpectedResponse): boolean =>
@@ -283,7 +284,10 @@ export const isTemporary = (error: TransferError): boolean => {
   }
 }
 
-/** Whether an error of a request for the Status is about the service, and says nothing about the Assembly. */
+/**
+ * Whether the error of a request for the Status is about the service only, so that the state of the Assembly stays
+ * unknown.
+ */
 export const isAboutService = (error: PollError): boolean => {
   switch (error._tag) {
     case "TransportFailure":

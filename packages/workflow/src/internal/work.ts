@@ -1,4 +1,4 @@
-/** What a runner does for an attempt: the activities of its workflow, and its cancellation. */
+/** What a runner does for an attempt: the activities of the workflow, and the cancellation of the attempt. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
@@ -28,8 +28,8 @@ import * as Transfer from "./transfer.ts"
  *
  * - `places`: limits the jobs that send bytes.
  * - `patience`: how long temporary failures of one activity are retried.
- * - `held`: waits until this runner surely holds the lock of the shard of an execution.
- * - `outage`: is told that the database has failed.
+ * - `held`: waits until this runner surely holds the lock of the shard that an execution belongs to.
+ * - `outage`: reports that the database has failed.
  * - `begun`, `ended`: called when an attempt has begun or ended in this process.
  */
 export interface Runner {
@@ -60,7 +60,10 @@ export const make = ({ begun, ended, held, outage, patience, places, sending }: 
   const { derive, store } = sending
   /** The attempts whose activities run in this process. Completing the Deferred of an attempt stops its activity. */
   const running = new Map<string, Deferred.Deferred<void>>()
-  /** The executions that have a place or wait for one. The others pause. */
+  /**
+   * The executions that have a place or wait for a place. A running upload that is not in this Set pauses after a
+   * failure.
+   */
   const taking = new Set<string>()
 
   /** Retries until the database answers, because a runner cannot do anything without its database. */
@@ -83,7 +86,7 @@ export const make = ({ begun, ended, held, outage, patience, places, sending }: 
   /**
    * Cancels the Assembly of an attempt, if the Assembly exists. If the Assembly had completed before, the job is
    * `Completed`. If the service does not confirm the cancellation, the job stays `Canceling`, and the attendant of the
-   * queue tries again until the `patience` of the runner has passed. Then the job is `Failed`.
+   * queue tries again until the `patience` of the runner has passed. After this time, the job is `Failed`.
    */
   const finalize = Effect.fnUntraced(function* (row: Store.Row, execution: string) {
     const canceled = yield* Canceling.cancel(derive, row, execution).pipe(
@@ -109,8 +112,9 @@ export const make = ({ begun, ended, held, outage, patience, places, sending }: 
     )
 
   /**
-   * What follows for an attempt that may not send bytes: it was canceled, has ended, or is `Processing`. An attempt is
-   * already `Processing` if a runner died after it had recorded this state, and before the engine stored the result.
+   * Decides what follows for an attempt that may not send bytes, because it was canceled, has ended, or is
+   * `Processing`. An attempt is already `Processing` if a runner died after it had recorded this state, and before the
+   * engine stored the result.
    */
   const superseded = (attempt: Store.Attempt, execution: string) =>
     Effect.flatMap(
@@ -125,7 +129,8 @@ export const make = ({ begun, ended, held, outage, patience, places, sending }: 
     )
 
   const fail = Effect.fnUntraced(function* (attempt: Store.Attempt, execution: string, cause: Cause.Cause<unknown>) {
-    // If another runner has taken the attempt over, the attempt has not failed, and this wait does not end.
+    // Waits until this runner holds the lock. If another runner has taken the attempt over, the attempt has not failed,
+    // and the engine interrupts this wait.
     yield* held(execution)
     const row = yield* current(attempt)
     if (Option.isNone(row)) return "Ended" as const
@@ -136,7 +141,7 @@ export const make = ({ begun, ended, held, outage, patience, places, sending }: 
     return yield* end(
       attempt,
       "Failed",
-      // An attempt whose begin could not be recorded is still queued.
+      // An attempt is still `Queued` if the runner could not record that it began.
       ["Queued", "Uploading", "Processing"],
       Failure.of(cause, Option.getOrUndefined(assemblyId))
     )
@@ -197,7 +202,7 @@ export const make = ({ begun, ended, held, outage, patience, places, sending }: 
     places(isTakenOver, (files) =>
       transfer(attempt, { execution, files, held: held(execution) }).pipe(
         Effect.tapError((error) => explain(attempt, error)),
-        // While it repeats, the attempt keeps its place, because the service would refuse another job as well.
+        // The attempt keeps its place between these retries, because the service would refuse another job as well.
         Effect.retry({ while: Transfer.isRefusal, schedule: pauses })
       )
     ).pipe((use) =>
@@ -210,6 +215,12 @@ export const make = ({ begun, ended, held, outage, patience, places, sending }: 
 
   const persevere = (attempt: Store.Attempt, execution: string) =>
     Effect.gen(function* () {
+      const start = yield* Clock.monotonicTimeNanos
+      // The wall clock does not count, because it may jump while a job waits.
+      const isPatient = Effect.map(
+        Clock.monotonicTimeNanos,
+        (now) => Number(now - start) / 1e6 < Duration.toMillis(patience)
+      )
       const before = yield* current(attempt)
       let isTakenOver = Option.exists(before, ({ begins }) => begins > 0)
       yield* Effect.suspend(() => {
@@ -220,8 +231,8 @@ export const make = ({ begun, ended, held, outage, patience, places, sending }: 
       }).pipe(
         Effect.retry({ while: Transfer.isUnknownSecret, schedule: pauses }),
         Effect.retry({
-          while: Transfer.isTemporary,
-          schedule: pauses.pipe(Schedule.upTo({ duration: patience }))
+          while: (error) => (Transfer.isTemporary(error) ? isPatient : Effect.succeed(false)),
+          schedule: pauses
         })
       )
     })
@@ -239,19 +250,19 @@ export const make = ({ begun, ended, held, outage, patience, places, sending }: 
     )
 
   /**
-   * Waits a short time for the end of the Assembly. The workflow waits longer, because it needs no memory while it
-   * waits.
+   * Waits a short time for the end of the Assembly. The workflow does the long wait, because a waiting workflow needs
+   * no memory.
    */
   const look = (assemblyId: Assembly.AssemblyId) =>
     Assemblies.awaitCompletion(assemblyId, { timeout: "2 seconds", interval: "100 millis", maxInterval: "500 millis" })
 
-  /** `Expecting` if the service sends a notification when the Assembly ends. */
+  /** Returns `Expecting` if the service sends a notification when the Assembly ends, and otherwise `Waiting`. */
   const expecting = (row: Store.Row): Effect.Effect<Progress> =>
     Effect.map(JobAtRest.decode(row.job), ({ params }) => (params.notifyUrl === undefined ? "Waiting" : "Expecting"))
 
   /**
-   * Records whether the service answers. Runs after `look` did not see the end of the Assembly. `look` ends after its
-   * own time limit, and does not say whether the service did not answer or the Assembly still runs.
+   * Records whether the service answers. Runs after `look` did not see the end of the Assembly. The error of `look`
+   * does not show whether the service did not answer or the Assembly still runs.
    */
   const reachable = (row: Store.Row, assemblyId: Assembly.AssemblyId) =>
     Assemblies.get(assemblyId).pipe(
@@ -301,7 +312,10 @@ export const make = ({ begun, ended, held, outage, patience, places, sending }: 
       isStopped ? Effect.void : Effect.asVoid(superseded(attempt, execution))
     )
 
-  /** What the activity of an execution does in this process. Undefined if it does not run here. */
+  /**
+   * Returns `Taking` if an execution has a place or waits for a place, and `Pausing` if it pauses after a failure.
+   * Returns undefined if the activity of the execution does not run in this process.
+   */
   const stage = (execution: string) =>
     taking.has(execution) ? ("Taking" as const) : running.has(execution) ? ("Pausing" as const) : undefined
 
