@@ -87,7 +87,12 @@ const parse = (path: string, text: string): Effect.Effect<Content> =>
 /** The content of the file at `path`. The result is undefined if the file does not exist. */
 const read = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
-  return yield* Effect.flatMap(fs.readFileString(path), (text) => parse(path, text)).pipe(
+  return yield* Effect.gen(function* () {
+    const { type } = yield* fs.stat(path)
+    // A pipe might never end.
+    if (type !== "File" && type !== "Directory") return { values: new Map(), problems: [`${path}: is not a file`] }
+    return yield* parse(path, yield* fs.readFileString(path))
+  }).pipe(
     Effect.catchReason("PlatformError", "NotFound", () => Effect.undefined),
     Effect.catch((error) =>
       Effect.succeed<Content>({ values: new Map(), problems: [`${path}: ${SystemProblem.of(error)}`] })

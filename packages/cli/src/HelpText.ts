@@ -86,7 +86,7 @@ const describe = (description: Option.Option<string>): string =>
 const valuesOf = ({ description, type }: HelpDoc.FlagDoc): string => {
   const [, listed] = choices.exec(Option.getOrElse(description, () => "")) ?? []
   if (listed !== undefined) return ` ${listed.split(", ").join(" | ")}`
-  return type === "boolean" ? "" : ` ${type.replace(/^<(.*)>$/, "$1").replaceAll("|", " | ")}`
+  return type === "boolean" || type === "[=boolean]" ? "" : ` ${type.replace(/^<(.*)>$/, "$1").replaceAll("|", " | ")}`
 }
 
 const flagRow = (flag: HelpDoc.FlagDoc): Row => {

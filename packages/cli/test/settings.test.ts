@@ -179,6 +179,10 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
       yield* fs.makeDirectory(`${cwd}/.env`)
       const folder = yield* assembly(cwd, {}, "list")
       expect(folder.stderr.split("\n").slice(2)).toEqual([`${cwd}/.env: is a folder`, ""])
+      yield* fs.remove(`${cwd}/.env`, { recursive: true })
+      // A device stands for a pipe, whose content may never end.
+      yield* fs.symlink("/dev/zero", `${cwd}/.env`)
+      expect((yield* assembly(cwd, {}, "list")).stderr).toContain(`${cwd}/.env: is not a file\n`)
       // A file that is not needed is no reason for a word.
       const env = { ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET }
       expect(yield* assembly(cwd, env, "list")).toMatchObject({ code: 0, stderr: "" })

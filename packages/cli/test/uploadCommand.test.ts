@@ -174,6 +174,15 @@ layer(live, { excludeTestServices: true })("assembly upload", (it) => {
     })
   )
 
+  it.effect("takes a word after a switch as a file, also one that reads as a boolean", () =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith({ "1/a.txt": "a", "yes/b.txt": "b", no: "c" })
+      const { stdout } = yield* run(folder, ["-r", "1", "--dry-run", "yes", "--json", "no"])
+      expect(stdout.match(/[a-c]\.txt|"no"/g)).toEqual(expect.arrayContaining(["a.txt", "b.txt", '"no"']))
+      expect((yield* Uploading.assembly(folder, ["list", "--json"])).stdout).not.toContain("b.txt")
+    })
+  )
+
   it.effect("runs the Steps of a file, and refuses --path beside them", () =>
     Effect.gen(function* () {
       const steps = { hashed: { robot: "/file/hash", use: ":original" } }

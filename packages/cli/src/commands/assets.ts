@@ -14,7 +14,7 @@ import * as Format from "../Format.ts"
 import * as Cells from "../internal/cells.ts"
 import * as Confirm from "../internal/confirm.ts"
 import * as Facts from "../internal/facts.ts"
-import { jsonFlag } from "../internal/flags.ts"
+import { jsonFlag, switchFlag } from "../internal/flags.ts"
 import { given } from "../internal/given.ts"
 import * as WholeNumber from "../internal/wholeNumber.ts"
 import * as Output from "../Output.ts"
@@ -151,7 +151,7 @@ const moveMany = Command.make(
       Flag.withSchema(Identifier.FolderId),
       Flag.optional
     ),
-    root: Flag.Boolean("root").pipe(
+    root: switchFlag("root").pipe(
       Flag.withDescription("Move out of all folders; required without --folder"),
       Flag.withDefault(false)
     ),

@@ -32,6 +32,7 @@ import { currentAddress } from "../internal/currentAddress.ts"
 import * as Health from "../internal/health.ts"
 import * as NextStep from "../NextStep.ts"
 import * as Output from "../Output.ts"
+import { switchFlag } from "../internal/flags.ts"
 
 /**
  * At least one check of `assembly doctor` has failed. Each failed check was printed as a finding. `exitCode` is the
@@ -349,13 +350,13 @@ const examine = Effect.fnUntraced(function* (upload: Option.Option<boolean>, tel
 export const doctor = Command.make(
   "doctor",
   {
-    upload: Flag.Boolean("upload").pipe(
+    upload: switchFlag("upload").pipe(
       Flag.withDescription(
         "Check uploads with a new Assembly, and cancel it; --no-upload checks none (default: ask the server of uploads)"
       ),
       Flag.optional
     ),
-    json: Flag.Boolean("json").pipe(Flag.withDescription("Print the findings as JSON"), Flag.withDefault(false))
+    json: switchFlag("json").pipe(Flag.withDescription("Print the findings as JSON"), Flag.withDefault(false))
   },
   Effect.fnUntraced(function* ({ json, upload }) {
     const layout = yield* Output.layout

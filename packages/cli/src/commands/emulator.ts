@@ -15,7 +15,7 @@ import * as CommandError from "../CommandError.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as HelpText from "../HelpText.ts"
 import * as Document from "../internal/document.ts"
-import { repeated } from "../internal/flags.ts"
+import { repeated, switchFlag } from "../internal/flags.ts"
 import * as RequestLine from "../internal/requestLine.ts"
 import * as RunProgram from "../RunProgram.ts"
 import * as Shell from "../internal/shell.ts"
@@ -167,7 +167,7 @@ export const emulator = Command.make(
       Flag.optional
     ),
     ...credentialFlags,
-    tls: Flag.Boolean("tls").pipe(
+    tls: switchFlag("tls").pipe(
       Flag.withDescription("Serve HTTPS with HTTP/2 and a new self-signed certificate"),
       Flag.withDefault(false)
     ),
@@ -185,7 +185,7 @@ export const emulator = Command.make(
         Flag.withDescription("A host name to accept besides loopback and --public-url; may be repeated")
       )
     ),
-    allowPrivateNotifications: Flag.Boolean("allow-private-notifications").pipe(
+    allowPrivateNotifications: switchFlag("allow-private-notifications").pipe(
       Flag.withDescription("Allow private hosts in a notify_url, besides public hosts and this machine"),
       Flag.withDefault(false)
     ),
@@ -193,7 +193,7 @@ export const emulator = Command.make(
       Flag.withDescription("A JSON file: a list of Templates with id, name and content"),
       Flag.optional
     ),
-    log: Flag.Boolean("log").pipe(
+    log: switchFlag("log").pipe(
       Flag.withDescription("Print a line for each request (default: yes, unless a command is given)"),
       Flag.optional
     ),

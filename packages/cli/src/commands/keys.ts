@@ -17,7 +17,7 @@ import * as Cells from "../internal/cells.ts"
 import * as Confirm from "../internal/confirm.ts"
 import { deleteEach } from "../internal/deleteEach.ts"
 import * as Facts from "../internal/facts.ts"
-import { jsonFlag, repeated, showSecretFlag } from "../internal/flags.ts"
+import { jsonFlag, repeated, showSecretFlag, switchFlag } from "../internal/flags.ts"
 import { given } from "../internal/given.ts"
 import * as Output from "../Output.ts"
 import * as Table from "../Table.ts"
@@ -34,11 +34,11 @@ const scopeFlag = Flag.String("scope").pipe(
 
 const settings = {
   description: Flag.String("description").pipe(Flag.withDescription("What the key is for"), Flag.optional),
-  canShowAuthSecret: Flag.Boolean("can-show-secret").pipe(
+  canShowAuthSecret: switchFlag("can-show-secret").pipe(
     Flag.withDescription("Whether assembly keys secret may show the secret later"),
     Flag.optional
   ),
-  isAllowedForSmartCdn: Flag.Boolean("smart-cdn").pipe(
+  isAllowedForSmartCdn: switchFlag("smart-cdn").pipe(
     Flag.withDescription("Whether the key may sign URLs of the Smart CDN"),
     Flag.optional
   ),

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as AssemblyTable from "../AssemblyTable.ts"
-import { jsonFlag, repeated } from "../internal/flags.ts"
+import { jsonFlag, repeated, switchFlag } from "../internal/flags.ts"
 import * as Moment from "../internal/moment.ts"
 import * as Pages from "../internal/pages.ts"
 import * as WholeNumber from "../internal/wholeNumber.ts"
@@ -72,7 +72,7 @@ export const list = Command.make(
     ),
     page: pageFlag,
     pageSize: Flag.optional(pageSizeFlag),
-    all: Flag.Boolean("all").pipe(
+    all: switchFlag("all").pipe(
       Flag.withDescription("All pages from --page on, printed as they arrive; with --json one Assembly a line"),
       Flag.withDefault(false)
     ),

@@ -7,7 +7,7 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { jsonFlag } from "../internal/flags.ts"
+import { jsonFlag, switchFlag } from "../internal/flags.ts"
 import * as Output from "../Output.ts"
 
 interface Change {
@@ -55,7 +55,7 @@ export const move = Command.make(
       Flag.withSchema(Identifier.FolderId),
       Flag.optional
     ),
-    root: Flag.Boolean("root").pipe(Flag.withDescription("Move out of all folders"), Flag.withDefault(false)),
+    root: switchFlag("root").pipe(Flag.withDescription("Move out of all folders"), Flag.withDefault(false)),
     json: jsonFlag
   },
   Effect.fnUntraced(function* ({ assetId, json, ...change }) {

@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import type * as Style from "../Style.ts"
 import * as Cells from "../internal/cells.ts"
-import { jsonFlag } from "../internal/flags.ts"
+import { jsonFlag, switchFlag } from "../internal/flags.ts"
 import { given } from "../internal/given.ts"
 import * as Output from "../Output.ts"
 import * as Table from "../Table.ts"
@@ -66,7 +66,7 @@ const replay = Command.make(
       Flag.withDescription("Another receiver (default: the notify_url of the Assembly)"),
       Flag.optional
     ),
-    wait: Flag.Boolean("wait").pipe(
+    wait: switchFlag("wait").pipe(
       Flag.withDescription("Whether the service waits for the receiver before it responds"),
       Flag.optional
     ),

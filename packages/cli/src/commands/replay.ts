@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { assemblyId } from "../internal/assemblyId.ts"
 import * as Document from "../internal/document.ts"
-import { jsonFlag } from "../internal/flags.ts"
+import { jsonFlag, switchFlag } from "../internal/flags.ts"
 import { given } from "../internal/given.ts"
 import * as NextCommand from "../internal/nextCommand.ts"
 import * as StatusFacts from "../internal/statusFacts.ts"
@@ -30,7 +30,7 @@ export const replay = Command.make(
       Flag.withSchema(Template.IdOrName),
       Flag.optional
     ),
-    reparseTemplate: Flag.Boolean("reparse-template").pipe(
+    reparseTemplate: switchFlag("reparse-template").pipe(
       Flag.withDescription("Use the current version of the Template, not the version of the first run"),
       Flag.withDefault(false)
     ),
@@ -48,7 +48,7 @@ export const replay = Command.make(
       Flag.withDescription("The receiver of the notification about the new Assembly"),
       Flag.optional
     ),
-    wait: Flag.Boolean("wait").pipe(
+    wait: switchFlag("wait").pipe(
       Flag.withDescription("Wait until the new Assembly has completed"),
       Flag.withDefault(false)
     ),

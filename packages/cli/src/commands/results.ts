@@ -17,7 +17,7 @@ import * as Schema from "effect/Schema"
 import * as Format from "../Format.ts"
 import { assemblyId } from "../internal/assemblyId.ts"
 import * as FileMd5 from "../internal/fileMd5.ts"
-import { jsonFlag, repeated } from "../internal/flags.ts"
+import { jsonFlag, repeated, switchFlag } from "../internal/flags.ts"
 import * as NextCommand from "../internal/nextCommand.ts"
 import * as ResultFiles from "../internal/resultFiles.ts"
 import * as SystemProblem from "../internal/systemProblem.ts"
@@ -125,7 +125,8 @@ const list = Command.make(
       )
     }
     yield* Output.report(Table.render(ResultFiles.columns, files, { ...(yield* Output.layout), empty: "no results" }))
-    yield* NextCommand.suggestFor(status)
+    // The next command downloads the results of all Steps.
+    if (steps.length === 0) yield* NextCommand.suggestFor(status)
   })
 ).pipe(
   Command.withDescription("List the results of an Assembly, sorted by Step and by name"),
@@ -183,7 +184,7 @@ const download = Command.make(
       Flag.withDefault(".")
     ),
     steps: stepsFlag,
-    overwrite: Flag.Boolean("overwrite").pipe(
+    overwrite: switchFlag("overwrite").pipe(
       Flag.withDescription("Replace files that differ from the results"),
       Flag.withDefault(false)
     ),
@@ -191,7 +192,7 @@ const download = Command.make(
       Flag.withDescription("How many files are downloaded at the same time, 1 to 32 (default: 4)"),
       Flag.withDefault(defaultConcurrency)
     ),
-    json: Flag.Boolean("json").pipe(
+    json: switchFlag("json").pipe(
       Flag.withDescription("Print each file as a line of JSON when it is complete"),
       Flag.withDefault(false)
     )

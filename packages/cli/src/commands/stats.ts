@@ -6,7 +6,7 @@ import * as Flag from "effect/cli/Flag"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { jsonFlag } from "../internal/flags.ts"
+import { jsonFlag, switchFlag } from "../internal/flags.ts"
 import * as FlagValue from "../internal/flagValue.ts"
 import * as CommandError from "../CommandError.ts"
 import * as Moment from "../internal/moment.ts"
@@ -73,7 +73,7 @@ const sayRegion = Effect.fnUntraced(function* (query: Query, from: DateTime.Utc)
 })
 
 const formatFlag = (name: string, description: string) =>
-  Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
+  switchFlag(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
 
 const isOneFormat = (formats: ReadonlyArray<boolean>) =>
   formats.filter(Boolean).length > 1
@@ -86,7 +86,9 @@ export const stats = Command.make(
   {
     region: Flag.String("region").pipe(Flag.withDescription("A region, or all (the default)"), Flag.withDefault("all")),
     since: Flag.String("since").pipe(
-      Flag.withDescription("The start: an age (24h, 7d) or any date that the service accepts; at most 91 days ago"),
+      Flag.withDescription(
+        "The start: an age (24h, 7d) or any date that the service accepts; at most 91 days ago (default: 7d)"
+      ),
       Flag.withMetavar("when"),
       Flag.withDefault("7d"),
       Flag.mapEffect((value) =>

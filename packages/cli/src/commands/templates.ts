@@ -14,7 +14,7 @@ import * as Confirm from "../internal/confirm.ts"
 import { deleteEach } from "../internal/deleteEach.ts"
 import * as Document from "../internal/document.ts"
 import * as Facts from "../internal/facts.ts"
-import { jsonFlag, repeated } from "../internal/flags.ts"
+import { jsonFlag, repeated, switchFlag } from "../internal/flags.ts"
 import { given } from "../internal/given.ts"
 import * as NextCommand from "../internal/nextCommand.ts"
 import * as Pages from "../internal/pages.ts"
@@ -28,7 +28,7 @@ const idOrName = Argument.String("template").pipe(
   Argument.withSchema(Template.IdOrName)
 )
 
-const signatureFlag = Flag.Boolean("require-signature").pipe(
+const signatureFlag = switchFlag("require-signature").pipe(
   Flag.withDescription("Whether only signed requests may use the Template")
 )
 
@@ -102,7 +102,7 @@ const get = Command.make(
   "get",
   {
     template: idOrName,
-    content: Flag.Boolean("content").pipe(
+    content: switchFlag("content").pipe(
       Flag.withDescription("Print only the content as JSON, which create and update read"),
       Flag.withDefault(false)
     ),

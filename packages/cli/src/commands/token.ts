@@ -13,7 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
-import { repeated } from "../internal/flags.ts"
+import { repeated, switchFlag } from "../internal/flags.ts"
 import * as Output from "../Output.ts"
 
 const decodeBaseUrl = SchemaParser.decodeUnknownEffect(SecureUrl.SecureUrl)
@@ -39,7 +39,7 @@ export const token = Command.make(
         )
       )
     ),
-    json: Flag.Boolean("json").pipe(
+    json: switchFlag("json").pipe(
       Flag.withDescription("Print the token and its expiry as JSON"),
       Flag.withDefault(false)
     )

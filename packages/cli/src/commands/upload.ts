@@ -18,6 +18,7 @@ import * as UploadRun from "../internal/uploadRun.ts"
 import * as WholeNumber from "../internal/wholeNumber.ts"
 import * as StateFolder from "../StateFolder.ts"
 import * as UploadPlan from "../UploadPlan.ts"
+import { switchFlag } from "../internal/flags.ts"
 
 /** Makes the Steps that store every uploaded file in `folder` of the Workspace. */
 const storing = (folder: string): Readonly<Record<string, Assembly.Step>> => ({
@@ -74,7 +75,7 @@ export const upload = Command.make(
       Argument.withDescription("The files, folders (with -r) or patterns such as '*.jpg'; - is the standard input"),
       Argument.variadic({ min: 1 })
     ),
-    recursive: Flag.Boolean("recursive").pipe(
+    recursive: switchFlag("recursive").pipe(
       Flag.withAlias("r"),
       Flag.withDescription("Upload folders with everything in them, and keep the folders in the names"),
       Flag.withDefault(false)
@@ -111,18 +112,15 @@ export const upload = Command.make(
       Flag.withDescription("The maximum rate, such as 500k or 2.5M for 2.5 MiB a second (default: no limit)"),
       Flag.optional
     ),
-    restart: Flag.Boolean("restart").pipe(
+    restart: switchFlag("restart").pipe(
       Flag.withDescription("Upload again, whatever an earlier command has uploaded; cancels its unfinished upload"),
       Flag.withDefault(false)
     ),
-    dryRun: Flag.Boolean("dry-run").pipe(
+    dryRun: switchFlag("dry-run").pipe(
       Flag.withDescription("Only check the files, and show what would be uploaded to where"),
       Flag.withDefault(false)
     ),
-    json: Flag.Boolean("json").pipe(
-      Flag.withDescription("Print each event as a line of JSON"),
-      Flag.withDefault(false)
-    ),
+    json: switchFlag("json").pipe(Flag.withDescription("Print each event as a line of JSON"), Flag.withDefault(false)),
     journal: JournalFolder.flag
   },
   Effect.fnUntraced(function* ({

@@ -25,6 +25,7 @@ import * as Output from "../Output.ts"
 import * as StateFolder from "../StateFolder.ts"
 import * as Style from "../Style.ts"
 import * as UploadJob from "../UploadJob.ts"
+import { switchFlag } from "../internal/flags.ts"
 
 /** The maximum number of Assemblies that are requested at the same time. */
 const concurrency = 8
@@ -214,7 +215,7 @@ const sentence = (assemblyId: string, status: Option.Option<Assembly.Status>): s
 const listed = Command.make(
   "uploads",
   {
-    json: Flag.Boolean("json").pipe(
+    json: switchFlag("json").pipe(
       Flag.withDescription("Print each unfinished upload as a line of JSON"),
       Flag.withDefault(false)
     ),

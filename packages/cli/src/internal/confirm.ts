@@ -11,9 +11,10 @@ import * as CommandError from "../CommandError.ts"
 import * as Format from "../Format.ts"
 import * as Output from "../Output.ts"
 import * as Text from "./text.ts"
+import { switchFlag } from "./flags.ts"
 
 /** The flag that agrees to a deletion. */
-export const yesFlag = Flag.Boolean("yes").pipe(
+export const yesFlag = switchFlag("yes").pipe(
   Flag.withAlias("y"),
   Flag.withDescription("Delete without a question"),
   Flag.withDefault(false)

@@ -7,14 +7,20 @@ import * as Flag from "effect/cli/Flag"
 export const repeated = <A>(flag: Flag.Flag<A>): Flag.Flag<ReadonlyArray<A>> =>
   Flag.withDefault(Flag.atLeast(flag, 0), [])
 
+/**
+ * A flag without a value. A value can only be attached, as in `--recursive=false`: in `-r 1 2`, the 1 is the name of a
+ * folder and not the value of the flag.
+ */
+export const switchFlag = (name: string): Flag.Flag<boolean> => Flag.withOptionalValue(Flag.Boolean(name), "true")
+
 /** The flag for machine-readable output. */
-export const jsonFlag = Flag.Boolean("json").pipe(
+export const jsonFlag = switchFlag("json").pipe(
   Flag.withDescription("Print the response of the service as JSON"),
   Flag.withDefault(false)
 )
 
 /** Without this flag no secret is printed, not even as JSON. */
-export const showSecretFlag = Flag.Boolean("show-secret").pipe(
+export const showSecretFlag = switchFlag("show-secret").pipe(
   Flag.withDescription("Print the secret too: make sure that nobody else sees the output"),
   Flag.withDefault(false)
 )
