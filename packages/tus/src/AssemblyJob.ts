@@ -55,7 +55,7 @@ export interface Proof<Source> {
 }
 
 /**
- * Makes the proof of one job, such as `DeliveryProof.md5`.
+ * A function that makes the proof of one job from the sources of its files. `DeliveryProof.md5` is such a function.
  *
  * @since 0.1.0
  * @category models

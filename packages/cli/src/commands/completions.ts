@@ -46,7 +46,7 @@ const hasValues = ({ type: { _tag } }: Completions.FlagDescriptor): boolean =>
   _tag === "Boolean" || _tag === "Choice" || _tag === "Path"
 
 /**
- * Gives each flag that takes a free text an empty list of values. Without this list, the script for bash would complete
+ * Sets an empty list of values for each flag that takes free text. Without this list, the script for bash would complete
  * the value of the flag with arguments of the command, for example the value of `--template` with the names of files.
  */
 const withoutGuesses = (command: Completions.CommandDescriptor): Completions.CommandDescriptor => ({

@@ -93,7 +93,7 @@ const filesIn = (folder: string) =>
  */
 export interface Upload extends Unfinished {
   readonly command: Command | undefined
-  /** Removes the memory of the command. */
+  /** Removes the files that remember the command. */
   readonly forget: Effect.Effect<void>
 }
 

@@ -73,8 +73,8 @@ const grow = (current: number, elapsed: number): number =>
 const onTheWay = 8
 
 /**
- * The minimum size in bytes of a piece whose memory is reused. For smaller pieces, reuse is not worthwhile, because the
- * process keeps their memory anyway. HTTP clients may also hold many small pieces.
+ * The minimum size in bytes of a piece whose memory is reused. For smaller pieces, reuse is not worthwhile: when such a
+ * piece is freed, the process uses its memory for other pieces. HTTP clients may also hold many small pieces.
  */
 const worthReusing = 256 * kibi
 
