@@ -5,6 +5,7 @@ import { SecureUrl } from "@assembly-effect/schema/SecureUrl"
 import { assert, describe, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
@@ -181,11 +182,6 @@ describe("TokenStore.layerKeyValueStore", () => {
   )
 })
 
-/** The TestClock does not wait for WebCrypto's threads, so this gives them time to reach the store. */
-const untilSleeping = Effect.promise(async () => {
-  for (let turn = 0; turn < 100; turn++) await new Promise((done) => setImmediate(done))
-})
-
 describe("Processes that share their tokens", () => {
   const ask = (server: { readonly baseUrl: SecureUrl }) => get({ baseUrl: server.baseUrl, scope: "dam:write" })
 
@@ -272,9 +268,13 @@ describe("Processes that share their tokens", () => {
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token({ expires_in: 3600 }))
       const shared = yield* memory
-      const hanging: KeyValueStore.KeyValueStore = { ...shared, getUint8Array: () => Effect.never }
+      const reached = yield* Deferred.make<void>()
+      const hanging: KeyValueStore.KeyValueStore = {
+        ...shared,
+        getUint8Array: () => Effect.andThen(Deferred.succeed(reached, undefined), Effect.never)
+      }
       const asking = yield* Effect.forkChild(ask(server).pipe(processOf(hanging)), { startImmediately: true })
-      yield* untilSleeping
+      yield* Deferred.await(reached)
       yield* TestClock.adjust("5 seconds")
       assert.strictEqual(yield* Fiber.join(asking), "token-1")
     })
