@@ -112,8 +112,8 @@ const fields: ReadonlyMap<string, Schema.Top> = new Map(Object.entries(fieldsOfE
 const isJson = Schema.is(Schema.Json)
 
 /**
- * Whether the schema of a field accepts a value and returns it unchanged. If no field has the name of the key, `field`
- * is undefined and the value must be JSON. The result is false for a schema that this function does not know.
+ * Whether the schema of a field accepts a value and returns it unchanged. For a key that is not a field of an entry,
+ * `field` is undefined, and any JSON value is accepted. The result is false for a schema that this function does not know.
  */
 const fits = (field: Schema.Top | undefined, value: unknown): boolean => {
   switch (field) {

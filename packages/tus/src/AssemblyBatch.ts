@@ -256,7 +256,7 @@ const resume = <J, RS>(job: J & ResumableJob<RS>) =>
  * The documentation of `ResumableAssemblyUpload.run` says when two jobs count as the same job. A skipped job needs no
  * request. A run with `wait: false` does not record that the job has completed. The next run requests the Status of the
  * Assembly, and sends no stored file again. If this Status shows that the Assembly has completed, the following runs
- * skip the job. A failed job is run again. A job is skipped until its entry in the journal expires, 60 days after its
+ * skip the job. A failed job is run again. A completed job is skipped until its entry in the journal expires, 60 days after its
  * completion (`completedExpiry`). A skip does not verify the job again, and does not postpone the expiry of its entry.
  *
  * An interruption, or a failure of the stream of jobs, keeps the Assemblies of the running jobs for the next run.

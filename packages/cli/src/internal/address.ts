@@ -137,7 +137,7 @@ const tellsProxy = (
   return throughProxy(failure, host, route) ?? withProxy(advise(failure, address), route)
 }
 
-/** What to do after a request that got no response. */
+/** What to do after a request that got no response, or after a token request that got a server error (5xx). */
 export const unreachable = (failure: Failure, address: Address): string => {
   const { status } = failure
   if (status === undefined) return tellsProxy(failure, address, ofUnreachable)

@@ -49,7 +49,7 @@ const derivation = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
  * - `secret`: the fingerprint of the secret that the attempt began with.
  * - `salt`: a random value, chosen when the attempt began. If a key is used again after its job was removed, the new
  *   job has the same executions as the old job. Without a salt, the new job would get the Assembly of the old job.
- *   Attempts of the first version have no salt.
+ *   The salt is undefined for an attempt that began before the table had salts (migration `0002_waiting`).
  */
 export interface Root {
   readonly secret: string | undefined
@@ -85,8 +85,8 @@ export interface Derive {
 const salted = (salt: string | undefined): ReadonlyArray<string> => (salt === undefined ? [] : [salt])
 
 /**
- * Derives the values of a new attempt with the first secret, and the values of an older attempt with the secret that
- * the attempt began with.
+ * Makes a `Derive`. The first secret of `secrets` is for new attempts. An older attempt keeps the secret that it began
+ * with.
  */
 export const make = Effect.fnUntraced(
   function* (secrets: ReadonlyArray<Redacted.Redacted>) {

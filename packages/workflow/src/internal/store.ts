@@ -171,7 +171,7 @@ export const make = Effect.gen(function* () {
   /**
    * Records that the Assembly may exist from now on. Returns None if the attempt is neither `Queued` nor `Uploading`.
    * The salt and the secret from which the ids are derived are stored only once, because the ids of an attempt must not
-   * change. An attempt of the first version that has begun keeps its ids, which have no salt.
+   * change. An attempt that began before the table had salts keeps its ids, which have no salt.
    */
   const begin = (
     { attempt, key }: Attempt,

@@ -53,7 +53,7 @@ export class NotificationStore extends Context.Service<
     readonly begin: (most: number) => Effect.Effect<ReadonlyArray<Due>, StorageFailed>
     /** The number of milliseconds until the next attempt is due. The result is `None` if no attempt is scheduled. */
     readonly nextIn: Effect.Effect<Option.Option<number>, StorageFailed>
-    /** Whether an attempt still belongs to its Assembly, which may have been replaced. */
+    /** Returns false if the Assembly was replaced after `begin` had returned the attempt. */
     readonly isCurrent: (due: Due) => Effect.Effect<boolean, StorageFailed>
     /** Stores the outcome of an attempt. Returns false if the Assembly was replaced after the attempt had started. */
     readonly end: (due: Due, outcome: Outcome) => Effect.Effect<boolean, StorageFailed>
