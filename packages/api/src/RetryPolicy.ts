@@ -220,7 +220,8 @@ const giveUp: Policy = { start: Effect.succeed(() => Effect.succeedNone) }
 
 /**
  * Operations use the policy of the call, else the policy in the context when the client was built, else
- * {@link standard}. An upload uses the policy of the call, else the policy that the options of the upload describe.
+ * {@link standard}. An upload uses the policy in its own context, from `withPolicy`, `none` or a Layer. Without such a
+ * policy, the options of the upload describe the policy.
  *
  * @example
  * AssemblyClient.layer({ baseUrl }).pipe(Layer.provide(RetryPolicy.layer({ retries: 8 })))

@@ -141,7 +141,10 @@ export const layer: Layer.Layer<never, never, FileSystem.FileSystem | Path.Path>
  */
 export const ignoredAdvice = "Set all three variables in the environment, or all three in the file."
 
-/** The variables of the service, which must belong together. */
+/**
+ * The variables of the service. The address and the credentials must be for the same service, so a user is told if they
+ * come from different places.
+ */
 const settings: ReadonlyArray<string> = ["ASSEMBLY_BASE_URL", ...credentials]
 
 /** Where the variables of the service come from, if one part comes from the file and the other from the environment. */

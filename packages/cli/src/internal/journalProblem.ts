@@ -1,4 +1,4 @@
-/** Describes a journal that cannot be read or written, in terms of its folder. */
+/** Describes why a journal cannot be read or written. The error (`UnusableJournal`) names the folder of the journal. */
 import * as CommandError from "../CommandError.ts"
 import type { JournalFailed } from "@assembly-effect/tus/JournalError"
 import type * as UploadJob from "../UploadJob.ts"

@@ -59,7 +59,7 @@ export const isOffered = (
   return attempt(1)
 }
 
-/** The bytes of a body, at most `chunkSize`. */
+/** Reads all bytes of a body into memory. `Outgoing` has already limited the body to `chunkSize` bytes. */
 const read = (bytes: Outgoing.Body["bytes"]): Effect.Effect<Uint8Array, SourceFailed> => {
   if (bytes instanceof Uint8Array) return Effect.succeed(bytes)
   if ("length" in bytes) return Outgoing.collect(bytes.stream, bytes.length)

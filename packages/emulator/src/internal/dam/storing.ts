@@ -50,7 +50,8 @@ export const ensureFolder = Effect.fnUntraced(function* (
 /**
  * Stores a file. If the path already has an asset, the asset gets a new version.
  *
- * Work that is repeated after a crash stores nothing, even if a client has deleted the asset since.
+ * If work that had already stored its file is repeated after a crash, nothing is stored again, even if a client has
+ * deleted the asset since.
  */
 export const store = Effect.fnUntraced(function* (
   sql: DamStatements.Statements,

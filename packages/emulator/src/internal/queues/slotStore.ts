@@ -78,7 +78,10 @@ export const statements = (sql: SqlClient.SqlClient, { region, workspace }: Omit
   }
 }
 
-/** The end of the time that a slice covers: the time after its last row, or `until` if the slice has all rows. */
+/**
+ * The end (exclusive) of the time that a slice covers. A slice with fewer than `slice` rows ends at `until`. Any other
+ * slice ends one millisecond after its last row, because more rows may follow.
+ */
 const endOf = (rows: ReadonlyArray<Moment>, until: number): number => {
   const last = rows.at(-1)
   return last === undefined || rows.length < slice ? until : last.at + 1
