@@ -81,8 +81,8 @@ const defaultPath = "/assembly-notifications"
 
 /**
  * How long the claim of a notification is valid without a renewal. If a process ends while it handles a notification,
- * another process may handle the notification after this time. If the service gets another answer than 200, it repeats the
- * notification several times within the first minutes.
+ * another process may handle the notification after this time. If the service gets another answer than 200, it repeats
+ * the notification several times within the first minutes.
  */
 const lease = Duration.seconds(20)
 

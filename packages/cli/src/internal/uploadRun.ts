@@ -36,8 +36,8 @@ const maxRetries = 20
 
 /**
  * If the service is unreachable, the job is continued after this pause, until the service has been unreachable for
- * `patience`. The number of pauses is limited too: each Status from the service starts `patience` again, so a service that
- * sends a Status in each attempt and then fails would never reach `patience`.
+ * `patience`. The number of pauses is limited too: each Status from the service starts `patience` again, so a service
+ * that sends a Status in each attempt and then fails would never reach `patience`.
  */
 const pause = Duration.seconds(5)
 const patience = Duration.minutes(10)
