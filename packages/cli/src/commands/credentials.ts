@@ -37,7 +37,9 @@ const hidden = ({
   ...rest
 }: TemplateCredential.Credential): TemplateCredential.Credential => rest
 
-/** The response with `credential` in place of its own credentials. A response without credentials stays unchanged. A response without credentials stays unchanged. */
+/**
+ * The response with `credential` in place of its own credentials. A response without credentials stays unchanged.
+ */
 const replace = <Response extends TemplateCredential.Created | TemplateCredential.Updated>(
   response: Response,
   credential: TemplateCredential.Credential | undefined
