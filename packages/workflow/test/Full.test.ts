@@ -127,6 +127,10 @@ layer(live, { excludeTestServices: true })("A database", (it) => {
             assert.include(refused.message, "database or disk is full")
             yield* gate.open
             yield* untilTried(full, 4)
+            // A line follows its statement some turns later.
+            yield* Effect.sync(() => said.length).pipe(
+              Effect.repeat({ until: (lines) => lines > 0, schedule: Schedule.spaced("20 millis") })
+            )
             assert.lengthOf(said, 1, said.join("\n"))
             for (const line of said) {
               assert.match(line, /^Warn Durable jobs wait for their database: /u)
