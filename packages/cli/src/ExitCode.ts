@@ -60,7 +60,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 
 /**
  * The statuses of a proxy or a gateway that did not get a response of the service. The kind of an error with such a
- * status is `network`, unless {@link kinds} names the error.
+ * status is `network`, unless `kinds` names the error.
  *
  * @since 0.1.0
  * @category constants
@@ -68,7 +68,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 export const gatewayStatuses: ReadonlySet<unknown> = new Set([407, 502, 503, 504])
 
 /**
- * The kind of an error that {@link kinds} does not name. `TokenUnavailable` without a status means that the token
+ * The kind of an error that `kinds` does not name. `TokenUnavailable` without a status means that the token
  * request got no response. `TokenRefused` with the status 404 means that the address has no token endpoint, so the
  * credentials are not the cause.
  */
