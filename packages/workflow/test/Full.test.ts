@@ -96,6 +96,29 @@ const withoutPages = (path: string) =>
 const untilTried = ({ tries }: Disk, times: number) =>
   Effect.sync(tries).pipe(Effect.repeat({ until: (is) => is >= times, schedule: Schedule.spaced("20 millis") }))
 
+/** Starts a job that sends, and four jobs that wait behind it. */
+const startJobs = Effect.fnUntraced(function* (
+  gate: Effect.Success<typeof gated>,
+  contents: Parameters<typeof job>[1]
+) {
+  yield* Durable.start(job("begun", [], { files: [gate.file("begun")] }))
+  yield* gate.reached
+  for (const [index, content] of contents.entries()) yield* Durable.start(job(`${index}`, [content]))
+})
+
+/** All these jobs complete, each with one upload. */
+const checkJobs = Effect.fnUntraced(function* (
+  gate: Effect.Success<typeof gated>,
+  contents: Parameters<typeof job>[1]
+) {
+  assert.deepStrictEqual(storedIn(yield* Durable.await("begun")), [gate.sha256])
+  for (const [index, { sha256 }] of contents.entries()) {
+    const status = yield* Durable.await(`${index}`)
+    assert.deepStrictEqual(storedIn(status), [sha256])
+    assert.deepInclude(status, { started_tus_uploads: 1 })
+  }
+})
+
 const disks = [
   ["that cannot be written", withoutWrites],
   ["that cannot grow", withoutPages]
@@ -117,9 +140,7 @@ layer(live, { excludeTestServices: true })("A database", (it) => {
           const contents = yield* Effect.forEach(["a", "b", "c", "d"], (name) => file(name, 1000))
           const full = yield* disk(database)
           yield* Effect.gen(function* () {
-            yield* Durable.start(job("begun", [], { files: [gate.file("begun")] }))
-            yield* gate.reached
-            for (const [index, content] of contents.entries()) yield* Durable.start(job(`${index}`, [content]))
+            yield* startJobs(gate, contents)
             yield* full.fill
             const big = { params: { fields: { a: "x".repeat(20_000) }, steps: {} } }
             const refused = yield* Effect.flip(Durable.start(job("refused", contents, big)))
@@ -139,12 +160,7 @@ layer(live, { excludeTestServices: true })("A database", (it) => {
               assert.notMatch(line, /cause$|\n/u)
             }
             yield* full.empty
-            assert.deepStrictEqual(storedIn(yield* Durable.await("begun")), [gate.sha256])
-            for (const [index, { sha256 }] of contents.entries()) {
-              const status = yield* Durable.await(`${index}`)
-              assert.deepStrictEqual(storedIn(status), [sha256])
-              assert.deepInclude(status, { started_tus_uploads: 1 })
-            }
+            yield* checkJobs(gate, contents)
           }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(Layer.merge(gate.layer, Logger.layer([logger]))))
         }),
       { timeout: 60_000 }
@@ -159,21 +175,14 @@ layer(live, { excludeTestServices: true })("A database", (it) => {
         const contents = yield* Effect.forEach(["a", "b", "c", "d"], (name) => file(name, 1000))
         const full = yield* disk(database)
         yield* Effect.gen(function* () {
-          yield* Durable.start(job("begun", [], { files: [gate.file("begun")] }))
-          yield* gate.reached
-          for (const [index, content] of contents.entries()) yield* Durable.start(job(`${index}`, [content]))
+          yield* startJobs(gate, contents)
           yield* full.fill
           yield* gate.open
           yield* untilTried(full, 3)
         }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer), Effect.timeout("15 seconds"))
         yield* full.empty
         yield* Effect.gen(function* () {
-          assert.deepStrictEqual(storedIn(yield* Durable.await("begun")), [gate.sha256])
-          for (const [index, { sha256 }] of contents.entries()) {
-            const status = yield* Durable.await(`${index}`)
-            assert.deepStrictEqual(storedIn(status), [sha256])
-            assert.deepInclude(status, { started_tus_uploads: 1 })
-          }
+          yield* checkJobs(gate, contents)
         }).pipe(withRunner(database), Effect.provide(gate.layer))
       })
     )

@@ -176,7 +176,7 @@ const clock = Effect.fnUntraced(function* (baseUrl: string) {
  * What the response to a request shows about a scope, or the error of the request, if this error shows nothing about
  * the scope.
  */
-type Access = "granted" | "missing" | ApiError.Common | ApiError.AuthenticationFailed | { readonly _tag: string }
+type Access = "granted" | "missing" | { readonly _tag: string }
 
 const accessOf = <A, E extends { readonly _tag: string }, R>(
   request: Effect.Effect<A, E, R>

@@ -137,16 +137,17 @@ const recordOf = (kept: Kept) => {
 
 const isJournalFailed = Schema.is(UploadJournal.JournalFailed)
 
-/** Runs a program with the journal in the folder. Returns `otherwise` if there is no such folder. */
-const inJournal = <A, E, R>(
+/** Runs a program with the journal in the folder. Runs `otherwise` if there is no such folder. */
+const inJournal = <A, E, R, E2, R2>(
   typed: Option.Option<string>,
-  otherwise: A,
+  otherwise: Effect.Effect<A, E2, R2>,
   program: (folder: string) => Effect.Effect<A, E, R>
 ) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* JournalFolder.of(typed)
-    if (Option.isNone(folder) || !(yield* Effect.orElseSucceed(fs.exists(folder.value), () => false))) return otherwise
+    const exists = Option.isSome(folder) && (yield* Effect.orElseSucceed(fs.exists(folder.value), () => false))
+    if (!exists) return yield* otherwise
     return yield* program(folder.value).pipe(
       Effect.provide(StateFolder.journal(folder)),
       Effect.mapError((error) =>
@@ -155,41 +156,35 @@ const inJournal = <A, E, R>(
     )
   })
 
-const forget = Command.make(
-  "forget",
-  { assemblyIds, journal: JournalFolder.flag },
-  Effect.fnUntraced(function* ({ assemblyIds: ids, journal }) {
-    yield* Effect.forEach(
-      ids,
-      Effect.fnUntraced(function* (assemblyId) {
-        const find = (folder: string) =>
-          Effect.gen(function* () {
-            const uploads = yield* UnfinishedUploads.list(folder)
-            const found = uploads.find(({ entry }) => entry.assemblyId === assemblyId)
-            if (found === undefined) return false
-            const status = yield* UnfinishedUploads.forget(found).pipe(
-              Effect.catchTag("UploadLeased", () =>
-                Effect.fail(
-                  new CommandError.NotForgotten({
-                    assemblyId,
-                    problem: "another process runs this upload; end that process first"
-                  })
-                )
-              )
-            )
-            yield* found.forget
-            yield* Output.lines<string>([sentence(assemblyId, status)])
-            return true
-          })
-        if (yield* inJournal(journal, false, find)) return
-        return yield* new CommandError.NotForgotten({
-          assemblyId,
-          problem: "there is no unfinished upload into this Assembly; assembly uploads lists them"
-        })
-      }),
-      { discard: true }
-    )
+const unknown = (assemblyId: string) =>
+  new CommandError.NotForgotten({
+    assemblyId,
+    problem: "there is no unfinished upload into this Assembly; assembly uploads lists them"
   })
+
+/** Cancels the Assembly of an unfinished upload, forgets the upload, and prints what became of both. */
+const forgetOne = Effect.fnUntraced(function* (assemblyId: string, found: UnfinishedUploads.Upload | undefined) {
+  if (found === undefined) return yield* unknown(assemblyId)
+  const status = yield* Effect.catchTag(UnfinishedUploads.forget(found), "UploadLeased", () =>
+    Effect.fail(
+      new CommandError.NotForgotten({ assemblyId, problem: "another process runs this upload; end that process first" })
+    )
+  )
+  yield* found.forget
+  yield* Output.lines<string>([sentence(assemblyId, status)])
+})
+
+const forgetAll = (ids: ReadonlyArray<Assembly.AssemblyId>) =>
+  Effect.fnUntraced(function* (folder: string) {
+    const uploads = new Map((yield* UnfinishedUploads.list(folder)).map((one) => [one.entry.assemblyId, one]))
+    for (const id of ids) {
+      yield* forgetOne(id, uploads.get(id))
+      uploads.delete(id)
+    }
+  })
+
+const forget = Command.make("forget", { assemblyIds, journal: JournalFolder.flag }, ({ assemblyIds: ids, journal }) =>
+  inJournal(journal, Effect.fail(unknown(String(ids[0]))), forgetAll(ids))
 ).pipe(
   Command.withDescription(
     "Forget unfinished uploads, and cancel their Assemblies. The same command then uploads everything again"
@@ -222,7 +217,7 @@ const listed = Command.make(
     journal: JournalFolder.flag
   },
   Effect.fnUntraced(function* ({ journal, json }) {
-    const found = yield* inJournal(journal, [], UnfinishedUploads.list)
+    const found = yield* inJournal(journal, Effect.succeed([]), UnfinishedUploads.list)
     const kept = yield* Effect.forEach(found, ask, { concurrency })
     if (json) return yield* Effect.forEach(kept, (one) => Output.jsonLine(recordOf(one)), { discard: true })
     if (kept.length === 0) return yield* Output.lines(["no unfinished uploads"])
