@@ -4,7 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { fork } from "node:child_process"
+import { fork, type ChildProcess } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import type * as Svg from "./svg.ts"
 
@@ -129,26 +129,52 @@ export const absolute = (options: {
   readonly ours: ReadonlyArray<number>
 }): Figure => ({ ...options, value: median(options.ours), samples: { ours: options.ours } })
 
+interface ChildOptions {
+  readonly args?: ReadonlyArray<string>
+  readonly execArgv?: ReadonlyArray<string>
+  readonly signal?: "SIGKILL" | "SIGTERM"
+}
+
+const start = (module: URL, options?: ChildOptions): Effect.Effect<ChildProcess, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => fork(fileURLToPath(module), options?.args, { execArgv: [...(options?.execArgv ?? [])] })),
+    (process) => Effect.sync(() => process.kill(options?.signal ?? "SIGKILL"))
+  )
+
+/** Waits for the next message of a process, after it was sent `question`. */
+const next = <A>(module: URL, process: ChildProcess, question?: string): Effect.Effect<A, BenchError> =>
+  Effect.callback((resume) => {
+    const stop = () => process.off("message", onMessage).off("exit", onExit)
+    const onMessage = (message: unknown) => {
+      stop()
+      resume(Effect.succeed(message as A))
+    }
+    const onExit = (code: number | null) => resume(Effect.fail(new BenchError(`${module.href} ended with ${code}`)))
+    process.on("message", onMessage).on("exit", onExit)
+    if (question !== undefined) process.send(question)
+    return Effect.sync(stop)
+  })
+
 /**
  * Runs a module in a separate process and returns its first message, such as its port: `process.send?.({ port })`. The
  * process ends with the scope.
  */
 export const child = (
   module: URL,
-  options?: {
-    readonly args?: ReadonlyArray<string>
-    readonly execArgv?: ReadonlyArray<string>
-    readonly signal?: "SIGKILL" | "SIGTERM"
-  }
+  options?: ChildOptions
 ): Effect.Effect<{ readonly port: number }, BenchError, Scope.Scope> =>
-  Effect.acquireRelease(
-    Effect.sync(() => fork(fileURLToPath(module), options?.args, { execArgv: [...(options?.execArgv ?? [])] })),
-    (server) => Effect.sync(() => server.kill(options?.signal ?? "SIGKILL"))
-  ).pipe(
-    Effect.flatMap((server) =>
-      Effect.callback<{ readonly port: number }, BenchError>((resume) => {
-        server.once("message", (message) => resume(Effect.succeed(message as { readonly port: number })))
-        server.once("exit", (code) => resume(Effect.fail(new BenchError(`${module.href} ended with ${code}`))))
-      })
-    )
-  )
+  Effect.flatMap(start(module, options), (process) => next(module, process))
+
+/**
+ * Runs a module in a separate process, which says that it is ready, and then reports one measurement whenever it is
+ * asked. So the garbage and the compiled code of one side do not affect the other sides.
+ */
+export const worker = (
+  module: URL,
+  args: ReadonlyArray<string>
+): Effect.Effect<Effect.Effect<number, BenchError>, BenchError, Scope.Scope> =>
+  Effect.gen(function* () {
+    const process = yield* start(module, { args })
+    yield* next(module, process)
+    return next<number>(module, process, "run")
+  })

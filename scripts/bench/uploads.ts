@@ -88,6 +88,9 @@ export const node = AssemblyNode.layer({
   secret: Redacted.make("secret")
 }).pipe(Layer.orDie)
 
+/** The services that an upload of `ours` needs. */
+export type Services = Layer.Success<typeof node>
+
 /** A client that an application has wrapped, so that our library does not know how the client uses a body. */
 export const layerForeign = Layer.effect(
   HttpClient.HttpClient,

@@ -10,15 +10,19 @@ export const row: Harness.Row = {
   run: Effect.gen(function* () {
     const origin = yield* Uploads.sink({ SINK_RTT: "50", SINK_RATE: "20000000" })
     const path = yield* Uploads.file(size)
-    const speed = Harness.throughput(size)
+    const module = new URL("../programs/upload-parts.ts", import.meta.url)
+    const speed = (side: string) =>
+      Effect.map(Harness.worker(module, [side, origin, path, String(size)]), (upload) =>
+        Effect.map(upload, (seconds) => size / 1e6 / seconds)
+      )
     const samples = yield* Harness.alternate(
       {
-        ours: speed(Uploads.ours(origin, path, { parallel: 4 })),
-        foreign: speed(Uploads.withForeign(Uploads.ours(origin, path, { parallel: 4 }))),
-        single: speed(Uploads.ours(origin, path)),
-        tus: speed(Uploads.theirs(origin, path, size, { parallelUploads: 4 }))
+        ours: yield* speed("ours"),
+        foreign: yield* speed("foreign"),
+        single: yield* speed("single"),
+        tus: yield* speed("tus")
       },
-      { rounds: 3, warmups: 0 }
+      { rounds: 5 }
     )
     return [
       Harness.ratio({
@@ -43,5 +47,5 @@ export const row: Harness.Row = {
         theirs: samples.single
       })
     ]
-  }).pipe(Uploads.withNode)
+  })
 }
