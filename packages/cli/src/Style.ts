@@ -81,7 +81,8 @@ export const hideCursor = "\u001b[?25l"
 export const showCursor = "\u001b[?25h"
 
 /**
- * The control sequences that may be written to a screen: colours, and the sequences that redraw a line.
+ * The control sequences that may be written to a screen: those of {@link colours}, {@link eraseLine}, {@link hideCursor}
+ * and {@link showCursor}.
  *
  * @since 0.1.0
  * @category constants

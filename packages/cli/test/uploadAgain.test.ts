@@ -68,7 +68,7 @@ layer(live, { excludeTestServices: true })("the same assembly upload again", (it
         const again = yield* Uploading.assembly(cwd, ["upload", path], { state })
         expect(again.code).toBe(0)
         expect(again.stderr).toMatch(
-          /^a\.txt: Already uploaded on \d{4}-\d\d-\d\d \d\d:\d\d \(UTC\) by Assembly [0-9a-f]{32}; nothing was sent\. --restart uploads again\n$/
+          /^a\.txt: Already uploaded on \d{4}-\d\d-\d\d \d\d:\d\d \(UTC\) by Assembly [0-9a-f]{32}; no file was uploaded again\. --restart uploads again\n$/
         )
         expect(idIn(again.stderr, "by Assembly")).toBe(id)
         expect(again.stdout).toBe(first.stdout)
@@ -109,7 +109,7 @@ layer(live, { excludeTestServices: true })("the same assembly upload again", (it
       )
       expect(idIn(again.stdout)).not.toBe(idIn(first.stdout))
       expect(assetIn(again.stdout, "deleted.txt")).not.toBe(assetIn(first.stdout, "deleted.txt"))
-      expect((yield* upload(folder, "deleted.txt", "kept.txt")).stderr).toContain("nothing was sent")
+      expect((yield* upload(folder, "deleted.txt", "kept.txt")).stderr).toContain("no file was uploaded again")
     })
   )
 

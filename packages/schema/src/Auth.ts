@@ -186,7 +186,8 @@ const withProof = <
 
 /**
  * The complete params of a signed operation on the wire: `auth` with `key`, `expires` and an optional `nonce`, next to
- * the params of the operation. The complete params decode to `{ proof, params }`. All issues are reported at once, with
+ * the params of the operation. The complete params decode to `{ proof, params }`: `proof` contains `auth`
+ * and `nonce`, and `params` contains the params of the operation. All issues are reported at once, with
  * the key names on the wire (spec.md, "Authentication").
  *
  * @example `Auth.withSignedAuth(AssemblyStatistics.Query)`

@@ -28,7 +28,7 @@ export interface Environment {
  *
  * - `requestTimeout`: the time limit of each request, measured from the moment it is sent.
  * - `until`: the time when the operation must have ended, pauses included.
- * - `clockSkew`: the skew that the signature corrects.
+ * - `clockSkew`: the difference of the clocks by which the expiry of the signature is corrected.
  * - `accepted`: called with each response to a signed request, unless the response reports an expired signature.
  */
 export interface Conditions {

@@ -34,7 +34,7 @@ export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotList
   }
 }
 
-/** The flag of the command for each option of the emulator. */
+/** The flag of the command for each option that an `InvalidOption` of the emulator names. */
 const flagOf = {
   data: "--data",
   publicUrl: "--public-url",

@@ -12,7 +12,10 @@ interface Part {
   readonly values: ReadonlyArray<number>
 }
 
-/** One chart. `base` is the base of the steps of the value axis: 1000 for counts, 1024 for bytes. */
+/**
+ * One chart. `base` decides where the value axis has its ticks: with 1000 at round numbers, with 1024 (for bytes) at
+ * round numbers of B, KiB, MiB and so on.
+ */
 export interface Chart {
   readonly title: string
   readonly unit: string
@@ -171,7 +174,7 @@ ${bars.join("\n")}
 </g>`
 }
 
-/** A picture of the charts, one below the other. `inner` is put in front of the charts. */
+/** A picture of the charts, one below the other. `inner` is SVG text that is written before the charts, such as a `<style>` element. */
 export const picture = (
   charts: ReadonlyArray<Chart>,
   axis: TimeAxis.TimeAxis,

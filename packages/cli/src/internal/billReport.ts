@@ -1,6 +1,7 @@
 /**
- * The bill of a month as facts and a table of robots. The service does not document the form of the plan and of the
- * robots, so names are shown as words, and a number gets its unit from its name. All functions are pure.
+ * The bill of a month as facts and a table of robots. The service does not document the fields of the plan and of the
+ * robots. So the name of each field is shown in words (`bytes_in` as `bytes in`), and decides the unit of its number.
+ * All functions are pure.
  */
 import type * as Bill from "@assembly-effect/schema/Bill"
 import * as Predicate from "effect/Predicate"

@@ -55,7 +55,7 @@ const names = (gone: ReadonlyArray<Stored>, all: ReadonlyArray<Stored>, assembly
 /**
  * - `Gone`: the Workspace lacks some of the files, or has them at another path or with another content. The command
  *   uploads all files again.
- * - `Done`: the Workspace has all files, or the service did not answer the question. Nothing is sent.
+ * - `Done`: the Workspace has all files, or the service did not answer the question. No file is uploaded.
  */
 export interface Finding {
   readonly _tag: "Gone" | "Done"
@@ -69,7 +69,7 @@ const done = (status: Assembly.Status, doubt: string): Finding => {
   })
   return {
     _tag: "Done",
-    message: `Already uploaded${on} by Assembly ${status.assembly_id}; nothing was sent. --restart uploads again${doubt}`
+    message: `Already uploaded${on} by Assembly ${status.assembly_id}; no file was uploaded again. --restart uploads again${doubt}`
   }
 }
 

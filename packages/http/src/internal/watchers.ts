@@ -51,8 +51,8 @@ export interface Limits {
 }
 
 /**
- * An upload whose request arrives. `permit` starts the upload, `tell` sends an event to the watchers of the upload, and
- * `last` sends the last event.
+ * What `start` returns for an upload whose request has begun to arrive. `permit` starts the upload, `tell` sends an
+ * event to the watchers of the upload, and `last` sends the last event.
  */
 export interface Started<Event> {
   readonly permit: Effect.Effect<void, Refusal.Busy>

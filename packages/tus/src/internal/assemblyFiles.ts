@@ -36,7 +36,7 @@ export const Permits = Context.Reference<Semaphore.Semaphore | undefined>(
   }
 )
 
-/** Whether an event of a job is transient. A `FileEvent` is transient if its `UploadEvent` is transient. */
+/** Whether an event of a job is transient: out of date after the next event of its kind. A `FileEvent` is transient if its `UploadEvent` is transient. */
 export const isTransient = (event: AssemblyUploadEvent.AssemblyUploadEvent): boolean =>
   Events.isTransient(event._tag === "FileEvent" ? event.event : event)
 

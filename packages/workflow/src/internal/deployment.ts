@@ -36,7 +36,7 @@ interface Columns {
  * - `expiry`: the `expiry` of this runner. `expiry` is undefined for a client, for SQLite, and for a process that joins
  *   again.
  * - `isAlone`: whether no other process can use the database. If so, and if no job in the table has begun, a process
- *   with other secrets is accepted, and its secrets replace the stored ones.
+ *   with other secrets is accepted, and the fingerprints of its secrets replace the stored fingerprints.
  * - `runs`: whether this process runs jobs. A process that runs no jobs does not change the row.
  * - `isRepeated`: whether this process has joined before. If so, the warning about a missing secret is not logged
  *   again.

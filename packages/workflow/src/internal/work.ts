@@ -61,8 +61,8 @@ export const make = ({ begun, ended, held, outage, patience, places, sending }: 
   /** The attempts whose activities run in this process. Completing the Deferred of an attempt stops its activity. */
   const running = new Map<string, Deferred.Deferred<void>>()
   /**
-   * The executions that have a place or wait for a place. A running upload that is not in this Set pauses after a
-   * failure.
+   * The executions that have a place or wait for a place. An execution that is in `running` but not in this Set is in
+   * the pause after a failure.
    */
   const taking = new Set<string>()
 

@@ -49,7 +49,8 @@ const check = (files: Files): Effect.Effect<Files, EmulatorError.InvalidOption> 
   Effect.try({
     try: () => {
       const key = Redacted.value(files.key)
-      // `createSecureContext` accepts an empty text and a key of another certificate, but every handshake would fail.
+      // `createSecureContext` accepts an empty text, and a key of another type than that of the certificate, but every
+      // handshake would fail.
       if (!new X509Certificate(files.cert).checkPrivateKey(createPrivateKey(key))) throw new Error("another key")
       createSecureContext({ cert: files.cert, key })
       return files
