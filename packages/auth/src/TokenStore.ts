@@ -40,7 +40,7 @@ export interface Token {
 }
 
 /**
- * The permissions of a token: its Auth Key, its audience, the base URL of the service, and its scopes. `scopes` is
+ * What a token is valid for: its Auth Key, its audience, the base URL of the service, and its scopes. `scopes` is
  * empty if no scope is needed.
  *
  * @since 0.1.0

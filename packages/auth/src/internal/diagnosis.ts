@@ -139,8 +139,8 @@ const codeOf = (error: object): string | undefined => {
 }
 
 /**
- * Whether an error occurred before a connection existed. If the error combines several attempts, every attempt must
- * have failed before a connection existed.
+ * Whether an error occurred before any byte of the request was sent. If the error combines several attempts, every
+ * attempt must have failed that early.
  */
 const isBeforeSending = (error: object): boolean => {
   const attempts = attemptsOf(error)
@@ -152,8 +152,8 @@ const isBeforeSending = (error: object): boolean => {
 
 /**
  * Whether the service may have received the request. The answer is `no` in two cases: if sends can be observed and no
- * send was observed, or if the only observed send failed before a connection existed (`before`). In any other case, a
- * send may have arrived.
+ * send was observed, or if the only observed send failed before any byte of the request was sent (`before`). In any
+ * other case, a send may have arrived.
  */
 const sent = (before: boolean, { isSeen, sends }: Circumstances): "no" | "maybe" =>
   (before && sends === 1) || (isSeen && sends === 0) ? "no" : "maybe"

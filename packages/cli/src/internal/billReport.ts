@@ -1,7 +1,7 @@
 /**
- * The bill of a month as facts and a table of robots. The service does not document the fields of the plan and of the
- * robots. So the name of each field is shown in words (`bytes_in` as `bytes in`), and decides the unit of its number.
- * All functions are pure.
+ * Renders the bill of a month: lines with a name and a value (`Facts`), and a table of robots. The service does not
+ * document the fields of the plan and of the robots. So the name of each field is shown in words (`bytes_in` as `bytes
+ * in`), and decides the unit of its number. All functions are pure.
  */
 import type * as Bill from "@assembly-effect/schema/Bill"
 import * as Predicate from "effect/Predicate"

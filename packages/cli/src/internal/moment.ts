@@ -95,7 +95,7 @@ export const endFlag = (name: string): Flag.Flag<DateTime.Utc> =>
     Flag.mapEffect((value) => read(name, value, "up"))
   )
 
-/** A flag for the start of a window, with a default. */
+/** A flag for the start of a time range, with a default. */
 export const startFlag = (name: string, otherwise: string): Flag.Flag<DateTime.Utc> =>
   Flag.String(name).pipe(
     Flag.withMetavar("when"),

@@ -50,8 +50,8 @@ const withWholeWait = <A, E, R>(
   )
 
 /**
- * Says once what the command waits for, until the service has answered for the first time. After that, the progress of
- * an upload may be on the screen, and a line would be written into it.
+ * If an operation takes longer than `patience`, says what the command waits for. This is said only once, and never after
+ * an operation has succeeded: then the progress of an upload may be on the screen, and a line would be written into it.
  */
 const noticing = Effect.gen(function* () {
   const client = yield* AssemblyClient.AssemblyClient

@@ -124,7 +124,7 @@ export const make = (
       const margin = millis / 10
       const left = Effect.map(Clock.currentTimeMillis, (time) => own.until() - margin - time)
 
-      /** Returns whether the lease was renewed. An expired lease is still held if nobody else has taken it. */
+      /** Returns whether the lease was renewed. An expired lease is renewed too, if nobody else has taken it. */
       const renew = Effect.gen(function* () {
         const time = yield* left
         const start = yield* Clock.currentTimeMillis
