@@ -71,7 +71,8 @@ const platform: Effect.Effect<Platform, UploadJournal.JournalFailed> = Effect.su
  * **When to use**
  *
  * Use this journal in a page whose uploads should continue after a reload or a crash, or after the browser was closed.
- * The user has to select the file again, because a page cannot keep the file.
+ * The user has to select the file again, because the journal does not
+ * store the file, and a reload ends the page that has it.
  *
  * **Details**
  *

@@ -153,7 +153,8 @@ const draw = (
 /**
  * Renders time series as charts with the same time axis. The y axis of each chart shows the largest value of this
  * chart. The x axis has ticks at calendar times, and its right end is labelled `now`. Points that share a bar are added
- * up, so the values must be counts or sizes, not averages. A series without values is one line.
+ * up, so the values must be counts or sizes, not averages. A series without values, or whose values are all 0, has one
+ * line of text instead of a chart, such as `Failed: none`.
  *
  * @example
  * Chart.render([{ title: "Failed", points, format: Format.count, colour: "red" }], { from, to, granularity: 3_600_000 })

@@ -154,7 +154,8 @@ export class UploadJournal extends Context.Service<
 /**
  * - `expiry`: how long an entry is valid, 24 hours by default, because servers remove unfinished uploads. An
  *   `Untrusted` entry never expires. `list` removes expired entries. Each `put` checks a few other entries and leases,
- *   and removes those that have expired. No entry or lease is checked twice within an hour.
+ *   and removes those that have expired. In each process, the names of entries and leases are listed at
+ *   most once an hour, and each listed name is checked once.
  * - `completedExpiry`: how long the entry of a completed job is valid, 60 days by default. After this time, the next
  *   run of the same job starts a new Assembly and uploads the files again. `"Infinity"` keeps the entry of a completed
  *   job until `forget` removes the entry.

@@ -88,7 +88,10 @@ const asked = (error: RequestError): Option.Option<Duration.Duration> =>
 /** Returns the pause after the given number of consecutive failures, or `None` to give up. */
 export type Retry = (failures: number, error: RequestError) => Effect.Effect<Option.Option<Duration.Duration>>
 
-/** Asks the policy about the failures of one request. After progress, the policy starts again. */
+/**
+ * Makes a function that asks the policy about consecutive failures. After progress (when `failures` is 1 again), the
+ * policy starts again.
+ */
 export const retrying = ({ retry }: Policy): Retry => {
   let next: Effect.Success<RetryPolicy.Policy["start"]> | undefined
   return Effect.fnUntraced(function* (failures, error) {

@@ -49,7 +49,7 @@ const identify = (source: Replayable, filename: string): Effect.Effect<SourceAtR
         )
   )
 
-/** An open source, and the size and digest that the database stores of this source. */
+/** An opened source, and what the database stores about it: its size, and the digest of its identity. */
 interface Opened {
   readonly source: Replayable
   readonly atRest: SourceAtRest

@@ -49,7 +49,10 @@ const addressOf = (status: Assembly.Status, assemblyId: Assembly.AssemblyId, { o
 const isOpen = (error: Operation.Failure<typeof Cancel>): boolean =>
   Lost.isLost(error) || ("status" in error && (error.status === 404 || error.status === 410))
 
-/** Sends one DELETE request. If the request fails but may have had an effect, also reads the Status. */
+/**
+ * Sends the DELETE request, which the client repeats only if the service did nothing. If the response is lost, or is a
+ * 404 or 410, also reads the Status.
+ */
 const attempt = Effect.fnUntraced(function* (status: Assembly.Status, assemblyId: Assembly.AssemblyId) {
   const client = yield* AssemblyClient
   const at = Option.getOrUndefined(addressOf(status, assemblyId, client))

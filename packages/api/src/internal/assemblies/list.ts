@@ -31,8 +31,8 @@ export const List = Operation.make({
 })
 
 /**
- * Lists one page of the Assemblies that were created after a moment, newest first. The service counts in whole seconds:
- * `fromDate` is rounded down and `toDate` up.
+ * Lists one page of the Assemblies that were created between `fromDate` and `toDate`, newest first. `toDate` is
+ * optional. The service counts in whole seconds: `fromDate` is rounded down and `toDate` up.
  *
  * @example
  * Effect.flatMap(DateTime.now, (now) =>
