@@ -321,3 +321,19 @@ describe("assembly move", () => {
     })
   )
 })
+
+describe("assembly list --all", () => {
+  it.effect("asks for 500 Assemblies a page, unless another number is given", () =>
+    Effect.gen(function* () {
+      yield* atNewYear
+      const sizes = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
+        const service = Service.make({ items: [], count: 0 })
+        yield* Service.run(list, args).pipe(Effect.provide(service.layer))
+        return service.asked.map(({ params }) => params)
+      })
+      expect(yield* sizes("--all")).toMatchObject([{ page: 1, pagesize: 500 }])
+      expect(yield* sizes("--all", "--page-size", "2")).toMatchObject([{ page: 1, pagesize: 2 }])
+      expect(yield* sizes()).toMatchObject([{ page: 1, pagesize: 50 }])
+    })
+  )
+})
