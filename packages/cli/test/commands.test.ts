@@ -337,3 +337,16 @@ describe("assembly list --all", () => {
     })
   )
 })
+
+describe("a period that begins in the future", () => {
+  it.effect("is accepted up to an hour, because the clock of the service may be ahead", () =>
+    Effect.gen(function* () {
+      yield* atNewYear
+      const service = Service.make([])
+      yield* Service.run(list, ["--since", "2026-01-01T13:00:00Z"]).pipe(Effect.provide(service.layer))
+      expect(service.asked).toHaveLength(1)
+      yield* Effect.flip(Service.run(list, ["--since", "2026-01-01T13:00:01Z"]).pipe(Effect.provide(service.layer)))
+      expect(service.asked).toHaveLength(1)
+    })
+  )
+})
