@@ -47,4 +47,41 @@ layer(Layer.mergeAll(Emulator.layer(), NodeServices.layer), { excludeTestService
       expect(stdout).toContain("backup/a-2.bin")
     })
   )
+
+  it.effect("a path with variables is not compared, because only the service knows it", () =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
+      const { code, stderr, stdout } = yield* Uploading.assembly(folder, ["upload", "--path", "${file.ext}", "a.txt"])
+      expect(code, stderr).toBe(0)
+      expect(stdout).toContain(" txt/a.txt ")
+    })
+  )
+
+  it.effect("--path and --template together are refused, and nothing is sent", () =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
+      const args = ["upload", "--path", "backup", "--template", "thumbnails", "a.txt"]
+      const { code, stderr, stdout } = yield* Uploading.assembly(folder, args, {
+        env: { ASSEMBLY_BASE_URL: "http://127.0.0.1:1" }
+      })
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
+      expect(stderr.split("\n")[0]).toBe(
+        "assembly: --path is for the Workspace; with --template or --steps, the Steps decide where results are stored"
+      )
+    })
+  )
+
+  it.effect("--dry-run names no target if the Steps decide where files are stored", () =>
+    Effect.gen(function* () {
+      const steps = JSON.stringify({ steps: { ":original": { robot: "/upload/handle" } } })
+      const folder = yield* Uploading.folderWith({ "a.txt": "meow", "steps.json": steps })
+      const planned = (...args: ReadonlyArray<string>) =>
+        Effect.map(Uploading.assembly(folder, ["upload", "--dry-run", "--json", ...args, "a.txt"]), ({ stdout }) =>
+          JSON.parse(stdout)
+        )
+      const record = { event: "Planned", path: "a.txt", name: "a.txt", size: 4 }
+      expect(yield* planned("--steps", "steps.json")).toEqual({ ...record, target: null })
+      expect(yield* planned("--path", "backup")).toEqual({ ...record, target: "backup/a.txt" })
+    })
+  )
 })
