@@ -111,4 +111,14 @@ layer(live, { excludeTestServices: true })("an assembly upload ends", (it) => {
       expect({ code, ids: idsIn(stdout) }).toEqual({ code: 0, ids: [expect.any(String)] })
     })
   )
+
+  it.effect("not sooner than --limit-rate allows", () =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith({ "a.bin": "meow".repeat(50_000) })
+      const { code, stderr } = yield* upload(folder, ["--limit-rate", "50k", "a.bin"])
+      expect(code).toBe(0)
+      const [, seconds] = /a\.bin: 100% .*, in ([\d.]+) s\n/.exec(stderr) ?? []
+      expect(Number(seconds)).toBeGreaterThan(2)
+    })
+  )
 })
