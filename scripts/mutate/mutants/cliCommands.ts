@@ -296,5 +296,70 @@ export const cliCommands: ReadonlyArray<Mutant> = [
         replace: `error.operation !== ""`
       }
     ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/uploadReport.ts",
+    ["storedElsewhere"],
+    [
+      {
+        name: "a path with variables fails the upload",
+        find: ` || folder.includes("\${")\n`,
+        replace: `\n`
+      },
+      {
+        name: "a dry run names a target that the Steps decide",
+        find: `target: folder === undefined ? null : targetOf(file)`,
+        replace: `target: targetOf(file)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/commands/upload.ts",
+    ["storedElsewhere"],
+    [
+      {
+        name: "--path beside --template is ignored",
+        find: `&& (Option.isSome(steps) || Option.isSome(template))`,
+        replace: `&& Option.isSome(steps)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/dotEnvProblems.ts",
+    ["dotEnvProblems"],
+    [
+      {
+        name: "a .env in Latin-1 is read as UTF-8",
+        find: String.raw`if (/[\0\uFFFD]/.test(text))`,
+        replace: String.raw`if (/[\0]/.test(text))`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/RunProgram.ts",
+    ["processes"],
+    [{ name: "a program lacks the environment", find: `extendEnv: true`, replace: `extendEnv: false` }]
+  ),
+  ...changes(
+    "packages/cli/src/Program.ts",
+    ["processes"],
+    [
+      {
+        name: "a warning of the client is in the output",
+        find: `Effect.provideService(Logger.LogToStderr, true)`,
+        replace: `Effect.provideService(Logger.LogToStderr, false)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/commands/upload.ts",
+    ["uploadEnds"],
+    [
+      {
+        name: "--limit-rate limits nothing",
+        find: `Effect.provide(job, UploadBandwidth.layer({ bytesPerSecond }))`,
+        replace: `Effect.andThen(Effect.succeed(bytesPerSecond), job)`
+      }
+    ]
   )
 ]
