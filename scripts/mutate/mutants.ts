@@ -4,6 +4,7 @@ import { api } from "./mutants/api.ts"
 import { auth } from "./mutants/auth.ts"
 import { browser } from "./mutants/browser.ts"
 import { cli } from "./mutants/cli.ts"
+import { cliCommands } from "./mutants/cliCommands.ts"
 import { cliRead } from "./mutants/cliRead.ts"
 import { emulator } from "./mutants/emulator.ts"
 import { http } from "./mutants/http.ts"
@@ -35,5 +36,6 @@ export const mutants: ReadonlyArray<Mutant> = [
   ...emulatorBilling,
   ...emulatorTemplates,
   ...cli,
-  ...cliRead
+  ...cliRead,
+  ...cliCommands
 ]

@@ -185,3 +185,11 @@ describe("ErrorLine.fromCause", () => {
     expect(ErrorLine.fromCause(Cause.interrupt(1))).toBeUndefined()
   })
 })
+
+describe("ErrorLine of several lines", () => {
+  it("joins the lines with spaces", () => {
+    expect(ErrorLine.fromError(new Error("\n  the service said:\r\n    no\n\n  asset\n"))).toBe(
+      "the service said: no asset"
+    )
+  })
+})

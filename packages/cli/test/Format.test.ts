@@ -109,3 +109,15 @@ describe("Format.age", () => {
     expect(Format.age(input)).toBe(text)
   })
 })
+
+describe("Format.latency", () => {
+  it.each([
+    [0.4, "<1 ms"],
+    [1, "1 ms"],
+    [12.9, "12 ms"],
+    [999.9, "999 ms"],
+    [1000, "1 s"]
+  ])("%d ms are %s", (millis, text) => {
+    expect(Format.latency(millis)).toBe(text)
+  })
+})

@@ -15,6 +15,7 @@ import * as ExitCode from "@assembly-effect/cli/ExitCode"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { format } from "node:util"
+import { statistics } from "./support/answers.ts"
 import * as Screen from "./support/screen.ts"
 
 /** The status and the body of a response. */
@@ -161,5 +162,44 @@ it.effect("doctor does not call a scope refused whose check got no answer, and w
     )
     expect(written.stdout).toContain(`✗ uploads       ${host} did not answer within 10 s\n`)
     expect(written.stdout).not.toContain("refused")
+  })
+)
+
+it.effect("a command with several requests says once what it waits for", () =>
+  Effect.gen(function* () {
+    const { asked, host } = yield* silent
+    const [one, other] = ["1".repeat(32), "2".repeat(32)]
+    const requests = [one, other].map((id) => asked(`GET /assemblies/${id}`))
+    const { written } = yield* start(host, ["wait", one, other])
+    yield* Effect.promise(() => Promise.all(requests))
+    yield* TestClock.adjust("10 seconds")
+    expect(written).toEqual({ stdout: "", stderr: `Waiting for ${host} …\n` })
+  })
+)
+
+it.effect("a command does not say what it waits for after the service has answered", () =>
+  Effect.gen(function* () {
+    const { asked, host } = yield* serving((request) =>
+      request.startsWith("GET /assembly_stats") ? [200, { ...statistics, totalAssemblies: 0 }] : undefined
+    )
+    const request = asked("GET /assemblies")
+    const { written } = yield* start(host, ["stats", "--region", "eu-west-1"])
+    yield* Effect.promise(() => request)
+    yield* TestClock.adjust("10 seconds")
+    expect(written).toEqual({ stdout: "", stderr: "" })
+  })
+)
+
+it.effect("wait does not say that an Assembly has not ended if the service does not answer", () =>
+  Effect.gen(function* () {
+    const { asked, host } = yield* silent
+    const id = "1".repeat(32)
+    const request = asked(`GET /assemblies/${id}`)
+    const { fiber, written } = yield* start(host, ["wait", id])
+    yield* Effect.promise(() => request)
+    yield* TestClock.adjust("60 seconds")
+    const exit = yield* Fiber.join(fiber)
+    expect(ExitCode.fromExit(exit)).toBe(ExitCode.codes.network)
+    expect(written.stderr).toContain(`: no response from ${host} after 60 s\n`)
   })
 )

@@ -51,3 +51,12 @@ it.effect("tells the work of the Assembly between the uploads and the end", () =
     expect(yield* tagsOf("after the end")).toEqual(["AssemblyCreated", "Uploaded", "Completed"])
   })
 )
+
+it.effect("a number of bytes in JSON keeps every digit", () =>
+  Effect.gen(function* () {
+    const safe = BigInt(Number.MAX_SAFE_INTEGER)
+    const event = Event.Progress({ sent: safe, acknowledged: safe + 2n, total: undefined })
+    const [record] = yield* UploadJob.toRecords(event, [])
+    expect(record).toMatchObject({ event: "Progress", sent: 9_007_199_254_740_991, acknowledged: "9007199254740993" })
+  })
+)

@@ -186,4 +186,12 @@ layer(NodeServices.layer)("UploadPlan.make", (it) => {
       expect(UploadPlan.replayable(files)).toBeUndefined()
     })
   )
+
+  it.effect("takes what is below a matching folder once, and a file whose name begins as the folder does", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderWith("photos/a.jpg", "photos-old.jpg")
+      expect(namesOf(yield* plan([`${folder}/{photos,photos/*}`], true))).toEqual(["photos/a.jpg"])
+      expect(namesOf(yield* plan([`${folder}/photos*`], true)).toSorted()).toEqual(["photos-old.jpg", "photos/a.jpg"])
+    })
+  )
 })

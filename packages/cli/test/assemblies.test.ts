@@ -217,4 +217,35 @@ layer(services, { excludeTestServices: true })("the commands of one Assembly", (
       ).toEqual(ids)
     })
   )
+
+  it.effect("results download follows no link at any depth below its folder, and says in JSON what it saved", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const top = yield* fs.makeTempDirectoryScoped()
+      const { assembly_id: id } = yield* AssemblyUpload.run({
+        params: {
+          steps: { ...stored, stored: { ...stored.stored, path: "deep/below/${file.name}" } }
+        },
+        files: [{ source: UploadSource.fromBytes(new TextEncoder().encode("mine")), filename: "a.txt" }]
+      })
+      const command = yield* resultsCommand
+      const download = (...flags: ReadonlyArray<string>) =>
+        printed(Service.run(command, ["download", "-o", `${top}/out`, ...flags, id]))
+
+      yield* fs.makeDirectory(`${top}/elsewhere`)
+      yield* fs.makeDirectory(`${top}/out/deep`, { recursive: true })
+      yield* fs.symlink(`${top}/elsewhere`, `${top}/out/deep/below`)
+      expect(yield* Effect.flip(download("--overwrite"))).toMatchObject({
+        _tag: "FolderIsLink",
+        link: `${top}/out/deep/below`
+      })
+      expect(yield* fs.readDirectory(`${top}/elsewhere`)).toEqual([])
+
+      yield* fs.remove(`${top}/out/deep/below`)
+      const path = `${top}/out/deep/below/a.txt`
+      const record = { step: "stored", path, size: 4 }
+      expect(JSON.parse(yield* download("--json"))).toEqual({ event: "Downloaded", ...record })
+      expect(JSON.parse(yield* download("--json"))).toEqual({ event: "AlreadyThere", ...record })
+    }).pipe(Effect.scoped)
+  )
 })

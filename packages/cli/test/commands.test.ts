@@ -321,3 +321,32 @@ describe("assembly move", () => {
     })
   )
 })
+
+describe("assembly list --all", () => {
+  it.effect("asks for 500 Assemblies a page, unless another number is given", () =>
+    Effect.gen(function* () {
+      yield* atNewYear
+      const sizes = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
+        const service = Service.make({ items: [], count: 0 })
+        yield* Service.run(list, args).pipe(Effect.provide(service.layer))
+        return service.asked.map(({ params }) => params)
+      })
+      expect(yield* sizes("--all")).toMatchObject([{ page: 1, pagesize: 500 }])
+      expect(yield* sizes("--all", "--page-size", "2")).toMatchObject([{ page: 1, pagesize: 2 }])
+      expect(yield* sizes()).toMatchObject([{ page: 1, pagesize: 50 }])
+    })
+  )
+})
+
+describe("a period that begins in the future", () => {
+  it.effect("is accepted up to an hour, because the clock of the service may be ahead", () =>
+    Effect.gen(function* () {
+      yield* atNewYear
+      const service = Service.make([])
+      yield* Service.run(list, ["--since", "2026-01-01T13:00:00Z"]).pipe(Effect.provide(service.layer))
+      expect(service.asked).toHaveLength(1)
+      yield* Effect.flip(Service.run(list, ["--since", "2026-01-01T13:00:01Z"]).pipe(Effect.provide(service.layer)))
+      expect(service.asked).toHaveLength(1)
+    })
+  )
+})

@@ -22,3 +22,10 @@ it.each<[string, ReadonlyArray<readonly [line: number, problem: string]>]>([
   expect(found.map(({ line, problem }) => [line, problem])).toEqual(expected)
   expect(JSON.stringify(found)).not.toContain(secret)
 })
+
+it("names the encoding of a file whose bytes are not valid UTF-8, and not what follows from it", () => {
+  const latin1 = new TextDecoder().decode(Uint8Array.of(...Buffer.from("# f\xfcr uns\nASSEMBLY_REGION=x", "latin1")))
+  expect(DotEnvProblems.of(latin1, names)).toEqual([
+    { line: 1, problem: "the file is not UTF-8 text; save it as UTF-8" }
+  ])
+})

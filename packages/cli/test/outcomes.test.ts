@@ -1,5 +1,6 @@
 import type * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
 import { expect, it } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
 import * as Outcomes from "../src/internal/outcomes.ts"
 import { statistics } from "./support/answers.ts"
 
@@ -23,4 +24,18 @@ it("an aborted request counts like a cancellation, and not as unfinished", () =>
 
 it("no number of unfinished Assemblies is negative, although the service counts an Assembly twice", () => {
   expect(totals({ num_assemblies: 2 })).toMatchObject({ completed: 2, failed: 1, unfinished: 0 })
+})
+
+it("the window of a report is the time of its buckets, or the given time", () => {
+  const [bucket] = found.stats
+  const stats = [7200, 3600, 10_800].flatMap((time) =>
+    bucket === undefined ? [] : [{ ...bucket, data_from_ts: time }]
+  )
+  expect(Outcomes.windowOf({ ...found, stats }, {})).toEqual({
+    from: 3_600_000,
+    to: 10_800_000,
+    granularity: 3_600_000
+  })
+  const [from, to] = [DateTime.makeUnsafe(1000), DateTime.makeUnsafe(2000)]
+  expect(Outcomes.windowOf({ ...found, stats }, { from, to })).toMatchObject({ from: 1000, to: 2000 })
 })

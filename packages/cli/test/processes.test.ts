@@ -136,4 +136,25 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
       expect((yield* fs.readDirectory(cwd)).filter((name) => name !== "files")).toEqual(before)
     }).pipe(Effect.scoped)
   )
+
+  it.effect("the emulator passes the environment on to its program", () =>
+    Effect.gen(function* () {
+      const cwd = yield* folderWith({})
+      const script = "process.stdout.write([process.env.OWN, !!process.env.ASSEMBLY_AUTH_SECRET].join())"
+      const ran = yield* assembly(cwd, { OWN: "kept" }, "emulator", "--", process.execPath, "-e", script)
+      expect(ran).toEqual({ code: 0, stdout: "kept,true", stderr: "" })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("a warning of the client is not in the output of a command", () =>
+    Effect.gen(function* () {
+      const cwd = yield* folderWith({})
+      // A clock that is half an hour behind. The client corrects the time of its signatures, and warns.
+      const behind = encodeURIComponent("const { now } = Date; Date.now = () => now() - 1_800_000")
+      const env = { ...(yield* environment), NODE_OPTIONS: `--import=data:text/javascript,${behind}` }
+      const { code, stderr, stdout } = yield* assembly(cwd, env, "list", "--json")
+      expect({ code, keys: Object.keys(JSON.parse(stdout) as object) }).toEqual({ code: 0, keys: ["items", "count"] })
+      expect(stderr).toContain("signing with the corrected time")
+    }).pipe(Effect.scoped)
+  )
 })

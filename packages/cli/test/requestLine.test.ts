@@ -57,3 +57,12 @@ it.each([
   )
   expect(line).toContain(Style.ansi[colour](String(status)))
 })
+
+it("the first status of a refusal is yellow, the last one of a success is green", () => {
+  const colourOf = (status: number) => {
+    const now = DateTime.makeUnsafe("2026-01-01T10:00:00Z")
+    const line = RequestLine.render({ ...entry, status, duration: Duration.millis(3) }, now, Style.ansi)
+    return (["green", "yellow", "red"] as const).find((colour) => line.includes(Style.ansi[colour](String(status))))
+  }
+  expect([399, 400, 499, 500].map(colourOf)).toEqual(["green", "yellow", "yellow", "red"])
+})

@@ -2,6 +2,7 @@
  * The same `assembly upload` again: after its end, after Ctrl-C, and after the files or the service have changed.
  */
 import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as Faults from "@assembly-effect/emulator/Faults"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, expect, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -214,6 +215,22 @@ layer(live, { excludeTestServices: true })("the same assembly upload again", (it
       expect(second.stderr).not.toContain("failed")
       expect(idIn(second.stdout)).toBe(idIn(first.stderr))
       expect(second.stdout).toMatch(/, 200 results\n/)
+    })
+  )
+
+  it.effect("sends nothing if the service does not say whether it still has the file, and says so", () =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith({ "unknown.txt": "meow" })
+      const first = yield* upload(folder, "unknown.txt")
+      const faults = yield* Faults.Faults
+      yield* faults.inject(Faults.Fault.Refuse({ method: "GET", path: "/dam/assets/:id", times: 1000, status: 400 }))
+      const again = yield* upload(folder, "unknown.txt")
+      yield* faults.clear
+      expect(again.stderr).toMatch(
+        /Already uploaded on .* \(UTC\) by Assembly \w+; nothing was sent\. --restart uploads again\. It is not known whether its files still exist: Dam\.get/
+      )
+      expect(again.code).toBe(0)
+      expect(idIn(again.stdout)).toBe(idIn(first.stdout))
     })
   )
 })

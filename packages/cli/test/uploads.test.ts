@@ -5,9 +5,12 @@ import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, expect, layer } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import * as Uploading from "./support/uploading.ts"
 
 const live = Layer.mergeAll(Emulator.layer(), NodeServices.layer)
@@ -25,6 +28,28 @@ const interrupted = Effect.fnUntraced(function* (cwd: string, ...args: ReadonlyA
   assert(id !== undefined)
   return id
 })
+
+/** A server that is not the service of the uploads, and its requests. */
+const foreign = Effect.acquireRelease(
+  Effect.callback<{ readonly origin: string; readonly requests: ReadonlyArray<string>; readonly end: () => void }>(
+    (resume) => {
+      const requests: Array<string> = []
+      const server = createServer((request, response) => {
+        requests.push(`${request.method} ${request.url}`)
+        response.writeHead(404, { "content-type": "application/json" }).end(`{"error":"ASSEMBLY_NOT_FOUND"}`)
+      })
+      server.listen(0, "127.0.0.1", () => {
+        const { port } = server.address() as AddressInfo
+        const end = () => {
+          server.closeAllConnections()
+          server.close()
+        }
+        resume(Effect.succeed({ origin: `http://127.0.0.1:${port}`, requests, end }))
+      })
+    }
+  ),
+  ({ end }) => Effect.sync(end)
+)
 
 const list = (cwd: string, ...args: ReadonlyArray<string>) => Uploading.assembly(cwd, ["uploads", ...args])
 
@@ -160,5 +185,58 @@ layer(live, { excludeTestServices: true })("assembly uploads", (it) => {
         stderr: expect.stringMatching(/: another process runs this upload; end that process first\n$/)
       })
     })
+  )
+
+  it.effect("forgets one of two uploads, also if the service no longer has it, and the other one goes on", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* Uploading.folderWith({ "a.bin": "meow".repeat(100_000), "b.bin": "purr".repeat(100_000) })
+      const begun = DateTime.formatIso(yield* DateTime.now)
+      const gone = yield* interrupted(folder, "a.bin")
+      const kept = yield* interrupted(folder, "b.bin")
+      const order = [...(yield* list(folder)).stdout.matchAll(/^Assembly {2}(\w+)$/gm)].map(([, id]) => id)
+      expect(order).toEqual([gone, kept])
+      // Only the owner may even list the ids of the Assemblies.
+      expect((yield* fs.stat(`${folder}/.state/assembly/uploads/commands`)).mode & 0o777).toBe(0o700)
+
+      const faults = yield* Faults.Faults
+      yield* faults.inject(Faults.Fault.Refuse({ path: `/assemblies/${gone}`, times: 1000, status: 404 }))
+      const listed = yield* list(folder)
+      const records = (yield* list(folder, "--json")).stdout.trimEnd().split("\n")
+      const forgotten = yield* list(folder, "forget", gone)
+      yield* faults.clear
+      expect(listed.stdout).toContain(`Assembly  ${gone}\nState     the service has no such Assembly\nStored    0 B of`)
+      const record = JSON.parse(records[0] ?? "") as { readonly started_at: string }
+      expect(record).toMatchObject({ assembly_id: gone, state: "gone", stored: 0 })
+      expect(record.started_at > begun && record.started_at < DateTime.formatIso(yield* DateTime.now)).toBe(true)
+      expect(forgotten).toEqual({
+        code: 0,
+        stdout: `forgot the upload; the service has no Assembly ${gone}\n`,
+        stderr: ""
+      })
+
+      // The job and the file of the other upload are still in the journal.
+      const left = yield* fs.readDirectory(`${folder}/.state/assembly/uploads`)
+      expect(left.filter((name) => name.endsWith(".json"))).toHaveLength(2)
+
+      const again = yield* Uploading.assembly(folder, ["upload", "b.bin"])
+      expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining(`Continuing Assembly ${kept}`) })
+    })
+  )
+
+  it.effect("asks no other service about an upload, and its command names a file --restart", () =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith({ "--restart": "meow".repeat(100_000) })
+      const id = yield* interrupted(folder, "--", "--restart")
+      const { baseUrl } = yield* Emulator.Emulator
+      const { origin, requests } = yield* foreign
+      const { code, stdout } = yield* Uploading.assembly(folder, ["uploads"], { env: { ASSEMBLY_BASE_URL: origin } })
+      expect(code).toBe(0)
+      expect(stdout).toContain(
+        `Assembly  ${id}\nState     not known: ${baseUrl} has it, and ASSEMBLY_BASE_URL names another service\n`
+      )
+      expect(requests).toEqual([])
+      expect(stdout).toContain(`\nContinue  cd ${folder} && assembly upload --limit-rate 200k -- --restart\n`)
+    }).pipe(Effect.scoped)
   )
 })

@@ -10,10 +10,14 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { createServer, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
+import { Readable } from "node:stream"
+import * as UndiciBody from "../src/internal/undiciBody.ts"
 
 const maxResponseBytes = 64 * 1024
 
@@ -118,6 +122,39 @@ describe("UndiciClient", () => {
         // The end of the client would close it as well.
         yield* Deferred.await(closed)
       }).pipe(Effect.provide(client(baseUrl, Layer.orDie(UndiciClient.layer))))
+    })
+  )
+})
+
+describe("a body that has ended before its reader begins", () => {
+  const cause = new Error("the connection was lost")
+  const outcome = (body: Readable) => {
+    const request = HttpClientRequest.get("http://example.com")
+    const response = Object.assign(HttpClientResponse.fromWeb(request, new Response()), { source: { body } })
+    const reading = UndiciBody.reader(response, () => true)
+    assert(reading !== undefined)
+    // Without the check of the body, its events have passed, and the reader waits for ever.
+    return reading.pipe(
+      Effect.match({
+        onSuccess: () => "whole",
+        onFailure: ({ reason }) => ("cause" in reason && reason.cause instanceof Error ? reason.cause.message : "")
+      }),
+      Effect.timeoutOrElse({ duration: "5 seconds", orElse: () => Effect.succeed("waits for ever") })
+    )
+  }
+
+  it.live.each<[how: string, end: (body: Readable) => void, expected: string]>([
+    ["is whole if its end was read", (body) => body.push(null), "whole"],
+    ["fails if it was destroyed", (body) => body.destroy(), "the connection closed before the end of the body"],
+    ["fails with the error of the connection", (body) => body.destroy(cause), cause.message]
+  ])("%s", ([, end, expected]) =>
+    Effect.gen(function* () {
+      const body = new Readable({ read: () => {} })
+      const closed = new Promise((resolve) => body.once("close", resolve))
+      body.on("error", () => {}).resume()
+      end(body)
+      yield* Effect.promise(() => closed)
+      assert.strictEqual(yield* outcome(body), expected)
     })
   )
 })

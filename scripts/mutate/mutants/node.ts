@@ -158,5 +158,31 @@ export const node = [
         replace: `options.token))), undefined)`
       }
     ]
+  ),
+  ...changes(
+    "packages/node/src/internal/undiciBody.ts",
+    ["UndiciBody"],
+    [
+      {
+        name: "a body that was read before is waited for",
+        find: `    if (body.readableEnded) return onEnd()\n`,
+        replace: ``
+      },
+      {
+        name: "a body that was destroyed before is waited for",
+        find: `    if (body.destroyed) return onClose()\n`,
+        replace: ``
+      },
+      {
+        name: "the error of a body that failed before is lost",
+        find: `    if (body.errored !== null) return fail(body.errored)\n`,
+        replace: ``
+      }
+    ]
+  ),
+  ...changes(
+    "packages/node/src/UndiciClient.ts",
+    ["HttpVersion"],
+    [{ name: "the client speaks HTTP/2", find: `allowH2: false`, replace: `allowH2: true` }]
   )
 ]

@@ -1,0 +1,83 @@
+/** What `assembly doctor` says about the clock of this machine, against a service whose clock differs. */
+import * as ExitCode from "@assembly-effect/cli/ExitCode"
+import * as Program from "@assembly-effect/cli/Program"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { expect, it } from "@effect/vitest"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stdio from "effect/Stdio"
+import * as TestClock from "effect/testing/TestClock"
+import * as TestConsole from "effect/testing/TestConsole"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import * as Screen from "./support/screen.ts"
+
+/** A service that has no Assembly, and whose clock stands at a number of seconds since 1970. */
+const serviceAt = (seconds: number) =>
+  Effect.acquireRelease(
+    Effect.callback<{ readonly origin: string; readonly end: () => void }>((resume) => {
+      const server = createServer((_, response) => {
+        response.writeHead(404, {
+          date: new Date(seconds * 1000).toUTCString(),
+          "content-type": "application/json"
+        })
+        response.end(JSON.stringify({ error: "ASSEMBLY_NOT_FOUND", message: "There is no such Assembly." }))
+      })
+      server.listen(0, "127.0.0.1", () => {
+        const { port } = server.address() as AddressInfo
+        const end = () => {
+          server.closeAllConnections()
+          server.close()
+        }
+        resume(Effect.succeed({ origin: `http://127.0.0.1:${port}`, end }))
+      })
+    }),
+    ({ end }) => Effect.sync(end)
+  )
+
+const own = 100_000
+
+/** Runs doctor with a clock that stands at {@link own}. Returns its finding about the clock, and its exit code. */
+const clockOf = Effect.fnUntraced(function* (seconds: number) {
+  const { origin } = yield* serviceAt(seconds)
+  const exit = yield* Effect.exit(
+    Program.run("0.1.0").pipe(
+      Effect.provide(
+        Layer.mergeAll(
+          Screen.make({ columns: 0, animated: false }).layer,
+          Stdio.layerTest({ args: Effect.succeed(["doctor", "--no-upload"]) }),
+          Layer.succeed(
+            ConfigProvider.ConfigProvider,
+            ConfigProvider.fromUnknown({
+              ASSEMBLY_AUTH_KEY: "key",
+              ASSEMBLY_AUTH_SECRET: "secret",
+              ASSEMBLY_BASE_URL: origin
+            })
+          )
+        ).pipe(Layer.provideMerge(NodeServices.layer))
+      )
+    )
+  )
+  const lines = (yield* TestConsole.logLines).join("\n").split("\n")
+  const at = lines.findIndex((line) => /^. clock /.test(line))
+  return { lines: lines.slice(at, at + 2), code: ExitCode.fromExit(exit) }
+})
+
+const advice = "                → Set the clock of this machine, because signatures expire."
+
+it.effect.each<[skew: number, line: string, isWrong: boolean]>([
+  [-1, "✓ clock         as the clock of the service", false],
+  [-30, "✓ clock         30 s behind the clock of the service", false],
+  [30, "✓ clock         30 s ahead of the clock of the service", false],
+  [-31, "✗ clock         31 s behind the clock of the service", true],
+  [90, "✗ clock         1 min 30 s ahead of the clock of the service", true]
+])("doctor with a clock that differs by %d seconds: %s", ([skew, line, isWrong]) =>
+  Effect.gen(function* () {
+    yield* TestClock.setTime(own * 1000)
+    const found = yield* clockOf(own - skew)
+    expect(found.lines[0]).toBe(line)
+    if (!isWrong) return expect(found.lines[1]).not.toBe(advice)
+    expect(found).toEqual({ lines: [line, advice], code: ExitCode.codes.failed })
+  }).pipe(Effect.scoped)
+)

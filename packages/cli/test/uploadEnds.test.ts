@@ -1,0 +1,124 @@
+/** How an `assembly upload` ends whose Assembly, file or service changes while it runs. */
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as Faults from "@assembly-effect/emulator/Faults"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { expect, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Uploading from "./support/uploading.ts"
+
+const upload = (cwd: string, args: ReadonlyArray<string>, options?: Parameters<typeof Uploading.assembly>[2]) =>
+  Uploading.assembly(cwd, ["upload", ...args], options)
+
+/** A file that is too large to be sent with the creation of its upload. */
+const large = { "a.bin": "meow".repeat(100_000) }
+
+const idsIn = (text: string): ReadonlyArray<string | undefined> =>
+  Array.from(text.matchAll(/^Assembly ([0-9a-f]{32})$|: Assembly ([0-9a-f]{32})$/gm), ([, one, other]) => one ?? other)
+
+/** Runs `act` once, when the pattern is on the standard error. */
+const once = <R>(pattern: RegExp, act: (found: RegExpExecArray) => Effect.Effect<unknown, unknown, R>) =>
+  Effect.map(Effect.context<R>(), (context) => {
+    let isDone = false
+    return {
+      onError: (text: string) => {
+        const found = pattern.exec(text)
+        if (isDone || found === null) return
+        isDone = true
+        Effect.runForkWith(context)(act(found))
+      }
+    }
+  })
+
+const live = Layer.mergeAll(Emulator.layer(), NodeServices.layer)
+
+layer(live, { excludeTestServices: true })("an assembly upload ends", (it) => {
+  it.effect("if somebody cancels its Assembly, and does not start another one", () =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith(large)
+      const cancel = yield* once(/Assembly ([0-9a-f]{32})\n/, ([, id = ""]) =>
+        Uploading.assembly(folder, ["cancel", id])
+      )
+      const { code, stderr, stdout } = yield* upload(folder, ["--limit-rate", "100k", "a.bin"], cancel)
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" })
+      expect(stderr).not.toContain("Starting again")
+      expect(idsIn(stderr)).toHaveLength(1)
+      expect(stderr.trimEnd().split("\n").at(-1)).toBe("Run the same command again to upload into a new Assembly.")
+    })
+  )
+
+  it.effect("in the Assembly that --restart has created, also if the service was gone meanwhile", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
+      const faults = yield* Faults.Faults
+      yield* faults.inject(Faults.Fault.Refuse({ method: "GET", times: 1000, status: 503, body: "<h1>gone</h1>" }))
+      const back = yield* once(/Waiting: /, () => faults.clear)
+      const { code, stderr, stdout } = yield* upload(folder, ["--restart", "a.txt"], back)
+      yield* faults.clear
+      const [id] = idsIn(stdout)
+      expect({ code, ids: idsIn(stderr) }).toEqual({ code: 0, ids: [id] })
+      // A completed command leaves nothing to continue.
+      expect(yield* fs.readDirectory(`${folder}/.state/assembly/uploads/commands`)).toEqual([])
+    })
+  )
+
+  it.effect("after the connection of a file has failed several times in a row", () =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith(large)
+      const faults = yield* Faults.Faults
+      yield* faults.inject(Faults.Fault.RefuseEarly({ method: "PATCH", times: 3, status: 500 }))
+      const { code, stderr } = yield* upload(folder, ["a.bin"])
+      yield* faults.clear
+      expect(code, stderr).toBe(0)
+      expect(stderr).toMatch(/Retrying in .* \(attempt 1\): /)
+    })
+  )
+
+  it.effect("if its file changes, and says that the same command uploads into a new Assembly", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* Uploading.folderWith(large)
+      const change = yield* once(/ \d0% /, () => fs.writeFileString(`${folder}/a.bin`, "changed"))
+      const { code, stderr } = yield* upload(folder, ["--limit-rate", "200k", "a.bin"], change)
+      expect(code).toBe(1)
+      expect(stderr.trimEnd().split("\n").at(-1)).toBe("Run the same command again to upload into a new Assembly.")
+    })
+  )
+
+  it.effect("with the exit code that its last line of JSON names", () =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
+      const { baseUrl } = yield* Emulator.Emulator
+      const failed = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>) {
+        const { code, stdout } = yield* upload(folder, ["--json", "a.txt"], { env })
+        const last = JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "") as Readonly<Record<string, unknown>>
+        expect(stdout).not.toContain("Starting again")
+        expect(last).toEqual({ event: "Failed", message: expect.any(String), exit_code: code })
+        return code
+      })
+      expect(yield* failed({ ASSEMBLY_AUTH_SECRET: "wrong" })).toBe(3)
+      expect(yield* failed({ ASSEMBLY_BASE_URL: "http://127.0.0.1:1" })).toBe(4)
+      expect(yield* failed({ ASSEMBLY_BASE_URL: `${baseUrl}/api` })).toBe(1)
+    })
+  )
+
+  it.effect.skipIf(process.platform !== "linux")("well, although its progress cannot be written", () =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
+      const { code, stdout } = yield* upload(folder, ["a.txt"], { redirection: "2>/dev/full" })
+      expect({ code, ids: idsIn(stdout) }).toEqual({ code: 0, ids: [expect.any(String)] })
+    })
+  )
+
+  it.effect("not sooner than --limit-rate allows", () =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith({ "a.bin": "meow".repeat(50_000) })
+      const { code, stderr } = yield* upload(folder, ["--limit-rate", "50k", "a.bin"])
+      expect(code).toBe(0)
+      const [, seconds] = /a\.bin: 100% .*, in ([\d.]+) s\n/.exec(stderr) ?? []
+      expect(Number(seconds)).toBeGreaterThan(2)
+    })
+  )
+})
