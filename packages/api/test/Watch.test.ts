@@ -6,12 +6,12 @@ import * as Fiber from "effect/Fiber"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
-import * as TestClock from "effect/testing/TestClock"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Service from "./utils/FakeService.ts"
 import { assemblyId, status } from "./utils/operations.ts"
 import * as Server from "../../../test/hostile/HostileServer.ts"
+import * as Idle from "../../../test/time/Idle.ts"
 
 const authenticated = Authenticator.layerSigned().pipe(Layer.provide(Service.credentials))
 
@@ -123,11 +123,9 @@ describe("watch with an update stream", () => {
           return Service.json(200, { ...status, ok: "ASSEMBLY_EXECUTING", ...updates })(request, url)
         })
         const watching = Stream.runDrain(Assemblies.watch(assemblyId, { interval: "1 hour", maxInterval: "1 hour" }))
-        const fiber = yield* Effect.forkChild(Effect.provide(watching, Service.client(fake)))
-        for (let second = 0; second < 60; second++) {
-          for (let turn = 0; turn < 10; turn++) yield* Effect.promise(() => new Promise((done) => setImmediate(done)))
-          yield* TestClock.adjust("1 second")
-        }
+        const idle = Idle.make()
+        const fiber = yield* Effect.forkChild(idle.within(Effect.provide(watching, Service.client(fake))))
+        yield* Idle.passSeconds(idle, 60)
         yield* Fiber.interrupt(fiber)
         return connections
       })
