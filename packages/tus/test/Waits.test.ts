@@ -15,6 +15,7 @@ import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as Http from "node:http"
 import type { AddressInfo } from "node:net"
+import * as Idle from "../../../test/time/Idle.ts"
 import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
 
@@ -108,15 +109,15 @@ layer(NodeHttpClient.layerUndici)("A wait that a server asks for", (it) => {
   )
 })
 
-/** Requests that hang, in the time of the test. */
+/** Requests that hang, in the time of the test: they end after 30 seconds, and not one second before. */
 const stalls = <A, E, R>(effect: Effect.Effect<A, E, R>, server: { readonly requests: ReadonlyArray<string> }) =>
   Effect.gen(function* () {
     const before = server.requests.length
-    const fiber = yield* Effect.forkChild(Effect.flip(effect))
-    const settle = Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
-    while (server.requests.length === before) yield* settle
+    const idle = Idle.make()
+    const fiber = yield* Effect.forkChild(idle.within(Effect.flip(effect)))
+    while (server.requests.length === before) yield* idle.settled
     yield* TestClock.adjust("29 seconds")
-    yield* settle
+    yield* idle.settled
     assert.isUndefined(fiber.pollUnsafe())
     yield* TestClock.adjust("1 second")
     return yield* Fiber.join(fiber)
