@@ -16,15 +16,16 @@ import * as Idle from "../../../test/time/Idle.ts"
 const authenticated = Authenticator.layerSigned().pipe(Layer.provide(Service.credentials))
 
 /** A service whose Assembly has an update stream. Polling is so slow that a test can end only through events. */
-const service = (updates: (state: { current: string; connections: number }) => Server.Answer) =>
+const service = (updates: (state: { current: string; connections: number; readings: number }) => Server.Answer) =>
   Effect.gen(function* () {
     const server = yield* Server.make
-    const state = { current: "ASSEMBLY_UPLOADING", connections: 0 }
+    const state = { current: "ASSEMBLY_UPLOADING", connections: 0, readings: 0 }
     server.script((request, response) => {
       if (request.path === "/updates") {
         state.connections++
         updates(state)(request, response)
       } else {
+        state.readings++
         Server.json(200, {
           ...status,
           ok: state.current,
@@ -56,11 +57,14 @@ describe("watch with an update stream", () => {
           state.current = "ASSEMBLY_EXECUTING"
           response.write("retry: 10\n\nevent: assembly_upload_finished\nda", () =>
             setTimeout(() => {
-              response.write('ta: {"id":"x"}\n\n')
-              setTimeout(() => {
+              const { readings } = state
+              const finish = () => {
+                if (state.readings === readings) return void setImmediate(finish)
                 state.current = "ASSEMBLY_COMPLETED"
                 response.end("data: assembly_finished\n\n")
-              }, 400)
+              }
+              response.write('ta: {"id":"x"}\n\n', finish)
+              // Without this pause, the pieces would arrive together.
             }, 400)
           )
         })

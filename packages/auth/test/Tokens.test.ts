@@ -470,6 +470,9 @@ describe("What the service answers", () => {
     Effect.gen(function* () {
       const server = yield* TokenServer.make(TokenServer.silence)
       const asking = yield* Effect.forkChild(Effect.flip(get({ baseUrl: server.baseUrl })), { startImmediately: true })
+      yield* Effect.promise(async () => {
+        while (server.received.length < 1) await new Promise((done) => setImmediate(done))
+      })
       yield* TestClock.adjust("10 seconds")
       const error = yield* Fiber.join(asking)
       assert.strictEqual(error._tag, "TokenUnavailable")
