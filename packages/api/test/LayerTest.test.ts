@@ -8,7 +8,6 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Stream from "effect/Stream"
-import { TestClock } from "effect/testing"
 import * as Idle from "../../../test/time/Idle.ts"
 import { assemblyId } from "./utils/operations.ts"
 
