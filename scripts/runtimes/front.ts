@@ -1,5 +1,5 @@
 /**
- * The embedded service behind a server that serves a page, injects a fault on request, and supports HTTP/2 with TLS.
+ * The emulator behind a server that serves a page, injects a fault on request, and supports HTTP/2 with TLS.
  */
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"

@@ -1,4 +1,4 @@
-/** The application of docs/examples/http-server.ts with a page, and the embedded service. */
+/** The application of docs/examples/http-server.ts with a page, and the emulator. */
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"

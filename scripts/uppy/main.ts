@@ -1,5 +1,5 @@
 // Runs an unmodified Uppy (@uppy/core with @uppy/transloadit) in the Chromium of this machine. The page gets its params
-// signed by the routes of docs/examples/http-server.ts, uploads a file of 50 MiB to the embedded service, and the service
+// signed by the routes of docs/examples/http-server.ts, uploads a file of 50 MiB to the emulator, and the service
 // notifies the application.
 //
 //   node scripts/uppy/main.ts                    prints what happened

@@ -1,5 +1,5 @@
 /**
- * A deployment on one machine: the embedded service behind a proxy (`Front`), a database, and runners in separate
+ * A deployment on one machine: the emulator behind a proxy (`Front`), a database, and runners in separate
  * processes.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"

@@ -25,6 +25,7 @@ import type { Socket } from "node:net"
 import * as Service from "./utils/FakeService.ts"
 import { assemblyId, cases, status } from "./utils/operations.ts"
 import * as Server from "../../../test/hostile/HostileServer.ts"
+import * as Idle from "../../../test/time/Idle.ts"
 
 const authenticated = Layer.orDie(Authenticator.layerSigned()).pipe(Layer.provide(Service.credentials))
 
@@ -429,17 +430,12 @@ describe("what can be observed", () => {
         lines.push(JSON.stringify([entry.message, entry.fiber.getRef(References.CurrentLogAnnotations)]))
       })
       const service = Service.make(Service.lost, Service.json(200, []))
-      const fiber = yield* Effect.forkChild(
+      yield* Idle.passTime(
         Assemblies.list({ fromDate }).pipe(
           Effect.provide([Service.client(service), Logger.layer([logger])]),
           Effect.provideService(References.MinimumLogLevel, "All")
         )
       )
-      for (let second = 0; second < 5; second++) {
-        for (let turn = 0; turn < 10; turn++) yield* Effect.promise(() => new Promise((done) => setImmediate(done)))
-        yield* TestClock.adjust("1 second")
-      }
-      yield* Fiber.join(fiber)
       const metrics = (yield* Metric.snapshot).filter(({ id }) => id.startsWith("assembly_"))
       const about = (id: string) => metrics.filter((metric) => metric.id === id).map(({ attributes }) => attributes)
       assert.deepInclude(about("assembly_operations"), { operation: "Assemblies.list", outcome: "success" })

@@ -4,19 +4,22 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Guard from "@assembly-effect/api/Guard"
+import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import { assert, describe, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import * as TestClock from "effect/testing/TestClock"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
 import { clients } from "./utils/clients.ts"
 import * as Server from "../../../test/hostile/HostileServer.ts"
+import * as Idle from "../../../test/time/Idle.ts"
 
 type Http = Layer.Layer<HttpClient.HttpClient>
 
@@ -28,12 +31,17 @@ const clientAt = (
   http: Http,
   options?: { readonly token?: string; readonly requestTimeout?: Duration.Input }
 ) => {
-  const answered = Deferred.makeUnsafe<void>()
+  const begun = Deferred.makeUnsafe<void>()
   const signalling = Layer.effect(
     HttpClient.HttpClient,
     Effect.map(
       HttpClient.HttpClient,
-      HttpClient.transformResponse(Effect.tap(() => Deferred.succeed(answered, undefined)))
+      HttpClient.transformResponse(
+        Effect.map((response): HttpClientResponse.HttpClientResponse => {
+          const stream = Stream.tap(response.stream, () => Deferred.succeed(begun, undefined))
+          return Object.create(response, { stream: { value: stream } })
+        })
+      )
     )
   )
   const layer = AssemblyClient.layer({
@@ -44,20 +52,18 @@ const clientAt = (
     Layer.provide([Authenticator.layerBearer(Redacted.make(options?.token ?? token)), Layer.provide(signalling, http)]),
     Layer.orDie
   )
-  return { answered, layer }
+  return { begun, layer }
 }
 
 const list = Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") })
 
-/** Advances the clock while real responses arrive. */
-const settled = <A, E>(fiber: Fiber.Fiber<A, E>, answered: Deferred.Deferred<void>) =>
+/** Runs to the end. Time passes from the moment when the beginning of a body has arrived, after which nothing comes. */
+const afterBeginning = <A, E, R>(effect: Effect.Effect<A, E, R>, begun: Deferred.Deferred<void>) =>
   Effect.gen(function* () {
-    yield* Deferred.await(answered)
-    while (fiber.pollUnsafe() === undefined) {
-      yield* Effect.promise(() => new Promise((done) => setImmediate(done)))
-      yield* TestClock.adjust("1 second")
-    }
-    return yield* Fiber.join(fiber)
+    const idle = Idle.make()
+    const fiber = yield* Effect.forkChild(idle.within(effect))
+    yield* Deferred.await(begun)
+    return (yield* Idle.passUntil(idle, fiber)).value
   })
 
 /** The headers of a response and half of its body, then nothing. */
@@ -80,9 +86,8 @@ describe.each(clients)("with %s", (_name, http) => {
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(hanging(429, { "retry-after": "300" }))
-      const { answered, layer } = clientAt(server, http)
-      const fiber = yield* Effect.forkChild(Effect.flip(Effect.provide(list, layer)))
-      const error = yield* settled(fiber, answered)
+      const { begun, layer } = clientAt(server, http)
+      const error = yield* afterBeginning(Effect.flip(Effect.provide(list, layer)), begun)
       assert.deepInclude(error, { _tag: "RateLimited", status: 429 })
       assert.deepPropertyVal(error, "retryAfter", Duration.minutes(5))
       assert.strictEqual(server.received.length, 1)
@@ -93,9 +98,8 @@ describe.each(clients)("with %s", (_name, http) => {
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(hanging(403))
-      const { answered, layer } = clientAt(server, http, { requestTimeout: "2 seconds" })
-      const fiber = yield* Effect.forkChild(Effect.flip(Effect.provide(list, layer)))
-      const error = yield* settled(fiber, answered)
+      const { begun, layer } = clientAt(server, http, { requestTimeout: "2 seconds" })
+      const error = yield* afterBeginning(Effect.flip(Effect.provide(list, layer)), begun)
       assert.deepInclude(error, {
         _tag: "UnexpectedResponse",
         status: 403,
@@ -146,9 +150,9 @@ describe.each(clients)("with %s", (_name, http) => {
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(Server.cut(200, JSON.stringify({ items: [], count: 0 })), Server.json(200, []))
-      const { answered, layer } = clientAt(server, http)
-      const fiber = yield* Effect.forkChild(Effect.provide(list, layer))
-      assert.deepStrictEqual((yield* settled(fiber, answered)).items, [])
+      const again = RetryPolicy.fromSchedule(Schedule.recurs(1))
+      const { items } = yield* list.pipe(RetryPolicy.withPolicy(again), Effect.provide(clientAt(server, http).layer))
+      assert.deepStrictEqual(items, [])
       assert.strictEqual(server.received.length, 2)
     })
   )

@@ -1,4 +1,4 @@
-/** Runs the examples of docs/examples against the embedded service. */
+/** Runs the examples of docs/examples against the emulator. */
 import { Assemblies, type AssemblyClient, Dam } from "@assembly-effect/api"
 import * as AuthKeys from "@assembly-effect/api/AuthKeys"
 import { Credentials, SmartCdn, Webhook } from "@assembly-effect/auth"

@@ -1,4 +1,4 @@
-/** Runs every operation against the embedded service with injected faults. */
+/** Runs every operation against the emulator with injected faults. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
@@ -39,7 +39,7 @@ const answered = (operation: Case, answer: Faults.Answer) =>
 
 const failed = (operation: Case, answer: Faults.Answer) => Effect.flip(answered(operation, answer))
 
-describe("against an embedded service that goes wrong", () => {
+describe("against an emulator that goes wrong", () => {
   layer(live, { excludeTestServices: true })((it) => {
     for (const operation of cases) {
       describe(operation.name, () => {

@@ -12,7 +12,7 @@ import * as Fiber from "effect/Fiber"
 import type { HttpClient } from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
-import * as TestClock from "effect/testing/TestClock"
+import * as Idle from "../../../test/time/Idle.ts"
 import * as Service from "./utils/FakeService.ts"
 import { assemblyId, status } from "./utils/operations.ts"
 
@@ -42,13 +42,8 @@ const guarded = (
   return { times, layer: client }
 }
 
-const passTime = (seconds: number) =>
-  Effect.gen(function* () {
-    for (let second = 0; second < seconds; second++) {
-      for (let turn = 0; turn < 10; turn++) yield* Effect.promise(() => new Promise((done) => setImmediate(done)))
-      yield* TestClock.adjust("1 second")
-    }
-  })
+/** Runs an effect to its end on the TestClock. */
+const toEnd = <A, E>(effect: Effect.Effect<A, E>) => Effect.map(Idle.passTime(effect), ({ value }) => value)
 
 const get = Assemblies.get(assemblyId)
 
@@ -57,9 +52,7 @@ describe("a rate limiter", () => {
     Effect.gen(function* () {
       const { layer, times } = guarded(Guard.layerRateLimiter({ limit: 2, window: "10 seconds" }), ok)
       const all = Effect.forEach([1, 2, 3, 4, 5], () => get, { concurrency: "unbounded" })
-      const fiber = yield* Effect.forkChild(Effect.provide(all, layer))
-      yield* passTime(30)
-      yield* Fiber.join(fiber)
+      yield* toEnd(Effect.provide(all, layer))
       assert.deepStrictEqual(times, [0, 0, 10, 10, 20])
     })
   )
@@ -80,9 +73,7 @@ describe("a rate limiter", () => {
         yield* get
         return first
       })
-      const fiber = yield* Effect.forkChild(Effect.provide(both, layer))
-      yield* passTime(20)
-      const first = yield* Fiber.join(fiber)
+      const first = yield* toEnd(Effect.provide(both, layer))
       assert.deepInclude(first, { _tag: "RateLimited", code: "RATE_LIMIT_REACHED", status: 429 })
       assert.strictEqual(times.length, 2)
       assert.isAtLeast(times[1] ?? 0, wait)
@@ -99,14 +90,6 @@ describe("a rate limiter", () => {
   )
 })
 
-/** Runs an effect to its end on the TestClock. */
-const toEnd = <A, E>(effect: Effect.Effect<A, E>, seconds: number) =>
-  Effect.gen(function* () {
-    const fiber = yield* Effect.forkChild(effect)
-    for (let second = 0; second < seconds && fiber.pollUnsafe() === undefined; second++) yield* passTime(1)
-    return yield* Fiber.join(fiber)
-  })
-
 describe("the wait for a permit", () => {
   it.effect("is not part of a request: 200 reads at one a second all succeed", () =>
     Effect.gen(function* () {
@@ -116,7 +99,7 @@ describe("the wait for a permit", () => {
         () => Effect.map(Effect.result(get), (result) => (Result.isFailure(result) ? result.failure._tag : "read")),
         { concurrency: "unbounded" }
       )
-      assert.deepStrictEqual(new Set(yield* toEnd(Effect.provide(tags, layer), 400)), new Set(["read"]))
+      assert.deepStrictEqual(new Set(yield* toEnd(Effect.provide(tags, layer))), new Set(["read"]))
       assert.deepStrictEqual(
         times,
         Array.from({ length: 200 }, (_, second) => second)
@@ -132,7 +115,7 @@ describe("the wait for a permit", () => {
       )
       // The deadline is five minutes: the sixth request would start after it.
       const all = Effect.forEach([1, 2, 3, 4, 5, 6, 7], () => outcome, { concurrency: "unbounded" })
-      const outcomes = yield* toEnd(Effect.provide(all, layer), 400)
+      const outcomes = yield* toEnd(Effect.provide(all, layer))
       assert.deepStrictEqual(times, [0, 60, 120, 180, 240])
       for (const { result, second } of outcomes.slice(5)) {
         assert.strictEqual(second, 0)
@@ -159,7 +142,7 @@ describe("the wait for a permit", () => {
           yield* Effect.forEach(waiting.slice(0, 2), Fiber.interrupt)
           yield* Fiber.joinAll(waiting.slice(2))
         })
-        yield* toEnd(Effect.provide(program, layer), 100)
+        yield* toEnd(Effect.provide(program, layer))
         assert.deepStrictEqual(times, [0, 10])
       })
   )
@@ -172,7 +155,7 @@ describe("the wait for a permit", () => {
         Layer.orDie
       )
       const list = Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") })
-      yield* toEnd(Effect.provide(Effect.all([list, list]), [client, RetryPolicy.layerNone]), 300)
+      yield* toEnd(Effect.provide(Effect.all([list, list]), [client, RetryPolicy.layerNone]))
       const [first = 0, second = 0] = service.requests.map((url) =>
         Date.parse(JSON.parse(url.searchParams.get("params") ?? "").auth.expires)
       )
@@ -191,7 +174,7 @@ describe("the wait for a permit", () => {
         assert.isAbove(Duration.toSeconds(error.retryAfter), 1e12)
         yield* get
       })
-      yield* toEnd(Effect.provide(program, layer), 200)
+      yield* toEnd(Effect.provide(program, layer))
       assert.deepStrictEqual(times, [0, 120])
     })
   )
@@ -228,9 +211,7 @@ describe("a circuit breaker", () => {
         yield* get
         return tags
       })
-      const fiber = yield* Effect.forkChild(Effect.provide(program, layer))
-      yield* passTime(20)
-      assert.deepStrictEqual(yield* Fiber.join(fiber), [
+      assert.deepStrictEqual(yield* toEnd(Effect.provide(program, layer)), [
         "TransportFailure",
         "UnexpectedResponse",
         "TransportFailure",

@@ -8,8 +8,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Stream from "effect/Stream"
-import { TestClock } from "effect/testing"
-import * as Fiber from "effect/Fiber"
+import * as Idle from "../../../test/time/Idle.ts"
 import { assemblyId } from "./utils/operations.ts"
 
 const assetId = Identifier.AssetId.make("abcdefghijklmnopqrstuA")
@@ -66,9 +65,8 @@ describe("AssemblyClient.layerTest", () => {
           }))
         )
       ])
-      const watching = yield* Effect.forkChild(Effect.provide(Stream.runCollect(Assemblies.watch(assemblyId)), busy))
-      yield* TestClock.adjust("2 minutes")
-      const statuses = yield* Fiber.join(watching)
+      const watching = Effect.provide(Stream.runCollect(Assemblies.watch(assemblyId)), busy)
+      const { value: statuses } = yield* Idle.passTime(watching)
       assert.deepStrictEqual(
         statuses.map(({ ok }) => ok),
         ["ASSEMBLY_EXECUTING", "ASSEMBLY_COMPLETED"]

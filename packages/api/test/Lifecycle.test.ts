@@ -3,18 +3,17 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import * as TestClock from "effect/testing/TestClock"
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Client from "@assembly-effect/api/AssemblyClient"
 import * as Operation from "@assembly-effect/api/Operation"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import * as Idle from "../../../test/time/Idle.ts"
 import * as Service from "./utils/FakeService.ts"
 import type { AnyError } from "./utils/operations.ts"
 import { assemblyId, status } from "./utils/operations.ts"
@@ -37,13 +36,8 @@ const outcomeWith = <A, E extends AnyError>(
   Effect.gen(function* () {
     const service = Service.make(...lines)
     const layer = Service.client(service).pipe(Layer.provide(policy))
-    const fiber = yield* Effect.forkChild(Effect.result(Effect.provide(effect, layer)))
-    let seconds = 0
-    for (; fiber.pollUnsafe() === undefined && seconds < 4000; seconds++) {
-      for (let turn = 0; turn < 10; turn++) yield* Effect.promise(() => new Promise((done) => setImmediate(done)))
-      yield* TestClock.adjust("1 second")
-    }
-    return { result: yield* Fiber.join(fiber), requests: service.requests, methods: service.methods, seconds }
+    const { seconds, value } = yield* Idle.passTime(Effect.result(Effect.provide(effect, layer)))
+    return { result: value, requests: service.requests, methods: service.methods, seconds }
   })
 
 const strangerId = "f".repeat(32)

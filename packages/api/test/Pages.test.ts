@@ -8,6 +8,7 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
+import * as Idle from "../../../test/time/Idle.ts"
 import * as Service from "./utils/FakeService.ts"
 
 setFlagsFromString("--expose-gc")
@@ -131,20 +132,17 @@ describe("listPages", () => {
       const service = Service.make(listOf(1000).line("counted"))
       const pages = Assemblies.listPages({ fromDate, pageSize: 10 })
       const requested: Array<number> = []
-      const settle = Effect.promise(() => new Promise((done) => setImmediate(done)))
+      const idle = Idle.make()
       assert.strictEqual(service.requests.length, 0)
       yield* pages.pipe(
-        Stream.tap(() =>
-          Effect.repeat(settle, { times: 20 }).pipe(
-            Effect.andThen(Effect.sync(() => requested.push(service.requests.length)))
-          )
-        ),
+        Stream.tap(() => Effect.map(idle.settled, () => requested.push(service.requests.length))),
         Stream.take(3),
         Stream.runDrain,
-        provide(service)
+        provide(service),
+        idle.within
       )
       assert.deepStrictEqual(requested, [2, 3, 4])
-      yield* Effect.repeat(settle, { times: 20 })
+      yield* idle.settled
       assert.isAtMost(service.requests.length, 4)
     })
   )

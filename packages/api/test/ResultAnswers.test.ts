@@ -4,6 +4,7 @@ import * as Results from "@assembly-effect/api/Results"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -19,6 +20,7 @@ import * as Tracer from "effect/Tracer"
 import type { ServerResponse } from "node:http"
 import { inspect } from "node:util"
 import * as Server from "../../../test/hostile/HostileServer.ts"
+import * as Idle from "../../../test/time/Idle.ts"
 import * as FileServer from "./utils/FileServer.ts"
 
 const live = Effect.provide(Undici.layerUndici)
@@ -319,20 +321,37 @@ describe("a download", () => {
 
   it.effect("pauses before each retry", () =>
     Effect.gen(function* () {
-      const { server, url } = yield* FileServer.make([Server.text(503, ""), whole])
+      const { url } = yield* FileServer.make([Server.text(503, ""), whole])
+      const asked: Array<number> = []
+      const timing = HttpClient.transform(yield* HttpClient.HttpClient, (response) =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) => {
+          asked.push(now / 1000)
+          return response
+        })
+      )
+      const failed = yield* Deferred.make<void>()
+      const spaced = RetryPolicy.fromSchedule(Schedule.spaced("1 minute"))
+      const policy: RetryPolicy.Policy = {
+        start: Effect.map(
+          spaced.start,
+          (decide) => (failure) => Effect.tap(decide(failure), () => Deferred.succeed(failed, undefined))
+        )
+      }
+      const idle = Idle.make()
       const fiber = yield* collect({ ssl_url: url }).pipe(
-        RetryPolicy.withPolicy(Schedule.spaced("1 minute")),
+        RetryPolicy.withPolicy(policy),
+        Effect.provideService(HttpClient.HttpClient, timing),
+        idle.within,
         Effect.forkChild
       )
-      yield* until(() => server.received.length === 1)
-      for (let turns = 0; turns < 200; turns++) yield* turn
+      yield* Deferred.await(failed)
+      yield* idle.settled
       yield* TestClock.adjust("59 seconds")
-      for (let turns = 0; turns < 200; turns++) yield* turn
-      assert.strictEqual(server.received.length, 1)
-      yield* until(() => server.received.length === 2).pipe(
-        Effect.raceFirst(Effect.forever(Effect.andThen(turn, TestClock.adjust("1 second"))))
-      )
+      yield* idle.settled
+      assert.deepStrictEqual(asked, [0])
+      yield* TestClock.adjust("1 second")
       assert.isTrue((yield* Fiber.join(fiber)).equals(bytes))
+      assert.deepStrictEqual(asked, [0, 60])
     }).pipe(Effect.scoped, live)
   )
 })
@@ -376,6 +395,7 @@ describe("the connections of a download", () => {
         five,
         Effect.forkChild
       )
+      yield* until(() => server.received.length === 1)
       yield* until(() => server.received.length === 2).pipe(
         Effect.raceFirst(Effect.forever(Effect.andThen(turn, TestClock.adjust("100 millis"))))
       )

@@ -484,9 +484,14 @@ describe("Results.download", () => {
           pump()
         }
       ])
-      // The server can send all bytes while the reader waits.
-      const turns = Effect.promise(async () => {
-        for (let turn = 0; turn < 5000; turn++) await new Promise(setImmediate)
+      // No event tells that a server will send nothing more while the reader waits. So this waits until the server has
+      // sent nothing for many turns. A slow machine can only end this too early, and then less is sent.
+      const sentAll = Effect.promise(async () => {
+        let before = -1
+        for (let quiet = 0; quiet < 5000; quiet = sent === before ? quiet + 1 : 0) {
+          before = sent
+          await new Promise(setImmediate)
+        }
       })
       let read = 0
       let ahead: number | undefined
@@ -495,7 +500,7 @@ describe("Results.download", () => {
           Effect.gen(function* () {
             read += length
             if (ahead !== undefined) return
-            yield* turns
+            yield* sentAll
             ahead = sent
           })
         )

@@ -2,16 +2,15 @@ import { assert, describe, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import * as TestClock from "effect/testing/TestClock"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import * as Idle from "../../../test/time/Idle.ts"
 import * as Service from "./utils/FakeService.ts"
 import type { Case } from "./utils/operations.ts"
 import { assemblyId, cases } from "./utils/operations.ts"
@@ -29,15 +28,7 @@ const outcome = (
   Effect.gen(function* () {
     const service = Service.make(...lines)
     const layer = Service.client(service, options).pipe(Layer.provide(options?.policy ?? policy), Layer.orDie)
-    const fiber = yield* Effect.forkChild(Effect.result(Effect.provide(operation.run, layer)))
-    let result = fiber.pollUnsafe()
-    for (let second = 0; result === undefined && second < 3600; second++) {
-      yield* TestClock.adjust("1 second")
-      // The responses of the script come through promises, which the TestClock does not track.
-      for (let turn = 0; turn < 20; turn++) yield* Effect.promise(() => new Promise((done) => setImmediate(done)))
-      result = fiber.pollUnsafe()
-    }
-    const ended = yield* Fiber.join(fiber)
+    const { value: ended } = yield* Idle.passTime(Effect.result(Effect.provide(operation.run, layer)))
     const elapsed = yield* DateTime.now
     return {
       requests: service.requests,
@@ -152,12 +143,7 @@ describe("a policy of one call", () => {
     Effect.gen(function* () {
       const service = Service.make(busy)
       const client = Service.client(service).pipe(Layer.provide(policy), Layer.orDie)
-      const fiber = yield* Effect.forkChild(Effect.ignore(Effect.provide(effect, client)))
-      for (let second = 0; fiber.pollUnsafe() === undefined && second < 100; second++) {
-        yield* TestClock.adjust("1 second")
-        for (let turn = 0; turn < 20; turn++) yield* Effect.promise(() => new Promise((done) => setImmediate(done)))
-      }
-      yield* Fiber.join(fiber)
+      yield* Idle.passTime(Effect.ignore(Effect.provide(effect, client)))
       return service.requests.length
     })
 

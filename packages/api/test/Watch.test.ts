@@ -6,25 +6,26 @@ import * as Fiber from "effect/Fiber"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
-import * as TestClock from "effect/testing/TestClock"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Service from "./utils/FakeService.ts"
 import { assemblyId, status } from "./utils/operations.ts"
 import * as Server from "../../../test/hostile/HostileServer.ts"
+import * as Idle from "../../../test/time/Idle.ts"
 
 const authenticated = Authenticator.layerSigned().pipe(Layer.provide(Service.credentials))
 
 /** A service whose Assembly has an update stream. Polling is so slow that a test can end only through events. */
-const service = (updates: (state: { current: string; connections: number }) => Server.Answer) =>
+const service = (updates: (state: { current: string; connections: number; readings: number }) => Server.Answer) =>
   Effect.gen(function* () {
     const server = yield* Server.make
-    const state = { current: "ASSEMBLY_UPLOADING", connections: 0 }
+    const state = { current: "ASSEMBLY_UPLOADING", connections: 0, readings: 0 }
     server.script((request, response) => {
       if (request.path === "/updates") {
         state.connections++
         updates(state)(request, response)
       } else {
+        state.readings++
         Server.json(200, {
           ...status,
           ok: state.current,
@@ -56,11 +57,14 @@ describe("watch with an update stream", () => {
           state.current = "ASSEMBLY_EXECUTING"
           response.write("retry: 10\n\nevent: assembly_upload_finished\nda", () =>
             setTimeout(() => {
-              response.write('ta: {"id":"x"}\n\n')
-              setTimeout(() => {
+              const { readings } = state
+              const finish = () => {
+                if (state.readings === readings) return void setImmediate(finish)
                 state.current = "ASSEMBLY_COMPLETED"
                 response.end("data: assembly_finished\n\n")
-              }, 400)
+              }
+              response.write('ta: {"id":"x"}\n\n', finish)
+              // Without this pause, the pieces would arrive together.
             }, 400)
           )
         })
@@ -123,11 +127,9 @@ describe("watch with an update stream", () => {
           return Service.json(200, { ...status, ok: "ASSEMBLY_EXECUTING", ...updates })(request, url)
         })
         const watching = Stream.runDrain(Assemblies.watch(assemblyId, { interval: "1 hour", maxInterval: "1 hour" }))
-        const fiber = yield* Effect.forkChild(Effect.provide(watching, Service.client(fake)))
-        for (let second = 0; second < 60; second++) {
-          for (let turn = 0; turn < 10; turn++) yield* Effect.promise(() => new Promise((done) => setImmediate(done)))
-          yield* TestClock.adjust("1 second")
-        }
+        const idle = Idle.make()
+        const fiber = yield* Effect.forkChild(idle.within(Effect.provide(watching, Service.client(fake))))
+        yield* Idle.passSeconds(idle, 60)
         yield* Fiber.interrupt(fiber)
         return connections
       })

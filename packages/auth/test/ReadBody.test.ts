@@ -7,6 +7,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
+import * as Idle from "../../../test/time/Idle.ts"
 
 const maxBytes = 1000
 
@@ -99,9 +100,9 @@ describe("A limit of time", () => {
       // The error is read, and a second request of the exchange has no answer.
       const exchange = Effect.andThen(Transport.readError(respond("no"), { maxBytes }), Effect.never)
       const limit = Effect.andThen(Effect.sleep("10 seconds"), Effect.fail("too late"))
-      const fiber = yield* Effect.forkChild(Effect.flip(Transport.withLimit(exchange, limit)))
-      // The body comes through promises, which the TestClock does not track.
-      for (let turn = 0; turn < 20; turn++) yield* Effect.promise(() => new Promise((done) => setImmediate(done)))
+      const idle = Idle.make()
+      const fiber = yield* Effect.forkChild(idle.within(Effect.flip(Transport.withLimit(exchange, limit))))
+      yield* idle.settled
       yield* TestClock.adjust("10 seconds")
       assert.isDefined(fiber.pollUnsafe())
       assert.strictEqual(yield* Fiber.join(fiber), "too late")

@@ -12,6 +12,7 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/testing/TestClock"
+import * as Idle from "../../../test/time/Idle.ts"
 import * as TokenServer from "./utils/TokenServer.ts"
 
 const { answer, get, refuse, token, tokens } = TokenServer
@@ -469,6 +470,9 @@ describe("What the service answers", () => {
     Effect.gen(function* () {
       const server = yield* TokenServer.make(TokenServer.silence)
       const asking = yield* Effect.forkChild(Effect.flip(get({ baseUrl: server.baseUrl })), { startImmediately: true })
+      yield* Effect.promise(async () => {
+        while (server.received.length < 1) await new Promise((done) => setImmediate(done))
+      })
       yield* TestClock.adjust("10 seconds")
       const error = yield* Fiber.join(asking)
       assert.strictEqual(error._tag, "TokenUnavailable")
@@ -570,13 +574,10 @@ describe("The status of a refusal", () => {
       const patient = tokens({ requestTimeout: "4 seconds" }).pipe(
         Layer.provide(Layer.succeed(FetchHttpClient.Fetch, fetch))
       )
-      const fiber = yield* Effect.forkChild(Effect.provide(asking(hanging), patient))
+      const idle = Idle.make()
+      const fiber = yield* Effect.forkChild(idle.within(Effect.provide(asking(hanging), patient)))
       yield* Effect.promise(() => answered.promise)
-      while (fiber.pollUnsafe() === undefined) {
-        yield* Effect.promise(() => new Promise((done) => setImmediate(done)))
-        yield* TestClock.adjust("1 second")
-      }
-      assert.deepInclude(yield* Fiber.join(fiber), {
+      assert.deepInclude((yield* Idle.passUntil(idle, fiber)).value, {
         _tag: "UnexpectedTokenResponse",
         status: 403,
         problem: "a body that did not end within 5 s"

@@ -120,7 +120,7 @@ describe("No secret, token or signature is seen", () => {
     })
   )
 
-  it.effect("of an operation that the embedded service accepts or refuses", () =>
+  it.effect("of an operation that the emulator accepts or refuses", () =>
     Effect.gen(function* () {
       const witness = Witness.make({ key, secret })
       const { baseUrl } = yield* Emulator.Emulator

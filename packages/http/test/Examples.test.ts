@@ -1,4 +1,4 @@
-/** Runs docs/examples/http-server.ts and docs/examples/http-api.ts against the embedded service. */
+/** Runs docs/examples/http-server.ts and docs/examples/http-api.ts against the emulator. */
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"

@@ -1,4 +1,4 @@
-/** The examples of docs/examples that connect uploads to folders and databases, against the embedded service. */
+/** The examples of docs/examples that connect uploads to folders and databases, against the emulator. */
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"

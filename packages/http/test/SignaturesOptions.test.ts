@@ -89,14 +89,15 @@ describe("Signatures, its body", () => {
 
   it.effect("is as large and as slow as the application permits", () =>
     Effect.gen(function* () {
-      const { bytesRead, port, post } = yield* application({ maxBytes: 10, receiveTimeout: "5 seconds" })
+      const served = yield* application({ maxBytes: 10, receiveTimeout: "5 seconds" })
+      const { bytesRead, port, post } = served
       assert.strictEqual((yield* post([json("x".repeat(8))])).status, 200)
       assert.strictEqual((yield* post([json("x".repeat(9))])).status, 413)
       const raw = yield* open(port)
       const read = bytesRead()
       yield* raw.write(headOf(path, { "content-type": type, "content-length": "5" }) + "1")
       yield* until(() => bytesRead() > read)
-      assert.isAtMost(yield* secondsUntil(raw.isClosed), 9)
+      assert.isAtMost(yield* secondsUntil(raw.isClosed, served), 9)
       assert.strictEqual(statusIn(raw.received()), 408)
     })
   )

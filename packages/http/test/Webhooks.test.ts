@@ -89,7 +89,9 @@ describe("Webhooks", () => {
   it.effect("interrupts a handler that hangs, and answers 500", () =>
     Effect.gen(function* () {
       const { handled, url } = yield* application((run) => (run === 1 ? Effect.never : Effect.void))
-      assert.strictEqual((yield* passTime(send(url, multipart(textOf("a"))))).status, 500)
+      const answer = yield* Effect.forkChild(send(url, multipart(textOf("a"))))
+      yield* until(() => handled.length === 1)
+      assert.strictEqual((yield* passTime(Fiber.join(answer))).status, 500)
       assert.strictEqual((yield* send(url, multipart(textOf("a")))).status, 200)
       assert.strictEqual(handled.length, 2)
     })
@@ -183,9 +185,17 @@ describe("Webhooks", () => {
         [Effect.never, 503],
         [claim, 200]
       ] as const) {
-        const store = Layer.succeed(HandledNotifications.HandledNotifications, { claim: () => hanging })
+        let isAsked = false
+        const claiming = () =>
+          Effect.suspend(() => {
+            isAsked = true
+            return hanging
+          })
+        const store = Layer.succeed(HandledNotifications.HandledNotifications, { claim: claiming })
         const { url } = yield* application(undefined, {}, store)
-        assert.strictEqual((yield* passTime(send(url, multipart(textOf("a"))))).status, expected)
+        const answer = yield* Effect.forkChild(send(url, multipart(textOf("a"))))
+        yield* until(() => isAsked)
+        assert.strictEqual((yield* passTime(Fiber.join(answer))).status, expected)
       }
     })
   )

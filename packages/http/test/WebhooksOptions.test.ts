@@ -121,11 +121,11 @@ describe("Webhooks, its limits", () => {
         [{}, 29, 35],
         [{ receiveTimeout: "5 seconds" }, 4, 10]
       ] as const) {
-        const { bytesRead, port } = yield* application(options)
-        const raw = yield* open(port)
+        const served = yield* application(options)
+        const raw = yield* open(served.port)
         yield* raw.write(headOf(path, { "content-type": urlEncoded, "content-length": "1000" }) + "a")
-        yield* until(() => bytesRead() > 0)
-        const seconds = yield* secondsUntil(raw.isClosed)
+        yield* until(() => served.bytesRead() > 0)
+        const seconds = yield* secondsUntil(raw.isClosed, served)
         assert.strictEqual(statusIn(raw.received()), 408)
         assert.isAtLeast(seconds, least)
         assert.isAtMost(seconds, most)
@@ -145,10 +145,10 @@ describe("Webhooks, its limits", () => {
             isRunning = true
             return Effect.never
           })
-        const { post } = yield* application({ ...options, handle })
-        const answer = yield* Effect.forkChild(post(withFields(0)))
+        const served = yield* application({ ...options, handle })
+        const answer = yield* Effect.forkChild(served.post(withFields(0)))
         yield* until(() => isRunning)
-        const seconds = yield* secondsUntil(() => answer.pollUnsafe() !== undefined)
+        const seconds = yield* secondsUntil(() => answer.pollUnsafe() !== undefined, served)
         assert.isAtLeast(seconds, least)
         assert.isAtMost(seconds, most)
       }

@@ -1,4 +1,4 @@
-/** An application with the route of PassThrough, the embedded service behind it, and what a user sends. */
+/** An application with the route of PassThrough, the emulator behind it, and what a user sends. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"

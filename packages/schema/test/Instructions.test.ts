@@ -123,7 +123,7 @@ describe("a circle", () => {
 })
 
 describe("options", () => {
-  it("of the robots of the embedded service are checked, unless the service replaces a variable in them", () => {
+  it("of the robots of the emulator are checked, unless the service replaces a variable in them", () => {
     assert.deepStrictEqual(
       rulesOf({
         a: { robot: "/file/hash", algorithm: "crc" },

@@ -22,7 +22,7 @@ import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
-import * as TestClock from "effect/testing/TestClock"
+import * as Idle from "../../../test/time/Idle.ts"
 
 const credentials = Credentials.layer({ key: "key", secret: Redacted.make("secret") })
 
@@ -125,16 +125,11 @@ describe("AssemblyBatch on the TestClock", () => {
         Layer.provide(credentials),
         Layer.provideMerge(Layer.succeed(HttpClient.HttpClient, http))
       )
-      const fiber = yield* AssemblyBatch.run(jobs, { assemblies: 2 }).pipe(
+      const { value: outcomes } = yield* AssemblyBatch.run(jobs, { assemblies: 2 }).pipe(
         Stream.runCollect,
         Effect.provide(services),
-        Effect.forkChild
+        Idle.passTime
       )
-      for (let second = 0; second < 120 && fiber.pollUnsafe() === undefined; second++) {
-        for (let turn = 0; turn < 50; turn++) yield* Effect.promise(() => new Promise((done) => setImmediate(done)))
-        yield* TestClock.adjust("1 second")
-      }
-      const outcomes = yield* Fiber.join(fiber)
       assert.isTrue(outcomes.every(({ _tag }) => _tag === "Completed"))
       const [first = 0, limited = 0, ...later] = creations
       assert.strictEqual(later.length, 9)

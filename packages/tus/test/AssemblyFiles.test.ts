@@ -55,25 +55,28 @@ const until = (isSo: () => boolean): Effect.Effect<void> =>
 layer(live, { excludeTestServices: true })("the files of an Assembly", (it) => {
   it.effect("are uploaded 4 at a time by default", () =>
     Effect.gen(function* () {
-      const gate = yield* Deferred.make<void>()
-      let started = 0
+      const started: Array<Deferred.Deferred<void>> = []
       const held = () =>
         UploadSource.fromStream(
           Stream.fromEffect(
             Effect.suspend(() => {
-              started++
+              const gate = Deferred.makeUnsafe<void>()
+              started.push(gate)
               return Effect.as(Deferred.await(gate), new Uint8Array(1))
             })
           )
         )
       const files = filesOf(...Array.from({ length: 9 }, held))
       const fiber = yield* Effect.forkChild(AssemblyUpload.run({ params, files, wait }))
-      yield* until(() => started >= 4)
-      yield* Effect.repeat(turn, { times: 200 })
-      assert.strictEqual(started, 4)
-      yield* Deferred.succeed(gate, undefined)
+      // Each file is released after 4 have started, and the next one starts after the requests of the released one.
+      for (let released = 0; released < 9; released++) {
+        const expected = Math.min(9, released + 4)
+        yield* until(() => started.length >= expected)
+        assert.strictEqual(started.length, expected)
+        yield* Deferred.succeed(started[released] ?? assert.fail("no file"), undefined)
+      }
       yield* Fiber.join(fiber)
-      assert.strictEqual(started, 9)
+      assert.strictEqual(started.length, 9)
     })
   )
 

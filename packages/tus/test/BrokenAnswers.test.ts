@@ -17,6 +17,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Option from "effect/Option"
 import * as TestClock from "effect/testing/TestClock"
 import type { IncomingMessage, ServerResponse } from "node:http"
+import * as Idle from "../../../test/time/Idle.ts"
 import * as Behaviour from "../../../test/hostile/Behaviour.ts"
 import * as Loopback from "../../../test/hostile/Loopback.ts"
 import * as Scene from "./utils/Scene.ts"
@@ -54,10 +55,12 @@ const withoutWaiting = <A, E>(effect: Effect.Effect<A, E, HttpClient.HttpClient>
       sent++
       return globalThis.fetch(url, init).finally(() => answered.resolve())
     }
-    const fiber = yield* Effect.forkChild(Effect.provideService(effect, FetchHttpClient.Fetch, fetch))
+    const idle = Idle.make()
+    const fiber = yield* Effect.forkChild(idle.within(Effect.provideService(effect, FetchHttpClient.Fetch, fetch)))
     yield* Effect.promise(() => answered.promise)
     for (let second = 0; second < 6; second++) {
-      for (let turn = 0; turn < 2; turn++) yield* Effect.promise(() => new Promise((done) => setImmediate(done)))
+      // The next request begins in the same settling as the end of the wait before it.
+      yield* idle.settled
       if (sent > 1) break
       yield* TestClock.adjust("1 second")
     }

@@ -1,4 +1,4 @@
-/** The programs of docs/uploads.md, shown as they are and run against the embedded service. */
+/** The programs of docs/uploads.md, shown as they are and run against the emulator. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"

@@ -9,12 +9,11 @@ import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Stream from "effect/Stream"
-import * as TestClock from "effect/testing/TestClock"
+import * as Idle from "../../../test/time/Idle.ts"
 import * as Scene from "./utils/Scene.ts"
 
 const sizeOf = ({ body }: HttpClientRequest.HttpClientRequest) => {
@@ -66,12 +65,7 @@ const upload = (http: HttpClient.HttpClient, limit: Guard.RateLimit) =>
       Effect.provide(Guard.layerRateLimiter(limit)),
       Effect.provideService(HttpClient.HttpClient, http)
     )
-    const fiber = yield* Effect.forkChild(events)
-    for (let second = 0; second < 1000 && fiber.pollUnsafe() === undefined; second++) {
-      for (let turn = 0; turn < 20; turn++) yield* Effect.promise(() => new Promise((done) => setImmediate(done)))
-      yield* TestClock.adjust("1 second")
-    }
-    return Array.from(yield* Fiber.join(fiber))
+    return Array.from((yield* Idle.passTime(events)).value)
   })
 
 describe("an upload behind a rate limiter", () => {

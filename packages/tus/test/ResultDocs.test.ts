@@ -1,4 +1,4 @@
-/** The programs of docs/results.md, and the examples in doc comments, run against the embedded service. */
+/** The programs of docs/results.md, and the examples in doc comments, run against the emulator. */
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Results from "@assembly-effect/api/Results"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"

@@ -15,8 +15,8 @@ import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import * as TestClock from "effect/testing/TestClock"
 import { createHash } from "node:crypto"
+import * as Idle from "../../../test/time/Idle.ts"
 import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as Servers from "./utils/Servers.ts"
@@ -331,17 +331,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Upload.sink", 
 layer(NodeHttpClient.layerUndici)("Upload.sink, at a server that does not answer its last request", (it) => {
   const turn = Effect.promise(() => new Promise((done) => setImmediate(done)))
 
-  /** Lets the time of the test pass until a fiber ends, and returns its seconds. */
-  const secondsOf = (fiber: Fiber.Fiber<unknown, unknown>) =>
-    Effect.gen(function* () {
-      let seconds = 0
-      for (; fiber.pollUnsafe() === undefined; seconds++) {
-        for (let turns = 0; turns < 50; turns++) yield* turn
-        if (fiber.pollUnsafe() === undefined) yield* TestClock.adjust("1 second")
-      }
-      return seconds
-    })
-
+  // Nothing but the clock ends a request that the server has received and never answers.
   const untilRemoval = (server: TusServer.TusServer): Effect.Effect<void> =>
     Effect.suspend(() =>
       server.requests.includes("DELETE") ? Effect.void : Effect.andThen(turn, untilRemoval(server))
@@ -350,12 +340,15 @@ layer(NodeHttpClient.layerUndici)("Upload.sink, at a server that does not answer
   it.effect("fails with the error of the stream after five seconds", () =>
     Effect.gen(function* () {
       const { server, target } = yield* Scene.make([{ _tag: "NoAnswer", method: "DELETE" }])
-      const fiber = yield* Effect.forkChild(
-        Effect.flip(Stream.run(broken(Stream.fail(new RowsFailed({ row: 7 }))), Upload.sink(target, options)))
-      )
+      const idle = Idle.make()
+      const fiber = yield* Stream.run(
+        broken(Stream.fail(new RowsFailed({ row: 7 }))),
+        Upload.sink(target, options)
+      ).pipe(Effect.flip, idle.within, Effect.forkChild)
       yield* untilRemoval(server)
-      assert.isAtMost(yield* secondsOf(fiber), 7)
-      assert.strictEqual((yield* Fiber.join(fiber))._tag, "RowsFailed")
+      const { seconds, value } = yield* Idle.passUntil(idle, fiber)
+      assert.isAtMost(seconds, 7)
+      assert.strictEqual(value._tag, "RowsFailed")
     })
   )
 
@@ -364,11 +357,12 @@ layer(NodeHttpClient.layerUndici)("Upload.sink, at a server that does not answer
       const { server, target } = yield* Scene.make([{ _tag: "NoAnswer", method: "DELETE" }])
       const reached = yield* Deferred.make<void>()
       const waiting = broken(Stream.fromEffect(Effect.andThen(Deferred.succeed(reached, undefined), Effect.never)))
-      const fiber = yield* Effect.forkChild(Stream.run(waiting, Upload.sink(target, options)))
+      const idle = Idle.make()
+      const fiber = yield* Effect.forkChild(idle.within(Stream.run(waiting, Upload.sink(target, options))))
       yield* Deferred.await(reached)
-      const interruption = yield* Effect.forkChild(Fiber.interrupt(fiber))
+      const interruption = yield* Effect.forkChild(idle.within(Fiber.interrupt(fiber)))
       yield* untilRemoval(server)
-      assert.isAtMost(yield* secondsOf(interruption), 3)
+      assert.isAtMost((yield* Idle.passUntil(idle, interruption)).seconds, 3)
     })
   )
 })

@@ -4,14 +4,17 @@ import * as Tus from "@assembly-effect/tus/Tus"
 import * as WebSource from "@assembly-effect/tus/WebSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
+import * as Idle from "../../../test/time/Idle.ts"
 import * as HostileServer from "../../../test/hostile/HostileServer.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as TusServer from "./utils/TusServer.ts"
@@ -29,11 +32,6 @@ const make = Effect.gen(function* () {
 })
 
 const sum = (stream: Stream.Stream<Uint8Array, unknown>) => Effect.map(Stream.mkUint8Array(stream), TusServer.sha256)
-
-const turn = Effect.promise(() => new Promise((done) => setImmediate(done)))
-const turns = (count: number) => Effect.repeat(turn, { times: count })
-const until = (isSo: () => boolean): Effect.Effect<void> =>
-  Effect.suspend(() => (isSo() ? Effect.void : Effect.andThen(turn, until(isSo))))
 
 /** Retries at once, and notes what it is told. */
 const noting = () => {
@@ -90,18 +88,34 @@ describe("WebSource.fromUrl after a failure", () => {
 
   it.effect("pauses before it asks again", () =>
     Effect.gen(function* () {
-      const { resource, stream } = yield* make
-      resource.meet = (_, response, go, index) => (index === 1 ? void response.writeHead(503).end() : go())
-      const fiber = yield* sum(stream).pipe(RetryPolicy.withPolicy(Schedule.spaced("1 minute")), Effect.forkChild)
-      yield* until(() => resource.requests.length === 2)
-      yield* turns(200)
-      yield* TestClock.adjust("59 seconds")
-      yield* turns(200)
-      assert.strictEqual(resource.requests.length, 2)
-      yield* until(() => resource.requests.length === 3).pipe(
-        Effect.raceFirst(Effect.forever(Effect.andThen(turn, TestClock.adjust("1 second"))))
+      const asked: Array<number> = []
+      const timing = HttpClient.transform(yield* HttpClient.HttpClient, (response) =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) => {
+          asked.push(now / 1000)
+          return response
+        })
       )
+      // The first request describes the resource.
+      const { resource, stream } = yield* Effect.provideService(make, HttpClient.HttpClient, timing)
+      resource.meet = (_, response, go, index) => (index === 1 ? void response.writeHead(503).end() : go())
+      const failed = yield* Deferred.make<void>()
+      const spaced = RetryPolicy.fromSchedule(Schedule.spaced("1 minute"))
+      const policy: RetryPolicy.Policy = {
+        start: Effect.map(
+          spaced.start,
+          (decide) => (failure) => Effect.tap(decide(failure), () => Deferred.succeed(failed, undefined))
+        )
+      }
+      const idle = Idle.make()
+      const fiber = yield* sum(stream).pipe(RetryPolicy.withPolicy(policy), idle.within, Effect.forkChild)
+      yield* Deferred.await(failed)
+      yield* idle.settled
+      yield* TestClock.adjust("59 seconds")
+      yield* idle.settled
+      assert.deepStrictEqual(asked, [0, 0])
+      yield* TestClock.adjust("1 second")
       assert.strictEqual(yield* Fiber.join(fiber), TusServer.sha256(bytes))
+      assert.deepStrictEqual(asked, [0, 0, 60])
     }).pipe(Effect.scoped, undici)
   )
 

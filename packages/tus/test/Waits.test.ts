@@ -15,6 +15,7 @@ import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as Http from "node:http"
 import type { AddressInfo } from "node:net"
+import * as Idle from "../../../test/time/Idle.ts"
 import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
 
@@ -108,15 +109,15 @@ layer(NodeHttpClient.layerUndici)("A wait that a server asks for", (it) => {
   )
 })
 
-/** Requests that hang, in the time of the test. */
+/** Requests that hang, in the time of the test: they end after 30 seconds, and not one second before. */
 const stalls = <A, E, R>(effect: Effect.Effect<A, E, R>, server: { readonly requests: ReadonlyArray<string> }) =>
   Effect.gen(function* () {
     const before = server.requests.length
-    const fiber = yield* Effect.forkChild(Effect.flip(effect))
-    const settle = Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
-    while (server.requests.length === before) yield* settle
+    const idle = Idle.make()
+    const fiber = yield* Effect.forkChild(idle.within(Effect.flip(effect)))
+    while (server.requests.length === before) yield* idle.settled
     yield* TestClock.adjust("29 seconds")
-    yield* settle
+    yield* idle.settled
     assert.isUndefined(fiber.pollUnsafe())
     yield* TestClock.adjust("1 second")
     return yield* Fiber.join(fiber)
@@ -187,24 +188,32 @@ layer(NodeHttpClient.layerUndici)("A request that is never answered", (it) => {
       const origin = `http://127.0.0.1:${port}`
       const target = yield* UploadTarget.make({ tusUrl: origin, assemblySslUrl: origin })
       const url = yield* Effect.fromResult(UploadTarget.resolve(target, "/resumable/files/stuck"))
-      let size = 0
-      const error = yield* Tus.download(url).pipe(
-        Stream.runForEach((piece) => Effect.sync(() => (size += piece.length))),
-        Effect.provideService(Tus.RequestTimeout, Duration.millis(200)),
+      const read = { size: 0 }
+      const idle = Idle.make()
+      const fiber = yield* Tus.download(url).pipe(
+        Stream.runForEach((piece) => Effect.sync(() => (read.size += piece.length))),
         Effect.flip,
-        TestClock.withLive
+        idle.within,
+        Effect.forkChild
       )
+      while (read.size < 1000) yield* idle.settled
+      const { value: error } = yield* Idle.passUntil(idle, fiber)
       assert.deepInclude(error, { _tag: "Stalled", request: "download" })
-      assert.strictEqual(size, 1000)
+      assert.strictEqual(read.size, 1000)
     })
   )
 
   it.effect("does not hold up the 413 that it was to explain", () =>
     Effect.gen(function* () {
-      const { target } = yield* Scene.make([{ _tag: "Status", method: "PATCH", status: 413 }, hangs("OPTIONS")])
-      const error = yield* Effect.flip(
-        TestClock.withLive(Upload.run(target, UploadSource.fromBytes(bytes), { ...Scene.options, maxRetries: 0 }))
+      const { server, target } = yield* Scene.make([{ _tag: "Status", method: "PATCH", status: 413 }, hangs("OPTIONS")])
+      const idle = Idle.make()
+      const fiber = yield* Upload.run(target, UploadSource.fromBytes(bytes), { ...Scene.options, maxRetries: 0 }).pipe(
+        Effect.flip,
+        idle.within,
+        Effect.forkChild
       )
+      while (!server.requests.includes("OPTIONS")) yield* idle.settled
+      const { value: error } = yield* Idle.passUntil(idle, fiber)
       assert.deepInclude(error, { _tag: "TooLarge", status: 413 })
     })
   )

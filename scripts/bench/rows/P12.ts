@@ -92,7 +92,7 @@ const all = Effect.gen(function* () {
 
 export const row: Harness.Row = {
   id: "P12",
-  work: "the embedded service in the process of its client",
+  work: "the emulator in the process of its client",
   run: Effect.gen(function* () {
     const started = yield* starts
     const { create, job: jobs, large: whole, small: each } = yield* all

@@ -8,7 +8,7 @@ const rounds = 3
 /** BENCH_JOBS=100000 runs more jobs. */
 const many = Number(process.env["BENCH_JOBS"] ?? 10_000)
 
-/** Runs the jobs in a separate process, against a new embedded service in another process. */
+/** Runs the jobs in a separate process, against a new emulator in another process. */
 const run = (count: number) =>
   Effect.scoped(
     Effect.flatMap(Service.separate, ({ port }) => memory("batch", [`http://127.0.0.1:${port}`, "", count]))

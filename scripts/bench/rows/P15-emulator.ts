@@ -10,7 +10,7 @@ const create = Assemblies.create({ steps: { ":original": { robot: "/upload/handl
 
 export const row: Harness.Row = {
   id: "P15-emulator",
-  work: "one request to an embedded service with many Assemblies",
+  work: "one request to an emulator with many Assemblies",
   axes: { x: "stored Assemblies", y: "time of one request (ms)" },
   run: Effect.gen(function* () {
     const { port } = yield* Service.separate

@@ -35,7 +35,7 @@ export const row: Harness.Row = {
             Growth.meanMillis(3)(
               Service.orFail(Effect.provideContext(Assemblies.list({ fromDate, pageSize }), context))
             )
-          return { "a prepared response": list(prepared), "the embedded service": list(stored) }
+          return { "a prepared response": list(prepared), "the emulator": list(stored) }
         })
     })
   }).pipe(Service.orFail)

@@ -8,7 +8,7 @@ import * as Service from "../service.ts"
 
 export const row: Harness.Row = {
   id: "P15-statistics",
-  work: "statistics by the hour, from the embedded service",
+  work: "statistics by the hour, from the emulator",
   axes: { x: "buckets", y: "time of the request (ms)" },
   run: Effect.gen(function* () {
     const { port } = yield* Service.separate

@@ -1,4 +1,4 @@
-/** The embedded service in a separate process. */
+/** The emulator in a separate process. */
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Effect from "effect/Effect"

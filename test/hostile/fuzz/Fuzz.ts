@@ -15,6 +15,7 @@ import * as Random from "effect/Random"
 import * as References from "effect/References"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
+import * as Idle from "../../time/Idle.ts"
 import { Draw } from "./Draw.ts"
 import * as Mutation from "./Mutation.ts"
 import * as Service from "./Service.ts"
@@ -160,13 +161,15 @@ export const one = async (
   const draw = new Draw(seed)
   let answers = 0
   const count = () => void answers++
+  const idle = Idle.make()
   const run = subject
     .run(baseUrl, draw, count)
     .pipe(
       Effect.provideService(HttpClient.HttpClient, makeClient(draw, baseUrl, count)),
-      Effect.provideService(Clock.Clock, VirtualClock.make(start)),
+      Effect.provideService(Clock.Clock, VirtualClock.make(start, idle)),
       Effect.provideService(References.MinimumLogLevel, "None"),
-      Random.withSeed(seed)
+      Random.withSeed(seed),
+      idle.within
     )
   const outcome = outcomeOf(await inTime(Effect.runPromiseExit(run), subject.name, seed))
   if (Result.isFailure(outcome)) throw new Finding({ subject: subject.name, seed, problem: outcome.failure })

@@ -4,16 +4,14 @@
 import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type { Idle } from "../../time/Idle.ts"
 
 interface Sleeper {
   readonly at: number
   readonly wake: () => void
 }
 
-/** The clock advances after this number of turns of the event loop, because then everything that can run has run. */
-const idleTurns = 4
-
-export const make = (start: number) => {
+export const make = (start: number, idle: Idle) => {
   let now = start
   let pumping = false
   const sleepers = new Set<Sleeper>()
@@ -27,21 +25,20 @@ export const make = (start: number) => {
     next.wake()
   }
 
-  const pump = (turns: number): void => {
-    pumping = sleepers.size > 0
-    if (!pumping) return
-    setImmediate(() => {
-      if (turns > 1) return pump(turns - 1)
+  const pump = async (): Promise<void> => {
+    pumping = true
+    while (sleepers.size > 0) {
+      await Effect.runPromise(idle.settled)
       wakeNext()
-      return pump(idleTurns)
-    })
+    }
+    pumping = false
   }
 
   const sleep = (duration: Duration.Duration): Effect.Effect<void> =>
     Effect.callback((resume) => {
       const sleeper: Sleeper = { at: now + Duration.toMillis(duration), wake: () => resume(Effect.void) }
       sleepers.add(sleeper)
-      if (!pumping) pump(idleTurns)
+      if (!pumping) void pump()
       return Effect.sync(() => sleepers.delete(sleeper))
     })
 

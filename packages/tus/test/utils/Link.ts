@@ -13,7 +13,10 @@ export interface Sent {
 const sizeOf = ({ body }: HttpClientRequest.HttpClientRequest): number =>
   "contentLength" in body ? (body.contentLength ?? 0) : 0
 
-/** Lets everything run that has something to do. */
+/**
+ * Lets everybody run whose time has come. One turn is enough, however slow the machine is, because only requests pass
+ * time here, and a request in its pause waits for no socket or file.
+ */
 const settle = Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
 
 /** Seconds, or less than one, pass for everybody who waits, one after the other, until so many are over or nobody waits here any more. */

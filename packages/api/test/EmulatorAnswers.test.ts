@@ -1,5 +1,5 @@
 /**
- * Runs the operations against the embedded service, with every response that it gives to a client with validated input.
+ * Runs the operations against the emulator, with every response that it gives to a client with validated input.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
@@ -49,7 +49,7 @@ const store = Effect.fnUntraced(function* (path: string) {
   return AssetId.make(results?.["stored"]?.[0]?.asset_id ?? "")
 })
 
-describe("against the embedded service", () => {
+describe("against the emulator", () => {
   layer(live, { excludeTestServices: true })((it) => {
     it.effect("statistics counts the created Assemblies; an invalid time is StatisticsInvalidTime", () =>
       Effect.gen(function* () {

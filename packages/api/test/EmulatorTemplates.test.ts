@@ -1,4 +1,4 @@
-/** Templates, replays and notifications against the embedded service. */
+/** Templates, replays and notifications against the emulator. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Notifications from "@assembly-effect/api/Notifications"
@@ -28,7 +28,7 @@ const live = client.pipe(Layer.provideMerge(Layer.merge(Emulator.layer(), Undici
 
 const steps = { ":original": { robot: "/upload/handle" } }
 
-layer(live, { excludeTestServices: true })("the embedded service", (it) => {
+layer(live, { excludeTestServices: true })("the emulator", (it) => {
   it.effect("creates, finds, lists, changes and deletes a Template", () =>
     Effect.gen(function* () {
       const name = "a name/with ä"

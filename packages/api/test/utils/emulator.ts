@@ -1,5 +1,5 @@
 /**
- * An embedded service with state for every operation, and a call of every operation that succeeds on this state.
+ * An emulator with state for every operation, and a call of every operation that succeeds on this state.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
@@ -35,7 +35,7 @@ const client = Layer.unwrap(
 )
 
 /** A running emulator, a client of it without retries, and HTTP itself. Failed notifications are not repeated. */
-export const embedded = client.pipe(
+export const emulator = client.pipe(
   Layer.provideMerge(Layer.merge(Emulator.layer({ notificationPause: "1 hour" }), NodeHttpClient.layerUndici))
 )
 

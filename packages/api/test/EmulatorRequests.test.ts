@@ -1,5 +1,5 @@
 /**
- * Generated requests of every operation, sent to the embedded service. A valid request gets a value or an error of its
+ * Generated requests of every operation, sent to the emulator. A valid request gets a value or an error of its
  * operation. An invalid one, which the client would not send, gets an error of its operation or a general error.
  */
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
@@ -15,7 +15,7 @@ import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { createHmac } from "node:crypto"
-import { embedded, existing, nobody } from "./utils/embedded.ts"
+import { emulator, existing, nobody } from "./utils/emulator.ts"
 import { count, inputs, invalidParams, invalidVariables, sample } from "./utils/generated.ts"
 import { operations } from "./utils/operations.ts"
 
@@ -116,7 +116,7 @@ const isTyped = (
   assert.isTrue(Named !== undefined && error instanceof Named, told)
 }
 
-layer(embedded, { excludeTestServices: true })("the embedded service", (it) => {
+layer(emulator, { excludeTestServices: true })("the emulator", (it) => {
   describe.each(operations.map((operation) => [operation.name, operation] as const))("%s", (_, operation) => {
     it.effect("answers a generated request with a value or an error of the operation", () =>
       Effect.gen(function* () {

@@ -1,7 +1,7 @@
-/** Every operation against the embedded service, over HTTP, with success. */
+/** Every operation against the emulator, over HTTP, with success. */
 import { assert, describe, layer, test } from "@effect/vitest"
 import type * as Effect from "effect/Effect"
-import { calls, embedded } from "./utils/embedded.ts"
+import { calls, emulator } from "./utils/emulator.ts"
 import { operations } from "./utils/operations.ts"
 
 type Calls = (typeof calls)[keyof typeof calls]
@@ -11,10 +11,10 @@ test("covers every operation", () => {
   assert.deepStrictEqual(Object.keys(calls).toSorted(), operations.map(({ name }) => name).toSorted())
 })
 
-layer(embedded, { excludeTestServices: true })("the embedded service", (it) => {
+layer(emulator, { excludeTestServices: true })("the emulator", (it) => {
   for (const [name, call] of Object.entries<Call>(calls)) {
     describe(name, () => {
-      it.effect("succeeds in the embedded service", () => call)
+      it.effect("succeeds in the emulator", () => call)
     })
   }
 })
