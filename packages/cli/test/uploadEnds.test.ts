@@ -59,8 +59,25 @@ layer(live, { excludeTestServices: true })("an assembly upload ends", (it) => {
       yield* faults.clear
       const [id] = idsIn(stdout)
       expect({ code, ids: idsIn(stderr) }).toEqual({ code: 0, ids: [id] })
+      expect(stderr).not.toContain("Already uploaded")
       // A completed command leaves nothing to continue.
       expect(yield* fs.readDirectory(`${folder}/.state/assembly/uploads/commands`)).toEqual([])
+    })
+  )
+
+  it.effect("if somebody cancels its Assembly while the service is gone", () =>
+    Effect.gen(function* () {
+      const steps = JSON.stringify({ steps: { slow: { robot: "/emulator/wait", seconds: 60 } } })
+      const folder = yield* Uploading.folderWith({ "a.txt": "meow", "s.json": steps })
+      const faults = yield* Faults.Faults
+      yield* faults.inject(Faults.Fault.Refuse({ method: "GET", times: 1000, status: 503, body: "<h1>gone</h1>" }))
+      const cancel = yield* once(/Assembly ([0-9a-f]{32})\n[^]*Waiting: /, ([, id = ""]) =>
+        Effect.andThen(faults.clear, Uploading.assembly(folder, ["cancel", id]))
+      )
+      const { code, stderr } = yield* upload(folder, ["--steps", "s.json", "a.txt"], cancel)
+      yield* faults.clear
+      expect(stderr).not.toContain("Starting again")
+      expect(code, stderr).toBe(1)
     })
   )
 

@@ -124,6 +124,7 @@ const unseen = (): Seen => ({
 const note = (seen: Seen, event: UploadJob.JobEvent): void => {
   if (event._tag === "Uploaded") seen.isUploaded = true
   if (!("status" in event)) return
+  const isFirst = seen.status === undefined
   seen.status = event.status
   seen.goneSince = undefined
   if (event._tag === "AssemblyCreated") {
@@ -131,7 +132,7 @@ const note = (seen: Seen, event: UploadJob.JobEvent): void => {
     seen.isEarlier = false
     seen.isUploaded = false
   }
-  if (event._tag === "AssemblyResumed") seen.isEarlier = Assembly.isOver(event.status)
+  if (event._tag === "AssemblyResumed" && isFirst) seen.isEarlier = Assembly.isOver(event.status)
 }
 
 /** The status codes of a proxy whose service is gone. */
