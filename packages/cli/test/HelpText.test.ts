@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stdio from "effect/Stdio"
 import * as TestConsole from "effect/testing/TestConsole"
+import * as Invocation from "../src/internal/invocation.ts"
 import * as Screen from "./support/screen.ts"
 
 /** The help of a command in a terminal of this width. */
@@ -21,6 +22,10 @@ const help = (path: ReadonlyArray<string>, columns: number) =>
     )
     return String((yield* TestConsole.logLines).at(-1))
   }).pipe(Effect.provide(Layer.merge(TestConsole.layer, NodeServices.layer)))
+
+/** The help in the words of a user who runs the program as `program`. */
+const helpFor = (program: string, path: ReadonlyArray<string>) =>
+  Effect.provideService(help(path, 80), Invocation.Program, program)
 
 type Path = ReadonlyArray<string>
 
@@ -66,6 +71,30 @@ describe("the help", () => {
         expect(text, path.join(" ")).toMatch(/\nEXIT CODES\n {2}0 +The work is done\n/)
         expect(command.examples.length, path.join(" ")).toBeGreaterThanOrEqual(2)
         for (const { command: example } of command.examples) expect(example).toContain(["assembly", ...path].join(" "))
+      }
+    })
+  )
+
+  it.effect("shows commands that the user can paste", () =>
+    Effect.gen(function* () {
+      const group = yield* helpFor("npx assembly", ["keys"])
+      expect(group).toMatch(/\nUSAGE\n {2}npx assembly keys /)
+      expect(group).toMatch(/\n {2}npx assembly keys list\n/)
+      expect(group).toMatch(/\nRun npx assembly keys <command> --help for the help of a command\.$/)
+      for (const [path] of yield* everyCommand) {
+        const text = yield* helpFor("npx assembly", path)
+        const others = text.replaceAll(/\s+(?:\\\s+)?/g, " ").replaceAll("npx assembly", "")
+        expect(others, path.join(" ")).not.toMatch(/(?<![\w./-])assembly (?:[a-z<[]|--)/)
+      }
+    })
+  )
+
+  it.effect("says once that the file .env may set the variables", () =>
+    Effect.gen(function* () {
+      for (const [path] of yield* everyCommand) {
+        const [, variables = ""] = /\nENVIRONMENT\n([^]*?)\n\n/.exec(yield* help(path, 80)) ?? []
+        const said = variables.replaceAll(/\s+/g, " ")
+        expect(said.split("file .env").length - 1, path.join(" ")).toBe(variables === "" ? 0 : 1)
       }
     })
   )

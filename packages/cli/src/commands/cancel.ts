@@ -11,7 +11,7 @@ import * as Output from "../Output.ts"
 /** The service accepted the request, but the Assembly is still running. */
 export class NotCanceled extends Schema.TaggedError<NotCanceled>()("NotCanceled", { assemblyId: Schema.String }) {
   override get message() {
-    return `the Assembly ${this.assemblyId} is still running; assembly get ${this.assemblyId} shows its state`
+    return `the Assembly ${this.assemblyId} is still running`
   }
 }
 

@@ -28,7 +28,7 @@ import * as Table from "../Table.ts"
 /** The Assembly is still running, so its results are not complete. */
 export class StillRunning extends Schema.TaggedError<StillRunning>()("StillRunning", { assemblyId: Schema.String }) {
   override get message() {
-    return `the Assembly ${this.assemblyId} is still running; assembly wait ${this.assemblyId} waits for its end`
+    return `the Assembly ${this.assemblyId} is still running`
   }
 }
 

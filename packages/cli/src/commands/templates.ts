@@ -143,7 +143,7 @@ const create = Command.make(
     const created = yield* Templates.create({ name, template, ...given({ requireSignatureAuth }) })
     if (json) return yield* Output.json(Template.Created)(created)
     yield* report(created)
-    yield* NextCommand.suggest(`assembly upload <file> --template ${Shell.word(created.name)}`)
+    yield* NextCommand.suggest({ args: `upload <file> --template ${Shell.word(created.name)}` })
   })
 ).pipe(
   Command.withDescription("Create a Template from a JSON file"),
