@@ -127,7 +127,7 @@ layer(services, { excludeTestServices: true })("the commands of one Assembly", (
       yield* Assemblies.cancel(id)
       expect(yield* Fiber.join(watching)).toMatchObject({ _tag: "AssemblyCanceled" })
       const [first, last, ...others] = yield* lines
-      expect(first).toMatch(/^\d\d:\d\d:\d\d {2}uploading, 0 of 1 files, 0 B$/)
+      expect(first).toMatch(/^\d\d:\d\d:\d\d {2}uploading, 0 of 1 files, 0 B received$/)
       expect(last).toMatch(/^\d\d:\d\d:\d\d {2}canceled$/)
       expect(others).toEqual([])
     })

@@ -130,7 +130,7 @@ describe("assembly stats", () => {
       expect(text).toMatch(/^Completed per hour \(UTC\)\n +2 │ +█+$/m)
       expect(text).toMatch(/^Failed per hour \(UTC\)\n +1 │ +█+$/m)
       expect(text).toMatch(/^Canceled or aborted: none$/m)
-      expect(text).toMatch(/^Uploaded per hour \(UTC\)\n2\.0 MiB │ +█+$/m)
+      expect(text).toMatch(/^Received per hour \(UTC\)\n2\.0 MiB │ +█+$/m)
     })
   )
 

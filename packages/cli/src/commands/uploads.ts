@@ -115,7 +115,7 @@ const factsOf = (kept: Kept, now: DateTime.Utc, program: string): ReadonlyArray<
   ["Files", filesOf(kept)],
   ["Assembly", kept.entry.assemblyId],
   ["State", stateOf(kept)],
-  ["Stored", amountOf(kept)],
+  ["Received", amountOf(kept)],
   ["Age", Cells.age(startOf(kept), now)],
   ["Continue", continuation(kept, program)]
 ]
