@@ -36,7 +36,7 @@ const exitCodes: ReadonlyArray<Row> = Object.entries(ExitCode.codes).map(([kind,
 
 /** Said once for all variables: see `DotEnv`. */
 const fromFile =
-  "The file .env in the current folder may set these variables too. It is not used if the environment has an Auth Key or a secret."
+  "The file .env in the current folder may set these variables too. The file is not used if the environment has ASSEMBLY_AUTH_KEY or ASSEMBLY_AUTH_SECRET."
 
 const environment = (variables: ReadonlyArray<Row>, layout: Layout): ReadonlyArray<string> =>
   variables.length === 0 ? [] : [...rows(variables, layout), ...indented(fromFile, 2, layout)]
@@ -105,9 +105,12 @@ const flagRow = (flag: HelpDoc.FlagDoc): Row => {
   return [names + values, `${describe(description)}${required ? " (required)" : ""}`]
 }
 
+/** Matches a description that names a default, which only an optional argument has. */
+const hasDefault = /\(default: /
+
 const argumentRow = ({ description, name, required, variadic }: HelpDoc.ArgDoc): Row => [
   variadic ? `${name}...` : name,
-  `${describe(description)}${required ? " (required)" : " (optional)"}`
+  `${describe(description)}${required ? " (required)" : hasDefault.test(describe(description)) ? "" : " (optional)"}`
 ]
 
 /** A long command is broken with a backslash at the end of each line, so that a user can paste it. */
@@ -153,11 +156,13 @@ export const render = (
   const layout = { width: Math.min(width, widest), style, program }
   const below = subcommands(doc)
   const isGroup = below.length > 0
+  // A group with flags also runs without one of its commands.
+  const usage = doc.usage.replace("<subcommand>", doc.flags.length > 0 ? "[<command>]" : "<command>")
   const group = (doc.commandPath ?? []).join(" ")
   const lines = [
     ...indented(doc.description, 0, layout),
     "",
-    ...section("USAGE", indented(doc.usage, 2, layout), layout),
+    ...section("USAGE", indented(usage, 2, layout), layout),
     ...section("ARGUMENTS", rows((doc.args ?? []).map(argumentRow), layout), layout),
     ...section("FLAGS", rows(doc.flags.map(flagRow), layout), layout),
     ...section("COMMANDS", rows(below, layout), layout),

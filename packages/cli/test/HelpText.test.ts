@@ -38,6 +38,26 @@ const below = (command: Command.Command.Any, path: Path): ReadonlyArray<readonly
 const everyCommand = Effect.map(assembly(["--completions"]), (root) => below(root, []))
 
 describe("the help", () => {
+  it.effect("has the same words for every flag, and says what a value is", () =>
+    Effect.gen(function* () {
+      const said = new Map<string, string>()
+      for (const [path] of yield* everyCommand) {
+        const text = yield* help(path, 80)
+        expect(text, path.join(" ")).not.toMatch(/^ +(?:-\S, )?--\S+ string\b/m)
+        expect(text, path.join(" ")).not.toMatch(/subcommand|\(the default\)|\(default: [^)]*\) \(optional\)/)
+        for (const [, flag = "", value = ""] of text.matchAll(
+          /^ {2}--(region|template|step|scope|page|page-size|since) (\S+)/gm
+        )) {
+          expect(value, `${path.join(" ")} --${flag}`).toBe(said.get(flag) ?? value)
+          said.set(flag, value)
+        }
+      }
+      expect(said.size).toBe(7)
+      expect(yield* help(["uploads"], 80)).toContain("\n  assembly uploads [<command>] [flags]\n")
+      expect(yield* help(["keys"], 80)).toContain("\n  assembly keys <command> [flags]\n")
+    })
+  )
+
   it.effect("names the values of every flag that has a choice", () =>
     Effect.gen(function* () {
       for (const [path] of yield* everyCommand) {
@@ -105,9 +125,9 @@ describe("the help", () => {
       expect(upload).toMatch(/\n {2}paths\.\.\. +The files,[^]*?standard input \(required\)\n/)
       expect(upload).toMatch(/\nENVIRONMENT\n {2}ASSEMBLY_BASE_URL +The address .*\n.*\(required\)\n/)
       const statistics = yield* help(["queues", "stats"], 80)
-      expect(statistics).toMatch(/--region string +.*\(required\)\n/)
+      expect(statistics).toMatch(/--region region +.*\(required\)\n/)
       const keys = yield* help(["keys", "create"], 80)
-      expect(keys).toMatch(/--scope string +[^]*?\(required\)\n {2}--description/)
+      expect(keys).toMatch(/--scope scope +[^]*?\(required\)\n {2}--description/)
       for (const path of [
         ["list"],
         ["templates", "list"],

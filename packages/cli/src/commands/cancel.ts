@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { assemblyIds } from "../internal/assemblyId.ts"
 import * as AssemblyState from "../internal/assemblyState.ts"
-import { jsonFlag } from "../internal/flags.ts"
+import { statusesFlag } from "../internal/flags.ts"
 import * as Output from "../Output.ts"
 
 /** The service accepted the request, but the Assembly is still running. */
@@ -23,7 +23,7 @@ const sentence = (status: Assembly.Status): string =>
 /** `assembly cancel`: stops Assemblies. */
 export const cancel = Command.make(
   "cancel",
-  { assemblyIds, json: jsonFlag },
+  { assemblyIds, json: statusesFlag },
   Effect.fnUntraced(function* ({ assemblyIds: ids, json }) {
     yield* Effect.forEach(
       ids,

@@ -27,6 +27,7 @@ export const replay = Command.make(
   {
     assemblyId,
     template: Flag.String("template").pipe(
+      Flag.withMetavar("template"),
       Flag.withDescription("Another Template for the new Assembly, by its id or name"),
       Flag.withSchema(Template.IdOrName),
       Flag.optional
@@ -42,6 +43,7 @@ export const replay = Command.make(
     ),
     ...Fields.flags,
     notifyUrl: Flag.String("notify-url").pipe(
+      Flag.withMetavar("url"),
       Flag.withDescription("The receiver of the notification about the new Assembly"),
       Flag.optional
     ),

@@ -88,6 +88,7 @@ export const upload = Command.make(
       Flag.optional
     ),
     name: Flag.String("name").pipe(
+      Flag.withMetavar("name"),
       Flag.withDescription("The name of the standard input; required with -"),
       Flag.optional
     ),
@@ -104,7 +105,7 @@ export const upload = Command.make(
     ),
     ...Fields.flags,
     concurrency: WholeNumber.flag("concurrency", { minimum: 1, maximum: 100 }).pipe(
-      Flag.withDescription("The number of files that are sent at the same time (default: 4)"),
+      Flag.withDescription("The number of files that are sent at the same time, 1 to 100 (default: 4)"),
       Flag.withDefault(4)
     ),
     limitRate: Rate.flag("limit-rate").pipe(

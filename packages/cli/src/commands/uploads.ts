@@ -243,7 +243,7 @@ export const uploads = <E, R>(service: Layer.Layer<AssemblyClient, E, R>) =>
     Command.provide(service),
     Command.withSubcommands([Command.provide(forget, service)]),
     Command.withDescription(
-      "List the unfinished uploads of this machine: what the service has stored, and the command that continues each. An upload is kept for a day"
+      "List the unfinished uploads of this machine: what the service has received, and the command that continues each. An upload is kept for a day"
     ),
     Command.withExamples([
       { command: "assembly uploads", description: "The unfinished uploads, oldest first" },

@@ -38,7 +38,9 @@ export const flags = {
     Flag.optional
   ),
   fieldsFile: Flag.String("fields-file").pipe(
-    Flag.withDescription('A JSON file with fields, such as {"year": 2026}, in addition to --fields'),
+    Flag.withDescription(
+      'A JSON file with fields, such as {"year": 2026}, in addition to --fields; - is the standard input'
+    ),
     Flag.withMetavar("file"),
     Flag.optional
   )
