@@ -124,7 +124,7 @@ describe("assembly stats", () => {
       })
       const text = yield* output
       expect(text).toMatch(/^Assemblies +3$/m)
-      expect(text).toMatch(/^Uploaded +2\.0 MiB$/m)
+      expect(text).toMatch(/^Received +2\.0 MiB$/m)
       expect(text).toMatch(/^NO_COUNTRY +1$/m)
       expect(text).toMatch(/^ {2}failed +1$/m)
       expect(text).toMatch(/^Completed per hour \(UTC\)\n +2 │ +█+$/m)

@@ -42,7 +42,7 @@ export const cancel = Command.make(
   Command.withExamples([
     { command: "assembly cancel <assemblyId>", description: "Cancel an Assembly" },
     {
-      command: "assembly list --type uploading --json --all | jq -r .id | xargs assembly cancel",
+      command: "assembly list --type uploading --json --all | jq -r .id | xargs -r assembly cancel",
       description: "Cancel all Assemblies that wait for files"
     }
   ])

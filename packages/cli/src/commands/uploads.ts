@@ -197,7 +197,7 @@ const forget = Command.make("forget", { assemblyIds, journal: JournalFolder.flag
   Command.withExamples([
     { command: "assembly uploads forget <assemblyId>", description: "Forget one upload" },
     {
-      command: "assembly uploads --json | jq -r .assembly_id | xargs assembly uploads forget",
+      command: "assembly uploads --json | jq -r .assembly_id | xargs -r assembly uploads forget",
       description: "Forget all unfinished uploads"
     }
   ])
