@@ -41,6 +41,7 @@ import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
 import { pipeline } from "node:stream/promises"
+import { chapter, next, say } from "./story.ts"
 
 /** A failure that ends the demo. */
 class DemoFailed extends Schema.TaggedError<DemoFailed>()("DemoFailed", { problem: Schema.String }) {
@@ -48,11 +49,6 @@ class DemoFailed extends Schema.TaggedError<DemoFailed>()("DemoFailed", { proble
     return this.problem
   }
 }
-
-const chapter = (title: string) =>
-  Effect.flatMap(Style.current, (style) =>
-    Output.report([Style.blank, Style.toLine(style.bold(style.cyan(`▸ ${title}`)))])
-  )
 
 /** The given file, or else the Node executable that runs this demo, which exists on every machine. */
 const chooseFile = Effect.gen(function* () {
@@ -77,7 +73,7 @@ const hashFile = (path: string) =>
 const introduceService = Effect.gen(function* () {
   const { baseUrl, workspace } = yield* Emulator.Emulator
   yield* chapter("The emulator: the service on this machine")
-  yield* Output.lines([`listens on ${baseUrl}, Workspace ${workspace}`])
+  yield* say(`listens on ${baseUrl}, Workspace ${workspace}`)
 })
 
 const createAssembly = Effect.gen(function* () {
@@ -89,7 +85,7 @@ const createAssembly = Effect.gen(function* () {
     },
     numExpectedUploadFiles: 1
   })
-  yield* Output.lines([`${created.assembly_id} ${created.ok ?? ""}`])
+  yield* say(`${created.assembly_id} ${created.ok ?? ""}`)
   return created
 })
 
@@ -134,7 +130,7 @@ const showList = Effect.gen(function* () {
   const { items } = yield* Assemblies.list({
     fromDate: DateTime.toUtc(DateTime.startOf(DateTime.subtract(now, { hours: 1 }), "second"))
   })
-  yield* Output.report(AssemblyTable.render(items, yield* Output.layout))
+  yield* Output.report(AssemblyTable.render(items, { ...(yield* Output.layout), now }))
 })
 
 const showStatistics = Effect.gen(function* () {
@@ -170,13 +166,11 @@ const renameStored = Effect.fnUntraced(function* (status: Assembly.Status) {
   )
 })
 
-const sayWhatNext = Effect.andThen(
-  chapter("Next"),
-  Output.lines([
-    "upload your own file:  npx -y pnpm@12 demo -- <path>",
-    "write a program:       docs/guides/getting-started.md"
-  ])
-)
+const sayWhatNext = Effect.gen(function* () {
+  yield* Output.report([Style.blank])
+  yield* next("npx -y pnpm@12 demo -- <path> uploads your own file")
+  yield* next("docs/guides/getting-started.md shows how to write a program")
+})
 
 const story = Effect.gen(function* () {
   const file = yield* chooseFile

@@ -22,6 +22,7 @@ import * as Cluster from "../../test/cluster/Cluster.ts"
 import type * as Front from "../../test/cluster/Front.ts"
 import * as Wait from "../../test/cluster/Wait.ts"
 import * as Postgres from "../../test/postgres/Postgres.ts"
+import * as Story from "../story.ts"
 
 /** A failure that ends the demo. */
 class DemoFailed extends Schema.TaggedError<DemoFailed>()("DemoFailed", { problem: Schema.String }) {
@@ -37,11 +38,6 @@ const expiry = Duration.seconds(9)
 /** Every tenth file is large, so that runners still send it when they are killed. */
 const sizes = Array.from({ length: fileCount }, (_, index) => (index % 10 === 0 ? 24 * mebi : 256 * 1024))
 
-const chapter = (title: string) =>
-  Effect.flatMap(Style.current, (style) =>
-    Output.report([Style.blank, Style.toLine(style.bold(style.cyan(`▸ ${title}`)))])
-  )
-
 /** Prints what happened, with the seconds since `begun`. */
 const tell =
   (begun: number) =>
@@ -50,7 +46,7 @@ const tell =
       const style = yield* Style.current
       const seconds = (((yield* Clock.currentTimeMillis) - begun) / 1000).toFixed(1).padStart(6)
       const paint = { plain: (line: string) => line, dead: style.red, alive: style.green }[mark]
-      yield* Output.report([Style.toLine(`${style.dim(`${seconds} s`)}  ${paint(text)}`)])
+      yield* Story.say(text, { paint, before: `${style.dim(`${seconds} s`)}  `, indent: 10 })
     })
 
 /** The uploads that a runner has begun and not finished. */
@@ -110,11 +106,21 @@ interface Row {
   readonly uploads: number
 }
 
-/** How many files a line of the table has, so that the whole demo fits a terminal of 80 columns and 24 lines. */
-const columns = 9
+/** The width of a file in the table, with the space before the next file. */
+const cell = 9
+
+/** The minimum width of a terminal with two facts on a line. */
+const twoFacts = 64
+
+/** The width of the table in a file or a pipe. In a terminal of this width, the whole demo needs 24 lines. */
+const usual = 80
 
 /** A table with the number of each file and the first digits of its SHA-256. */
-const table = (rows: ReadonlyArray<Row>, style: Style.Style): ReadonlyArray<Style.Line> => {
+const table = (
+  rows: ReadonlyArray<Row>,
+  { style, width = usual }: { readonly style: Style.Style; readonly width: number | undefined }
+): ReadonlyArray<Style.Line> => {
+  const columns = Math.max(1, Math.floor((width + 1) / cell))
   const cells = rows.map(
     ({ isRight, sha256 }, file) =>
       `${isRight ? style.green("✓") : style.red("✗")}${String(file).padStart(2, "0")} ${style.dim(sha256.slice(0, 4))}`
@@ -126,7 +132,7 @@ const table = (rows: ReadonlyArray<Row>, style: Style.Style): ReadonlyArray<Styl
 
 const story = Effect.gen(function* () {
   const style = yield* Style.current
-  yield* chapter("Postgres, the service, and three runners")
+  yield* Story.chapter("Postgres, the service, and three runners")
   const postgres = yield* Postgres.make
   const cluster = yield* Cluster.make({
     database: yield* postgres.database("demo"),
@@ -140,11 +146,11 @@ const story = Effect.gen(function* () {
     cluster.file(`file-${String(index).padStart(2, "0")}`, size)
   )
   const runners = yield* Effect.forEach(["A", "B", "C"], cluster.runner, { concurrency: 3 })
-  yield* Output.lines([
+  yield* Story.say(
     `If a runner dies, the others have its jobs at the latest ${Duration.toSeconds(expiry) + 3} seconds later.`
-  ])
+  )
 
-  yield* chapter(`${fileCount} files, and two runners that die`)
+  yield* Story.chapter(`${fileCount} files, and two runners that die`)
   const say = tell(yield* Clock.currentTimeMillis)
   const outcome = Effect.gen(function* () {
     yield* Durable.startAll(Stream.fromIterable(made.map(({ job }) => job))).pipe(
@@ -174,8 +180,8 @@ const story = Effect.gen(function* () {
   })
   const rows = yield* Effect.provide(outcome, cluster.client)
 
-  yield* chapter("The SHA-256 of each file, sent and stored: its first digits")
-  yield* Output.report(table(rows, style))
+  yield* Story.chapter("The SHA-256 of each file, sent and stored: its first digits")
+  yield* Output.report(table(rows, yield* Output.layout))
 
   const again = repetitions(front)
   const right = rows.filter(({ isRight }) => isRight).length
@@ -188,8 +194,14 @@ const story = Effect.gen(function* () {
     [`${Format.bytes(Math.max(0, again))} were sent twice`, again <= 8 * mebi]
   ] as const
   const said = facts.map(([text, isRight]) => `${isRight ? style.green("✓") : style.red("✗")} ${text}`)
-  yield* Output.report([Style.blank, Style.toLine(said.slice(0, 2).join("  ")), Style.toLine(said.slice(2).join("  "))])
+  const { width = usual } = yield* Output.layout
+  const perLine = width < twoFacts ? 1 : 2
+  const lines = Array.from({ length: said.length / perLine }, (_, line) =>
+    Style.toLine(said.slice(line * perLine, (line + 1) * perLine).join("  "))
+  )
+  yield* Output.report([Style.blank, ...lines])
   if (facts.some(([, isRight]) => !isRight)) return yield* new DemoFailed({ problem: "not every file is stored once" })
+  yield* Story.next("docs/durable.md shows how to write such a program")
 })
 
 story.pipe(

@@ -172,6 +172,6 @@ export class UnknownTemplate extends Schema.TaggedError<UnknownTemplate>()("Unkn
   template: Schema.String
 }) {
   override get message() {
-    return `there is no Template ${this.template}; assembly templates list shows the Templates`
+    return `there is no Template ${this.template}`
   }
 }

@@ -5,6 +5,7 @@ import type * as HelpDoc from "effect/cli/HelpDoc"
 import * as Context from "effect/Context"
 import * as Option from "effect/Option"
 import * as ExitCode from "./ExitCode.ts"
+import * as Invocation from "./internal/invocation.ts"
 import * as Text from "./internal/text.ts"
 import * as Style from "./Style.ts"
 
@@ -33,6 +34,13 @@ const exitCodes: ReadonlyArray<Row> = Object.entries(ExitCode.codes).map(([kind,
   ExitCode.meanings[kind as keyof typeof ExitCode.codes]
 ])
 
+/** Said once for all variables: see `DotEnv`. */
+const fromFile =
+  "The file .env in the current folder may set these variables too. The file is not used if the environment has ASSEMBLY_AUTH_KEY or ASSEMBLY_AUTH_SECRET."
+
+const environment = (variables: ReadonlyArray<Row>, layout: Layout): ReadonlyArray<string> =>
+  variables.length === 0 ? [] : [...rows(variables, layout), ...indented(fromFile, 2, layout)]
+
 /** The maximum width of a term beside its explanation, in cells. A longer term is on a line of its own. */
 const longestTerm = 24
 
@@ -47,11 +55,12 @@ const widest = 100
 
 interface Layout {
   readonly width: number
+  readonly program: string
   readonly style: Style.Style
 }
 
-const indented = (text: string, indent: number, { width }: Layout): ReadonlyArray<string> =>
-  Text.wrap(text, width - indent).map((line) => " ".repeat(indent) + line)
+const indented = (text: string, indent: number, { program, width }: Layout): ReadonlyArray<string> =>
+  Text.wrap(Invocation.inHelp(text, program), width - indent).map((line) => " ".repeat(indent) + line)
 
 const rows = (entries: ReadonlyArray<Row>, layout: Layout): ReadonlyArray<string> => {
   const cells = Math.min(longestTerm, Math.max(0, ...entries.map(([term]) => Text.width(term))))
@@ -96,14 +105,17 @@ const flagRow = (flag: HelpDoc.FlagDoc): Row => {
   return [names + values, `${describe(description)}${required ? " (required)" : ""}`]
 }
 
+/** Matches a description that names a default, which only an optional argument has. */
+const hasDefault = /\(default: /
+
 const argumentRow = ({ description, name, required, variadic }: HelpDoc.ArgDoc): Row => [
   variadic ? `${name}...` : name,
-  `${describe(description)}${required ? " (required)" : " (optional)"}`
+  `${describe(description)}${required ? " (required)" : hasDefault.test(describe(description)) ? "" : " (optional)"}`
 ]
 
 /** A long command is broken with a backslash at the end of each line, so that a user can paste it. */
 const command = (text: string, layout: Layout): ReadonlyArray<string> => {
-  const lines = Text.wrap(text, layout.width - 6)
+  const lines = Text.wrap(Invocation.inHelp(text, layout.program), layout.width - 6)
   return lines.map(
     (line, index) => (index === 0 ? "  " : "    ") + layout.style.cyan(line) + (index === lines.length - 1 ? "" : " \\")
   )
@@ -124,32 +136,41 @@ const subcommands = (doc: HelpDoc.HelpDoc): ReadonlyArray<Row> =>
   )
 
 /**
- * Renders the help of a command. `width` is the number of cells of the terminal, 80 if it is undefined.
+ * Renders the help of a command.
+ *
+ * - `width`: the number of cells of the terminal, by default 80.
+ * - `program`: how the user runs this program, such as `npx assembly`. The default is `assembly`.
  *
  * @since 0.1.0
  * @category formatting
  */
 export const render = (
   doc: HelpDoc.HelpDoc,
-  options: { readonly width: number | undefined; readonly style?: Style.Style | undefined }
+  options: {
+    readonly width: number | undefined
+    readonly style?: Style.Style | undefined
+    readonly program?: string | undefined
+  }
 ): ReadonlyArray<Style.Line> => {
-  const layout = { width: Math.min(options.width ?? 80, widest), style: options.style ?? Style.plain }
+  const { program = "assembly", style = Style.plain, width = 80 } = options
+  const layout = { width: Math.min(width, widest), style, program }
   const below = subcommands(doc)
   const isGroup = below.length > 0
+  // A group with flags also runs without one of its commands.
+  const usage = doc.usage.replace("<subcommand>", doc.flags.length > 0 ? "[<command>]" : "<command>")
+  const group = (doc.commandPath ?? []).join(" ")
   const lines = [
     ...indented(doc.description, 0, layout),
     "",
-    ...section("USAGE", indented(doc.usage, 2, layout), layout),
+    ...section("USAGE", indented(usage, 2, layout), layout),
     ...section("ARGUMENTS", rows((doc.args ?? []).map(argumentRow), layout), layout),
     ...section("FLAGS", rows(doc.flags.map(flagRow), layout), layout),
     ...section("COMMANDS", rows(below, layout), layout),
     ...section("EXAMPLES", examples(doc.examples ?? [], layout), layout),
-    ...section("ENVIRONMENT", rows(Context.get(doc.annotations, Environment), layout), layout),
+    ...section("ENVIRONMENT", environment(Context.get(doc.annotations, Environment), layout), layout),
     ...section("EXIT CODES", rows(exitCodes, layout), layout),
     ...section("GLOBAL FLAGS", rows((doc.globalFlags ?? []).map(flagRow), layout), layout),
-    ...(isGroup
-      ? indented(`Run ${(doc.commandPath ?? []).join(" ")} <command> --help for the help of a command.`, 0, layout)
-      : [])
+    ...(isGroup ? indented(`Run ${group} <command> --help for the help of a command.`, 0, layout) : [])
   ]
   const end = lines.findLastIndex((line) => line !== "")
   return lines.slice(0, end + 1).map((line) => Style.toLine(line))

@@ -13,6 +13,7 @@ import * as Advice from "./internal/address.ts"
  * - `baseUrl`: ASSEMBLY_BASE_URL. `baseUrl` is undefined if the variable is not a URL.
  * - `proxyOf`: the proxy of the requests to a host: its address without user and password, and the environment variable
  *   that names it.
+ * - `program`: how the user runs this program, such as `npx assembly`. The default is `assembly`.
  *
  * @since 0.1.0
  * @category models
@@ -20,12 +21,14 @@ import * as Advice from "./internal/address.ts"
 export interface Address {
   readonly baseUrl?: URL | undefined
   readonly proxyOf?: ((host: string) => { readonly variable: string; readonly address: string } | undefined) | undefined
+  readonly program?: string | undefined
 }
 
 const Tagged = Schema.Struct({
   _tag: Schema.String,
   code: Schema.optional(Schema.String),
   host: Schema.optional(Schema.String),
+  assemblyId: Schema.optional(Schema.String),
   operation: Schema.optional(Schema.String),
   status: Schema.optional(Schema.Int),
   clockSkew: Schema.optional(Schema.Finite),
@@ -44,22 +47,22 @@ type Tagged = typeof Tagged.Type
 const decode = Schema.decodeUnknownOption(Tagged)
 
 /** What to do about each refusal of the credentials. `host` is the host of ASSEMBLY_BASE_URL. */
-const refusals: Readonly<Record<string, (host: string) => string>> = {
+const refusals: Readonly<Record<string, (host: string, address: Address) => string>> = {
   GET_ACCOUNT_UNKNOWN_AUTH_KEY: (host) => `Check ASSEMBLY_AUTH_KEY: ${host} has no such key.`,
   INVALID_SIGNATURE: (host) => `Check ASSEMBLY_AUTH_SECRET: it is not the secret of ASSEMBLY_AUTH_KEY at ${host}.`,
   TOKEN_INVALID_CREDENTIALS: (host) =>
     `Check ASSEMBLY_AUTH_SECRET: it is not the secret of ASSEMBLY_AUTH_KEY at ${host}.`,
-  INSUFFICIENT_AUTH_SCOPE: () =>
-    "Add the scope to the Auth Key (assembly keys update), or set ASSEMBLY_AUTH_KEY to another key.",
+  INSUFFICIENT_AUTH_SCOPE: (_, address) =>
+    `Add the scope to the Auth Key (${Advice.command(address, "keys update")}), or set ASSEMBLY_AUTH_KEY to another key.`,
   TOKEN_INVALID_SCOPE: () => "Request only scopes that the Auth Key has, or leave out --scope.",
   AUTH_EXPIRED: () => "Set the clock of this machine."
 }
 
-const refused = ({ clockSkew, code = "", ...error }: Tagged, { baseUrl }: Address): string => {
-  const host = error.host ?? baseUrl?.host ?? "this service"
+const refused = ({ clockSkew, code = "", ...error }: Tagged, address: Address): string => {
+  const host = error.host ?? address.baseUrl?.host ?? "this service"
   if (clockSkew !== undefined) return "Set the clock of this machine."
   return Object.hasOwn(refusals, code)
-    ? (refusals[code]?.(host) ?? "")
+    ? (refusals[code]?.(host, address) ?? "")
     : `Check ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET: they belong to ${host}.`
 }
 
@@ -79,14 +82,14 @@ const repeat = (failed: Tagged, address: Address): string => {
 }
 
 /**
- * What to do if `count` variables are not set.
+ * What to do if `count` variables are not set. `program` is how the user runs this program.
  *
  * @since 0.1.0
  * @category constants
  */
-export const missing = (count: number): string => {
+export const missing = (count: number, program?: string): string => {
   const those = count === 1 ? "it" : "them"
-  return `Set ${those} in the environment or in the file .env; assembly emulator prints ${those} for a service on this machine.`
+  return `Set ${those} in the environment or in the file .env; ${Advice.command({ program }, "emulator")} prints ${those} for a service on this machine.`
 }
 
 /** The number of the variables in a configuration error. */
@@ -101,7 +104,7 @@ const tokenRefused = (error: Tagged, address: Address): string =>
   Advice.refused(error, address) ?? "Check --scope: each scope must be a scope of the Auth Key."
 
 const steps: Readonly<Record<string, (error: Tagged, address: Address) => string | undefined>> = {
-  ConfigError: ({ cause }) => missing(countOf(cause)),
+  ConfigError: ({ cause }, { program }) => missing(countOf(cause), program),
   AuthenticationFailed: refused,
   WrongCredentials: refused,
   ScopeNotGranted: refused,
@@ -124,6 +127,9 @@ const steps: Readonly<Record<string, (error: Tagged, address: Address) => string
       : `${repair}, or name another folder with --journal.`
   },
   UploadFailed: repeat,
+  UnknownTemplate: (_, address) => `${Advice.command(address, "templates list")} shows the Templates.`,
+  StillRunning: ({ assemblyId = "" }, address) => `${Advice.command(address, `wait ${assemblyId}`)} waits for its end.`,
+  NotCanceled: ({ assemblyId = "" }, address) => `${Advice.command(address, `get ${assemblyId}`)} shows its state.`,
   NotDeleted: ({ cause }, address) => fromError(cause, address),
   NotAllCompleted: ({ causes = [] }, address) => fromError(causes[0], address)
 }
@@ -157,7 +163,7 @@ export const isOfSettings = (error: unknown): boolean =>
 
 /**
  * The next step after an error, as one sentence. The result is undefined if the error itself says what to do. `address`
- * has ASSEMBLY_BASE_URL and the proxy.
+ * has ASSEMBLY_BASE_URL, the proxy, and how the user runs this program.
  *
  * @since 0.1.0
  * @category getters

@@ -81,15 +81,6 @@ export const error = (text: string): Effect.Effect<void> => Console.error(inTerm
 export const hint = (text: string): Effect.Effect<void> => Console.error(inTerminal(Printable.escape(text)))
 
 /**
- * Writes a hint for a person at a terminal. If the standard error is a file or a pipe, nothing is written.
- *
- * @since 0.1.0
- * @category output
- */
-export const hintAtTerminal = (text: string): Effect.Effect<void> =>
-  Effect.suspend(() => (process.stderr.isTTY ? hint(text) : Effect.void))
-
-/**
  * Writes the line for a Ctrl-C that arrives before the command has begun its work.
  *
  * @since 0.1.0

@@ -15,6 +15,7 @@ import { assembly } from "./commands/assembly.ts"
 import * as DotEnv from "./DotEnv.ts"
 import * as HelpText from "./HelpText.ts"
 import { currentAddress } from "./internal/currentAddress.ts"
+import * as Invocation from "./internal/invocation.ts"
 import * as Output from "./Output.ts"
 
 /**
@@ -29,7 +30,8 @@ const loadErrors = Effect.promise(async () => {
 const reportInvocation = Effect.fnUntraced(function* ({ commandPath, errors }: CliOutput.Presenter.InvalidInvocation) {
   const { ErrorLine } = yield* loadErrors
   for (const line of new Set(errors.map((error) => ErrorLine.fromError(error)))) yield* Output.error(line)
-  yield* Output.hint(`See: ${commandPath.join(" ")} --help`)
+  const [, ...path] = commandPath
+  yield* Output.hint(`See: ${yield* Invocation.command([...path, "--help"].join(" "))}`)
 })
 
 /** Presents the help in lines that fit the terminal, and a wrong invocation in one line, without the help. */
@@ -39,8 +41,8 @@ const presenter = Effect.map(Terminal.Terminal, (terminal): CliOutput.Presenter 
       case "InvalidInvocation":
         return reportInvocation(event)
       case "Help":
-        return Output.layout.pipe(
-          Effect.flatMap((layout) => Output.report(HelpText.render(event.helpDoc, layout))),
+        return Effect.all([Output.layout, Invocation.Program]).pipe(
+          Effect.flatMap(([layout, program]) => Output.report(HelpText.render(event.helpDoc, { ...layout, program }))),
           Effect.provideService(Terminal.Terminal, terminal)
         )
       default:

@@ -87,11 +87,11 @@ const chartsOf = (statistics: AssemblyStatistics.Statistics, axis: TimeAxis.Time
         .map(({ count, key, name }) => ({ name, tone: key, values: values(count) }))
     },
     {
-      title: "Uploaded",
+      title: "Received",
       unit: "Size",
       base: 1024,
       format: Format.bytes,
-      parts: [{ name: "Uploaded", tone: "bytes", values: values((bucket) => bucket.total_num_uploaded_bytes) }]
+      parts: [{ name: "Received", tone: "bytes", values: values((bucket) => bucket.total_num_uploaded_bytes) }]
     }
   ]
 }

@@ -52,11 +52,11 @@ export const totals = (statistics: AssemblyStatistics.Statistics): ReadonlyArray
       ? []
       : [{ name: `  ${outcome.name.toLowerCase()}`, value: Format.count(count) }]
   }),
-  { name: "Uploaded", value: Format.bytes(statistics.totalBytesUploaded) },
-  { name: "Files processed", value: Format.count(statistics.totalFilesProcessed) },
-  { name: "Bytes processed", value: Format.bytes(statistics.totalBytesProcessed) },
-  { name: "Files produced", value: Format.count(statistics.totalOutputFilesProcessed) },
-  { name: "Bytes produced", value: Format.bytes(statistics.totalOutputBytesProcessed) },
+  { name: "Received", value: Format.bytes(statistics.totalBytesUploaded) },
+  { name: "Results", value: Format.count(statistics.totalOutputFilesProcessed) },
+  { name: "Result bytes", value: Format.bytes(statistics.totalOutputBytesProcessed) },
+  { name: "Processed files", value: Format.count(statistics.totalFilesProcessed) },
+  { name: "Processed bytes", value: Format.bytes(statistics.totalBytesProcessed) },
   { name: "Usage", value: Format.bytes(statistics.totalUsage) },
   { name: "Time uploading", value: seconds(statistics.totalUploadDuration) },
   { name: "Time in queue", value: seconds(statistics.totalLiveQueueDuration) },
@@ -89,7 +89,7 @@ export const tables = (statistics: AssemblyStatistics.Statistics, options?: Opti
 const colours = { completed: "green", failed: "red", canceled: "yellow", unfinished: "cyan" } as const
 
 /**
- * Renders the number of Assemblies of each outcome and the uploaded bytes over time. All charts have the same time
+ * Renders the number of Assemblies of each outcome and the received bytes over time. All charts have the same time
  * axis.
  *
  * @since 0.1.0
@@ -107,7 +107,7 @@ export const charts = (statistics: AssemblyStatistics.Statistics, options: Optio
       colour: colours[key]
     })),
     {
-      title: "Uploaded",
+      title: "Received",
       points: Outcomes.points(statistics, (bucket) => bucket.total_num_uploaded_bytes),
       format: Format.bytes,
       colour: "cyan"

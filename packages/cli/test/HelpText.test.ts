@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stdio from "effect/Stdio"
 import * as TestConsole from "effect/testing/TestConsole"
+import * as Invocation from "../src/internal/invocation.ts"
 import * as Screen from "./support/screen.ts"
 
 /** The help of a command in a terminal of this width. */
@@ -22,6 +23,10 @@ const help = (path: ReadonlyArray<string>, columns: number) =>
     return String((yield* TestConsole.logLines).at(-1))
   }).pipe(Effect.provide(Layer.merge(TestConsole.layer, NodeServices.layer)))
 
+/** The help in the words of a user who runs the program as `program`. */
+const helpFor = (program: string, path: ReadonlyArray<string>) =>
+  Effect.provideService(help(path, 80), Invocation.Program, program)
+
 type Path = ReadonlyArray<string>
 
 const below = (command: Command.Command.Any, path: Path): ReadonlyArray<readonly [Path, Command.Command.Any]> => [
@@ -33,6 +38,26 @@ const below = (command: Command.Command.Any, path: Path): ReadonlyArray<readonly
 const everyCommand = Effect.map(assembly(["--completions"]), (root) => below(root, []))
 
 describe("the help", () => {
+  it.effect("has the same words for every flag, and says what a value is", () =>
+    Effect.gen(function* () {
+      const said = new Map<string, string>()
+      for (const [path] of yield* everyCommand) {
+        const text = yield* help(path, 80)
+        expect(text, path.join(" ")).not.toMatch(/^ +(?:-\S, )?--\S+ string\b/m)
+        expect(text, path.join(" ")).not.toMatch(/subcommand|\(the default\)|\(default: [^)]*\) \(optional\)/)
+        for (const [, flag = "", value = ""] of text.matchAll(
+          /^ {2}--(region|template|step|scope|page|page-size|since) (\S+)/gm
+        )) {
+          expect(value, `${path.join(" ")} --${flag}`).toBe(said.get(flag) ?? value)
+          said.set(flag, value)
+        }
+      }
+      expect(said.size).toBe(7)
+      expect(yield* help(["uploads"], 80)).toContain("\n  assembly uploads [<command>] [flags]\n")
+      expect(yield* help(["keys"], 80)).toContain("\n  assembly keys <command> [flags]\n")
+    })
+  )
+
   it.effect("names the values of every flag that has a choice", () =>
     Effect.gen(function* () {
       for (const [path] of yield* everyCommand) {
@@ -70,15 +95,39 @@ describe("the help", () => {
     })
   )
 
+  it.effect("shows commands that the user can paste", () =>
+    Effect.gen(function* () {
+      const group = yield* helpFor("npx assembly", ["keys"])
+      expect(group).toMatch(/\nUSAGE\n {2}npx assembly keys /)
+      expect(group).toMatch(/\n {2}npx assembly keys list\n/)
+      expect(group).toMatch(/\nRun npx assembly keys <command> --help for the help of a command\.$/)
+      for (const [path] of yield* everyCommand) {
+        const text = yield* helpFor("npx assembly", path)
+        const others = text.replaceAll(/\s+(?:\\\s+)?/g, " ").replaceAll("npx assembly", "")
+        expect(others, path.join(" ")).not.toMatch(/(?<![\w./-])assembly (?:[a-z<[]|--)/)
+      }
+    })
+  )
+
+  it.effect("says once that the file .env may set the variables", () =>
+    Effect.gen(function* () {
+      for (const [path] of yield* everyCommand) {
+        const [, variables = ""] = /\nENVIRONMENT\n([^]*?)\n\n/.exec(yield* help(path, 80)) ?? []
+        const said = variables.replaceAll(/\s+/g, " ")
+        expect(said.split("file .env").length - 1, path.join(" ")).toBe(variables === "" ? 0 : 1)
+      }
+    })
+  )
+
   it.effect("marks what is required, and names the variables of the command", () =>
     Effect.gen(function* () {
       const upload = yield* help(["upload"], 80)
       expect(upload).toMatch(/\n {2}paths\.\.\. +The files,[^]*?standard input \(required\)\n/)
       expect(upload).toMatch(/\nENVIRONMENT\n {2}ASSEMBLY_BASE_URL +The address .*\n.*\(required\)\n/)
       const statistics = yield* help(["queues", "stats"], 80)
-      expect(statistics).toMatch(/--region string +.*\(required\)\n/)
+      expect(statistics).toMatch(/--region region +.*\(required\)\n/)
       const keys = yield* help(["keys", "create"], 80)
-      expect(keys).toMatch(/--scope string +[^]*?\(required\)\n {2}--description/)
+      expect(keys).toMatch(/--scope scope +[^]*?\(required\)\n {2}--description/)
       for (const path of [
         ["list"],
         ["templates", "list"],

@@ -4,6 +4,8 @@ import * as CommandError from "@assembly-effect/cli/CommandError"
 import * as ExitCode from "@assembly-effect/cli/ExitCode"
 import * as ErrorLine from "@assembly-effect/cli/ErrorLine"
 import * as NextStep from "@assembly-effect/cli/NextStep"
+import { NotCanceled } from "@assembly-effect/cli/commands/cancel"
+import { StillRunning } from "@assembly-effect/cli/commands/results"
 import { describe, expect, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 
@@ -124,6 +126,21 @@ describe("NextStep.fromError", () => {
       host: "tus.example.com"
     })
     expect(NextStep.fromError(error, { baseUrl })).toBe("Check the network: no service listens at tus.example.com.")
+  })
+})
+
+describe("NextStep.fromError for a user of npx", () => {
+  it.each<[unknown, string]>([
+    [
+      refused("INSUFFICIENT_AUTH_SCOPE"),
+      "Add the scope to the Auth Key (npx assembly keys update), or set ASSEMBLY_AUTH_KEY to another key."
+    ],
+    [new CommandError.UnknownTemplate({ template: "x" }), "npx assembly templates list shows the Templates."],
+    [new StillRunning({ assemblyId: "5a5a" }), "npx assembly wait 5a5a waits for its end."],
+    [new NotCanceled({ assemblyId: "5a5a" }), "npx assembly get 5a5a shows its state."]
+  ])("names the program as the user does: %o", (error, step) => {
+    expect(NextStep.fromError(error, { baseUrl, program: "npx assembly" })).toBe(step)
+    expect(NextStep.fromError(error, { baseUrl })).toBe(step.replace("npx ", ""))
   })
 })
 

@@ -29,7 +29,7 @@ describe("StatisticsPage.svg", () => {
   const svg = StatisticsPage.svg(found, options)
 
   it("has bars of one calendar step in every chart, axes with units, and an end that stays true in a saved report", () => {
-    expect(svg.match(/>[A-Z]\w+ per [^<]*</g)).toEqual([">Assemblies per hour<", ">Uploaded per hour<"])
+    expect(svg.match(/>[A-Z]\w+ per [^<]*</g)).toEqual([">Assemblies per hour<", ">Received per hour<"])
     expect(svg).not.toContain(">now<")
     expect(svg.match(/>Jan 1</g)).toHaveLength(2)
     expect(svg).toMatch(/>Dec 26<.*>time \(UTC\)<.*>Assemblies</s)
@@ -101,7 +101,7 @@ describe("StatisticsPage.html", () => {
       "<p>Assemblies without a Template in region eu-west-1, 2025-12-25 12:00 to 2026-01-01 12:00 UTC</p>"
     )
     expect(html.match(/<svg [^>]*class="(?:wide|narrow)"/g)).toHaveLength(2)
-    expect(html).toContain("<tr><td>Uploaded</td><td>2.0 MiB</td></tr>")
+    expect(html).toContain("<tr><td>Received</td><td>2.0 MiB</td></tr>")
     expect(html).toContain("<tr><td>NO_<wbr>COUNTRY</td><td>1</td></tr>")
     expect(html.replaceAll("http://www.w3.org/2000/svg", "")).not.toMatch(/https?:|url\(|<script|href/)
   })

@@ -10,6 +10,7 @@ import { get } from "@assembly-effect/cli/commands/get"
 import { list } from "@assembly-effect/cli/commands/list"
 import { replay } from "@assembly-effect/cli/commands/replay"
 import { results } from "@assembly-effect/cli/commands/results"
+import { upload } from "@assembly-effect/cli/commands/upload"
 import { wait } from "@assembly-effect/cli/commands/wait"
 import { watch } from "@assembly-effect/cli/commands/watch"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
@@ -77,7 +78,7 @@ layer(services, { excludeTestServices: true })("the commands of one Assembly", (
       const text = yield* printed(Service.run(get, [id]))
       expect(text).toMatch(new RegExp(`^Assembly +${id}$`, "m"))
       expect(text).toMatch(/^State +completed$/m)
-      expect(text).toMatch(/^Uploads +2 of 2$/m)
+      expect(text).toMatch(/^Files +2 of 2$/m)
       expect(text).toMatch(/^stored +a\.txt +16 B +text\/plain +[0-9a-f]{32}$/m)
       const json: unknown = JSON.parse(yield* printed(Service.run(get, ["--json", id])))
       expect(json).toMatchObject({ assembly_id: id, ok: "ASSEMBLY_COMPLETED" })
@@ -126,7 +127,7 @@ layer(services, { excludeTestServices: true })("the commands of one Assembly", (
       yield* Assemblies.cancel(id)
       expect(yield* Fiber.join(watching)).toMatchObject({ _tag: "AssemblyCanceled" })
       const [first, last, ...others] = yield* lines
-      expect(first).toMatch(/^\d\d:\d\d:\d\d {2}uploading, 0 of 1 files, 0 B$/)
+      expect(first).toMatch(/^\d\d:\d\d:\d\d {2}uploading, 0 of 1 files, 0 B received$/)
       expect(last).toMatch(/^\d\d:\d\d:\d\d {2}canceled$/)
       expect(others).toEqual([])
     })
@@ -154,6 +155,39 @@ layer(services, { excludeTestServices: true })("the commands of one Assembly", (
       expect(replayed).not.toBe(id)
       const status = yield* Assemblies.get(Assembly.AssemblyId.make(replayed))
       expect(Object.keys(status.results ?? {})).toContain("hashed")
+    })
+  )
+
+  it.effect("upload and replay take fields as pairs and from a file, and no field from both", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      const file = `${folder}/fields.json`
+      yield* fs.writeFileString(file, JSON.stringify({ year: 2026, tags: ["a"] }))
+      yield* fs.writeFileString(`${folder}/a.txt`, "hello")
+      const { assembly_id: id } = yield* uploaded
+      const text = yield* printed(Service.run(replay, ["--fields", "a=b", "--fields-file", file, "--wait", id]))
+      const [, replayed = ""] = /^replayed as ([0-9a-f]{32})\n/.exec(text) ?? []
+      const fieldsOf = ({ fields }: Assembly.Status) => fields
+      expect(fieldsOf(yield* Assemblies.get(Assembly.AssemblyId.make(replayed)))).toEqual({
+        year: 2026,
+        tags: ["a"],
+        a: "b"
+      })
+
+      const files = [`${folder}/a.txt`, "--journal", `${folder}/journal`]
+      const sent = yield* printed(Service.run(upload, ["--fields-file", file, "--fields", "a=b", ...files]))
+      const [, created = ""] = /Assembly ([0-9a-f]{32})/.exec(sent) ?? []
+      expect(fieldsOf(yield* Assemblies.get(Assembly.AssemblyId.make(created)))).toEqual({
+        year: 2026,
+        tags: ["a"],
+        a: "b"
+      })
+
+      const twice = ["--fields", "year=2025", "--fields-file", file]
+      const refusal = { _tag: "InvalidDocument", message: `${file}: the field year has another value in --fields` }
+      expect(yield* Effect.flip(Service.run(replay, [...twice, id]))).toMatchObject(refusal)
+      expect(yield* Effect.flip(Service.run(upload, [...twice, ...files]))).toMatchObject(refusal)
     })
   )
 

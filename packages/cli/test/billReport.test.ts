@@ -9,6 +9,7 @@ const bill: Bill.Bill = {
   currency: "USD",
   account_id: 7,
   bytes_in: 3 * 1024 ** 2,
+  bytes_out: 5 * 1024 ** 2,
   plan: { name: "large", price_per_gigabyte: 1, max_jobs: 20 },
   robots: {
     "/image/resize": { steps: 1234, bytes_in: 1024, bytes_out: 512 },
@@ -19,10 +20,11 @@ const bill: Bill.Bill = {
 describe("BillReport.render", () => {
   it("has words instead of the names of fields, units, and the sums of the robots", () => {
     expect(BillReport.render(bill, "2026-01")).toEqual([
-      "Month     2026-01",
-      "Total     12.50 USD",
-      "Plan      large, price per gigabyte 1.00 USD, max jobs 20",
-      "Bytes in  3.0 MiB",
+      "Month         2026-01",
+      "Total         12.50 USD",
+      "Plan          large, price per gigabyte 1.00 USD, max jobs 20",
+      "Received      3.0 MiB",
+      "Result bytes  5.0 MiB",
       "",
       "Robot          Steps  Bytes in  Bytes out",
       "─────────────────────────────────────────",

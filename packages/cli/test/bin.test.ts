@@ -33,6 +33,25 @@ const modulesOf = (...args: ReadonlyArray<string>) =>
     )
   })
 
+it("prints commands as the user has typed them", async () => {
+  const stderrOf = async (env: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) => {
+    const child = spawn(process.execPath, [bin, ...args], {
+      env: { NO_COLOR: "1", ...env },
+      stdio: ["ignore", "ignore", "pipe"]
+    })
+    return text(child.stderr)
+  }
+  const npx = {
+    npm_execpath: "/usr/lib/node_modules/npm/bin/npm-cli.js",
+    npm_command: "exec",
+    npm_lifecycle_event: "npx",
+    npm_lifecycle_script: "'assembly'"
+  }
+  expect(await stderrOf(npx, "get")).toMatch(/\nSee: npx assembly get --help\n$/)
+  expect(await stderrOf(npx, "list")).toContain("; npx assembly emulator prints them for")
+  expect(await stderrOf({}, "get")).toMatch(/\nSee: assembly get --help\n$/)
+})
+
 it("prints its version", async () => {
   const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
     version: string

@@ -124,13 +124,13 @@ describe("assembly stats", () => {
       })
       const text = yield* output
       expect(text).toMatch(/^Assemblies +3$/m)
-      expect(text).toMatch(/^Uploaded +2\.0 MiB$/m)
+      expect(text).toMatch(/^Received +2\.0 MiB$/m)
       expect(text).toMatch(/^NO_COUNTRY +1$/m)
       expect(text).toMatch(/^ {2}failed +1$/m)
       expect(text).toMatch(/^Completed per hour \(UTC\)\n +2 │ +█+$/m)
       expect(text).toMatch(/^Failed per hour \(UTC\)\n +1 │ +█+$/m)
       expect(text).toMatch(/^Canceled or aborted: none$/m)
-      expect(text).toMatch(/^Uploaded per hour \(UTC\)\n2\.0 MiB │ +█+$/m)
+      expect(text).toMatch(/^Received per hour \(UTC\)\n2\.0 MiB │ +█+$/m)
     })
   )
 

@@ -66,7 +66,8 @@ layer(NodeServices.layer, { excludeTestServices: true })("completions", (it) => 
           "assembly upload --steps zz",
           "assembly templates create thumbnails zz",
           "assembly credentials create x --type s3 --content zz",
-          "assembly replay --fields zz"
+          "assembly upload --fields-file zz",
+          "assembly replay --fields-file zz"
         ]) {
           expect(files(at(line)), line).toEqual(all)
         }

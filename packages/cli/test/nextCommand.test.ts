@@ -1,21 +1,55 @@
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import { expect, it } from "@effect/vitest"
+import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
+import * as Effect from "effect/Effect"
+import * as TestConsole from "effect/testing/TestConsole"
+import * as Invocation from "../src/internal/invocation.ts"
 import * as NextCommand from "../src/internal/nextCommand.ts"
 
 const id = "a".repeat(32)
 const stored = { stored: [{ ssl_url: "https://example.com/a" }] }
 
 it.each<readonly [string, Omit<Assembly.Status, "assembly_id">, string | undefined]>([
-  ["runs", { ok: "ASSEMBLY_EXECUTING", results: stored }, `assembly wait ${id}`],
-  ["has results", { ok: "ASSEMBLY_COMPLETED", results: stored }, `assembly results download ${id} -o results`],
+  ["runs", { ok: "ASSEMBLY_EXECUTING", results: stored }, `wait ${id}`],
+  ["has results", { ok: "ASSEMBLY_COMPLETED", results: stored }, `results download ${id} -o results`],
   ["exports nothing", { ok: "ASSEMBLY_COMPLETED", results: { hashed: [{ name: "a" }] } }, undefined],
   [
     "has only uploads",
     { ok: "ASSEMBLY_COMPLETED", results: { ":original": [{ ssl_url: "https://a.b/c" }] } },
     undefined
   ],
-  ["has failed", { error: "X", results: stored }, `correct the cause, then assembly replay ${id}`],
+  ["has failed", { error: "X", results: stored }, `replay ${id}`],
   ["was canceled", { ok: "ASSEMBLY_CANCELED" }, undefined]
 ])("names the next command for an Assembly that %s", (_, status, next) => {
-  expect(NextCommand.ofStatus({ assembly_id: id, ...status } as Assembly.Status)).toBe(next)
+  expect(NextCommand.ofStatus({ assembly_id: id, ...status } as Assembly.Status)?.args).toBe(next)
 })
+
+/** What is written after a command, on a standard error of this width. */
+const written = (step: NextCommand.Step, columns: number | undefined, canAnimate: boolean, program?: string) =>
+  Effect.gen(function* () {
+    const { stderr } = process
+    const before = stderr.columns
+    Object.assign(stderr, { columns })
+    const suggested = NextCommand.suggest(step).pipe(
+      Effect.provideService(TerminalCapabilities.TerminalCapabilities, {
+        canAnimate,
+        canColor: false,
+        canPrompt: false
+      }),
+      Effect.ensuring(Effect.sync(() => Object.assign(stderr, { columns: before })))
+    )
+    yield* program === undefined ? suggested : Effect.provideService(suggested, Invocation.Program, program)
+    return yield* TestConsole.errorLines
+  })
+
+it.effect("says what is next at a terminal only, in the words of the user", () =>
+  Effect.gen(function* () {
+    const first = ["Next: assembly wait 1"]
+    expect(yield* written({ args: "wait 1" }, 80, true)).toEqual(first)
+    const both = [...first, "Next: correct the cause, then npx assembly replay 1"]
+    expect(yield* written({ first: "correct the cause", args: "replay 1" }, 80, true, "npx assembly")).toEqual(both)
+    // A file or a pipe has no columns, and a person does not read it.
+    expect(yield* written({ args: "wait 1" }, undefined, true)).toEqual(both)
+    expect(yield* written({ args: "wait 1" }, 80, false)).toEqual(both)
+  }).pipe(Effect.provide(TestConsole.layer))
+)

@@ -21,6 +21,8 @@ const run = Effect.fnUntraced(function* (args: ReadonlyArray<string>, signal?: N
   const { baseUrl, credentials } = yield* Emulator.Emulator
   const env = {
     ...process.env,
+    // The program prints commands as a user of npm or pnpm types them. The tests may run in a script of both.
+    npm_execpath: "",
     ASSEMBLY_BASE_URL: baseUrl,
     ASSEMBLY_AUTH_KEY: credentials.key,
     ASSEMBLY_AUTH_SECRET: Redacted.value(credentials.secret)

@@ -33,7 +33,7 @@ layer(live, { excludeTestServices: true })("assembly upload", (it) => {
       expect(stdout).not.toContain("%")
       expect(stderr).toMatch(/\n2 files: 100% \(8 B of 8 B\), /)
       // Only a person at a terminal needs the next step.
-      expect(stderr).not.toContain("See the results again")
+      expect(stderr).not.toContain("Next: ")
     })
   )
 

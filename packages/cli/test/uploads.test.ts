@@ -70,7 +70,7 @@ layer(live, { excludeTestServices: true })("assembly uploads", (it) => {
         "Files     it's a.bin",
         `Assembly  ${id}`,
         "State     uploading",
-        expect.stringMatching(/^Stored {4}[\d.]+ \w+ of 390\.6 KiB$/),
+        expect.stringMatching(/^Received {2}[\d.]+ \w+ of 390\.6 KiB$/),
         expect.stringMatching(/^Age {7}\d+s$/),
         `Continue  cd ${folder} && assembly upload --limit-rate 200k --fields 'a=b c' 'it'\\''s a.bin'`
       ])
@@ -107,7 +107,7 @@ layer(live, { excludeTestServices: true })("assembly uploads", (it) => {
       yield* faults.clear
       expect(code).toBe(0)
       expect(stdout).toContain(
-        `Assembly  ${id}\nState     not known: no answer within 5 seconds\nStored    – of 390.6 KiB\n`
+        `Assembly  ${id}\nState     not known: no answer within 5 seconds\nReceived  – of 390.6 KiB\n`
       )
       const cannot = yield* Effect.andThen(
         faults.inject(Faults.Fault.Refuse({ method: "DELETE", times: 1000, status: 400 })),

@@ -38,8 +38,8 @@ it.effect("prints the first, the newest and the last of many changes, at most on
       0
     )
     expect(lines.map((line) => line.slice(10))).toEqual([
-      "uploading, 0 of 50 files, 10 B",
-      "uploading, 49 of 50 files, 10 B",
+      "uploading, 0 of 50 files, 10 B received",
+      "uploading, 49 of 50 files, 10 B received",
       "completed"
     ])
   })
@@ -48,7 +48,7 @@ it.effect("prints the first, the newest and the last of many changes, at most on
 it.effect("prints no line twice", () =>
   Effect.gen(function* () {
     const lines = yield* printed([uploading(1), uploading(2), uploading(1), uploading(1), uploading(1)], 0)
-    expect(lines.map((line) => line.slice(10))).toEqual(["uploading, 1 of 50 files, 10 B", "completed"])
+    expect(lines.map((line) => line.slice(10))).toEqual(["uploading, 1 of 50 files, 10 B received", "completed"])
   })
 )
 
@@ -56,6 +56,6 @@ it.effect("breaks a line between words in a narrow terminal", () =>
   Effect.gen(function* () {
     const [first = ""] = yield* printed([uploading(1)], 30)
     for (const line of first.split("\n")) expect(line.length).toBeLessThanOrEqual(30)
-    expect(first.replace("\n", " ")).toContain("uploading, 1 of 50 files, 10 B")
+    expect(first.replace("\n", " ")).toContain("uploading, 1 of 50 files, 10 B received")
   })
 )

@@ -412,6 +412,33 @@ export const cliRead: ReadonlyArray<Mutant> = [
     ]
   ),
   ...changes(
+    "packages/cli/src/internal/invocation.ts",
+    ["invocation"],
+    [
+      {
+        name: "a program of npx is taken for a program in the path",
+        find: `if (npm.test(manager)) return ofNpm(started)`,
+        replace: `if (npm.test(manager)) return installed`
+      },
+      {
+        name: "a script that runs another program is taken for assembly",
+        find: `if (isScript && !runsByName.test(script)) return installed`,
+        replace: `if (isScript && runsByName.test("")) return installed`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/fields.ts",
+    ["assemblies"],
+    [
+      {
+        name: "a field of --fields replaces the field of the file",
+        find: `Object.hasOwn(ofFile.value, key)`,
+        replace: `Object.hasOwn(ofFile.value, "")`
+      }
+    ]
+  ),
+  ...changes(
     "packages/cli/src/NextStep.ts",
     ["NextStep"],
     [

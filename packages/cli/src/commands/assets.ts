@@ -45,6 +45,7 @@ const list = Command.make(
       Flag.withDefault(100)
     ),
     cursor: Flag.String("cursor").pipe(
+      Flag.withMetavar("cursor"),
       Flag.withDescription("The cursor that the previous page printed (default: the first page)"),
       Flag.withSchema(DamEntries.Cursor),
       Flag.optional
@@ -92,6 +93,7 @@ const get = Command.make(
       Argument.withSchema(Identifier.AssetId)
     ),
     versionId: Flag.String("version-id").pipe(
+      Flag.withMetavar("id"),
       Flag.withDescription("An older version of the asset (default: the current version)"),
       Flag.withSchema(Identifier.VersionId),
       Flag.optional
@@ -145,6 +147,7 @@ const moveMany = Command.make(
   {
     assetIds,
     folder: Flag.String("folder").pipe(
+      Flag.withMetavar("id"),
       Flag.withDescription(
         "The id of the folder to move to, which assembly move --json prints for an asset; required without --root"
       ),

@@ -5,13 +5,13 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { assemblyIds } from "../internal/assemblyId.ts"
 import * as AssemblyState from "../internal/assemblyState.ts"
-import { jsonFlag } from "../internal/flags.ts"
+import { statusesFlag } from "../internal/flags.ts"
 import * as Output from "../Output.ts"
 
 /** The service accepted the request, but the Assembly is still running. */
 export class NotCanceled extends Schema.TaggedError<NotCanceled>()("NotCanceled", { assemblyId: Schema.String }) {
   override get message() {
-    return `the Assembly ${this.assemblyId} is still running; assembly get ${this.assemblyId} shows its state`
+    return `the Assembly ${this.assemblyId} is still running`
   }
 }
 
@@ -23,7 +23,7 @@ const sentence = (status: Assembly.Status): string =>
 /** `assembly cancel`: stops Assemblies. */
 export const cancel = Command.make(
   "cancel",
-  { assemblyIds, json: jsonFlag },
+  { assemblyIds, json: statusesFlag },
   Effect.fnUntraced(function* ({ assemblyIds: ids, json }) {
     yield* Effect.forEach(
       ids,
@@ -42,7 +42,7 @@ export const cancel = Command.make(
   Command.withExamples([
     { command: "assembly cancel <assemblyId>", description: "Cancel an Assembly" },
     {
-      command: "assembly list --type uploading --json --all | jq -r .id | xargs assembly cancel",
+      command: "assembly list --type uploading --json --all | jq -r .id | xargs -r assembly cancel",
       description: "Cancel all Assemblies that wait for files"
     }
   ])

@@ -14,10 +14,10 @@ type PathType = "file" | "directory" | "either"
  * includes its dashes.
  */
 export const paths: Readonly<Record<string, Readonly<Record<string, PathType>>>> = {
-  "assembly upload": { paths: "either", "--steps": "file", "--journal": "directory" },
+  "assembly upload": { paths: "either", "--steps": "file", "--fields-file": "file", "--journal": "directory" },
   "assembly uploads": { "--journal": "directory" },
   "assembly uploads forget": { "--journal": "directory" },
-  "assembly replay": { "--steps": "file", "--fields": "file" },
+  "assembly replay": { "--steps": "file", "--fields-file": "file" },
   "assembly templates create": { file: "file" },
   "assembly templates update": { "--file": "file" },
   "assembly credentials create": { "--content": "file" },

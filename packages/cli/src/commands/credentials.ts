@@ -144,7 +144,10 @@ const create = Command.make(
   "create",
   {
     name: Argument.String("name").pipe(Argument.withDescription("The name that Templates use")),
-    type: Flag.String("type").pipe(Flag.withDescription("The type; assembly credentials types lists all")),
+    type: Flag.String("type").pipe(
+      Flag.withMetavar("type"),
+      Flag.withDescription("The type; assembly credentials types lists all")
+    ),
     content: contentFlag,
     json: jsonFlag
   },
@@ -187,8 +190,8 @@ const update = Command.make(
   "update",
   {
     id,
-    name: Flag.String("name").pipe(Flag.withDescription("The new name"), Flag.optional),
-    type: Flag.String("type").pipe(Flag.withDescription("The new type"), Flag.optional),
+    name: Flag.String("name").pipe(Flag.withMetavar("name"), Flag.withDescription("The new name"), Flag.optional),
+    type: Flag.String("type").pipe(Flag.withMetavar("type"), Flag.withDescription("The new type"), Flag.optional),
     content: Flag.optional(contentFlag),
     json: jsonFlag
   },

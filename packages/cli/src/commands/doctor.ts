@@ -30,6 +30,7 @@ import * as Format from "../Format.ts"
 import * as Address from "../internal/address.ts"
 import { currentAddress } from "../internal/currentAddress.ts"
 import * as Health from "../internal/health.ts"
+import * as Invocation from "../internal/invocation.ts"
 import * as NextStep from "../NextStep.ts"
 import * as Output from "../Output.ts"
 import { switchFlag } from "../internal/flags.ts"
@@ -117,7 +118,7 @@ const settings = Effect.gen(function* () {
     return Health.bad(
       "settings",
       `${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} not set`,
-      NextStep.missing(missing.length),
+      NextStep.missing(missing.length, yield* Invocation.Program),
       usage
     )
   }
@@ -208,15 +209,15 @@ interface Reading {
 }
 
 /** Returns one finding for each problem, with all scopes whose requests failed with this problem. */
-const unknownScopes = (found: ReadonlyArray<Reading>, host: string | undefined): ReadonlyArray<Health.Finding> => {
+const unknownScopes = (found: ReadonlyArray<Reading>, way: Address.Address): ReadonlyArray<Health.Finding> => {
   const problems = found.flatMap(({ access, scope }) =>
-    typeof access === "string" ? [] : [{ scope, problem: problemOf(access, host) }]
+    typeof access === "string" ? [] : [{ scope, problem: problemOf(access, way.baseUrl?.host) }]
   )
   return [...Map.groupBy(problems, ({ problem }) => problem)].map(([problem, scopes]) =>
     Health.note(
       "scopes",
       `not known: ${scopes.map(({ scope }) => scope).join(", ")}`,
-      `${problem}. Run assembly doctor again later.`
+      `${problem}. Run ${Address.command(way, "doctor")} again later.`
     )
   )
 }
@@ -235,7 +236,7 @@ const credentials = Effect.fnUntraced(function* (way: Address.Address) {
   const [granted, missing] = [scopes("granted"), scopes("missing")]
   const [first] = found
   if (granted.length + missing.length === 0) {
-    return [broken("credentials", first?.access, way, "Run assembly doctor again later.")]
+    return [broken("credentials", first?.access, way, `Run ${Address.command(way, "doctor")} again later.`)]
   }
   return [
     Health.good("credentials", "the service accepts the Auth Key"),
@@ -246,10 +247,10 @@ const credentials = Effect.fnUntraced(function* (way: Address.Address) {
           Health.note(
             "scopes",
             `not granted: ${missing.join(", ")}`,
-            "If a command needs one: assembly keys update --scope … replaces the scopes of a key."
+            `If a command needs one: ${Address.command(way, "keys update --scope …")} replaces the scopes of a key.`
           )
         ]),
-    ...unknownScopes(found, way.baseUrl?.host)
+    ...unknownScopes(found, way)
   ]
 })
 
@@ -292,11 +293,11 @@ const uploadsHere = Effect.fnUntraced(function* (baseUrl: string, way: Address.A
     Effect.catch((error) =>
       Effect.succeed([
         ExitCode.fromError(error) === network
-          ? broken("uploads", error, way, "assembly doctor --no-upload skips this check.")
+          ? broken("uploads", error, way, `${Address.command(way, "doctor --no-upload")} skips this check.`)
           : Health.note(
               "uploads",
               `not known: ${problemOf(error, way.baseUrl?.host)}`,
-              "assembly doctor --upload creates an Assembly, asks the server of its uploads, and cancels it."
+              `${Address.command(way, "doctor --upload")} creates an Assembly, asks the server of its uploads, and cancels it.`
             )
       ])
     )
@@ -312,7 +313,7 @@ const uploadsOfAssembly = Effect.fnUntraced(function* (way: Address.Address) {
   if (Result.isFailure(created)) {
     const { failure } = created
     if (failure._tag !== "AuthenticationFailed") {
-      return [broken("uploads", failure, way, "assembly doctor --no-upload skips this check.")]
+      return [broken("uploads", failure, way, `${Address.command(way, "doctor --no-upload")} skips this check.`)]
     }
     const problem = ErrorLine.fromError(failure, way.baseUrl?.host)
     return [
@@ -375,7 +376,10 @@ export const doctor = Command.make(
           Effect.andThen(limited(examine(upload, tell))),
           Effect.provide(AssemblyNode.layerConfig()),
           Effect.catch((error) =>
-            tell([broken("settings", error, {}, "Correct the variable; assembly doctor --help shows an example.")])
+            Effect.flatMap(Invocation.Program, (program) => {
+              const otherwise = `Correct the variable; ${Address.command({ program }, "doctor --help")} shows an example.`
+              return tell([broken("settings", error, { program }, otherwise)])
+            })
           )
         )
     if (json) yield* Output.json(Schema.Array(Health.Finding))(findings)

@@ -84,6 +84,7 @@ const readTemplates = Effect.fnUntraced(function* (path: string) {
  */
 const credentialFlags = {
   key: Flag.String("key").pipe(
+    Flag.withMetavar("key"),
     Flag.withDescription(
       "The Auth Key, with --secret; also ASSEMBLY_EMULATOR_KEY (default: the key in --data, or random)"
     ),
@@ -91,6 +92,7 @@ const credentialFlags = {
     Flag.optional
   ),
   secret: Flag.Redacted("secret").pipe(
+    Flag.withMetavar("secret"),
     Flag.withDescription("The secret of --key; ASSEMBLY_EMULATOR_SECRET hides it from the process list"),
     Flag.withFallbackConfig(Config.Redacted("ASSEMBLY_EMULATOR_SECRET")),
     Flag.optional
@@ -163,6 +165,7 @@ export const emulator = Command.make(
       Flag.optional
     ),
     seed: Flag.String("seed").pipe(
+      Flag.withMetavar("text"),
       Flag.withDescription("Generate the same ids in every run with this seed; Auth Keys and secrets stay random"),
       Flag.optional
     ),
@@ -177,11 +180,13 @@ export const emulator = Command.make(
     ),
     tlsKey: Flag.File("tls-key").pipe(Flag.withDescription("The private key of --tls-cert in PEM"), Flag.optional),
     publicUrl: Flag.String("public-url").pipe(
+      Flag.withMetavar("url"),
       Flag.withDescription("The origin of a proxy in front of the emulator; URLs in responses have this origin"),
       Flag.optional
     ),
     allowedHosts: repeated(
       Flag.String("allowed-host").pipe(
+        Flag.withMetavar("host"),
         Flag.withDescription("A host name to accept besides loopback and --public-url; may be repeated")
       )
     ),

@@ -28,18 +28,23 @@ const id = Argument.String("id").pipe(
 )
 
 const scopeFlag = Flag.String("scope").pipe(
+  Flag.withMetavar("scope"),
   Flag.withSchema(Auth.Scope),
   Flag.withDescription("A scope of the key, such as assemblies:read; may be repeated")
 )
 
 const settings = {
-  description: Flag.String("description").pipe(Flag.withDescription("What the key is for"), Flag.optional),
+  description: Flag.String("description").pipe(
+    Flag.withMetavar("text"),
+    Flag.withDescription("What the key is for"),
+    Flag.optional
+  ),
   canShowAuthSecret: switchFlag("can-show-secret").pipe(
-    Flag.withDescription("Whether assembly keys secret may show the secret later"),
+    Flag.withDescription("Permit assembly keys secret to show the secret later; --no-can-show-secret forbids it"),
     Flag.optional
   ),
   isAllowedForSmartCdn: switchFlag("smart-cdn").pipe(
-    Flag.withDescription("Whether the key may sign URLs of the Smart CDN"),
+    Flag.withDescription("Permit the key to sign URLs of the Smart CDN; --no-smart-cdn forbids it"),
     Flag.optional
   ),
   signatureAlgo: Flag.Literals("algorithm", AuthKey.SignatureAlgorithm.literals).pipe(

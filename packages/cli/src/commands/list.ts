@@ -26,11 +26,11 @@ const pageSizeFlag = WholeNumber.flag("page-size", { minimum: 1, maximum: 5000 }
 const rangeFlags = {
   from: Moment.startFlag("since", "7d").pipe(
     Flag.withAlias("from"),
-    Flag.withDescription("Only Assemblies created after this date or age (default: 7d)")
+    Flag.withDescription("Only Assemblies created after this age (24h, 7d) or date (default: 7d)")
   ),
   to: Moment.endFlag("until").pipe(
     Flag.withAlias("to"),
-    Flag.withDescription("Only Assemblies created before this date or age (default: now)"),
+    Flag.withDescription("Only Assemblies created before this age or date (default: now)"),
     Flag.optional
   )
 }
@@ -65,6 +65,7 @@ export const list = Command.make(
     ),
     keywords: repeated(
       Flag.String("keyword").pipe(
+        Flag.withMetavar("text"),
         Flag.withDescription(
           "Only Assemblies with this text in id, URLs, fields, errors or file names; may be repeated"
         )

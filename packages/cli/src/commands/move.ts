@@ -46,11 +46,13 @@ export const move = Command.make(
       Argument.withSchema(Identifier.AssetId)
     ),
     filename: Flag.String("filename").pipe(
+      Flag.withMetavar("name"),
       Flag.withDescription("The new name, without a folder; required without --folder and --root"),
       Flag.withSchema(DamAsset.Filename),
       Flag.optional
     ),
     folder: Flag.String("folder").pipe(
+      Flag.withMetavar("id"),
       Flag.withDescription("The id of the folder to move to (default: the current folder)"),
       Flag.withSchema(Identifier.FolderId),
       Flag.optional

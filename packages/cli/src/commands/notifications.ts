@@ -63,11 +63,12 @@ const replay = Command.make(
   {
     assemblyId,
     notifyUrl: Flag.String("url").pipe(
+      Flag.withMetavar("url"),
       Flag.withDescription("Another receiver (default: the notify_url of the Assembly)"),
       Flag.optional
     ),
     wait: switchFlag("wait").pipe(
-      Flag.withDescription("Whether the service waits for the receiver before it responds"),
+      Flag.withDescription("Make the service wait for the receiver before it responds; --no-wait forbids it"),
       Flag.optional
     ),
     json: jsonFlag

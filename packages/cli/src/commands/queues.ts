@@ -55,8 +55,13 @@ const isUsed = ({ avg_slot_count, max_slot_count, slot_count }: Queue.Bucket): b
 const stats = Command.make(
   "stats",
   {
-    region: Flag.String("region").pipe(Flag.withDescription("The region, such as eu-west-1, or all")),
-    since: Moment.startFlag("since", "7d").pipe(Flag.withDescription("The start: an age or a date (default: 7d)")),
+    region: Flag.String("region").pipe(
+      Flag.withMetavar("region"),
+      Flag.withDescription("A region, such as eu-west-1, or all")
+    ),
+    since: Moment.startFlag("since", "7d").pipe(
+      Flag.withDescription("The start: an age (24h, 7d) or a date (default: 7d)")
+    ),
     aggregation: Flag.Literals("aggregation", ["avg", "max"]).pipe(
       Flag.withDescription("The value of each period (default: the choice of the service)"),
       Flag.optional

@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { assemblyId } from "../internal/assemblyId.ts"
 import * as Document from "../internal/document.ts"
+import * as Fields from "../internal/fields.ts"
 import { jsonFlag, switchFlag } from "../internal/flags.ts"
 import { given } from "../internal/given.ts"
 import * as NextCommand from "../internal/nextCommand.ts"
@@ -26,6 +27,7 @@ export const replay = Command.make(
   {
     assemblyId,
     template: Flag.String("template").pipe(
+      Flag.withMetavar("template"),
       Flag.withDescription("Another Template for the new Assembly, by its id or name"),
       Flag.withSchema(Template.IdOrName),
       Flag.optional
@@ -39,12 +41,9 @@ export const replay = Command.make(
       Flag.withMetavar("file"),
       Flag.optional
     ),
-    fields: Flag.String("fields").pipe(
-      Flag.withDescription("A JSON file with the fields of the new Assembly; - is the standard input"),
-      Flag.withMetavar("file"),
-      Flag.optional
-    ),
+    ...Fields.flags,
     notifyUrl: Flag.String("notify-url").pipe(
+      Flag.withMetavar("url"),
       Flag.withDescription("The receiver of the notification about the new Assembly"),
       Flag.optional
     ),
@@ -56,7 +55,7 @@ export const replay = Command.make(
   },
   Effect.fnUntraced(function* ({ assemblyId: id, json, notifyUrl, reparseTemplate, template, wait, ...files }) {
     const steps = yield* Document.readGiven(Steps, files.steps)
-    const fields = yield* Document.readGiven(JsonObject, files.fields)
+    const fields = yield* Fields.read(files)
     const templateId = yield* TemplateId.given(template)
     const replayed = yield* Assemblies.replay(id, {
       ...given({ steps, fields, notifyUrl, templateId }),
@@ -64,7 +63,7 @@ export const replay = Command.make(
     })
     if (!wait && json) return yield* Output.json(AssemblyReplay.Replayed)(replayed)
     if (!json) yield* Output.lines([`replayed as ${replayed.assembly_id}`])
-    if (!wait) return yield* NextCommand.suggest(`assembly wait ${replayed.assembly_id}`)
+    if (!wait) return yield* NextCommand.suggest({ args: `wait ${replayed.assembly_id}` })
     const status = yield* Assemblies.awaitCompletion(replayed.assembly_id)
     if (json) return yield* Output.json(Assembly.Status)(status)
     yield* Output.lines([StatusFacts.line(status)])

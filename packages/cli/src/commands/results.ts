@@ -28,7 +28,7 @@ import * as Table from "../Table.ts"
 /** The Assembly is still running, so its results are not complete. */
 export class StillRunning extends Schema.TaggedError<StillRunning>()("StillRunning", { assemblyId: Schema.String }) {
   override get message() {
-    return `the Assembly ${this.assemblyId} is still running; assembly wait ${this.assemblyId} waits for its end`
+    return `the Assembly ${this.assemblyId} is still running`
   }
 }
 
@@ -93,6 +93,7 @@ const toCannotUse =
 
 const stepsFlag = repeated(
   Flag.String("step").pipe(
+    Flag.withMetavar("step"),
     Flag.withDescription(
       "Only the files of this Step; may be repeated (default: every Step except :original, which has the uploads)"
     )
@@ -189,7 +190,7 @@ const download = Command.make(
       Flag.withDefault(false)
     ),
     concurrency: WholeNumber.flag("concurrency", { minimum: 1, maximum: 32 }).pipe(
-      Flag.withDescription("How many files are downloaded at the same time, 1 to 32 (default: 4)"),
+      Flag.withDescription("The number of files that are downloaded at the same time, 1 to 32 (default: 4)"),
       Flag.withDefault(defaultConcurrency)
     ),
     json: switchFlag("json").pipe(

@@ -84,7 +84,11 @@ const isOneFormat = (formats: ReadonlyArray<boolean>) =>
 export const stats = Command.make(
   "stats",
   {
-    region: Flag.String("region").pipe(Flag.withDescription("A region, or all (the default)"), Flag.withDefault("all")),
+    region: Flag.String("region").pipe(
+      Flag.withMetavar("region"),
+      Flag.withDescription("A region, such as eu-west-1, or all (default: all)"),
+      Flag.withDefault("all")
+    ),
     since: Flag.String("since").pipe(
       Flag.withDescription(
         "The start: an age (24h, 7d) or any date that the service accepts; at most 91 days ago (default: 7d)"
@@ -100,8 +104,9 @@ export const stats = Command.make(
       )
     ),
     template: Flag.String("template").pipe(
+      Flag.withMetavar("template"),
       Flag.withDescription(
-        "The id or the name of a Template, all (the default), or none: only Assemblies without a Template"
+        "The id or the name of a Template, all, or none: only Assemblies without a Template (default: all)"
       ),
       Flag.withDefault("all")
     ),

@@ -29,7 +29,7 @@ const idOrName = Argument.String("template").pipe(
 )
 
 const signatureFlag = switchFlag("require-signature").pipe(
-  Flag.withDescription("Whether only signed requests may use the Template")
+  Flag.withDescription("Permit only signed requests to use the Template; --no-require-signature permits all")
 )
 
 /** The name is more important than the id, because every command takes either, and a name is readable. */
@@ -59,6 +59,7 @@ const list = Command.make(
   {
     keywords: repeated(
       Flag.String("keyword").pipe(
+        Flag.withMetavar("text"),
         Flag.withDescription("Only Templates with this text in name or content; may be repeated")
       )
     ),
@@ -143,7 +144,7 @@ const create = Command.make(
     const created = yield* Templates.create({ name, template, ...given({ requireSignatureAuth }) })
     if (json) return yield* Output.json(Template.Created)(created)
     yield* report(created)
-    yield* NextCommand.suggest(`assembly upload <file> --template ${Shell.word(created.name)}`)
+    yield* NextCommand.suggest({ args: `upload <file> --template ${Shell.word(created.name)}` })
   })
 ).pipe(
   Command.withDescription("Create a Template from a JSON file"),
@@ -171,11 +172,13 @@ const update = Command.make(
   {
     template: idOrName,
     name: Flag.String("name").pipe(
+      Flag.withMetavar("name"),
       Flag.withDescription("The new name"),
       Flag.withSchema(Template.IdOrName),
       Flag.optional
     ),
     file: Flag.String("file").pipe(
+      Flag.withMetavar("file"),
       Flag.withDescription("A JSON file with the new content, which replaces the old; - is the standard input"),
       Flag.optional
     ),

@@ -33,6 +33,7 @@ export const token = Command.make(
   {
     scopes: repeated(
       Flag.String("scope").pipe(
+        Flag.withMetavar("scope"),
         Flag.withSchema(Auth.Scope),
         Flag.withDescription(
           "A scope of the token, such as assemblies:read; may be repeated (default: all scopes of the key)"

@@ -35,13 +35,15 @@ interface Flags {
   readonly template: Option.Option<string>
   readonly steps: Option.Option<string>
   readonly fields: Option.Option<Readonly<Record<string, string>>>
+  readonly fieldsFile: Option.Option<string>
 }
 
 /**
  * The params of the Assembly. Without a Template and without Steps, the files are stored in `folder` of the Workspace.
  */
-const paramsOf = Effect.fnUntraced(function* ({ fields, path, steps, template }: Flags) {
+const paramsOf = Effect.fnUntraced(function* ({ fields: pairs, fieldsFile, path, steps, template }: Flags) {
   const given = Option.getOrUndefined(yield* Document.readGiven(Template.Content, steps))
+  const fields = yield* Fields.read({ fields: pairs, fieldsFile })
   const isStored = given === undefined && Option.isNone(template)
   const folder = isStored ? UploadPlan.folderOf(Option.getOrElse(path, () => "")) : undefined
   const params: Assembly.CreateParams = {
@@ -86,6 +88,7 @@ export const upload = Command.make(
       Flag.optional
     ),
     name: Flag.String("name").pipe(
+      Flag.withMetavar("name"),
       Flag.withDescription("The name of the standard input; required with -"),
       Flag.optional
     ),
@@ -100,12 +103,9 @@ export const upload = Command.make(
       Flag.withMetavar("file"),
       Flag.optional
     ),
-    fields: Fields.flag("fields").pipe(
-      Flag.withDescription("A field of the Assembly, which Steps read as ${fields.key}; may be repeated"),
-      Flag.optional
-    ),
+    ...Fields.flags,
     concurrency: WholeNumber.flag("concurrency", { minimum: 1, maximum: 100 }).pipe(
-      Flag.withDescription("The number of files that are sent at the same time (default: 4)"),
+      Flag.withDescription("The number of files that are sent at the same time, 1 to 100 (default: 4)"),
       Flag.withDefault(4)
     ),
     limitRate: Rate.flag("limit-rate").pipe(
@@ -164,7 +164,7 @@ export const upload = Command.make(
     if (status === undefined) return
     if (progress !== undefined) yield* UploadReport.report(files, status, isEarlier ? undefined : progress)
     if (folder !== undefined) yield* UploadReport.checkPaths(files, status, folder)
-    if (!json) yield* UploadReport.next(status)
+    if (!json) yield* UploadReport.next(status, folder)
   })
 ).pipe(
   Command.validate((flags) => {

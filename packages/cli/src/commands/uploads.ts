@@ -17,6 +17,7 @@ import { assemblyIds } from "../internal/assemblyId.ts"
 import * as AssemblyState from "../internal/assemblyState.ts"
 import * as Cells from "../internal/cells.ts"
 import * as Facts from "../internal/facts.ts"
+import * as Invocation from "../internal/invocation.ts"
 import * as JournalFolder from "../internal/journalFolder.ts"
 import * as JournalProblem from "../internal/journalProblem.ts"
 import * as Shell from "../internal/shell.ts"
@@ -103,20 +104,20 @@ const amountOf = (kept: Kept): string => {
 }
 
 /** The command that continues the upload, for a shell in any folder. */
-const continuation = ({ command }: Kept): string =>
+const continuation = ({ command }: Kept, program: string): string =>
   command === undefined
     ? Cells.unknown
-    : `cd ${Shell.word(command.folder)} && ${["assembly", ...command.args].map(Shell.word).join(" ")}`
+    : `cd ${Shell.word(command.folder)} && ${[program, ...command.args.map(Shell.word)].join(" ")}`
 
 const startOf = (kept: Kept): DateTime.Utc => DateTime.makeUnsafe(UnfinishedUploads.startOf(kept))
 
-const factsOf = (kept: Kept, now: DateTime.Utc): ReadonlyArray<Facts.Fact> => [
+const factsOf = (kept: Kept, now: DateTime.Utc, program: string): ReadonlyArray<Facts.Fact> => [
   ["Files", filesOf(kept)],
   ["Assembly", kept.entry.assemblyId],
   ["State", stateOf(kept)],
-  ["Stored", amountOf(kept)],
+  ["Received", amountOf(kept)],
   ["Age", Cells.age(startOf(kept), now)],
-  ["Continue", continuation(kept)]
+  ["Continue", continuation(kept, program)]
 ]
 
 const recordOf = (kept: Kept) => {
@@ -157,10 +158,14 @@ const inJournal = <A, E, R, E2, R2>(
   })
 
 const unknown = (assemblyId: string) =>
-  new CommandError.NotForgotten({
-    assemblyId,
-    problem: "there is no unfinished upload into this Assembly; assembly uploads lists them"
-  })
+  Effect.flatMap(Invocation.command("uploads"), (list) =>
+    Effect.fail(
+      new CommandError.NotForgotten({
+        assemblyId,
+        problem: `there is no unfinished upload into this Assembly; ${list} lists them`
+      })
+    )
+  )
 
 /** Cancels the Assembly of an unfinished upload, forgets the upload, and prints what became of both. */
 const forgetOne = Effect.fnUntraced(function* (assemblyId: string, found: UnfinishedUploads.Upload | undefined) {
@@ -184,7 +189,7 @@ const forgetAll = (ids: ReadonlyArray<Assembly.AssemblyId>) =>
   })
 
 const forget = Command.make("forget", { assemblyIds, journal: JournalFolder.flag }, ({ assemblyIds: ids, journal }) =>
-  inJournal(journal, Effect.fail(unknown(String(ids[0]))), forgetAll(ids))
+  inJournal(journal, unknown(String(ids[0])), forgetAll(ids))
 ).pipe(
   Command.withDescription(
     "Forget unfinished uploads, and cancel their Assemblies. The same command then uploads everything again"
@@ -192,7 +197,7 @@ const forget = Command.make("forget", { assemblyIds, journal: JournalFolder.flag
   Command.withExamples([
     { command: "assembly uploads forget <assemblyId>", description: "Forget one upload" },
     {
-      command: "assembly uploads --json | jq -r .assembly_id | xargs assembly uploads forget",
+      command: "assembly uploads --json | jq -r .assembly_id | xargs -r assembly uploads forget",
       description: "Forget all unfinished uploads"
     }
   ])
@@ -223,8 +228,11 @@ const listed = Command.make(
     if (kept.length === 0) return yield* Output.lines(["no unfinished uploads"])
     const layout = yield* Output.layout
     const now = yield* DateTime.now
+    const program = yield* Invocation.Program
     yield* Output.report(
-      kept.flatMap((one, index) => (index === 0 ? [] : [Style.blank]).concat(Facts.render(factsOf(one, now), layout)))
+      kept.flatMap((one, index) =>
+        (index === 0 ? [] : [Style.blank]).concat(Facts.render(factsOf(one, now, program), layout))
+      )
     )
   })
 )
@@ -235,7 +243,7 @@ export const uploads = <E, R>(service: Layer.Layer<AssemblyClient, E, R>) =>
     Command.provide(service),
     Command.withSubcommands([Command.provide(forget, service)]),
     Command.withDescription(
-      "List the unfinished uploads of this machine: what the service has stored, and the command that continues each. An upload is kept for a day"
+      "List the unfinished uploads of this machine: what the service has received, and the command that continues each. An upload is kept for a day"
     ),
     Command.withExamples([
       { command: "assembly uploads", description: "The unfinished uploads, oldest first" },

@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import * as Format from "../Format.ts"
 import * as ErrorLine from "../ErrorLine.ts"
 import { assemblyIds } from "../internal/assemblyId.ts"
-import { jsonFlag } from "../internal/flags.ts"
+import { statusesFlag } from "../internal/flags.ts"
 import * as Moment from "../internal/moment.ts"
 import * as NextCommand from "../internal/nextCommand.ts"
 import * as StatusFacts from "../internal/statusFacts.ts"
@@ -45,7 +45,7 @@ export const wait = Command.make(
   {
     assemblyIds,
     timeout: Moment.durationFlag("timeout", "1h", "How long to wait for each Assembly, such as 10m (default: 1h)"),
-    json: jsonFlag
+    json: statusesFlag
   },
   Effect.fnUntraced(function* ({ assemblyIds: ids, json, timeout }) {
     const { width = Number.POSITIVE_INFINITY } = yield* Output.layout
@@ -85,7 +85,10 @@ export const wait = Command.make(
 ).pipe(
   Command.withDescription("Wait until Assemblies have completed; fails if one of them did not"),
   Command.withExamples([
-    { command: "assembly wait <assemblyId> && assembly results download <assemblyId>", description: "Then download" },
+    {
+      command: "assembly wait <assemblyId> && assembly results download <assemblyId>",
+      description: "Wait, then download the results"
+    },
     { command: "assembly wait --timeout 10m <assemblyId> <assemblyId>", description: "At most ten minutes for each" }
   ])
 )

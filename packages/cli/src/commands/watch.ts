@@ -6,7 +6,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { assemblyId } from "../internal/assemblyId.ts"
 import { completed } from "../internal/completed.ts"
-import { jsonFlag } from "../internal/flags.ts"
+import { statusesFlag } from "../internal/flags.ts"
 import * as NextCommand from "../internal/nextCommand.ts"
 import * as WatchLines from "../internal/watchLines.ts"
 import * as Output from "../Output.ts"
@@ -14,7 +14,7 @@ import * as Output from "../Output.ts"
 /** `assembly watch`: prints each change of an Assembly until it ends. */
 export const watch = Command.make(
   "watch",
-  { assemblyId, json: jsonFlag },
+  { assemblyId, json: statusesFlag },
   Effect.fnUntraced(function* ({ assemblyId: id, json }) {
     const statuses = Assemblies.watch(id)
     const last = json

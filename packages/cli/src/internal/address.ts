@@ -17,6 +17,9 @@ export interface Failure {
   readonly status?: number | undefined
 }
 
+/** A command that the user can paste into the shell. */
+export const command = ({ program = "assembly" }: Address, args: string): string => `${program} ${args}`
+
 const hostOf = ({ host }: Failure, { baseUrl }: Address): string => host ?? baseUrl?.host ?? "this service"
 
 /** Whether a request went to ASSEMBLY_BASE_URL. Uploads and results may have hosts of their own. */

@@ -20,6 +20,12 @@ const money = (amount: number | null | undefined, currency: string | null | unde
     ? undefined
     : [amount.toLocaleString("en-US", decimals), currency ?? ""].join(" ").trim()
 
+/**
+ * The names of quantities that other commands show too. The same fields of a robot are other quantities: what its Steps
+ * have read and made.
+ */
+const quantities: Readonly<Record<string, string>> = { bytes_in: "Received", bytes_out: "Result bytes" }
+
 /** The name of a field in words: `bytes_in` is `bytes in`. */
 const words = (name: string): string => name.replaceAll("_", " ").trim() || name
 
@@ -92,7 +98,12 @@ const further = (bill: Bill.Bill): ReadonlyArray<Facts.Fact> =>
   Object.entries(bill).flatMap(([name, value]): ReadonlyArray<Facts.Fact> =>
     typeof value !== "number" || named.has(name) || /(?:^|_)id$/.test(name)
       ? []
-      : [[title(name), quantity(name, value, bill.currency)]]
+      : [
+          [
+            Object.hasOwn(quantities, name) ? (quantities[name] ?? "") : title(name),
+            quantity(name, value, bill.currency)
+          ]
+        ]
   )
 
 /** Renders a bill. `month` is the month that the user asked for. */

@@ -2,6 +2,7 @@ import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Process from "node:process"
 import type * as Address from "./address.ts"
+import * as Invocation from "./invocation.ts"
 import * as Proxy from "./proxy.ts"
 
 const toAddress = (text: string): Address.Address => {
@@ -16,8 +17,8 @@ const toAddress = (text: string): Address.Address => {
   }
 }
 
-/** The way to the service, from ASSEMBLY_BASE_URL and the variables that name a proxy. */
-export const currentAddress: Effect.Effect<Address.Address> = Config.String("ASSEMBLY_BASE_URL").pipe(
-  Effect.orElseSucceed(() => ""),
-  Effect.map(toAddress)
-)
+/** The way to the service, from ASSEMBLY_BASE_URL and the variables that name a proxy, and how the user runs this program. */
+export const currentAddress: Effect.Effect<Address.Address> = Effect.gen(function* () {
+  const text = yield* Effect.orElseSucceed(Config.String("ASSEMBLY_BASE_URL"), () => "")
+  return { ...toAddress(text), program: yield* Invocation.Program }
+})

@@ -19,6 +19,12 @@ export const jsonFlag = switchFlag("json").pipe(
   Flag.withDefault(false)
 )
 
+/** The flag of a command that prints several Statuses. */
+export const statusesFlag = switchFlag("json").pipe(
+  Flag.withDescription("Print each Status of the service as a line of JSON"),
+  Flag.withDefault(false)
+)
+
 /** Without this flag no secret is printed, not even as JSON. */
 export const showSecretFlag = switchFlag("show-secret").pipe(
   Flag.withDescription("Print the secret too: make sure that nobody else sees the output"),

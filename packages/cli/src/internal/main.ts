@@ -6,6 +6,7 @@ import * as ExitCode from "../ExitCode.ts"
 import * as Program from "../Program.ts"
 import * as StandardError from "../StandardError.ts"
 import * as Fate from "./fate.ts"
+import * as Invocation from "./invocation.ts"
 
 /** Runs the program to its end, and exits with the code of its outcome. */
 export const main = (version: string): void =>
@@ -14,6 +15,7 @@ export const main = (version: string): void =>
     // `Fate.run` also surrounds the layers, so that the program prints its line even if Ctrl-C arrives while the layers
     // are built.
     Fate.run(process.argv.slice(2)),
+    Effect.provideService(Invocation.Program, Invocation.ofProcess({ env: process.env, path: process.argv[1] ?? "" })),
     NodeRuntime.runMain({
       disableErrorReporting: true,
       teardown: (exit, onExit) => onExit(ExitCode.fromExit(exit))

@@ -43,7 +43,7 @@ export const of = (status: Assembly.Status): ReadonlyArray<Facts.Fact> => {
     ],
     ["Region", status.region],
     ["Template", status.template_id],
-    ["Uploads", uploads(status)],
+    ["Files", uploads(status)],
     ["Received", received(status)],
     ["Duration", typeof seconds === "number" ? Format.duration(Duration.seconds(seconds)) : undefined],
     ["Results", String(ResultFiles.total(status))]
@@ -57,7 +57,7 @@ export const line = (status: Assembly.Status): string => {
     AssemblyState.name(status),
     code,
     Assembly.isOver(status) ? undefined : uploads(status) && `${uploads(status)} files`,
-    Assembly.isOver(status) ? undefined : received(status),
+    Assembly.isOver(status) ? undefined : received(status) && `${received(status)} received`,
     ResultFiles.total(status) === 0 ? undefined : ResultFiles.counted(status)
   ]
   return parts.filter((part) => part !== undefined && part !== "").join(", ")

@@ -10,6 +10,7 @@ import * as ProgressBar from "../ProgressBar.ts"
 import * as Table from "../Table.ts"
 import * as UploadJob from "../UploadJob.ts"
 import * as Cells from "./cells.ts"
+import * as NextCommand from "./nextCommand.ts"
 import * as ResultFiles from "./resultFiles.ts"
 import * as Text from "./text.ts"
 import * as UploadPlan from "../UploadPlan.ts"
@@ -62,9 +63,14 @@ export const report = Effect.fnUntraced(function* (
   yield* Output.lines<string>([`${totalOf(files)}, ${how}${results}`, ...idLines(status, layout.width)])
 })
 
-/** Tells a person at a terminal how to see the results again. */
-export const next = ({ assembly_id }: Assembly.Status): Effect.Effect<void> =>
-  Output.hintAtTerminal(`See the results again: assembly results list ${assembly_id}`)
+/**
+ * Tells a person at a terminal what to do next. Files that were only stored are files of the user, so the next command
+ * shows them, and does not download them.
+ */
+export const next = (status: Assembly.Status, folder: string | undefined): Effect.Effect<void> =>
+  folder === undefined
+    ? NextCommand.suggestFor(status)
+    : NextCommand.suggest({ args: `results list ${status.assembly_id}` })
 
 /** Fails if the service has stored a file under another path than the name of the file. */
 export const checkPaths = (files: ReadonlyArray<UploadPlan.Planned>, { results }: Assembly.Status, folder: string) => {

@@ -23,6 +23,7 @@ import * as UploadPlan from "../UploadPlan.ts"
 import * as UploadProgress from "../UploadProgress.ts"
 import * as EarlierUpload from "./earlierUpload.ts"
 import * as Fate from "./fate.ts"
+import * as Invocation from "./invocation.ts"
 import * as JournalProblem from "./journalProblem.ts"
 import * as TemplateId from "./templateId.ts"
 import type * as UnfinishedUploads from "./unfinishedUploads.ts"
@@ -350,7 +351,7 @@ const toFailed =
   }
 
 /** What became of the upload after Ctrl-C, and how the user can continue it. */
-const fateOf = (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings, seen: Seen): string => {
+const fateOf = (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings, seen: Seen, name: string): string => {
   const { isEarlier, isUploaded, status } = seen
   const again = settings.isRestarted ? "run the same command again without --restart" : "run the same command again"
   if (!hasUpload(settings, seen) && status === undefined) {
@@ -366,8 +367,8 @@ const fateOf = (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings, se
     return "the Assembly was canceled, because the standard input cannot be read again"
   }
   return isUploaded
-    ? `all files are uploaded, and their Assembly goes on; assembly wait ${status?.assembly_id} waits for its results`
-    : `the Assembly still waits for its files; assembly cancel ${status?.assembly_id} cancels it`
+    ? `all files are uploaded, and their Assembly goes on; ${name} wait ${status?.assembly_id} waits for its results`
+    : `the Assembly still waits for its files; ${name} cancel ${status?.assembly_id} cancels it`
 }
 
 /**
@@ -377,7 +378,7 @@ const fateOf = (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings, se
 export const run = Effect.fnUntraced(function* (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings) {
   const fate = yield* Fate.Fate
   const seen: Seen = { ...unseen(), earlier: settings.isRestarted ? undefined : settings.memory.earlier }
-  fate.say = Effect.suspend(() => Output.error(fateOf(files, settings, seen)))
+  fate.say = Effect.flatMap(Invocation.Program, (name) => Output.error(fateOf(files, settings, seen, name)))
   const events = Stream.mapError(program(files, settings, seen), (error) => toFailed(settings, seen)(error))
   const progress = yield* settings.isJson ? show(events, files, true) : showWithNotices(events, files)
   return { status: seen.status, progress, isEarlier: seen.isEarlier }

@@ -41,7 +41,7 @@ const samples: ReadonlyArray<readonly [pattern: RegExp, sample: (found: string) 
   [/(?<= {2})\d{1,2}[sm](?: +|$)/gm, (found) => (found.endsWith(" ") ? "9s".padEnd(found.length) : "9s")],
   [/ *\b\d+(?:\.\d)? (?:[kMG]?B|[KMG]iB)\/s/g, inPlaceOf("5.0 MiB/s")],
   // How many bytes are stored depends on the moment of Ctrl-C.
-  [/(?<=^Stored +)\S.*(?= of )/gm, () => "353.0 KiB"],
+  [/(?<=^Received +)\S.*(?= of )/gm, () => "353.0 KiB"],
   // The length of a bar depends on the texts beside it.
   [/█+(?= +100%)/g, () => "█".repeat(20)],
   // The work after an upload is shown only if it lasts.

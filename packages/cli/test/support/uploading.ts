@@ -25,6 +25,8 @@ export const assembly = Effect.fnUntraced(function* (
   const { baseUrl, credentials } = yield* Emulator.Emulator
   const env = {
     ...process.env,
+    // The program prints commands as a user of npm or pnpm types them. The tests may run in a script of both.
+    npm_execpath: "",
     ASSEMBLY_BASE_URL: baseUrl,
     ASSEMBLY_AUTH_KEY: credentials.key,
     ASSEMBLY_AUTH_SECRET: Redacted.value(credentials.secret),

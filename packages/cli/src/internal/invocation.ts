@@ -1,0 +1,72 @@
+/**
+ * How a user runs this program in a shell. A printed command begins as the command that the user has typed, because a
+ * program in the `node_modules` of a project is not in the path of the shell of the user.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+
+/** How a user runs the program after a global installation, and how the documentation writes every command. */
+const installed = "assembly"
+
+/** The words with which the commands begin that this process prints. */
+export const Program = Context.Reference<string>("@assembly-effect/cli/Invocation/Program", {
+  defaultValue: () => installed
+})
+
+/** A command that a user can paste into the shell, such as `npx assembly wait 1a2b`. */
+export const command = (args: string): Effect.Effect<string> => Effect.map(Program, (program) => `${program} ${args}`)
+
+/** Matches `assembly` before a command or a flag. A path such as `.assembly` does not match. */
+const names = /(?<![\w./-])assembly(?= [a-z<[-])/g
+
+/** A text of the help in which `program` replaces the name of this program. */
+export const inHelp = (text: string, program: string): string => text.replace(names, () => program)
+
+interface Process {
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** The path of this program, as Node got it. */
+  readonly path: string
+}
+
+const npm = /[\\/]np[mx]-cli\.js$/
+const pnpm = /[\\/]pnpm(?:\.[a-z]+)?$/
+
+/** Matches a path in the folder in which `npx` keeps packages that no project has installed. */
+const cached = /[\\/]_npx[\\/]/
+
+/** Matches a script of a `package.json` that runs `assembly` by its name. */
+const runsByName = /(?:^|[\s;&|(])assembly(?:\s|$)/
+
+const ofNpm = ({ env, path }: Process): string => {
+  if (cached.test(path)) return "npx @assembly-effect/cli"
+  const { npm_command: kind, npm_lifecycle_event: event, npm_lifecycle_script: script = "" } = env
+  // `npx assembly` and `npm exec assembly` put the name into quotes, and leave out the arguments.
+  if (kind === "exec" && event === "npx") {
+    return script === "'assembly'" || runsByName.test(script) ? "npx assembly" : installed
+  }
+  return (kind === "run" || kind === "run-script") && runsByName.test(script) ? "npx assembly" : installed
+}
+
+const ofPnpm = ({ env }: Process, manager: string): string => {
+  const { npm_command: kind, npm_lifecycle_event: event, npm_lifecycle_script: script = "" } = env
+  if (kind === "dlx") return "pnpm dlx @assembly-effect/cli"
+  if (kind === "exec") return `${manager} exec assembly`
+  if (kind !== "run-script") return installed
+  // `pnpm assembly` runs no script of the `package.json`. pnpm itself may be such a script, or a program of npx.
+  const isScript = event !== undefined && event !== "npx"
+  if (isScript && !runsByName.test(script)) return installed
+  return isScript ? `${manager} exec assembly` : `${manager} assembly`
+}
+
+/**
+ * The words with which a user runs this program, from the variables that npm and pnpm set. The result is `assembly`
+ * unless the variables show another way.
+ */
+export const ofProcess = (started: Process): string => {
+  const { npm_config_user_agent: agent = "", npm_execpath: manager = "" } = started.env
+  if (npm.test(manager)) return ofNpm(started)
+  if (!pnpm.test(manager)) return installed
+  const [, version = ""] = /^pnpm\/(\d+)\./.exec(agent) ?? []
+  // `npx pnpm` runs a pnpm that is not in the path of the user.
+  return ofPnpm(started, cached.test(manager) && version !== "" ? `npx -y pnpm@${version}` : "pnpm")
+}
