@@ -155,6 +155,9 @@ layer(services, { excludeTestServices: true })("the commands of one Assembly", (
       expect(replayed).not.toBe(id)
       const status = yield* Assemblies.get(Assembly.AssemblyId.make(replayed))
       expect(Object.keys(status.results ?? {})).toContain("hashed")
+      // The same Steps as in a Template.
+      yield* fs.writeFileString(file, JSON.stringify({ steps: { hashed: { robot: "/file/hash", use: ":original" } } }))
+      expect(yield* printed(Service.run(replay, ["--steps", file, "--wait", id]))).toContain("4 results")
     })
   )
 

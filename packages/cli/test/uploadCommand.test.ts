@@ -190,6 +190,29 @@ layer(live, { excludeTestServices: true })("assembly upload", (it) => {
       const { code, stdout } = yield* run(folder, ["--steps", "steps.json", "a.txt"])
       expect(code).toBe(0)
       expect(stdout).toMatch(/\nhashed +a\.txt +4 B /)
+      const fs = yield* FileSystem.FileSystem
+      const runWith = (content: unknown) =>
+        Effect.andThen(
+          fs.writeFileString(`${folder}/steps.json`, JSON.stringify(content)),
+          run(folder, ["--restart", "--steps", "steps.json", "a.txt"])
+        )
+      const bare = yield* runWith(steps)
+      expect(bare.code, bare.stderr).toBe(0)
+      expect(bare.stdout).toMatch(/\nhashed +a\.txt +4 B /)
+      const named = yield* runWith({ steps: steps.hashed })
+      expect(named.stdout).toMatch(/\nsteps +a\.txt +4 B /)
+      for (const [content, problem] of [
+        [{}, "the file has no Steps"],
+        [{ steps: {} }, "the file has no Steps"],
+        [{ steps, notify_url: "http://a.example" }, "a file of Steps has no notify_url next to steps"],
+        [{ hashed: { use: ":original" } }, "steps.hashed.robot: Missing key"]
+      ] as const) {
+        const { code, stderr } = yield* runWith(content)
+        expect({ code, line: stderr.split("\n")[0] }).toEqual({
+          code: 2,
+          line: expect.stringContaining(`assembly: steps.json: ${problem}`)
+        })
+      }
       const refused = yield* run(folder, ["--steps", "steps.json", "--path", "x", "a.txt"])
       expect(refused).toEqual({
         code: 2,

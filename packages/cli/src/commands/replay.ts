@@ -5,21 +5,20 @@ import * as Template from "@assembly-effect/schema/Template"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { assemblyId } from "../internal/assemblyId.ts"
-import * as Document from "../internal/document.ts"
 import * as Fields from "../internal/fields.ts"
 import { jsonFlag, switchFlag } from "../internal/flags.ts"
 import { given } from "../internal/given.ts"
 import * as NextCommand from "../internal/nextCommand.ts"
+import * as StepsFile from "../internal/stepsFile.ts"
 import * as StatusFacts from "../internal/statusFacts.ts"
 import * as TemplateId from "../internal/templateId.ts"
 import * as Output from "../Output.ts"
 
-const JsonObject = Schema.Record(Schema.String, Schema.Json)
-
 /** Changes to Steps: a changed Step may omit its robot. */
-const Steps = Schema.Record(Schema.String, JsonObject)
+const Changes = Schema.Struct({ steps: Schema.Record(Schema.String, Schema.Record(Schema.String, Schema.Json)) })
 
 /** `assembly replay`: runs the files of an Assembly again. */
 export const replay = Command.make(
@@ -36,11 +35,7 @@ export const replay = Command.make(
       Flag.withDescription("Use the current version of the Template, not the version of the first run"),
       Flag.withDefault(false)
     ),
-    steps: Flag.String("steps").pipe(
-      Flag.withDescription("A JSON file with changes to the Steps; - is the standard input"),
-      Flag.withMetavar("file"),
-      Flag.optional
-    ),
+    steps: StepsFile.flag("changes to the Steps"),
     ...Fields.flags,
     notifyUrl: Flag.String("notify-url").pipe(
       Flag.withMetavar("url"),
@@ -54,11 +49,11 @@ export const replay = Command.make(
     json: jsonFlag
   },
   Effect.fnUntraced(function* ({ assemblyId: id, json, notifyUrl, reparseTemplate, template, wait, ...files }) {
-    const steps = yield* Document.readGiven(Steps, files.steps)
+    const changes = yield* StepsFile.read(Changes, files.steps)
     const fields = yield* Fields.read(files)
     const templateId = yield* TemplateId.given(template)
     const replayed = yield* Assemblies.replay(id, {
-      ...given({ steps, fields, notifyUrl, templateId }),
+      ...given({ steps: Option.map(changes, ({ steps }) => steps), fields, notifyUrl, templateId }),
       ...(reparseTemplate ? { reparseTemplate } : {})
     })
     if (!wait && json) return yield* Output.json(AssemblyReplay.Replayed)(replayed)

@@ -7,11 +7,11 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Document from "../internal/document.ts"
 import * as Fields from "../internal/fields.ts"
 import * as JournalFolder from "../internal/journalFolder.ts"
 import * as JournalProblem from "../internal/journalProblem.ts"
 import * as Rate from "../internal/rate.ts"
+import * as StepsFile from "../internal/stepsFile.ts"
 import * as UnfinishedUploads from "../internal/unfinishedUploads.ts"
 import * as UploadReport from "../internal/uploadReport.ts"
 import * as UploadRun from "../internal/uploadRun.ts"
@@ -42,7 +42,7 @@ interface Flags {
  * The params of the Assembly. Without a Template and without Steps, the files are stored in `folder` of the Workspace.
  */
 const paramsOf = Effect.fnUntraced(function* ({ fields: pairs, fieldsFile, path, steps, template }: Flags) {
-  const given = Option.getOrUndefined(yield* Document.readGiven(Template.Content, steps))
+  const given = Option.getOrUndefined(yield* StepsFile.read(Template.Content, steps))
   const fields = yield* Fields.read({ fields: pairs, fieldsFile })
   const isStored = given === undefined && Option.isNone(template)
   const folder = isStored ? UploadPlan.folderOf(Option.getOrElse(path, () => "")) : undefined
@@ -98,11 +98,7 @@ export const upload = Command.make(
       Flag.withSchema(Template.IdOrName),
       Flag.optional
     ),
-    steps: Flag.String("steps").pipe(
-      Flag.withDescription('A JSON file with the Steps, such as {"steps": …}, as in a Template'),
-      Flag.withMetavar("file"),
-      Flag.optional
-    ),
+    steps: StepsFile.flag("the Steps"),
     ...Fields.flags,
     concurrency: WholeNumber.flag("concurrency", { minimum: 1, maximum: 100 }).pipe(
       Flag.withDescription("The number of files that are sent at the same time, 1 to 100 (default: 4)"),

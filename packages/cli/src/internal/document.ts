@@ -37,6 +37,18 @@ const describe = (issue: SchemaIssue.Issue, { confidential = false }: Options): 
     })
     .join("; ")
 
+/** Decodes a value that was read from `path`. */
+export const decode = <S extends Schema.ConstraintDecoder<unknown>>(
+  schema: S,
+  path: string,
+  value: unknown,
+  options: Options = {}
+): Effect.Effect<S["Type"], CommandError.InvalidDocument> =>
+  Effect.mapError(
+    SchemaParser.decodeUnknownEffect(schema, { errors: "all" })(value),
+    (issue) => new CommandError.InvalidDocument({ path, problem: describe(issue, options) })
+  )
+
 /** Reads a file, or the standard input if the path is `-`, and decodes its JSON. */
 export const read = Effect.fnUntraced(function* <S extends Schema.ConstraintDecoder<unknown>>(
   schema: S,
@@ -51,10 +63,7 @@ export const read = Effect.fnUntraced(function* <S extends Schema.ConstraintDeco
     Effect.fromResult(Json.parse(text)),
     (problem) => new CommandError.InvalidDocument({ path, problem })
   )
-  return yield* Effect.mapError(
-    SchemaParser.decodeUnknownEffect(schema, { errors: "all" })(value),
-    (issue) => new CommandError.InvalidDocument({ path, problem: describe(issue, options) })
-  )
+  return yield* decode(schema, path, value, options)
 })
 
 /** Reads a document as {@link read} does, if its path was given. */
