@@ -15,6 +15,7 @@ import { assembly } from "./commands/assembly.ts"
 import * as DotEnv from "./DotEnv.ts"
 import * as HelpText from "./HelpText.ts"
 import { currentAddress } from "./internal/currentAddress.ts"
+import * as LostTerminal from "./internal/lostTerminal.ts"
 import * as Output from "./Output.ts"
 
 /**
@@ -52,7 +53,7 @@ const presenter = Effect.map(Terminal.Terminal, (terminal): CliOutput.Presenter 
 /** Reports every failure except a wrong invocation, which the presenter has reported already. */
 const report = Effect.fnUntraced(function* <E>(cause: Cause.Cause<E>) {
   const error = Cause.squash(cause)
-  if (!Runtime.getErrorReported(error)) return
+  if (!Runtime.getErrorReported(error) || LostTerminal.is(cause)) return
   const { ErrorLine, NextStep } = yield* loadErrors
   const address = yield* currentAddress
   const line = ErrorLine.fromCause(cause, address.baseUrl?.host)
