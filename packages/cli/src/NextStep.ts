@@ -140,7 +140,9 @@ const steps: Readonly<Record<string, (error: Tagged, address: Address) => string
   SaveFailed: ({ path = "", problem = "" }) => {
     const code = SystemProblem.codeIn(problem)
     const own = saveSteps[code ?? ""]?.(path)
-    return own ?? (code === undefined ? undefined : "Name another folder with --output. The files that are complete stay.")
+    return (
+      own ?? (code === undefined ? undefined : "Name another folder with --output. The files that are complete stay.")
+    )
   },
   JournalFailed: () => "Set --journal to a folder that can be written.",
   UnusableJournal: ({ isFull = false, isKept = false }) => {

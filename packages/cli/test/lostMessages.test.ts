@@ -7,14 +7,28 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
-import { createServer, type Server } from "node:http"
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { fileURLToPath } from "node:url"
+import { statistics } from "./support/answers.ts"
 import * as Uploading from "./support/uploading.ts"
 
 const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
 
 const live = Layer.mergeAll(Emulator.layer(), NodeServices.layer)
+
+/** Serves until the scope ends. Returns the origin. */
+const serve = (answer: (request: IncomingMessage, response: ServerResponse) => void) =>
+  Effect.acquireRelease(
+    Effect.callback<Server>((resume) => {
+      const server = createServer(answer).listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+    }),
+    (server) =>
+      Effect.sync(() => {
+        server.close()
+        server.closeAllConnections()
+      })
+  ).pipe(Effect.map((server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`))
 
 layer(live, { excludeTestServices: true })("the standard error", (it) => {
   it.effect.skipIf(!existsSync("/dev/full"))("makes a command fail if it loses a message, but not progress", () =>
@@ -23,14 +37,24 @@ layer(live, { excludeTestServices: true })("the standard error", (it) => {
       const full = { redirection: "2>/dev/full" }
       const progress = yield* Uploading.assembly(folder, ["upload", "a.txt"], full)
       expect(progress.code).toBe(0)
-      // The hint that the region has no Assemblies is lost.
-      const hint = yield* Uploading.assembly(folder, ["stats", "--region", "us-east-1"], full)
+      const ASSEMBLY_BASE_URL = yield* serve((request, response) =>
+        response.end(
+          JSON.stringify(
+            request.url?.startsWith("/assembly_stats") ? { ...statistics, totalAssemblies: 0 } : { items: [], count: 0 }
+          )
+        )
+      )
+      const stats = ["stats", "--region", "us-east-1"]
+      const told = yield* Uploading.assembly(folder, stats, { env: { ASSEMBLY_BASE_URL } })
+      expect(told).toMatchObject({ code: 0, stderr: "no Assemblies in the region us-east-1 in this period\n" })
+      // This hint is lost.
+      const hint = yield* Uploading.assembly(folder, stats, { ...full, env: { ASSEMBLY_BASE_URL } })
       expect(hint.code).toBe(1)
       expect(hint.stdout).not.toBe("")
       // The exit code of a failure stays.
       expect((yield* Uploading.assembly(folder, ["get", "x"], full)).code).toBe(2)
       // A closed standard error is the choice of the user, as /dev/null.
-      const closed = yield* Uploading.assembly(folder, ["stats", "--region", "us-east-1"], { redirection: "2>&-" })
+      const closed = yield* Uploading.assembly(folder, stats, { redirection: "2>&-", env: { ASSEMBLY_BASE_URL } })
       expect(closed.code).toBe(0)
     }).pipe(Effect.scoped)
   )
@@ -47,28 +71,18 @@ layer(live, { excludeTestServices: true })("the standard error", (it) => {
     Effect.gen(function* () {
       const ended = yield* Deferred.make<void>()
       let requests = 0
-      const server = yield* Effect.acquireRelease(
-        Effect.callback<Server>((resume) => {
-          const made = createServer((_, response) => {
-            requests += 1
-            const page = JSON.stringify({ items: [{ id: "0".repeat(32), created: "2026-01-01" }], count: 50 })
-            // From the third page on, the service answers only when the reader has ended.
-            if (requests < 3) response.end(page)
-            else void Effect.runPromise(Deferred.await(ended)).then(() => response.end(page))
-          }).listen(0, "127.0.0.1", () => resume(Effect.succeed(made)))
-        }),
-        (made) =>
-          Effect.sync(() => {
-            made.close()
-            made.closeAllConnections()
-          })
-      )
-      const { port } = server.address() as AddressInfo
+      const origin = yield* serve((_, response) => {
+        requests += 1
+        const page = JSON.stringify({ items: [{ id: "0".repeat(32), created: "2026-01-01" }], count: 50 })
+        // From the third page on, the service answers only when the reader has ended.
+        if (requests < 3) response.end(page)
+        else void Effect.runPromise(Deferred.await(ended)).then(() => response.end(page))
+      })
       const ran = yield* Effect.callback<{ readonly code: number | null; readonly stderr: string }>((resume) => {
         const env = {
           PATH: process.env["PATH"],
           NO_COLOR: "1",
-          ASSEMBLY_BASE_URL: `http://127.0.0.1:${port}`,
+          ASSEMBLY_BASE_URL: origin,
           ASSEMBLY_AUTH_KEY: "key",
           ASSEMBLY_AUTH_SECRET: "secret"
         }

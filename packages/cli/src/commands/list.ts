@@ -39,9 +39,7 @@ const rangeFlags = {
 const printAll = <E, R>(pages: Stream.Stream<AssemblyList.Page, E, R>, json: boolean) =>
   Effect.gen(function* () {
     if (json) {
-      return yield* Stream.runDrain(
-        Output.whileRead(pages, ({ items }) => Output.jsonLines(AssemblyList.Entry)(items))
-      )
+      return yield* Stream.runDrain(Output.whileRead(pages, ({ items }) => Output.jsonLines(AssemblyList.Entry)(items)))
     }
     const layout = { ...(yield* Output.layout), now: yield* DateTime.now }
     let table: Table.Opened<AssemblyList.Entry> | undefined

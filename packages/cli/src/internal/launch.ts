@@ -33,6 +33,8 @@ const isOlder = (version: string, minimum: string): boolean => {
  */
 const unread = 141
 
+const exitCodeOf = (code: string | undefined): number => (code === "EPIPE" ? unread : 1)
+
 /**
  * Reports a standard output that cannot be written, and makes the process fail. Node ignores the failures of its
  * console, but a full disk must not look like a success: the output may be a secret that is never shown again. If the
@@ -46,12 +48,12 @@ const reportLost = (): void => {
   process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
     if (isReported) return
     isReported = true
-    process.exitCode = code === "EPIPE" ? unread : 1
+    process.exitCode = exitCodeOf(code)
     if (code === "EPIPE") return
     process.stderr.write(`assembly: the output cannot be written: ${message}\n`)
   })
   process.stderr.on("error", ({ code }: NodeJS.ErrnoException) => {
-    if (Message.isOpen()) process.exitCode ??= code === "EPIPE" ? unread : 1
+    if (Message.isOpen()) process.exitCode ??= exitCodeOf(code)
   })
 }
 

@@ -333,7 +333,11 @@ const hasChanged = (error: UploadJob.JobError): boolean =>
     (file) => file.outcome === "Failed" && file.error._tag === "SourceFailed" && file.error.kind === "Changed"
   )
 
-type Failure = UploadJob.JobError | CommandError.UploadFailed | CommandError.UnusableJournal | CommandError.DamagedJournal
+type Failure =
+  | UploadJob.JobError
+  | CommandError.UploadFailed
+  | CommandError.UnusableJournal
+  | CommandError.DamagedJournal
 
 /**
  * Adds to an error whether the same command continues the upload or uploads into a new Assembly. If the job has no

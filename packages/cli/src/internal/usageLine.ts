@@ -31,6 +31,8 @@ const invalid = ({ expected, kind, option, value }: CliError.InvalidValue): stri
 
 /** A flag without a value. `rule` is the word for its value in the help, its values, or the rule of an empty value. */
 const missing = (option: string, rule: string): string => {
+  // The rule of a text that must not be empty.
+  if (/^a value with a length of at least 1\b/.test(rule)) return `--${option} needs a value`
   if (rule.includes(" | ")) return `--${option} needs a value: ${rule.replaceAll(" | ", ", ")}`
   return /^[\w=:-]+$/.test(rule)
     ? `--${option} needs a value: --${option} <${rule}>`
