@@ -10,6 +10,7 @@ import * as AssemblyUploadError from "@assembly-effect/tus/AssemblyUploadError"
 import * as Cause from "effect/Cause"
 import * as Config from "effect/Config"
 import * as Formatter from "effect/Formatter"
+import * as PlatformError from "effect/PlatformError"
 import * as Schema from "effect/Schema"
 import * as CommandError from "./CommandError.ts"
 import * as SystemProblem from "./internal/systemProblem.ts"
@@ -97,6 +98,13 @@ const answer = ({ host, message, request, status }: typeof Answer.Type): string 
   return `${message.startsWith(subject) ? "" : subject}${message}${code}`
 }
 
+/** An error of the operating system, with the path of its file or folder. */
+const platform = (error: PlatformError.PlatformError): string => {
+  if (SystemProblem.codeOf(error) === undefined) return error.message
+  const path = "pathOrDescriptor" in error.reason ? error.reason.pathOrDescriptor : undefined
+  return path === undefined ? SystemProblem.of(error) : `${path}: ${SystemProblem.of(error)}`
+}
+
 const text = (error: unknown, host: string | undefined): string => {
   if (error instanceof Config.ConfigError) return configuration(error)
   const usage = UsageLine.of(error)
@@ -110,6 +118,7 @@ const text = (error: unknown, host: string | undefined): string => {
   }
   if (isUploadFailed(error)) return text(error.cause, host)
   if (isFilesFailed(error)) return failedFiles(error, host)
+  if (PlatformError.isPlatformError(error)) return platform(error)
   if (isSaveFailed(error)) return `${error.path} was not written: ${SystemProblem.ofText(error.problem)}`
   if (isAnswer(error)) return answer(error)
   if (host !== undefined && isOfTokens(error)) return `${error.message} (${host})`

@@ -117,7 +117,7 @@ const saveSteps: Readonly<Record<string, (path: string) => string>> = {
   EACCES: unwritable,
   EPERM: unwritable,
   EROFS: unwritable,
-  EISDIR: (path) => `Remove the folder ${Printable.escape(path)}, or name another folder with --output.`,
+  EISDIR: (path) => `Remove or rename ${Printable.escape(path)}, or name another folder with --output.`,
   ENAMETOOLONG: () => "Name a folder with a shorter path with --output."
 }
 
@@ -137,9 +137,9 @@ const steps: Readonly<Record<string, (error: Tagged, address: Address) => string
   ServiceFailure: Advice.refused,
   StatisticsMissingRegion: () => "Set --region to a region such as eu-west-1, or to all.",
   JobSlotStatisticsMissingRegion: () => "Set --region to a region such as eu-west-1, or to all.",
-  SaveFailed: ({ path = "", problem = "" }) => {
+  SaveFailed: ({ path = "", problem = "", reason }) => {
     const code = SystemProblem.codeIn(problem)
-    const own = saveSteps[code ?? ""]?.(path)
+    const own = saveSteps[code ?? (reason === "NotAFile" ? "EISDIR" : "")]?.(path)
     return (
       own ?? (code === undefined ? undefined : "Name another folder with --output. The files that are complete stay.")
     )

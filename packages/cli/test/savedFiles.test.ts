@@ -7,6 +7,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as PlatformError from "effect/PlatformError"
 import { execFile } from "node:child_process"
 import { readdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
@@ -32,12 +33,30 @@ layer(live, { excludeTestServices: true })("saved files", (it) => {
       ["EACCES", "permission denied", unwritable],
       ["EPERM", "permission denied", unwritable],
       ["ENAMETOOLONG", "the name is too long", "Name a folder with a shorter path with --output."],
-      ["EISDIR", "is a folder", "Remove the folder out/a.bin, or name another folder with --output."],
+      ["EISDIR", "is a folder", "Remove or rename out/a.bin, or name another folder with --output."],
       ["EIO", "the disk failed", "Name another folder with --output. The files that are complete stay."]
     ] as const) {
       expect(ErrorLine.fromError(failed(code))).toBe(`out/a.bin was not written: ${words}`)
       expect(NextStep.fromError(failed(code))).toBe(next)
     }
+  })
+
+  it("name the file of any other error of the operating system", () => {
+    const cause = Object.assign(new Error("EACCES: permission denied"), { code: "EACCES" })
+    const error = PlatformError.systemError({
+      _tag: "PermissionDenied",
+      module: "FileSystem",
+      method: "open",
+      pathOrDescriptor: "out/a.bin",
+      cause
+    })
+    expect(ErrorLine.fromError(error)).toBe("out/a.bin: permission denied")
+    const folder = new ResultError.SaveFailed({
+      path: "out",
+      reason: "NotAFile",
+      problem: "it is not a file (Directory)"
+    })
+    expect(NextStep.fromError(folder)).toBe("Remove or rename out, or name another folder with --output.")
   })
 
   it.effect.skipIf(process.platform === "win32")("a file that the system does not let grow is named", () =>

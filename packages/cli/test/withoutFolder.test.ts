@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { existsSync } from "node:fs"
 import { textAtStart } from "../src/internal/interruption.ts"
+import * as Processes from "./support/processes.ts"
 import * as Uploading from "./support/uploading.ts"
 
 const live = Layer.mergeAll(Emulator.layer(), NodeServices.layer)
@@ -60,15 +61,17 @@ layer(live, { excludeTestServices: true })("without a folder", (it) => {
     () =>
       Effect.gen(function* () {
         const folder = yield* Uploading.folderWith({ "b.txt": "meow" })
+        const service = yield* Processes.environment
+        // A process that hangs is killed at the end of the test.
         for (const env of [
           { HOME: "/proc", XDG_STATE_HOME: "", XDG_CACHE_HOME: "" },
           { HOME: "/proc", XDG_STATE_HOME: "/proc", XDG_CACHE_HOME: "/proc/x" }
         ]) {
-          const listed = yield* Uploading.assembly(folder, ["uploads"], { env })
+          const listed = yield* Processes.assembly(folder, { ...service, ...env }, "uploads")
           expect(listed).toEqual({ code: 0, stdout: "no unfinished uploads\n", stderr: "" })
         }
-        const state = { env: { HOME: "/proc", XDG_STATE_HOME: "/proc/state", XDG_CACHE_HOME: "" } }
-        const upload = yield* Uploading.assembly(folder, ["upload", "b.txt"], state)
+        const state = { ...service, HOME: "/proc", XDG_STATE_HOME: "/proc/state" }
+        const upload = yield* Processes.assembly(folder, state, "upload", "b.txt")
         expect(upload.code).toBe(1)
         expect(upload.stderr).toContain("/proc/state/assembly/uploads: ")
       }).pipe(Effect.scoped, Effect.timeout("40 seconds")),
