@@ -75,7 +75,8 @@ export class NotDeleted extends Schema.TaggedError<NotDeleted>()("NotDeleted", {
 
 /**
  * An upload failed with `cause`, which determines the error line and the exit code. `assembly` says what the same
- * command does when it is run again: it continues the upload (`kept`), or uploads into a new Assembly (`ended`).
+ * command does when it is run again: it continues the upload (`kept`), or uploads into a new Assembly (`ended`, or
+ * `left` if the Assembly `assemblyId` still waits for its files).
  * `isRestarted`: whether the command had `--restart`. To continue the upload, the user must run the command without
  * this flag.
  *
@@ -83,7 +84,8 @@ export class NotDeleted extends Schema.TaggedError<NotDeleted>()("NotDeleted", {
  * @category errors
  */
 export class UploadFailed extends Schema.TaggedError<UploadFailed>()("UploadFailed", {
-  assembly: Schema.Literals(["kept", "ended"]),
+  assembly: Schema.Literals(["kept", "ended", "left"]),
+  assemblyId: Schema.optionalKey(Schema.String),
   isRestarted: Schema.optionalKey(Schema.Boolean),
   cause: Schema.Defect()
 }) {
@@ -107,6 +109,38 @@ export class UnusableJournal extends Schema.TaggedError<UnusableJournal>()("Unus
 }) {
   override get message() {
     return `${this.folder}: ${this.problem}; nothing more is sent, because the upload is noted in this folder`
+  }
+}
+
+/**
+ * The folder of unfinished uploads cannot be read, so it is not known which uploads are unfinished.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class UnreadableJournal extends Schema.TaggedError<UnreadableJournal>()("UnreadableJournal", {
+  folder: Schema.String,
+  problem: Schema.String
+}) {
+  override get message() {
+    return `the folder of unfinished uploads ${this.folder} cannot be read: ${this.problem}`
+  }
+}
+
+/**
+ * Entries of unfinished uploads are damaged, so the command cannot say which uploads they belong to. `file` is the path
+ * of an entry.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class DamagedJournal extends Schema.TaggedError<DamagedJournal>()("DamagedJournal", {
+  entries: Schema.Array(Schema.Struct({ file: Schema.String, problem: Schema.String }))
+}) {
+  override get message() {
+    const [first, ...others] = this.entries
+    const rest = others.length === 0 ? "" : `; and ${others.length} more, such as ${others[0]?.file}`
+    return `the entry of an unfinished upload is damaged: ${first?.file} (${first?.problem})${rest}`
   }
 }
 

@@ -2,6 +2,7 @@
  * Errors as one line of text for people.
  */
 import * as ApiError from "@assembly-effect/api/ApiError"
+import * as ResultError from "@assembly-effect/api/ResultError"
 import * as Input from "@assembly-effect/api/unstable/Input"
 import * as AuthError from "@assembly-effect/auth/AuthError"
 import * as Printable from "@assembly-effect/schema/Printable"
@@ -9,8 +10,10 @@ import * as AssemblyUploadError from "@assembly-effect/tus/AssemblyUploadError"
 import * as Cause from "effect/Cause"
 import * as Config from "effect/Config"
 import * as Formatter from "effect/Formatter"
+import * as PlatformError from "effect/PlatformError"
 import * as Schema from "effect/Schema"
 import * as CommandError from "./CommandError.ts"
+import * as SystemProblem from "./internal/systemProblem.ts"
 import * as UsageLine from "./internal/usageLine.ts"
 
 const configuration = ({ cause }: Config.ConfigError): string => {
@@ -35,6 +38,7 @@ const isOfTokens = Schema.is(Schema.Union([AuthError.TokenUnavailable, AuthError
 const isEnded = Schema.is(Schema.Union([ApiError.AssemblyFailed, ApiError.AssemblyCanceled, ApiError.AssemblyAborted]))
 const isUploadFailed = Schema.is(CommandError.UploadFailed)
 const isFilesFailed = Schema.is(AssemblyUploadError.FilesFailed)
+const isSaveFailed = Schema.is(ResultError.SaveFailed)
 
 /** The environment variable for each option of the client. */
 const variables: Readonly<Record<string, string>> = {
@@ -61,6 +65,7 @@ const invalid = (issues: ReadonlyArray<{ readonly path: ReadonlyArray<PropertyKe
 const advice = [
   ["with restart: true if the upload is in a journal", "with --restart"],
   ["remove the entry with forget, and run the upload again", "delete the entry in the folder of --journal"],
+  ["if it does, add its origin to the option origins", "check ASSEMBLY_BASE_URL"],
   // This advice is removed, because `NextStep` gives the same advice with the name of the variable.
   ["; check the secret of the Auth Key", ""]
 ] as const
@@ -93,6 +98,13 @@ const answer = ({ host, message, request, status }: typeof Answer.Type): string 
   return `${message.startsWith(subject) ? "" : subject}${message}${code}`
 }
 
+/** An error of the operating system, with the path of its file or folder. */
+const platform = (error: PlatformError.PlatformError): string => {
+  if (SystemProblem.codeOf(error) === undefined) return error.message
+  const path = "pathOrDescriptor" in error.reason ? error.reason.pathOrDescriptor : undefined
+  return path === undefined ? SystemProblem.of(error) : `${path}: ${SystemProblem.of(error)}`
+}
+
 const text = (error: unknown, host: string | undefined): string => {
   if (error instanceof Config.ConfigError) return configuration(error)
   const usage = UsageLine.of(error)
@@ -106,6 +118,8 @@ const text = (error: unknown, host: string | undefined): string => {
   }
   if (isUploadFailed(error)) return text(error.cause, host)
   if (isFilesFailed(error)) return failedFiles(error, host)
+  if (PlatformError.isPlatformError(error)) return platform(error)
+  if (isSaveFailed(error)) return `${error.path} was not written: ${SystemProblem.ofText(error.problem)}`
   if (isAnswer(error)) return answer(error)
   if (host !== undefined && isOfTokens(error)) return `${error.message} (${host})`
   if (host !== undefined && isOfOperation(error) && !error.message.includes(host)) {

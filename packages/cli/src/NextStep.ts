@@ -5,7 +5,9 @@ import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as ExitCode from "./ExitCode.ts"
+import * as Printable from "@assembly-effect/schema/Printable"
 import * as Advice from "./internal/address.ts"
+import * as SystemProblem from "./internal/systemProblem.ts"
 
 /**
  * The settings on which the way to the service depends.
@@ -27,14 +29,16 @@ export interface Address {
 const Tagged = Schema.Struct({
   _tag: Schema.String,
   code: Schema.optional(Schema.String),
-  host: Schema.optional(Schema.String),
+  path: Schema.optional(Schema.String),
+  problem: Schema.optional(Schema.String),
   assemblyId: Schema.optional(Schema.String),
+  host: Schema.optional(Schema.String),
   operation: Schema.optional(Schema.String),
   status: Schema.optional(Schema.Int),
   clockSkew: Schema.optional(Schema.Finite),
   permanent: Schema.optional(Schema.Boolean),
   reason: Schema.optional(Schema.String),
-  assembly: Schema.optional(Schema.Literals(["kept", "ended"])),
+  assembly: Schema.optional(Schema.Literals(["kept", "ended", "left"])),
   isRestarted: Schema.optional(Schema.Boolean),
   isFull: Schema.optional(Schema.Boolean),
   isKept: Schema.optional(Schema.Boolean),
@@ -66,7 +70,12 @@ const refused = ({ clockSkew, code = "", ...error }: Tagged, address: Address): 
     : `Check ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET: they belong to ${host}.`
 }
 
-const sameCommand = ({ assembly = "ended", isRestarted = false }: Tagged): string => {
+const sameCommand = (
+  { assembly = "ended", assemblyId = "", isRestarted = false }: Tagged,
+  address: Address
+): string => {
+  if (assembly === "left")
+    return `No command can continue this upload. ${Advice.command(address, `cancel ${assemblyId}`)} cancels its Assembly; the same command uploads everything again.`
   if (assembly === "ended") return "Run the same command again to upload into a new Assembly."
   return `The upload is kept. Run the same command again${isRestarted ? " without --restart" : ""} to continue it.`
 }
@@ -78,7 +87,7 @@ const sameCommand = ({ assembly = "ended", isRestarted = false }: Tagged): strin
 const repeat = (failed: Tagged, address: Address): string => {
   const { cause } = failed
   const refusal = ExitCode.fromError(cause) === ExitCode.codes.authentication ? fromError(cause, address) : undefined
-  return refusal === undefined ? sameCommand(failed) : `${refusal} ${sameCommand(failed)}`
+  return refusal === undefined ? sameCommand(failed, address) : `${refusal} ${sameCommand(failed, address)}`
 }
 
 /**
@@ -103,6 +112,20 @@ const countOf = (cause: unknown): number =>
 const tokenRefused = (error: Tagged, address: Address): string =>
   Advice.refused(error, address) ?? "Check --scope: each scope must be a scope of the Auth Key."
 
+const full = () => "Free some space, and run the same command again: it downloads only the missing files."
+const unwritable = () => "Make the folder writable, or name another folder with --output."
+
+/** What to do if a result cannot be saved, for the codes of the operating system. */
+const saveSteps: Readonly<Record<string, (path: string) => string>> = {
+  ENOSPC: full,
+  EDQUOT: full,
+  EACCES: unwritable,
+  EPERM: unwritable,
+  EROFS: unwritable,
+  EISDIR: (path) => `Remove or rename ${Printable.escape(path)}, or name another folder with --output.`,
+  ENAMETOOLONG: () => "Name a folder with a shorter path with --output."
+}
+
 const steps: Readonly<Record<string, (error: Tagged, address: Address) => string | undefined>> = {
   ConfigError: ({ cause }, { program }) => missing(countOf(cause), program),
   AuthenticationFailed: refused,
@@ -119,6 +142,13 @@ const steps: Readonly<Record<string, (error: Tagged, address: Address) => string
   ServiceFailure: Advice.refused,
   StatisticsMissingRegion: () => "Set --region to a region such as eu-west-1, or to all.",
   JobSlotStatisticsMissingRegion: () => "Set --region to a region such as eu-west-1, or to all.",
+  SaveFailed: ({ path = "", problem = "", reason }) => {
+    const code = SystemProblem.codeIn(problem)
+    const own = saveSteps[code ?? (reason === "NotAFile" ? "EISDIR" : "")]?.(path)
+    return (
+      own ?? (code === undefined ? undefined : "Name another folder with --output. The files that are complete stay.")
+    )
+  },
   JournalFailed: () => "Set --journal to a folder that can be written.",
   UnusableJournal: ({ isFull = false, isKept = false }) => {
     const repair = isFull ? "Free some space" : "Make the folder writable"
@@ -126,6 +156,9 @@ const steps: Readonly<Record<string, (error: Tagged, address: Address) => string
       ? `${repair}. The upload is kept. Run the same command again to continue it.`
       : `${repair}, or name another folder with --journal.`
   },
+  DamagedJournal: () =>
+    "Delete each damaged file. The same command then uploads into a new Assembly; assembly list --type uploading shows the Assemblies that still wait for files.",
+  UnreadableJournal: () => "Make the folder readable, or name another folder with --journal.",
   UploadFailed: repeat,
   UnknownTemplate: (_, address) => `${Advice.command(address, "templates list")} shows the Templates.`,
   StillRunning: ({ assemblyId = "" }, address) => `${Advice.command(address, `wait ${assemblyId}`)} waits for its end.`,

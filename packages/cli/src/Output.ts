@@ -8,8 +8,10 @@ import * as Effect from "effect/Effect"
 import * as Formatter from "effect/Formatter"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import * as Terminal from "effect/Terminal"
 import * as Interruption from "./internal/interruption.ts"
+import * as Message from "./internal/message.ts"
 import * as Text from "./internal/text.ts"
 import * as Style from "./Style.ts"
 
@@ -46,6 +48,9 @@ const inTerminal = (text: string): string => {
     .join("\n")
 }
 
+/** Writes a message to the standard error. If the message cannot be written, `launch.ts` sets the exit code. */
+const tell = (text: string): Effect.Effect<void> => Effect.andThen(Effect.sync(Message.begin), Console.error(text))
+
 /**
  * Whether the process was able to write all earlier output to its standard output. Waits until this output is written.
  *
@@ -57,12 +62,25 @@ export const isWritten: Effect.Effect<boolean> = Effect.callback((resume) => {
 })
 
 /**
+ * Prints each value of a stream, and ends the stream when the output can no longer be written, for example because
+ * `head` has ended. Nobody would read the further values.
+ *
+ * @since 0.1.0
+ * @category output
+ */
+export const whileRead = <A, E, R, E2, R2>(
+  values: Stream.Stream<A, E, R>,
+  print: (value: A) => Effect.Effect<unknown, E2, R2>
+): Stream.Stream<A, E | E2, R | R2> =>
+  Stream.takeWhileEffect(values, (value) => Effect.andThen(print(value), isWritten))
+
+/**
  * Writes a rendered line to the standard error, such as a line of a log.
  *
  * @since 0.1.0
  * @category output
  */
-export const log = (line: Style.Line): Effect.Effect<void> => Console.error(line)
+export const log = (line: Style.Line): Effect.Effect<void> => tell(line)
 
 /**
  * Writes an error to the standard error.
@@ -70,7 +88,7 @@ export const log = (line: Style.Line): Effect.Effect<void> => Console.error(line
  * @since 0.1.0
  * @category output
  */
-export const error = (text: string): Effect.Effect<void> => Console.error(inTerminal(keepLines(`assembly: ${text}`)))
+export const error = (text: string): Effect.Effect<void> => tell(inTerminal(keepLines(`assembly: ${text}`)))
 
 /**
  * Writes a hint that says what to do after an error.
@@ -78,7 +96,7 @@ export const error = (text: string): Effect.Effect<void> => Console.error(inTerm
  * @since 0.1.0
  * @category output
  */
-export const hint = (text: string): Effect.Effect<void> => Console.error(inTerminal(Printable.escape(text)))
+export const hint = (text: string): Effect.Effect<void> => tell(inTerminal(Printable.escape(text)))
 
 /**
  * Writes the line for a Ctrl-C that arrives before the command has begun its work.
@@ -88,7 +106,7 @@ export const hint = (text: string): Effect.Effect<void> => Console.error(inTermi
  */
 export const interruptedAtStart = (args: ReadonlyArray<string>): Effect.Effect<void> =>
   Effect.sync(() => {
-    process.stderr.write(Interruption.textAtStart(args, process.stderr))
+    process.stderr.write(Interruption.textAtStart(args, process.stderr, process.env))
   })
 
 /**

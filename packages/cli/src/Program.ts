@@ -16,6 +16,7 @@ import * as DotEnv from "./DotEnv.ts"
 import * as HelpText from "./HelpText.ts"
 import { currentAddress } from "./internal/currentAddress.ts"
 import * as Invocation from "./internal/invocation.ts"
+import * as LostTerminal from "./internal/lostTerminal.ts"
 import * as Output from "./Output.ts"
 
 /**
@@ -54,7 +55,7 @@ const presenter = Effect.map(Terminal.Terminal, (terminal): CliOutput.Presenter 
 /** Reports every failure except a wrong invocation, which the presenter has reported already. */
 const report = Effect.fnUntraced(function* <E>(cause: Cause.Cause<E>) {
   const error = Cause.squash(cause)
-  if (!Runtime.getErrorReported(error)) return
+  if (!Runtime.getErrorReported(error) || LostTerminal.is(cause)) return
   const { ErrorLine, NextStep } = yield* loadErrors
   const address = yield* currentAddress
   const line = ErrorLine.fromCause(cause, address.baseUrl?.host)

@@ -5,6 +5,7 @@ import * as ErrorLine from "@assembly-effect/cli/ErrorLine"
 import * as AssemblyUploadError from "@assembly-effect/tus/AssemblyUploadError"
 import * as JournalError from "@assembly-effect/tus/JournalError"
 import * as TusError from "@assembly-effect/tus/TusError"
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { describe, expect, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import * as CliError from "effect/cli/CliError"
@@ -47,6 +48,13 @@ describe("ErrorLine.fromError", () => {
     [
       new ApiError.TransportFailure({ operation: "Dam.move", problem: "the connection failed" }),
       "Dam.move: the connection failed"
+    ],
+    // The command line has no option `origins`.
+    [
+      new UploadTarget.UnsafeLocation({
+        rule: "the host evil.example does not belong to the service; if it does, add its origin to the option origins"
+      }),
+      "the upload URL is refused: the host evil.example does not belong to the service; check ASSEMBLY_BASE_URL"
     ],
     [
       new TusError.UploadRefused({ request: "append", host: "tus.example.com", status: 403, message: "no" }),

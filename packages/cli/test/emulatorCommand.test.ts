@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 import { spawn } from "node:child_process"
 import { request } from "node:http"
 import { connect } from "node:http2"
+import { createServer, type AddressInfo, type Server } from "node:net"
 import { fileURLToPath } from "node:url"
 
 const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
@@ -208,3 +209,20 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 }
+
+it.live("assembly emulator: a port that another program uses is named with the remedy", () =>
+  Effect.gen(function* () {
+    const taken = yield* Effect.acquireRelease(
+      Effect.callback<Server>((resume) => {
+        const server = createServer().listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+      }),
+      (server) => Effect.sync(() => server.close())
+    )
+    const { port } = taken.address() as AddressInfo
+    const { said } = yield* run("--port", String(port))
+    assert.strictEqual(
+      said,
+      `assembly: cannot listen on port ${port}: another program uses this port; name another port with --port, or leave out --port for a free port\n`
+    )
+  }).pipe(Effect.scoped)
+)

@@ -67,12 +67,14 @@ describe("a value that is not valid", () => {
           if (flag === "limit-rate" && value === "1.5") continue
           const words = command.split(" ")
           const what =
-            value === "" ? `Missing value for flag --${flag}` : `Invalid value for flag --${flag}: "${value}"`
+            value === ""
+              ? `--${flag} needs a value: ${expected}`
+              : `Invalid value for flag --${flag}: "${value}". Expected: ${expected}`
           const name = words.slice(0, words[1]?.match(/^[a-z]+$/) ? 2 : 1).join(" ")
           expect(yield* run([...words, `--${flag}=${value}`]), `${flag}=${value}`).toEqual({
             code: 2,
             stdout: "",
-            stderr: `assembly: ${what}. Expected: ${expected}\nSee: assembly ${name} --help\n`
+            stderr: `assembly: ${what}\nSee: assembly ${name} --help\n`
           })
         }
         const separate = yield* run([...command.split(" "), `--${flag}`, ""])
@@ -87,8 +89,25 @@ describe("a value that is not valid", () => {
       expect(yield* run(["stats", "--since="])).toMatchObject({
         code: 2,
         stderr:
-          "assembly: Missing value for flag --since. Expected: an age such as 24h or 7d, or a date of the last 91 days\nSee: assembly stats --help\n"
+          "assembly: --since needs a value: an age such as 24h or 7d, or a date of the last 91 days\nSee: assembly stats --help\n"
       })
+    })
+  )
+})
+
+describe("a flag without a value", () => {
+  it.effect.each<[string, string]>([
+    ["list --page", "--page needs a value: --page <number>"],
+    ["list --since", "--since needs a value: --since <when>"],
+    ["list --type", "--type needs a value: all, uploading, executing, canceled, completed, failed, request_aborted"],
+    ["upload a.txt --path", "--path needs a value: --path <folder>"],
+    ["upload a.txt --fields", "--fields needs a value: --fields <key=value>"],
+    ["upload a.txt --journal", "--journal needs a value: --journal <folder>"],
+    [`results download ${id} --output=`, "--output needs a value"]
+  ])("%s", ([words, line]) =>
+    Effect.gen(function* () {
+      const { code, stderr, stdout } = yield* run(words.split(" "))
+      expect({ code, stdout, line: stderr.split("\n")[0] }).toEqual({ code: 2, stdout: "", line: `assembly: ${line}` })
     })
   )
 })

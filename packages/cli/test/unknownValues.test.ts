@@ -154,7 +154,7 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
       expect(yield* fs.readDirectory(`${cwd}/linked`)).toEqual(["d2"])
       const unset = yield* here("results", "download", id, "-o", "")
       expect(unset).toMatchObject({ code: 2, stdout: "" })
-      expect(unset.stderr).toMatch(/^assembly: Missing value for flag --output\./)
+      expect(unset.stderr).toMatch(/^assembly: --output needs a value\n/)
       yield* fs.writeFileString(`${cwd}/afile`, "")
       expect(yield* here("results", "download", id, "-o", "afile/x")).toEqual({
         code: 1,

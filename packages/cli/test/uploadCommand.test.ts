@@ -37,6 +37,22 @@ layer(live, { excludeTestServices: true })("assembly upload", (it) => {
     })
   )
 
+  it.effect("ends the lines of JSON with the failure and its exit code, which is the exit code of the command", () =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
+      for (const [env, exit_code, message] of [
+        [{ ASSEMBLY_AUTH_SECRET: "wrong" }, 3, /INVALID_SIGNATURE/],
+        [{ ASSEMBLY_BASE_URL: "http://127.0.0.1:9" }, 4, /ECONNREFUSED/]
+      ] as const) {
+        const { code, stdout } = yield* run(folder, ["--json", "a.txt"], { env })
+        expect(code).toBe(exit_code)
+        expect(parseLines(stdout)).toEqual([
+          { event: "Failed", message: expect.stringMatching(message) as unknown, exit_code }
+        ])
+      }
+    })
+  )
+
   it.effect("writes one line for many files", () =>
     Effect.gen(function* () {
       const names = Array.from({ length: 24 }, (_, index) => `many/${index}.txt`)
@@ -207,8 +223,8 @@ layer(live, { excludeTestServices: true })("assembly upload", (it) => {
         [{ steps, notify_url: "http://a.example" }, "a file of Steps has no notify_url next to steps"],
         [{ hashed: { use: ":original" } }, "steps.hashed.robot: Missing key"]
       ] as const) {
-        const { code, stderr } = yield* runWith(content)
-        expect({ code, line: stderr.split("\n")[0] }).toEqual({
+        const invalid = yield* runWith(content)
+        expect({ code: invalid.code, line: invalid.stderr.split("\n")[0] }).toEqual({
           code: 2,
           line: expect.stringContaining(`assembly: steps.json: ${problem}`)
         })

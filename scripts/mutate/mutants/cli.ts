@@ -44,8 +44,8 @@ export const cli = [
       },
       {
         name: "a hint is not escaped",
-        find: `Console.error(inTerminal(Printable.escape(text)))`,
-        replace: `Console.error(inTerminal(text))`
+        find: `tell(inTerminal(Printable.escape(text)))`,
+        replace: `tell(inTerminal(text))`
       },
       {
         name: "drawn text is not escaped",
@@ -409,8 +409,90 @@ export const cli = [
     [
       {
         name: "a full disk is blamed on permissions",
-        find: `isFull: code !== undefined && full.has(code)`,
+        find: `isFull: SystemProblem.isFull(SystemProblem.codeIn(problem))`,
         replace: `isFull: false`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/unfinishedUploads.ts",
+    ["damagedJournal"],
+    [
+      {
+        name: "a damaged entry of the journal is left out",
+        find: `damaged.push({ file`,
+        replace: `void ({ file`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/commands/uploads.ts",
+    ["damagedJournal"],
+    [
+      {
+        name: "a list of uploads with a damaged entry is a success",
+        find: `if (damaged.length > 0) return yield* new`,
+        replace: `if (damaged.length < 0) return yield* new`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/uploadRun.ts",
+    ["withoutFolder"],
+    [
+      {
+        name: "an upload without a folder does not say that it cannot be continued",
+        find: `!settings.isKept && settings.isNoted ?`,
+        replace: `!settings.isKept && !settings.isNoted ?`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/uploadRun.ts",
+    ["uploadCommand"],
+    [
+      {
+        name: "the last line of JSON has another exit code than the command",
+        find: `exit_code: ExitCode.fromError(error)`,
+        replace: `exit_code: 1`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/Output.ts",
+    ["lostMessages"],
+    [
+      {
+        name: "a list of all pages goes on without a reader",
+        find: `Effect.andThen(print(value), isWritten)`,
+        replace: `Effect.as(print(value), true)`
+      },
+      {
+        name: "a lost message is a success",
+        find: `Effect.andThen(Effect.sync(Message.begin), Console.error(text))`,
+        replace: `Console.error(text)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/launch.ts",
+    ["lostMessages"],
+    [
+      {
+        name: "lost progress is a failure",
+        find: `if (Message.isOpen()) process.exitCode`,
+        replace: `process.exitCode`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/ErrorLine.ts",
+    ["savedFiles"],
+    [
+      {
+        name: "a full disk is told in the words of a library",
+        find: `SystemProblem.ofText(error.problem)`,
+        replace: `error.problem`
       }
     ]
   ),

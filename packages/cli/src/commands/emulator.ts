@@ -30,7 +30,7 @@ export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotList
   problem: Schema.String
 }) {
   override get message() {
-    return `cannot listen on port ${this.port}: ${this.problem}`
+    return `cannot listen on port ${this.port}: ${this.problem}; name another port with --port, or leave out --port for a free port`
   }
 }
 
@@ -259,7 +259,7 @@ export const emulator = Command.make(
           Effect.fail(
             new CannotListen({
               port: flags.port,
-              problem: cause instanceof Error ? cause.message : "the server failed"
+              problem: SystemProblem.ofCause(cause) ?? (cause instanceof Error ? cause.message : "the server failed")
             })
           ),
         InvalidTemplate: ({ id, problem }) =>

@@ -38,16 +38,17 @@ const rangeFlags = {
 /** Prints each page of a stream when it arrives: as JSON with one Assembly on each line, or as a table. */
 const printAll = <E, R>(pages: Stream.Stream<AssemblyList.Page, E, R>, json: boolean) =>
   Effect.gen(function* () {
-    if (json) return yield* Stream.runForEach(pages, ({ items }) => Output.jsonLines(AssemblyList.Entry)(items))
+    if (json) {
+      return yield* Stream.runDrain(Output.whileRead(pages, ({ items }) => Output.jsonLines(AssemblyList.Entry)(items)))
+    }
     const layout = { ...(yield* Output.layout), now: yield* DateTime.now }
-    const table = yield* Stream.runFoldEffect(
-      pages,
-      (): Table.Opened<AssemblyList.Entry> | undefined => undefined,
-      Effect.fnUntraced(function* (opened, { items }) {
-        const shown = opened ?? AssemblyTable.open(items, layout)
-        const lines = [...(opened === undefined ? shown.head : []), ...shown.rows(items)]
-        if (lines.length > 0) yield* Output.report(lines)
-        return shown
+    let table: Table.Opened<AssemblyList.Entry> | undefined
+    yield* Stream.runDrain(
+      Output.whileRead(pages, ({ items }) => {
+        const isFirst = table === undefined
+        const shown = (table ??= AssemblyTable.open(items, layout))
+        const lines = [...(isFirst ? shown.head : []), ...shown.rows(items)]
+        return lines.length > 0 ? Output.report(lines) : Effect.void
       })
     )
     if (table === undefined) return yield* Output.report(AssemblyTable.render([], layout))

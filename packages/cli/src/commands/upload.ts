@@ -139,14 +139,15 @@ export const upload = Command.make(
       folder
     })
     if (dryRun) return yield* UploadReport.rehearse(files, folder, json)
-    const kept = UploadPlan.replayable(files) === undefined ? Option.none() : yield* JournalFolder.of(journal)
+    const isNoted = UploadPlan.replayable(files) !== undefined
+    const kept = isNoted ? yield* JournalFolder.of(journal) : Option.none()
     const at = Option.getOrElse(kept, () => "the memory")
     const job = Effect.gen(function* () {
       const memory = Option.isNone(kept)
         ? UnfinishedUploads.none
         : yield* UnfinishedUploads.make(kept.value, files, params)
       const isKept = Option.isSome(kept)
-      const options = { params, concurrency, isRestarted: restart, isKept, folder: at, isJson: json, memory }
+      const options = { params, concurrency, isRestarted: restart, isKept, isNoted, folder: at, isJson: json, memory }
       return yield* UploadRun.run(files, options)
     }).pipe(
       Effect.provide(StateFolder.journal(kept)),

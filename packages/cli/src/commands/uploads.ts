@@ -75,10 +75,13 @@ const storedOf = ({ status }: Kept): bigint | undefined => {
   return uploads.reduce((all, { offset }) => all + (Number.isSafeInteger(offset) ? BigInt(offset ?? 0) : 0n), 0n)
 }
 
-const stateOf = ({ problem, status }: Kept): string => {
+const stateOf = ({ entry, problem, status }: Kept): string => {
   if (status === undefined) return `not known: ${problem}`
   return Option.match(status, {
-    onNone: () => "the service has no such Assembly",
+    onNone: () =>
+      entry._tag === "Creating"
+        ? "the service has no such Assembly; the response to its creation was lost"
+        : "the service has no such Assembly",
     onSome: (found) =>
       Assembly.state(found) === "Completed" ? "completed; the command shows the results" : AssemblyState.name(found)
   })
@@ -168,28 +171,48 @@ const unknown = (assemblyId: string) =>
   )
 
 /** Cancels the Assembly of an unfinished upload, forgets the upload, and prints what became of both. */
-const forgetOne = Effect.fnUntraced(function* (assemblyId: string, found: UnfinishedUploads.Upload | undefined) {
-  if (found === undefined) return yield* unknown(assemblyId)
+const forgetOne = Effect.fnUntraced(function* (assemblyId: string, found: UnfinishedUploads.Upload, isJson: boolean) {
   const status = yield* Effect.catchTag(UnfinishedUploads.forget(found), "UploadLeased", () =>
     Effect.fail(
       new CommandError.NotForgotten({ assemblyId, problem: "another process runs this upload; end that process first" })
     )
   )
   yield* found.forget
-  yield* Output.lines<string>([sentence(assemblyId, status)])
+  yield* isJson
+    ? Output.jsonLine({
+        event: "Forgotten",
+        assembly_id: assemblyId,
+        state: Option.match(status, { onNone: () => "gone", onSome: AssemblyState.name })
+      })
+    : Output.lines<string>([sentence(assemblyId, status)])
 })
 
-const forgetAll = (ids: ReadonlyArray<Assembly.AssemblyId>) =>
+const forgetAll = (ids: ReadonlyArray<Assembly.AssemblyId>, isJson: boolean) =>
   Effect.fnUntraced(function* (folder: string) {
-    const uploads = new Map((yield* UnfinishedUploads.list(folder)).map((one) => [one.entry.assemblyId, one]))
+    const { damaged, uploads: found } = yield* UnfinishedUploads.list(folder)
+    const uploads = new Map(found.map((one) => [one.entry.assemblyId, one]))
     for (const id of ids) {
-      yield* forgetOne(id, uploads.get(id))
+      const upload = uploads.get(id)
+      if (upload === undefined) {
+        // A damaged entry may be the entry of this upload.
+        return yield* damaged.length > 0 ? new CommandError.DamagedJournal({ entries: damaged }) : unknown(id)
+      }
+      yield* forgetOne(id, upload, isJson)
       uploads.delete(id)
     }
   })
 
-const forget = Command.make("forget", { assemblyIds, journal: JournalFolder.flag }, ({ assemblyIds: ids, journal }) =>
-  inJournal(journal, unknown(String(ids[0])), forgetAll(ids))
+const forget = Command.make(
+  "forget",
+  {
+    assemblyIds,
+    json: switchFlag("json").pipe(
+      Flag.withDescription("Print each forgotten upload as a line of JSON"),
+      Flag.withDefault(false)
+    ),
+    journal: JournalFolder.flag
+  },
+  ({ assemblyIds: ids, journal, json }) => inJournal(journal, unknown(String(ids[0])), forgetAll(ids, json))
 ).pipe(
   Command.withDescription(
     "Forget unfinished uploads, and cancel their Assemblies. The same command then uploads everything again"
@@ -197,7 +220,7 @@ const forget = Command.make("forget", { assemblyIds, journal: JournalFolder.flag
   Command.withExamples([
     { command: "assembly uploads forget <assemblyId>", description: "Forget one upload" },
     {
-      command: "assembly uploads --json | jq -r .assembly_id | xargs -r assembly uploads forget",
+      command: "assembly uploads --json | jq -r '.assembly_id // empty' | xargs -r assembly uploads forget",
       description: "Forget all unfinished uploads"
     }
   ])
@@ -212,6 +235,30 @@ const sentence = (assemblyId: string, status: Option.Option<Assembly.Status>): s
         : `forgot the upload; ${assemblyId} had ended before: ${AssemblyState.name(ended)}`
   })
 
+const printRecords = Effect.fnUntraced(function* (
+  kept: ReadonlyArray<Kept>,
+  damaged: ReadonlyArray<UnfinishedUploads.Damaged>
+) {
+  yield* Effect.forEach(kept, (one) => Output.jsonLine(recordOf(one)), { discard: true })
+  yield* Effect.forEach(
+    damaged,
+    ({ file, problem }) => Output.jsonLine({ assembly_id: null, state: "damaged", file, problem }),
+    { discard: true }
+  )
+})
+
+const print = Effect.fnUntraced(function* (kept: ReadonlyArray<Kept>, isDamaged: boolean) {
+  if (kept.length === 0) return yield* isDamaged ? Effect.void : Output.lines(["no unfinished uploads"])
+  const layout = yield* Output.layout
+  const now = yield* DateTime.now
+  const program = yield* Invocation.Program
+  yield* Output.report(
+    kept.flatMap((one, index) =>
+      (index === 0 ? [] : [Style.blank]).concat(Facts.render(factsOf(one, now, program), layout))
+    )
+  )
+})
+
 const listed = Command.make(
   "uploads",
   {
@@ -222,18 +269,11 @@ const listed = Command.make(
     journal: JournalFolder.flag
   },
   Effect.fnUntraced(function* ({ journal, json }) {
-    const found = yield* inJournal(journal, Effect.succeed([]), UnfinishedUploads.list)
+    const none: UnfinishedUploads.Found = { uploads: [], damaged: [] }
+    const { damaged, uploads: found } = yield* inJournal(journal, Effect.succeed(none), UnfinishedUploads.list)
     const kept = yield* Effect.forEach(found, ask, { concurrency })
-    if (json) return yield* Effect.forEach(kept, (one) => Output.jsonLine(recordOf(one)), { discard: true })
-    if (kept.length === 0) return yield* Output.lines(["no unfinished uploads"])
-    const layout = yield* Output.layout
-    const now = yield* DateTime.now
-    const program = yield* Invocation.Program
-    yield* Output.report(
-      kept.flatMap((one, index) =>
-        (index === 0 ? [] : [Style.blank]).concat(Facts.render(factsOf(one, now, program), layout))
-      )
-    )
+    yield* json ? printRecords(kept, damaged) : print(kept, damaged.length > 0)
+    if (damaged.length > 0) return yield* new CommandError.DamagedJournal({ entries: damaged })
   })
 )
 

@@ -18,8 +18,10 @@ export const watch = Command.make(
   Effect.fnUntraced(function* ({ assemblyId: id, json }) {
     const statuses = Assemblies.watch(id)
     const last = json
-      ? yield* Stream.runLast(Stream.tap(statuses, (status) => Output.jsonLines(Assembly.Status)([status])))
+      ? yield* Stream.runLast(Output.whileRead(statuses, (status) => Output.jsonLines(Assembly.Status)([status])))
       : yield* Stream.runLast(WatchLines.print(statuses))
+    // Without a reader, the command ends before the Assembly.
+    if (!(yield* Output.isWritten)) return
     // The exit code tells a script how the Assembly ended.
     if (Option.isSome(last)) {
       yield* completed(last.value)

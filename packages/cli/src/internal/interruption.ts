@@ -4,6 +4,11 @@
  */
 
 const line = "interrupted; nothing was sent, and earlier files are kept. Run the same command again"
+const lineOfNothing = "interrupted before a file was sent; run the same command again"
+
+/** Whether an earlier command can have kept an upload: without a folder, it has kept nothing. */
+const hasFolder = (args: ReadonlyArray<string>, env: NodeJS.ProcessEnv): boolean =>
+  args.some((arg) => /^--journal(?:=|$)/.test(arg)) || Boolean(env.XDG_STATE_HOME || env.HOME || env.LOCALAPPDATA)
 
 /** Breaks a text between words. */
 const wrap = (text: string, width: number): string => {
@@ -23,10 +28,11 @@ const wrap = (text: string, width: number): string => {
  * the terminal has written `^C`.
  */
 export const textAtStart = (
-  [command]: ReadonlyArray<string>,
-  { columns, isTTY }: { readonly columns?: number | undefined; readonly isTTY?: boolean | undefined }
+  args: ReadonlyArray<string>,
+  { columns, isTTY }: { readonly columns?: number | undefined; readonly isTTY?: boolean | undefined },
+  env: NodeJS.ProcessEnv
 ): string => {
-  if (command !== "upload") return ""
-  const text = `assembly: ${line}`
+  if (args[0] !== "upload") return ""
+  const text = `assembly: ${hasFolder(args, env) ? line : lineOfNothing}`
   return isTTY === true ? `\n${wrap(text, columns || 80)}\n` : `${text}\n`
 }

@@ -1,13 +1,8 @@
 /** Describes why a journal cannot be read or written. The error (`UnusableJournal`) names the folder of the journal. */
 import * as CommandError from "../CommandError.ts"
-import type { JournalFailed } from "@assembly-effect/tus/JournalError"
+import type { JournalFailed, JournalTorn } from "@assembly-effect/tus/JournalError"
 import type * as UploadJob from "../UploadJob.ts"
 import * as SystemProblem from "./systemProblem.ts"
-
-const full: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"])
-
-/** The code of the operating system in the problem of the journal, such as ENOSPC. */
-const codeIn = (problem: string): string | undefined => /\((E[A-Z]+)\)/.exec(problem)?.[1]
 
 /**
  * The problem of the journal that an error contains. `LeaseLost` contains such a problem if the lease was lost because
@@ -18,7 +13,7 @@ const problemOf = (error: UploadJob.JobError): string | undefined => {
     case "JournalFailed":
       return error.problem
     case "LeaseLost":
-      return codeIn(error.problem) === undefined ? undefined : error.problem
+      return SystemProblem.codeIn(error.problem) === undefined ? undefined : error.problem
     case "FilesFailed": {
       const [first] = error.files.flatMap((file) => (file.outcome === "Failed" ? [file.error] : []))
       return first?._tag === "JournalFailed" || first?._tag === "LeaseLost" ? problemOf(first) : undefined
@@ -26,6 +21,14 @@ const problemOf = (error: UploadJob.JobError): string | undefined => {
     default:
       return undefined
   }
+}
+
+/** The first damaged entry of the journal that an error names. */
+const tornOf = (error: JournalFailed | UploadJob.JobError): JournalTorn | undefined => {
+  if (error._tag === "JournalTorn") return error
+  if (error._tag !== "FilesFailed") return undefined
+  const [first] = error.files.flatMap((file) => (file.outcome === "Failed" ? [file.error] : []))
+  return first?._tag === "JournalTorn" ? first : undefined
 }
 
 /**
@@ -36,14 +39,17 @@ export const of = (
   error: JournalFailed | UploadJob.JobError,
   folder: string,
   isKept: boolean
-): CommandError.UnusableJournal | undefined => {
+): CommandError.UnusableJournal | CommandError.DamagedJournal | undefined => {
+  const torn = tornOf(error)
+  if (torn !== undefined) {
+    return new CommandError.DamagedJournal({ entries: [{ file: `${folder}/${torn.key}.json`, problem: torn.problem }] })
+  }
   const problem = problemOf(error)
   if (problem === undefined) return undefined
-  const code = codeIn(problem)
   return new CommandError.UnusableJournal({
     folder,
-    problem: code === undefined ? problem : SystemProblem.ofCode(code),
-    isFull: code !== undefined && full.has(code),
+    problem: SystemProblem.ofText(problem),
+    isFull: SystemProblem.isFull(SystemProblem.codeIn(problem)),
     isKept
   })
 }

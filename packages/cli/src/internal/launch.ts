@@ -6,6 +6,7 @@ import * as FileSystem from "node:fs"
 import * as Module from "node:module"
 import * as Path from "node:path"
 import * as Interruption from "./interruption.ts"
+import * as Message from "./message.ts"
 
 interface Package {
   readonly version: string
@@ -32,20 +33,28 @@ const isOlder = (version: string, minimum: string): boolean => {
  */
 const unread = 141
 
+const exitCodeOf = (code: string | undefined): number => (code === "EPIPE" ? unread : 1)
+
 /**
  * Reports a standard output that cannot be written, and makes the process fail. Node ignores the failures of its
  * console, but a full disk must not look like a success: the output may be a secret that is never shown again. If the
- * reader of a pipe has ended, this reader needs no more output, so the process fails without a message. A failure of
- * the standard error is ignored, because there is no place to report it.
+ * reader of a pipe has ended, this reader needs no more output, so the process fails without a message.
+ *
+ * A standard error that cannot be written has no place for a report. If a message was lost, such as a hint, the process
+ * fails too. Lost progress is ignored.
  */
 const reportLost = (): void => {
+  let isReported = false
   process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
-    if (process.exitCode !== undefined) return
-    process.exitCode = code === "EPIPE" ? unread : 1
+    if (isReported) return
+    isReported = true
+    process.exitCode = exitCodeOf(code)
     if (code === "EPIPE") return
     process.stderr.write(`assembly: the output cannot be written: ${message}\n`)
   })
-  process.stderr.on("error", () => {})
+  process.stderr.on("error", ({ code }: NodeJS.ErrnoException) => {
+    if (Message.isOpen()) process.exitCode ??= exitCodeOf(code)
+  })
 }
 
 /**
@@ -56,7 +65,33 @@ const reportLost = (): void => {
 const keepCompiled = (env: NodeJS.ProcessEnv): void => {
   const { HOME, LOCALAPPDATA, XDG_CACHE_HOME } = env
   const folder = XDG_CACHE_HOME || (HOME ? Path.join(HOME, ".cache") : LOCALAPPDATA)
-  if (folder) Module.enableCompileCache(Path.join(folder, "assembly", "compiled"))
+  if (!folder) return
+  const compiled = Path.join(folder, "assembly", "compiled")
+  if (makeFolder(compiled)) Module.enableCompileCache(compiled)
+}
+
+/**
+ * Creates a folder and the folders above it, one after the other, and returns whether the folder exists. The recursive
+ * function of Node, which `enableCompileCache` uses too, never ends in a folder such as `/proc`.
+ */
+const makeFolder = (path: string): boolean => {
+  if (isFolder(path)) return true
+  const above = Path.dirname(path)
+  if (above === path || !makeFolder(above)) return false
+  try {
+    FileSystem.mkdirSync(path)
+  } catch {
+    // Another process may have created the folder in the meantime.
+  }
+  return isFolder(path)
+}
+
+const isFolder = (path: string): boolean => {
+  try {
+    return FileSystem.statSync(path).isDirectory()
+  } catch {
+    return false
+  }
 }
 
 const signals = ["SIGINT", "SIGTERM"] as const
@@ -74,7 +109,7 @@ const listen = (): { readonly handOver: () => void } => {
   const end = () => {
     for (const signal of signals) process.off(signal, end)
     if (isRunning) return
-    process.stderr.write(Interruption.textAtStart(process.argv.slice(2), process.stderr))
+    process.stderr.write(Interruption.textAtStart(process.argv.slice(2), process.stderr, process.env))
     process.exit(130)
   }
   for (const signal of signals) process.on(signal, end)

@@ -1,12 +1,14 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as ExitCode from "../ExitCode.ts"
 import * as Program from "../Program.ts"
 import * as StandardError from "../StandardError.ts"
 import * as Fate from "./fate.ts"
 import * as Invocation from "./invocation.ts"
+import * as LostTerminal from "./lostTerminal.ts"
 
 /** Runs the program to its end, and exits with the code of its outcome. */
 export const main = (version: string): void =>
@@ -18,6 +20,10 @@ export const main = (version: string): void =>
     Effect.provideService(Invocation.Program, Invocation.ofProcess({ env: process.env, path: process.argv[1] ?? "" })),
     NodeRuntime.runMain({
       disableErrorReporting: true,
-      teardown: (exit, onExit) => onExit(ExitCode.fromExit(exit))
+      teardown: (exit, onExit) => {
+        const isLost = Exit.isFailure(exit) && LostTerminal.is(exit.cause)
+        // `launch.ts` has set the exit code of the lost output.
+        onExit(isLost ? Number(process.exitCode ?? ExitCode.codes.failed) : ExitCode.fromExit(exit))
+      }
     })
   )

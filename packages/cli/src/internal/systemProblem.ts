@@ -4,7 +4,11 @@ import * as Predicate from "effect/Predicate"
 
 const problems: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
-  EDQUOT: "the disk is full",
+  EADDRINUSE: "another program uses this port",
+  EADDRNOTAVAIL: "this machine does not have this address",
+  EDQUOT: "the quota of the user is used up",
+  EFBIG: "the file is larger than the limit of the file system or of the process",
+  EIO: "the disk failed",
   EISDIR: "is a folder",
   ELOOP: "a link leads to itself",
   ENAMETOOLONG: "the name is too long",
@@ -18,13 +22,36 @@ const problems: Readonly<Record<string, string>> = {
 /**
  * The code that the operating system gave the error, such as ENOSPC. The result is undefined if the error has no code.
  */
-export const codeOf = ({ reason }: PlatformError.PlatformError): string | undefined => {
-  const cause = "cause" in reason ? reason.cause : undefined
-  return Predicate.hasProperty(cause, "code") && Predicate.isString(cause.code) ? cause.code : undefined
+export const codeOf = ({ reason }: PlatformError.PlatformError): string | undefined =>
+  codeOfCause("cause" in reason ? reason.cause : undefined)
+
+/** The code in an error of Node. */
+const codeOfCause = (cause: unknown): string | undefined =>
+  Predicate.hasProperty(cause, "code") && Predicate.isString(cause.code) ? cause.code : undefined
+
+/** Describes an error of Node in words. The result is undefined if the table has no words for its code. */
+export const ofCause = (cause: unknown): string | undefined => {
+  const code = codeOfCause(cause)
+  return code !== undefined && Object.hasOwn(problems, code) ? problems[code] : undefined
 }
 
 /** Describes a code of the operating system in words. For a code that is not in the table, the result is the code. */
 export const ofCode = (code: string): string => (Object.hasOwn(problems, code) ? (problems[code] ?? code) : code)
+
+/** The codes of a full disk and of a used-up quota. */
+const full: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"])
+
+/** Whether a code of the operating system means that no space or no quota was left. */
+export const isFull = (code: string | undefined): boolean => code !== undefined && full.has(code)
+
+/** The code of the operating system at the end of the text of another package, such as `… (ENOSPC)`. */
+export const codeIn = (text: string): string | undefined => /\((E[A-Z]+)\)/.exec(text)?.[1]
+
+/** Describes the problem of another package in words, if its text contains a code. Otherwise, the result is the text. */
+export const ofText = (text: string): string => {
+  const code = codeIn(text)
+  return code === undefined ? text : ofCode(code)
+}
 
 /** Why a file or a folder cannot be used. */
 export const of = (error: PlatformError.PlatformError): string => {

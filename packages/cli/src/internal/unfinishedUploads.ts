@@ -14,10 +14,13 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stdio from "effect/Stdio"
+import * as CommandError from "../CommandError.ts"
 import * as ErrorLine from "../ErrorLine.ts"
 import * as UploadPlan from "../UploadPlan.ts"
+import * as SystemProblem from "./systemProblem.ts"
 
 /** At most this number of names is remembered, so that the memory of a large folder stays small. */
 const mostNames = 3
@@ -79,7 +82,8 @@ const filesIn = (folder: string) =>
       read,
       write: (name: string, command: Command) =>
         Effect.gen(function* () {
-          yield* fs.makeDirectory(inside, { recursive: true, mode: 0o700 })
+          // The folder of the journal exists. If `commands` cannot be created, the next line fails.
+          yield* Effect.ignore(fs.makeDirectory(inside, { mode: 0o700 }))
           // Only the owner may read the file, because anybody who knows the id of an Assembly can read its Status.
           yield* fs.writeFileString(path.join(inside, name), encode(command), { mode: 0o600 })
         }),
@@ -97,19 +101,69 @@ export interface Upload extends Unfinished {
   readonly forget: Effect.Effect<void>
 }
 
-/** The unfinished uploads of a journal folder, the oldest first. */
+/** An entry of the journal that cannot be read. `file` is its path, and `problem` says why. */
+export interface Damaged {
+  readonly file: string
+  readonly problem: string
+}
+
+/** What a journal folder contains: the unfinished uploads, the oldest first, and the entries that cannot be read. */
+export interface Found {
+  readonly uploads: ReadonlyArray<Upload>
+  readonly damaged: ReadonlyArray<Damaged>
+}
+
+const suffix = ".json"
+
+/**
+ * Reads each entry of a journal folder on its own, so that a damaged entry does not hide the others. Returns the entries
+ * of the jobs that are not complete, and the entries that cannot be read.
+ */
+const readAll = Effect.fnUntraced(function* (folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const journal = yield* UploadJournal.UploadJournal
+  // Listing the jobs also removes the expired ones.
+  yield* Effect.ignore(journal.assemblies.list)
+  const names = yield* Effect.mapError(
+    fs.readDirectory(folder),
+    (error) => new CommandError.UnreadableJournal({ folder, problem: SystemProblem.of(error) })
+  )
+  const jobs: Array<Unfinished> = []
+  const damaged: Array<Damaged> = []
+  for (const name of names.toSorted()) {
+    if (!name.endsWith(suffix)) continue
+    const key = name.slice(0, -suffix.length)
+    const job = yield* Effect.result(journal.assemblies.get(key))
+    if (Result.isSuccess(job)) {
+      const entry = Option.getOrUndefined(job.success)
+      if (entry !== undefined && entry._tag !== "Completed") jobs.push({ key, entry })
+      continue
+    }
+    // The entry may be the entry of a file.
+    const problem = yield* Effect.flip(journal.get(key)).pipe(Effect.option)
+    if (Option.isSome(problem) && problem.value._tag !== "InvalidRequest") {
+      damaged.push({ file: path.join(folder, name), problem: SystemProblem.ofText(problem.value.problem) })
+    }
+  }
+  return { jobs, damaged }
+})
+
+/** The unfinished uploads of a journal folder, the oldest first, and the entries that cannot be read. */
 export const list = Effect.fnUntraced(function* (folder: string) {
   const memory = yield* filesIn(folder)
   const commands = yield* Effect.forEach(yield* memory.names, (name) =>
     Effect.map(memory.read(name), (command) => ({ name, command: Option.getOrUndefined(command) }))
   )
-  return (yield* unfinished)
+  const { damaged, jobs } = yield* readAll(folder)
+  const uploads = jobs
     .map(({ entry, key }): Upload => {
       const own = commands.filter(({ command }) => command?.assemblyId === entry.assemblyId)
       const forget = Effect.ignore(Effect.forEach(own, ({ name }) => memory.remove(name), { discard: true }))
       return { key, entry, command: own[0]?.command, forget }
     })
     .toSorted((one, other) => startOf(one) - startOf(other))
+  return { uploads, damaged } satisfies Found
 })
 
 /** When the upload was started, in milliseconds since 1970. */

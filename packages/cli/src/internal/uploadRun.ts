@@ -47,6 +47,7 @@ const maxPauses = 120
 /**
  * - `isRestarted`: whether the upload of an earlier command is discarded and a new upload starts.
  * - `isKept`: whether a later command can continue the upload.
+ * - `isNoted`: whether the files can be read again, so that a folder for unfinished uploads could keep the upload.
  * - `folder`: the folder of the journal.
  * - `memory`: remembers the Assembly of the command.
  */
@@ -55,6 +56,7 @@ export interface Settings {
   readonly concurrency: number
   readonly isRestarted: boolean
   readonly isKept: boolean
+  readonly isNoted: boolean
   readonly folder: string
   readonly isJson: boolean
   readonly memory: UnfinishedUploads.Memory
@@ -266,6 +268,9 @@ const program = (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings, s
   return Stream.concat(Stream.flatMap(renewed, follow), Stream.drain(Stream.fromEffect(memory.completed)))
 }
 
+const unkept =
+  "No command can continue this upload after an interruption, because there is no folder for unfinished uploads: set HOME or XDG_STATE_HOME, or name a folder with --journal"
+
 /** Shows the events as progress, or writes them as lines of JSON. Returns the final progress, if it was shown. */
 const show = <E, R>(
   events: Stream.Stream<UploadJob.JobEvent, E, R>,
@@ -330,7 +335,11 @@ const hasChanged = (error: UploadJob.JobError): boolean =>
     (file) => file.outcome === "Failed" && file.error._tag === "SourceFailed" && file.error.kind === "Changed"
   )
 
-type Failure = UploadJob.JobError | CommandError.UploadFailed | CommandError.UnusableJournal
+type Failure =
+  | UploadJob.JobError
+  | CommandError.UploadFailed
+  | CommandError.UnusableJournal
+  | CommandError.DamagedJournal
 
 /**
  * Adds to an error whether the same command continues the upload or uploads into a new Assembly. If the job has no
@@ -347,7 +356,11 @@ const toFailed =
     const isCanceled = error._tag === "FilesFailed" && error.assembly === "canceled"
     const isEnded = ended.has(error._tag) || isCanceled || hasChanged(error)
     if (isEnded) return new CommandError.UploadFailed({ assembly: "ended", cause: error })
-    return isKept ? new CommandError.UploadFailed({ assembly: "kept", isRestarted, cause: error }) : error
+    if (isKept) return new CommandError.UploadFailed({ assembly: "kept", isRestarted, cause: error })
+    const assemblyId = settings.isNoted ? seen.status?.assembly_id : undefined
+    return typeof assemblyId === "string"
+      ? new CommandError.UploadFailed({ assembly: "left", assemblyId, cause: error })
+      : error
   }
 
 /** What became of the upload after Ctrl-C, and how the user can continue it. */
@@ -379,7 +392,10 @@ export const run = Effect.fnUntraced(function* (files: ReadonlyArray<UploadPlan.
   const fate = yield* Fate.Fate
   const seen: Seen = { ...unseen(), earlier: settings.isRestarted ? undefined : settings.memory.earlier }
   fate.say = Effect.flatMap(Invocation.Program, (name) => Output.error(fateOf(files, settings, seen, name)))
-  const events = Stream.mapError(program(files, settings, seen), (error) => toFailed(settings, seen)(error))
+  const events = Stream.concat(
+    !settings.isKept && settings.isNoted ? Stream.succeed(notice(unkept)) : Stream.empty,
+    Stream.mapError(program(files, settings, seen), (error) => toFailed(settings, seen)(error))
+  )
   const progress = yield* settings.isJson ? show(events, files, true) : showWithNotices(events, files)
   return { status: seen.status, progress, isEarlier: seen.isEarlier }
 })

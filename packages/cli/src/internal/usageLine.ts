@@ -25,7 +25,18 @@ const invalid = ({ expected, kind, option, value }: CliError.InvalidValue): stri
   const said = paths.find(([words]) => words.test(rule))?.[1] ?? rule
   const repeated = `, got ${JSON.stringify(value)}`
   const once = said.endsWith(repeated) ? said.slice(0, -repeated.length) : said
+  if (kind === "flag" && value === "") return missing(option, once.replace(/^Expected:? +/, ""))
   return new CliError.InvalidValue({ option, value, kind, expected: once }).message
+}
+
+/** A flag without a value. `rule` is the word for its value in the help, its values, or the rule of an empty value. */
+const missing = (option: string, rule: string): string => {
+  // The rule of a text that must not be empty.
+  if (/^a value with a length of at least 1\b/.test(rule)) return `--${option} needs a value`
+  if (rule.includes(" | ")) return `--${option} needs a value: ${rule.replaceAll(" | ", ", ")}`
+  return /^[\w=:-]+$/.test(rule)
+    ? `--${option} needs a value: --${option} <${rule}>`
+    : `--${option} needs a value: ${rule}`
 }
 
 const mistyped = (error: CliError.UnrecognizedOption | CliError.UnknownSubcommand): string => {

@@ -32,5 +32,5 @@ export const print = <E, R>(statuses: Stream.Stream<Assembly.Status, E, R>) => {
     yield* write(line)
     if (!Assembly.isOver(status)) yield* Effect.sleep(pause)
   })
-  return Stream.tap(Stream.buffer(statuses, { capacity: 1, strategy: "sliding" }), show)
+  return Output.whileRead(Stream.buffer(statuses, { capacity: 1, strategy: "sliding" }), show)
 }

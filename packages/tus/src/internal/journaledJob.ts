@@ -59,7 +59,9 @@ const isConflict = (error: CreationError): boolean => "status" in error && error
 
 /** Whether the error shows that the creation request created no Assembly. */
 const isRefused = (error: CreationError): boolean =>
-  error._tag === "InvalidRequest" || ("status" in error && (Transport.isRefusal(error.status) || isConflict(error)))
+  error._tag === "InvalidRequest" ||
+  ("sent" in error && error.sent === "no") ||
+  ("status" in error && (Transport.isRefusal(error.status) || isConflict(error)))
 
 const create = <R>(
   held: Held,

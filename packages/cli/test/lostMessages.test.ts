@@ -1,0 +1,101 @@
+/** A lost message is never a success, lost progress is no loss, and a command without a reader ends. */
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { expect, layer } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { spawn } from "node:child_process"
+import { existsSync } from "node:fs"
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import { fileURLToPath } from "node:url"
+import { statistics } from "./support/answers.ts"
+import * as Uploading from "./support/uploading.ts"
+
+const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
+
+const live = Layer.mergeAll(Emulator.layer(), NodeServices.layer)
+
+/** Serves until the scope ends. Returns the origin. */
+const serve = (answer: (request: IncomingMessage, response: ServerResponse) => void) =>
+  Effect.acquireRelease(
+    Effect.callback<Server>((resume) => {
+      const server = createServer(answer).listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+    }),
+    (server) =>
+      Effect.sync(() => {
+        server.close()
+        server.closeAllConnections()
+      })
+  ).pipe(Effect.map((server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`))
+
+layer(live, { excludeTestServices: true })("the standard error", (it) => {
+  it.effect.skipIf(!existsSync("/dev/full"))("makes a command fail if it loses a message, but not progress", () =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
+      const full = { redirection: "2>/dev/full" }
+      const progress = yield* Uploading.assembly(folder, ["upload", "a.txt"], full)
+      expect(progress.code).toBe(0)
+      const ASSEMBLY_BASE_URL = yield* serve((request, response) =>
+        response.end(
+          JSON.stringify(
+            request.url?.startsWith("/assembly_stats") ? { ...statistics, totalAssemblies: 0 } : { items: [], count: 0 }
+          )
+        )
+      )
+      const stats = ["stats", "--region", "us-east-1"]
+      const told = yield* Uploading.assembly(folder, stats, { env: { ASSEMBLY_BASE_URL } })
+      expect(told).toMatchObject({ code: 0, stderr: "no Assemblies in the region us-east-1 in this period\n" })
+      // This hint is lost.
+      const hint = yield* Uploading.assembly(folder, stats, { ...full, env: { ASSEMBLY_BASE_URL } })
+      expect(hint.code).toBe(1)
+      expect(hint.stdout).not.toBe("")
+      // The exit code of a failure stays.
+      expect((yield* Uploading.assembly(folder, ["get", "x"], full)).code).toBe(2)
+      // A closed standard error is the choice of the user, as /dev/null.
+      const closed = yield* Uploading.assembly(folder, stats, { redirection: "2>&-", env: { ASSEMBLY_BASE_URL } })
+      expect(closed.code).toBe(0)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect.skipIf(process.platform === "win32")("has no stack trace of a wizard without a reader", () =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith({})
+      const ran = yield* Uploading.assembly(folder, ["--wizard"], { redirection: "</dev/null | head -n 1" })
+      expect(ran).toEqual({ code: 0, stdout: expect.stringContaining("wizard"), stderr: "" })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect.each([["--json"], []])("ends a list of all pages when its reader ends %j", (flags) =>
+    Effect.gen(function* () {
+      const ended = yield* Deferred.make<void>()
+      let requests = 0
+      const origin = yield* serve((_, response) => {
+        requests += 1
+        const page = JSON.stringify({ items: [{ id: "0".repeat(32), created: "2026-01-01" }], count: 50 })
+        // From the third page on, the service answers only when the reader has ended.
+        if (requests < 3) response.end(page)
+        else void Effect.runPromise(Deferred.await(ended)).then(() => response.end(page))
+      })
+      const ran = yield* Effect.callback<{ readonly code: number | null; readonly stderr: string }>((resume) => {
+        const env = {
+          PATH: process.env["PATH"],
+          NO_COLOR: "1",
+          ASSEMBLY_BASE_URL: origin,
+          ASSEMBLY_AUTH_KEY: "key",
+          ASSEMBLY_AUTH_SECRET: "secret"
+        }
+        const child = spawn(process.execPath, [bin, "list", "--all", "--page-size", "1", ...flags], { env })
+        let stderr = ""
+        child.stderr.on("data", (text: Buffer) => (stderr += text.toString()))
+        child.stdout.once("data", () => child.stdout.destroy())
+        child.stdout.once("close", () => Deferred.doneUnsafe(ended, Effect.void))
+        child.on("close", (code) => resume(Effect.succeed({ code, stderr })))
+        return Effect.sync(() => void child.kill("SIGKILL"))
+      })
+      expect(ran).toEqual({ code: 141, stderr: "" })
+      expect(requests).toBeLessThan(5)
+    }).pipe(Effect.scoped)
+  )
+})

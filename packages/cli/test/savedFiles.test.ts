@@ -1,0 +1,83 @@
+/** A result that cannot be saved is explained in plain words, with a remedy. */
+import * as ErrorLine from "@assembly-effect/cli/ErrorLine"
+import * as NextStep from "@assembly-effect/cli/NextStep"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as ResultError from "@assembly-effect/api/ResultError"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { expect, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as PlatformError from "effect/PlatformError"
+import { execFile } from "node:child_process"
+import { readdirSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import * as Processes from "./support/processes.ts"
+import * as Uploading from "./support/uploading.ts"
+
+const live = Layer.mergeAll(Emulator.layer(), NodeServices.layer)
+
+const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
+
+const failed = (code: string) =>
+  new ResultError.SaveFailed({ path: "out/a.bin", reason: "Other", problem: `Unknown: FileSystem.writeAll (${code})` })
+
+const free = "Free some space, and run the same command again: it downloads only the missing files."
+const unwritable = "Make the folder writable, or name another folder with --output."
+
+layer(live, { excludeTestServices: true })("saved files", (it) => {
+  it("say each failure of the operating system in words, and what to do", () => {
+    for (const [code, words, next] of [
+      ["ENOSPC", "the disk is full", free],
+      ["EDQUOT", "the quota of the user is used up", free],
+      ["EROFS", "the file system is read-only", unwritable],
+      ["EACCES", "permission denied", unwritable],
+      ["EPERM", "permission denied", unwritable],
+      ["ENAMETOOLONG", "the name is too long", "Name a folder with a shorter path with --output."],
+      ["EISDIR", "is a folder", "Remove or rename out/a.bin, or name another folder with --output."],
+      ["EIO", "the disk failed", "Name another folder with --output. The files that are complete stay."]
+    ] as const) {
+      expect(ErrorLine.fromError(failed(code))).toBe(`out/a.bin was not written: ${words}`)
+      expect(NextStep.fromError(failed(code))).toBe(next)
+    }
+  })
+
+  it("name the file of any other error of the operating system", () => {
+    const cause = Object.assign(new Error("EACCES: permission denied"), { code: "EACCES" })
+    const error = PlatformError.systemError({
+      _tag: "PermissionDenied",
+      module: "FileSystem",
+      method: "open",
+      pathOrDescriptor: "out/a.bin",
+      cause
+    })
+    expect(ErrorLine.fromError(error)).toBe("out/a.bin: permission denied")
+    const folder = new ResultError.SaveFailed({
+      path: "out",
+      reason: "NotAFile",
+      problem: "it is not a file (Directory)"
+    })
+    expect(NextStep.fromError(folder)).toBe("Remove or rename out, or name another folder with --output.")
+  })
+
+  it.effect.skipIf(process.platform === "win32")("a file that the system does not let grow is named", () =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith({ "a.bin": "meow".repeat(100_000) })
+      const { stdout } = yield* Uploading.assembly(folder, ["upload", "a.bin", "--json"])
+      const [, id = ""] = /"assembly_id":"(\w+)"/.exec(stdout) ?? []
+      const env = { ...process.env, NO_COLOR: "1", ...(yield* Processes.environment), XDG_STATE_HOME: folder }
+      const ran = yield* Effect.callback<string>((resume) => {
+        // A limit of the size of files behaves as a full disk does: the write itself fails.
+        execFile(
+          "sh",
+          ["-c", `ulimit -f 100; exec "$@"`, "sh", process.execPath, bin, "results", "download", id, "-o", "out"],
+          { cwd: folder, env: { ...env, XDG_CACHE_HOME: "", HOME: "" } },
+          (_, __, stderr) => resume(Effect.succeed(stderr))
+        )
+      })
+      expect(ran).toBe(
+        "assembly: out/a.bin was not written: the file is larger than the limit of the file system or of the process\nName another folder with --output. The files that are complete stay.\n"
+      )
+      expect(readdirSync(`${folder}/out`)).toEqual([])
+    }).pipe(Effect.scoped)
+  )
+})
