@@ -199,6 +199,19 @@ describe("the guide for beginners", () => {
   )
 
   it(
+    "has settings with which TypeScript finds a wrong type and syntax that Node cannot run",
+    async () => {
+      const { exitCode, output } = await walk.run(
+        "sed 's/steps:/stepz:/' upload.ts > wrong.ts && echo 'enum Color { Red }' > enum.ts; npx tsc; code=$?; rm wrong.ts enum.ts; exit $code"
+      )
+      expect(exitCode).not.toBe(0)
+      expect(output).toMatch(/^wrong\.ts\(\d+,\d+\): error TS/m)
+      expect(output).toMatch(/^enum\.ts\(\d+,\d+\): error TS1294/m)
+    },
+    minutes
+  )
+
+  it(
     "names the error of a program without a service",
     async () => {
       await walk.stop()

@@ -19,8 +19,7 @@ export interface Tarball {
 }
 
 /** The command that packs every package. The README and the guide for beginners show it with a folder of the reader. */
-export const command = (folder: string): string =>
-  `npx -y pnpm@12 --recursive --filter "./packages/*" --workspace-concurrency=1 pack --pack-destination ${folder}`
+export const command = (folder: string): string => `npx -y pnpm@12 pack:all ${folder}`
 
 /** Packs every package into a folder, with the same content as a published package. */
 export const pack = async (folder: string): Promise<ReadonlyArray<Tarball>> => {

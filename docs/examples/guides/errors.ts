@@ -1,11 +1,12 @@
 import { Assemblies } from "@assembly-effect/api"
 import { AssemblyNode } from "@assembly-effect/node"
+import type { Assembly } from "@assembly-effect/schema"
 import { AssemblyUpload, UploadSource } from "@assembly-effect/tus"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect } from "effect"
 
-const upload = (templateId: string, path: string) =>
-  AssemblyUpload.run({ params: { templateId }, files: [{ source: UploadSource.fromPath(path), filename: path }] }).pipe(
+const upload = (params: Assembly.CreateParams, path: string) =>
+  AssemblyUpload.run({ params, files: [{ source: UploadSource.fromPath(path), filename: path }] }).pipe(
     Effect.as(`${path}: done`),
     Effect.catchTags({
       // The files could not be sent. Each file has its own error.
@@ -19,8 +20,9 @@ const upload = (templateId: string, path: string) =>
   )
 
 const program = Effect.gen(function* () {
-  yield* Console.log(yield* upload("no-such-template", "letter.txt"))
-  yield* Console.log(yield* upload("my-template", "no-such-file.txt"))
+  yield* Console.log(yield* upload({ templateId: "no-such-template" }, "letter.txt"))
+  const steps = { ":original": { robot: "/upload/handle" } }
+  yield* Console.log(yield* upload({ steps }, "no-such-file.txt"))
 
   // Invalid input is refused before anything is sent, with the field and its rule.
   const refused = yield* Effect.flip(Assemblies.create({ steps: { hashed: { robot: "/file/hash", use: "orignal" } } }))
