@@ -151,7 +151,8 @@ describe("No text of the service is obeyed by a terminal, and a failure is one l
           expect(failed ? lines.length >= 1 && lines.length <= most : lines.length === 0, stderr.slice(0, 2000)).toBe(
             true
           )
-          for (const line of lines) expect(line, command).toMatch(/^assembly: \S|^(?:Check|Run|Set|Add|Request) \S/)
+          for (const line of lines)
+            expect(line, command).toMatch(/^assembly: \S|^(?:Check|Run|Set|Add|Request|No command) \S/)
           if (failed) expect(lines[0], command).toMatch(/^assembly: \S/)
           if (isForeign(kind)) {
             const { host } = new URL(origin)

@@ -116,7 +116,7 @@ it("shows the help of a group of commands without any configuration", async () =
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
   for (const name of ["list", "get", "create", "update", "delete"])
     expect(stdout).toMatch(new RegExp(`^ +${name} `, "m"))
-  expect((await assembly("templates")).stdout).toContain("assembly templates <subcommand>")
+  expect((await assembly("templates")).stdout).toContain("assembly templates <command>")
 })
 
 const groups = [

@@ -227,7 +227,7 @@ layer(live, { excludeTestServices: true })("the same assembly upload again", (it
       const again = yield* upload(folder, "unknown.txt")
       yield* faults.clear
       expect(again.stderr).toMatch(
-        /Already uploaded on .* \(UTC\) by Assembly \w+; nothing was sent\. --restart uploads again\. It is not known whether its files still exist: Dam\.get/
+        /Already uploaded on .* \(UTC\) by Assembly \w+; no file was uploaded again\. --restart uploads again\. It is not known whether its files still exist: Dam\.get/
       )
       expect(again.code).toBe(0)
       expect(idIn(again.stdout)).toBe(idIn(first.stdout))

@@ -205,7 +205,7 @@ layer(live, { excludeTestServices: true })("assembly uploads", (it) => {
       const records = (yield* list(folder, "--json")).stdout.trimEnd().split("\n")
       const forgotten = yield* list(folder, "forget", gone)
       yield* faults.clear
-      expect(listed.stdout).toContain(`Assembly  ${gone}\nState     the service has no such Assembly\nStored    0 B of`)
+      expect(listed.stdout).toContain(`Assembly  ${gone}\nState     the service has no such Assembly\nReceived  0 B of`)
       const record = JSON.parse(records[0] ?? "") as { readonly started_at: string }
       expect(record).toMatchObject({ assembly_id: gone, state: "gone", stored: 0 })
       expect(record.started_at > begun && record.started_at < DateTime.formatIso(yield* DateTime.now)).toBe(true)
