@@ -29,8 +29,8 @@ export const cliCommands: ReadonlyArray<Mutant> = [
       },
       {
         name: "everybody can list the ids of unfinished uploads",
-        find: `{ recursive: true, mode: 0o700 }`,
-        replace: `{ recursive: true }`
+        find: `fs.makeDirectory(inside, { mode: 0o700 })`,
+        replace: `fs.makeDirectory(inside)`
       },
       {
         name: "an upload that the service no longer has cannot be forgotten",
@@ -167,13 +167,13 @@ export const cliCommands: ReadonlyArray<Mutant> = [
     [
       {
         name: "another user can change the compiled program",
-        find: `if (folder) Module.enableCompileCache(Path.join(folder, "assembly", "compiled"))`,
-        replace: `Module.enableCompileCache(folder && Path.join(folder, "assembly", "compiled"))`
+        find: `  if (!folder) return\n`,
+        replace: `  if (!folder) return void Module.enableCompileCache()\n`
       },
       {
-        name: "progress that cannot be written ends an upload",
-        find: `  process.stderr.on("error", () => {})\n`,
-        replace: ``,
+        name: "progress that cannot be written makes an upload fail",
+        find: `if (Message.isOpen()) process.exitCode ??=`,
+        replace: `process.exitCode ??=`,
         tests: ["uploadEnds"]
       }
     ]
