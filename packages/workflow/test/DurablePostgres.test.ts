@@ -12,9 +12,13 @@ import * as Layer from "effect/Layer"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
+import { fork } from "node:child_process"
+import { once } from "node:events"
 import * as Cluster from "../../../test/cluster/Cluster.ts"
 import * as Wait from "../../../test/cluster/Wait.ts"
 import * as Server from "../../../test/postgres/Postgres.ts"
+
+const example = new URL("../../../docs/examples/durable-postgres.ts", import.meta.url)
 
 const secret = Redacted.make("a secret of a deployment, not for use in it")
 
@@ -205,6 +209,45 @@ layer(Layer.empty, { excludeTestServices: true })("A deployment with Postgres", 
           const sql = yield* PgClient.PgClient
           assert.lengthOf(yield* sql`SELECT address FROM cluster_runners`, 1, "the client is no runner")
         }).pipe(Effect.provide(Layer.merge(cluster.client, PgClient.layer({ url: database }))))
+      }).pipe(Effect.scoped),
+    { timeout: 120_000 }
+  )
+
+  test.effect(
+    "runs the program of docs/examples: a client waits for the runner, and fails if a job fails",
+    () =>
+      Effect.gen(function* () {
+        const postgres = yield* Server.make
+        const database = yield* postgres.database("example")
+        const cluster = yield* Cluster.make({ database })
+        const made = yield* cluster.file("a.bin", 1000)
+        const path = made.job.files[0]?.source
+        assert(path?._tag === "Path")
+        const { baseUrl, credentials } = cluster.emulator
+        const env = {
+          ...process.env,
+          DATABASE_URL: Redacted.value(database),
+          DEPLOYMENT_SECRET: Redacted.value(secret),
+          ASSEMBLY_BASE_URL: baseUrl,
+          ASSEMBLY_AUTH_KEY: credentials.key,
+          ASSEMBLY_AUTH_SECRET: Redacted.value(credentials.secret)
+        }
+        const start = (paths: ReadonlyArray<string>) =>
+          Effect.acquireRelease(
+            Effect.sync(() => fork(example, [...paths], { env, execArgv: [], silent: true })),
+            (process) => Effect.sync(() => process.kill("SIGKILL"))
+          )
+        yield* start([])
+        const client = yield* start([path.path, `${path.path}.missing`])
+        const printed = { stdout: "", stderr: "" }
+        client.stdout?.on("data", (text) => (printed.stdout += text))
+        client.stderr?.on("data", (text) => (printed.stderr += text))
+        const [code] = yield* Effect.promise(() => once(client, "close"))
+        assert.deepStrictEqual(
+          { code, stdout: printed.stdout },
+          { code: 1, stdout: `${path.path}: ASSEMBLY_COMPLETED\n` }
+        )
+        assert.match(printed.stderr, /\.missing: /u)
       }).pipe(Effect.scoped),
     { timeout: 120_000 }
   )
