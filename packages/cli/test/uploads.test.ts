@@ -224,6 +224,23 @@ layer(live, { excludeTestServices: true })("assembly uploads", (it) => {
     })
   )
 
+  it.effect("forgets no upload into another service, and asks that service nothing", () =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith({ "a.bin": "meow".repeat(100_000) })
+      const id = yield* interrupted(folder, "a.bin")
+      const { baseUrl } = yield* Emulator.Emulator
+      const { origin, requests } = yield* foreign
+      const env = { ASSEMBLY_BASE_URL: origin }
+      const { code, stderr, stdout } = yield* Uploading.assembly(folder, ["uploads", "forget", id], { env })
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" })
+      expect(stderr).toBe(`assembly: ${id}: ${baseUrl} has it, and ASSEMBLY_BASE_URL names another service\n`)
+      expect(requests).toEqual([])
+      expect((yield* Uploading.assembly(folder, ["uploads"])).stdout).toContain(
+        `Assembly  ${id}\nState     uploading\n`
+      )
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("asks no other service about an upload, and its command names a file --restart", () =>
     Effect.gen(function* () {
       const folder = yield* Uploading.folderWith({ "--restart": "meow".repeat(100_000) })

@@ -50,8 +50,13 @@ export const cliCommands: ReadonlyArray<Mutant> = [
     [
       {
         name: "the id of an upload is sent to another service",
-        find: `if (origin !== undefined && origin !== origins.entries[0]) {`,
-        replace: `if (origin === "") {`
+        find: `  return origin === undefined || origin === origins.entries[0]\n`,
+        replace: `  return origin !== ""\n`
+      },
+      {
+        name: "an upload into another service is forgotten",
+        find: `  const problem = yield* elsewhere(found)\n`,
+        replace: `  const problem = undefined\n`
       },
       {
         name: "an Assembly that the service no longer has is not known",

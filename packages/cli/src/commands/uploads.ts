@@ -44,13 +44,19 @@ interface Kept extends UnfinishedUploads.Upload {
   readonly problem: string | undefined
 }
 
+/** Why no request about an upload may be sent, if the upload belongs to another service. */
+const elsewhere = Effect.fnUntraced(function* ({ command }: UnfinishedUploads.Upload) {
+  const { origins } = yield* AssemblyClient
+  const origin = command?.origin
+  return origin === undefined || origin === origins.entries[0]
+    ? undefined
+    : `${origin} has it, and ASSEMBLY_BASE_URL names another service`
+})
+
 /** Asks the service what it has of an upload. If the upload belongs to another service, no request is sent. */
 const ask = Effect.fnUntraced(function* (upload: UnfinishedUploads.Upload) {
-  const { origins } = yield* AssemblyClient
-  const origin = upload.command?.origin
-  if (origin !== undefined && origin !== origins.entries[0]) {
-    return { ...upload, status: undefined, problem: `${origin} has it, and ASSEMBLY_BASE_URL names another service` }
-  }
+  const problem = yield* elsewhere(upload)
+  if (problem !== undefined) return { ...upload, status: undefined, problem }
   return yield* Assemblies.get(upload.entry.assemblyId).pipe(
     Effect.timeout(patience),
     Effect.map((status): Kept => ({ ...upload, status: Option.some(status), problem: undefined })),
@@ -172,6 +178,8 @@ const unknown = (assemblyId: string) =>
 
 /** Cancels the Assembly of an unfinished upload, forgets the upload, and prints what became of both. */
 const forgetOne = Effect.fnUntraced(function* (assemblyId: string, found: UnfinishedUploads.Upload, isJson: boolean) {
+  const problem = yield* elsewhere(found)
+  if (problem !== undefined) return yield* new CommandError.NotForgotten({ assemblyId, problem })
   const status = yield* Effect.catchTag(UnfinishedUploads.forget(found), "UploadLeased", () =>
     Effect.fail(
       new CommandError.NotForgotten({ assemblyId, problem: "another process runs this upload; end that process first" })
