@@ -178,6 +178,8 @@ export const forget = ({ entry: { assemblyId }, key }: Unfinished) =>
     const journal = yield* UploadJournal.UploadJournal
     // The lease fails if another process still runs this upload.
     yield* journal.lease(key)
+    // The files are read before the Assembly is canceled: if they cannot be read, the upload is kept as it is.
+    const files = yield* journal.list
     const status = yield* Assemblies.cancel(assemblyId).pipe(
       Effect.asSome,
       Effect.catchIf(
@@ -185,7 +187,7 @@ export const forget = ({ entry: { assemblyId }, key }: Unfinished) =>
         () => Effect.succeedNone
       )
     )
-    for (const file of yield* journal.list) {
+    for (const file of files) {
       const { target } = file.entry
       if (ServiceOrigins.assemblyIdAt(Redacted.value(target.assemblySslUrl)) === assemblyId)
         yield* journal.forget(file.key)
