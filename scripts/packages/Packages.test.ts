@@ -176,11 +176,13 @@ describe("the guide for beginners", () => {
   it(
     "is true word for word in an empty folder",
     async () => {
-      expect(page).toContain(`\n${Tarballs.command("~/assembly-effect")}\n`)
-      expect(readFileSync(join(root, "README.md"), "utf8")).toContain(`\n${Tarballs.command("~/assembly-effect")}\n`)
+      expect(page).toContain(`\n${Tarballs.command("~/assembly-effect-packages")}\n`)
+      expect(readFileSync(join(root, "README.md"), "utf8")).toContain(
+        `\n${Tarballs.command("~/assembly-effect-packages")}\n`
+      )
       const home = mkdtempSync(join(tmpdir(), "home-"))
       undo.push(() => rmSync(home, { recursive: true, force: true }))
-      symlinkSync(folder, join(home, "assembly-effect"))
+      symlinkSync(folder, join(home, "assembly-effect-packages"))
       // npm keeps its settings and its downloads in the home folder of the user.
       const { npm_config_cache = join(homedir(), ".npm"), npm_config_userconfig = join(homedir(), ".npmrc") } =
         process.env
