@@ -156,8 +156,8 @@ const steps: Readonly<Record<string, (error: Tagged, address: Address) => string
       ? `${repair}. The upload is kept. Run the same command again to continue it.`
       : `${repair}, or name another folder with --journal.`
   },
-  DamagedJournal: () =>
-    "Delete each damaged file. The same command then uploads into a new Assembly; assembly list --type uploading shows the Assemblies that still wait for files.",
+  DamagedJournal: (_, address) =>
+    `Delete each damaged file. The same command then uploads into a new Assembly; ${Advice.command(address, "list --type uploading")} shows the Assemblies that still wait for files.`,
   UnreadableJournal: () => "Make the folder readable, or name another folder with --journal.",
   UploadFailed: repeat,
   UnknownTemplate: (_, address) => `${Advice.command(address, "templates list")} shows the Templates.`,
