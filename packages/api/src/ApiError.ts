@@ -201,17 +201,16 @@ export class TimedOut extends Schema.TaggedError<TimedOut>()("TimedOut", {
   }
 }
 
-// The `@__PURE__` annotations let a bundler remove the errors that a program does not use.
-
 /**
  * 400 ASSEMBLY_STATS_INVALID_TIME: `since` is missing, invalid or more than 91 days ago.
  *
  * @since 0.1.0
  * @category errors
  */
-export class StatisticsInvalidTime
-  extends /* @__PURE__ */ Schema.TaggedError<StatisticsInvalidTime>()("StatisticsInvalidTime", Details)
-{
+export class StatisticsInvalidTime extends Schema.TaggedError<StatisticsInvalidTime>()(
+  "StatisticsInvalidTime",
+  Details
+) {
   override get message() {
     return refused(this)
   }
@@ -223,9 +222,10 @@ export class StatisticsInvalidTime
  * @since 0.1.0
  * @category errors
  */
-export class StatisticsMissingRegion
-  extends /* @__PURE__ */ Schema.TaggedError<StatisticsMissingRegion>()("StatisticsMissingRegion", Details)
-{
+export class StatisticsMissingRegion extends Schema.TaggedError<StatisticsMissingRegion>()(
+  "StatisticsMissingRegion",
+  Details
+) {
   override get message() {
     return refused(this)
   }
@@ -237,9 +237,10 @@ export class StatisticsMissingRegion
  * @since 0.1.0
  * @category errors
  */
-export class StatisticsUnavailable
-  extends /* @__PURE__ */ Schema.TaggedError<StatisticsUnavailable>()("StatisticsUnavailable", Details)
-{
+export class StatisticsUnavailable extends Schema.TaggedError<StatisticsUnavailable>()(
+  "StatisticsUnavailable",
+  Details
+) {
   override get message() {
     return refused(this)
   }
@@ -251,9 +252,7 @@ export class StatisticsUnavailable
  * @since 0.1.0
  * @category errors
  */
-export class AssemblyListFailed
-  extends /* @__PURE__ */ Schema.TaggedError<AssemblyListFailed>()("AssemblyListFailed", Details)
-{
+export class AssemblyListFailed extends Schema.TaggedError<AssemblyListFailed>()("AssemblyListFailed", Details) {
   override get message() {
     return refused(this)
   }
@@ -265,9 +264,7 @@ export class AssemblyListFailed
  * @since 0.1.0
  * @category errors
  */
-export class DamInvalidRequest
-  extends /* @__PURE__ */ Schema.TaggedError<DamInvalidRequest>()("DamInvalidRequest", Details)
-{
+export class DamInvalidRequest extends Schema.TaggedError<DamInvalidRequest>()("DamInvalidRequest", Details) {
   override get message() {
     return refused(this)
   }
@@ -279,9 +276,7 @@ export class DamInvalidRequest
  * @since 0.1.0
  * @category errors
  */
-export class DamResourceNotFound
-  extends /* @__PURE__ */ Schema.TaggedError<DamResourceNotFound>()("DamResourceNotFound", Details)
-{
+export class DamResourceNotFound extends Schema.TaggedError<DamResourceNotFound>()("DamResourceNotFound", Details) {
   override get message() {
     return refused(this)
   }
@@ -293,9 +288,7 @@ export class DamResourceNotFound
  * @since 0.1.0
  * @category errors
  */
-export class DamMutationConflict
-  extends /* @__PURE__ */ Schema.TaggedError<DamMutationConflict>()("DamMutationConflict", Details)
-{
+export class DamMutationConflict extends Schema.TaggedError<DamMutationConflict>()("DamMutationConflict", Details) {
   override get message() {
     return refused(this)
   }
@@ -307,9 +300,7 @@ export class DamMutationConflict
  * @since 0.1.0
  * @category errors
  */
-export class DamMutationFailed
-  extends /* @__PURE__ */ Schema.TaggedError<DamMutationFailed>()("DamMutationFailed", Details)
-{
+export class DamMutationFailed extends Schema.TaggedError<DamMutationFailed>()("DamMutationFailed", Details) {
   override get message() {
     return refused(this)
   }
@@ -354,7 +345,7 @@ const ended = ({ assemblyId, code, explanation }: Ending, how: string): string =
  * @since 0.1.0
  * @category errors
  */
-export class AssemblyFailed extends /* @__PURE__ */ Schema.TaggedError<AssemblyFailed>()("AssemblyFailed", ending) {
+export class AssemblyFailed extends Schema.TaggedError<AssemblyFailed>()("AssemblyFailed", ending) {
   override get message() {
     return ended(this, "failed")
   }
@@ -366,9 +357,7 @@ export class AssemblyFailed extends /* @__PURE__ */ Schema.TaggedError<AssemblyF
  * @since 0.1.0
  * @category errors
  */
-export class AssemblyCanceled
-  extends /* @__PURE__ */ Schema.TaggedError<AssemblyCanceled>()("AssemblyCanceled", ending)
-{
+export class AssemblyCanceled extends Schema.TaggedError<AssemblyCanceled>()("AssemblyCanceled", ending) {
   override get message() {
     return ended(this, "was canceled")
   }
@@ -380,7 +369,7 @@ export class AssemblyCanceled
  * @since 0.1.0
  * @category errors
  */
-export class AssemblyAborted extends /* @__PURE__ */ Schema.TaggedError<AssemblyAborted>()("AssemblyAborted", ending) {
+export class AssemblyAborted extends Schema.TaggedError<AssemblyAborted>()("AssemblyAborted", ending) {
   override get message() {
     return ended(this, "was aborted")
   }

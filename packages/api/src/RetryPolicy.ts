@@ -260,7 +260,7 @@ export const withPolicy = <Output>(policy: Policy | Schedule.Schedule<Output, Fa
  * @since 0.1.0
  * @category combinators
  */
-export const none: PerCall.Combinator = /* @__PURE__ */ PerCall.provide(RetryPolicy, giveUp)
+export const none: PerCall.Combinator = PerCall.provide(RetryPolicy, giveUp)
 
 /**
  * Sets the number of retries and the pauses, for a client or for one call.

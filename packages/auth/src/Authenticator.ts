@@ -195,4 +195,4 @@ const makeTokens = () =>
  */
 export const layerTokens: Layer.Layer<Authenticator, never, Tokens.Tokens> =
   // This call is marked as pure, so that a bundler removes the code for tokens from programs that only sign.
-  /* @__PURE__ */ makeTokens()
+  makeTokens()

@@ -83,7 +83,7 @@ export const TokenStore = Context.Reference<Store>("@assembly-effect/auth/TokenS
 const patience = Duration.seconds(5)
 
 const utf8 = new TextEncoder()
-const { nonceLength } = Aead.aes256Gcm
+const nonceLength = Aead.aes256Gcm.nonceLength
 
 const AtRest = Json.fromString(
   Schema.Struct({

@@ -269,7 +269,7 @@ export class TooManyRequests
  * @since 0.1.0
  * @category errors
  */
-export const PolicyRefusal = /* @__PURE__ */ Schema.Union([Unauthenticated, Forbidden, TooManyRequests])
+export const PolicyRefusal = Schema.Union([Unauthenticated, Forbidden, TooManyRequests])
 /**
  * @since 0.1.0
  * @category errors

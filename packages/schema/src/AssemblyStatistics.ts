@@ -143,7 +143,7 @@ const makeStrict = () =>
  * @since 0.1.0
  * @category schemas
  */
-export const StatisticsStrict = /* @__PURE__ */ makeStrict()
+export const StatisticsStrict = makeStrict()
 
 const isSince = (u: unknown): u is string | DateTime.Utc =>
   typeof u === "string" ? u !== "" : DateTime.isDateTime(u) && DateTime.isUtc(u)

@@ -18,7 +18,7 @@ import { InvalidTarget } from "./UploadTarget.ts"
  * @since 0.1.0
  * @category errors
  */
-export const FileOutcome = /* @__PURE__ */ Schema.Union([
+export const FileOutcome = Schema.Union([
   Schema.Struct({ filename: Schema.String, outcome: Schema.Literal("Completed") }),
   Schema.Struct({ filename: Schema.String, outcome: Schema.Literal("Failed"), error: ResumableUploadError }),
   Schema.Struct({ filename: Schema.String, outcome: Schema.Literal("Stopped") })
@@ -50,13 +50,11 @@ const next = {
  * @since 0.1.0
  * @category errors
  */
-export class FilesFailed
-  extends /* @__PURE__ */ Schema.TaggedError<FilesFailed>()("FilesFailed", {
-    assemblyId: Schema.String,
-    files: Schema.Array(FileOutcome),
-    assembly: Schema.Literals(["canceled", "not canceled", "kept"])
-  })
-{
+export class FilesFailed extends Schema.TaggedError<FilesFailed>()("FilesFailed", {
+  assemblyId: Schema.String,
+  files: Schema.Array(FileOutcome),
+  assembly: Schema.Literals(["canceled", "not canceled", "kept"])
+}) {
   override get message() {
     const failed = this.files.flatMap((file) =>
       file.outcome === "Failed" ? [`${file.filename}: ${file.error.message}`] : []
@@ -76,15 +74,13 @@ export class FilesFailed
  * @since 0.1.0
  * @category errors
  */
-export class DeliveryMismatch
-  extends /* @__PURE__ */ Schema.TaggedError<DeliveryMismatch>()("DeliveryMismatch", {
-    assemblyId: Schema.String,
-    filename: Schema.String,
-    field: Schema.Literals(["upload", "size", "md5hash"]),
-    expected: Schema.String,
-    actual: Schema.String
-  })
-{
+export class DeliveryMismatch extends Schema.TaggedError<DeliveryMismatch>()("DeliveryMismatch", {
+  assemblyId: Schema.String,
+  filename: Schema.String,
+  field: Schema.Literals(["upload", "size", "md5hash"]),
+  expected: Schema.String,
+  actual: Schema.String
+}) {
   override get message() {
     const { actual, expected, field, filename } = this
     return `${filename}: the ${field} of the bytes that were read is ${expected}, but the Status says ${actual}`
@@ -115,7 +111,7 @@ const job = [
  * @since 0.1.0
  * @category errors
  */
-export const AssemblyUploadError = /* @__PURE__ */ Schema.Union(job)
+export const AssemblyUploadError = Schema.Union(job)
 /**
  * The type of {@link AssemblyUploadError}.
  *
@@ -144,7 +140,7 @@ export type AssemblyUploadError =
  * @since 0.1.0
  * @category errors
  */
-export const ResumableAssemblyUploadError = /* @__PURE__ */ Schema.Union([
+export const ResumableAssemblyUploadError = Schema.Union([
   ...job,
   JournalError.JournalFailed,
   JournalError.JournalTorn,

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import * as Struct from "effect/Struct"
 import { ResumableUploadError } from "./UploadError.ts"
 import * as UploadEvent from "./UploadEvent.ts"
 
@@ -60,8 +61,10 @@ export const {
   Waiting
 } = Data.taggedEnum<AssemblyUploadEvent>()
 
-const { tus_upload_url: _, ...publicFile } = Assembly.File.schema.fields
-const File = /* @__PURE__ */ Schema.Struct({ ...publicFile, meta: /* @__PURE__ */ Schema.optionalKey(Schema.Json) })
+const File = Schema.Struct({
+  ...Struct.omit(Assembly.File.schema.fields, ["tus_upload_url"]),
+  meta: Schema.optionalKey(Schema.Json)
+})
 
 /**
  * A Status without capabilities, which are ids and URLs that grant access. A `PublicStatus` contains neither the id of
@@ -71,7 +74,7 @@ const File = /* @__PURE__ */ Schema.Struct({ ...publicFile, meta: /* @__PURE__ *
  * @since 0.1.0
  * @category schemas
  */
-export const PublicStatus = /* @__PURE__ */ Schema.Struct({
+export const PublicStatus = Schema.Struct({
   ok: Assembly.Status.schema.fields.ok,
   error: Assembly.Status.schema.fields.error,
   message: Assembly.Status.schema.fields.message,
@@ -104,7 +107,7 @@ const file = Schema.Int
  * @since 0.1.0
  * @category schemas
  */
-export const Public = /* @__PURE__ */ Schema.TaggedUnion({
+export const Public = Schema.TaggedUnion({
   AssemblyCreated: { status: PublicStatus },
   AssemblyResumed: { status: PublicStatus },
   Waiting: { reason: Schema.String, until: Schema.Finite },
@@ -135,7 +138,7 @@ export type Public = typeof Public.Type
  * @since 0.1.0
  * @category schemas
  */
-export const Json = /* @__PURE__ */ Schema.fromJsonString(/* @__PURE__ */ Schema.toCodecJson(Public))
+export const Json = Schema.fromJsonString(Schema.toCodecJson(Public))
 
 /**
  * The last Status in the events of a job: the Status of the completed Assembly, or with `wait: false` the Status at the

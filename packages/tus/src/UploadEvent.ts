@@ -82,7 +82,7 @@ const total = Schema.optional(Schema.BigInt)
  * @since 0.1.0
  * @category schemas
  */
-export const Public = /* @__PURE__ */ Schema.TaggedUnion({
+export const Public = Schema.TaggedUnion({
   Created: { length: total },
   Resumed: { offset: bytes },
   Progress: { sent: bytes, acknowledged: bytes, total },
@@ -113,7 +113,7 @@ export type Public = typeof Public.Type
  * @since 0.1.0
  * @category schemas
  */
-export const Json = /* @__PURE__ */ Schema.fromJsonString(/* @__PURE__ */ Schema.toCodecJson(Public))
+export const Json = Schema.fromJsonString(Schema.toCodecJson(Public))
 
 /**
  * The URL of a completed upload, and its length in bytes.
