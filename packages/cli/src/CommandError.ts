@@ -15,6 +15,7 @@ export class InvalidDocument extends Schema.TaggedError<InvalidDocument>()("Inva
 }) {
   override readonly [Runtime.errorExitCode] = ExitCode.codes.usage
   override get message() {
+    if (this.path === "") return this.problem
     return `${this.path === "-" ? "the standard input" : this.path}: ${this.problem}`
   }
 }

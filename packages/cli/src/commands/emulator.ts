@@ -20,6 +20,7 @@ import * as RequestLine from "../internal/requestLine.ts"
 import * as RunProgram from "../RunProgram.ts"
 import * as Shell from "../internal/shell.ts"
 import * as SystemProblem from "../internal/systemProblem.ts"
+import * as TextFile from "../internal/textFile.ts"
 import * as WholeNumber from "../internal/wholeNumber.ts"
 import * as Output from "../Output.ts"
 import * as Style from "../Style.ts"
@@ -65,7 +66,7 @@ export class CannotReadCertificate extends Schema.TaggedError<CannotReadCertific
 }) {
   override readonly [Runtime.errorExitCode] = ExitCode.codes.usage
   override get message() {
-    return `${this.path}: ${this.problem}`
+    return `${this.path || "the certificate"}: ${this.problem}`
   }
 }
 
@@ -108,9 +109,7 @@ const credentialsOf = (key: Option.Option<string>, secret: Option.Option<Redacte
 }
 
 const readCertificate = (path: string) =>
-  FileSystem.FileSystem.use((fs) => fs.readFileString(path)).pipe(
-    Effect.mapError((error) => new CannotReadCertificate({ path, problem: SystemProblem.of(error) }))
-  )
+  Effect.mapError(TextFile.read(path), (problem) => new CannotReadCertificate({ path, problem }))
 
 /** The certificate for TLS; undefined for plain HTTP. */
 const tlsOf = Effect.fnUntraced(function* (
