@@ -1,6 +1,6 @@
 /**
- * The object stores of the application. A job names a store and a key; a runner opens the object when it needs the
- * bytes.
+ * The object stores of the application. A job names a store and a key. `Durable.start` opens the object to check it,
+ * and a runner opens the object when it needs the bytes.
  *
  * @since 0.1.0
  */
@@ -57,7 +57,8 @@ export const presigned =
     })
 
 /**
- * Registers the object stores of the application. All runners must register stores with the same names.
+ * Registers the object stores of the application. All runners, and all clients that start jobs, must register stores
+ * with the same names.
  *
  * @example
  * ObjectStores.layer({ videos: ObjectStores.presigned((key) => signedAddressOf("videos", key)) })
