@@ -33,8 +33,8 @@ export const ObjectStores: Context.Reference<Readonly<Record<string, Open>>> = C
 
 /**
  * A store whose objects are read at presigned URLs. `presign` makes the URL of an object. `presign` is called each time
- * the object is opened, and the URL is not stored. The server must accept ranges and send a strong `ETag`, which is the
- * identity of the object.
+ * the object is opened, and the URL is not stored. The server must accept ranges and send a strong `ETag`. The identity
+ * of an object is its `ETag` and its URL without the query.
  *
  * @example
  * ObjectStores.layer({ videos: ObjectStores.presigned((key) => signedAddressOf("videos", key)) })
