@@ -39,8 +39,8 @@ export interface Sending {
  *
  * - `execution`: the execution of the attempt, from which the ids are derived.
  * - `files`: limits the files that are sent at the same time.
- * - `held`: waits until this runner surely holds the lock of the attempt. The transfer runs `held` before each request
- *   and each piece of a file.
+ * - `held`: waits until this runner surely holds the lock of the attempt's shard (see `lease.ts`). The transfer runs
+ *   `held` before each request and each piece of a file.
  */
 export interface Now {
   readonly execution: string
@@ -160,13 +160,13 @@ const begin = (
   })
 }
 
-/** A source that returns bytes only while this runner holds the lock of the attempt. */
+/** A source that returns bytes only while this runner holds the lock of the attempt's shard. */
 const guarded = (source: Replayable, held: Effect.Effect<void>): Replayable => ({
   ...source,
   bytes: (start, end) => Stream.tap(source.bytes(start, end), () => held)
 })
 
-/** Delays each request until this runner surely holds the lock of the attempt. */
+/** Delays each request until this runner surely holds the lock of the attempt's shard. */
 const guardedClient = (held: Effect.Effect<void>) =>
   Effect.updateService(HttpClient.HttpClient, (client) => {
     const guard = HttpClient.mapRequestEffect(client, (request) => Effect.as(held, request))

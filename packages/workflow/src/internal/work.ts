@@ -129,8 +129,8 @@ export const make = ({ begun, ended, held, outage, patience, places, sending }: 
     )
 
   const fail = Effect.fnUntraced(function* (attempt: Store.Attempt, execution: string, cause: Cause.Cause<unknown>) {
-    // Waits until this runner holds the lock. If another runner has taken the attempt over, the attempt has not failed,
-    // and the engine interrupts this wait.
+    // Waits until this runner holds the lock of the attempt's shard. If another runner has taken the attempt over, the
+    // attempt has not failed, and the engine interrupts this wait.
     yield* held(execution)
     const row = yield* current(attempt)
     if (Option.isNone(row)) return "Ended" as const
