@@ -85,8 +85,8 @@ const database = (path: string) =>
 
 /**
  * The engine of a single runner. The runner has all shards, and needs no lock for each shard, because the process has
- * locked the whole database. Messages of this process arrive at once. The engine polls the database only for durable
- * clocks.
+ * locked the whole database. Messages of this process arrive at once. By polling the database, the engine finds the
+ * messages of an earlier process, and the durable clocks that are due.
  */
 const engine = ClusterWorkflowEngine.layer.pipe(
   Layer.provideMerge(Sharding.layer),
@@ -113,8 +113,8 @@ const engine = ClusterWorkflowEngine.layer.pipe(
  *
  * **Details**
  *
- * Only the owner of the database can read the database: the Layer sets the mode of its file to 600. If other users can
- * read or write the file with the secret, the Layer fails with `InvalidSecret`.
+ * Only the owner of the database can read the database: the Layer sets the mode of its file to 600, except on Windows.
+ * If other users can read or write the file with the secret, the Layer fails with `InvalidSecret`.
  *
  * @example
  * Durable.run(job).pipe(

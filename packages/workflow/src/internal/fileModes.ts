@@ -13,7 +13,7 @@ const hasModes = process.platform !== "win32"
 
 /**
  * Returns the mode of a file in octal digits if users other than its owner may read or write the file. Returns
- * undefined if only the owner may read and write the file.
+ * undefined if only the owner may read and write the file, and always on Windows.
  */
 export const openTo = (
   path: string

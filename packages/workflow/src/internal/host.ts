@@ -110,7 +110,8 @@ const run = Effect.fnUntraced(function* (
   yield* Effect.forkScoped(Retention.loop(store, Duration.fromInputUnsafe(retention)))
   return {
     queued: attendant.change,
-    // If this process runs the job, the job stops at once. Otherwise the attendant cancels the Assembly.
+    // If this process runs the job, the job stops at once. Otherwise the attendant of the runner that has the shard of
+    // the job cancels the Assembly.
     canceled: (execution) => Effect.andThen(activities.stop(execution), attendant.changeAll)
   } satisfies Reactions
 })

@@ -23,7 +23,7 @@ export const executionOf = (attempt: Attempt): Effect.Effect<string> => JobWorkf
 /** A verified notification about the Assembly completes this Deferred. */
 const Notified = DurableDeferred.make("notified/v1")
 
-/** Ends the pause of an execution that waits for a notification or for the next look. */
+/** Ends the pause of an execution before its next request for the Status. */
 export const notify = (executionId: string) =>
   DurableDeferred.succeed(Notified, {
     token: DurableDeferred.tokenFromExecutionId(Notified, { workflow: JobWorkflow, executionId }),

@@ -87,7 +87,7 @@ const openOne = ({ filename, source: reference }: File) =>
 const isSame = (was: SourceAtRest | undefined, is: SourceAtRest): boolean =>
   was !== undefined && was.size === is.size && was.identity === is.identity
 
-/** The names of the files whose sources differ. */
+/** The names of the files whose sources have changed. A source that cannot be read does not count as changed. */
 export const changed = (
   files: ReadonlyArray<File>,
   before: ReadonlyArray<SourceAtRest>,

@@ -45,7 +45,8 @@ interface Now {
 }
 
 /**
- * Two jobs with the same key are the same job. Fails if the stored job has other params, files or bytes than this one.
+ * Returns the summary of the stored job `row`. Fails if the job that the caller starts has other params or files, or if
+ * a file has changed since the stored job was queued.
  */
 const same = ({ files, job, key, sources }: Now, row: Store.Row | undefined): Effect.Effect<Summary, JobConflict> =>
   Effect.gen(function* () {
@@ -112,7 +113,10 @@ export const make = ({ derive, queued, reading, store, upload }: Options) => {
       })
     })
 
-  /** Stores a job. If the job is already stored and its sources can no longer be read, the stored job stays as it is. */
+  /**
+   * Stores a job. If the job is already stored, a source that can no longer be read is not an error, because a program
+   * may delete what it has uploaded.
+   */
   const start = (job: Job): Effect.Effect<Summary, Durable.StartError, Services> =>
     Effect.gen(function* () {
       const encoded = yield* JobAtRest.encode("Durable.start", job, upload)
@@ -164,7 +168,7 @@ export const make = ({ derive, queued, reading, store, upload }: Options) => {
       yield* checkEnded(row)
       const stored = yield* store.retry(attempt, next)
       yield* queued
-      // If `store.retry` returned no row, another process has retried the same attempt, maybe with other changes.
+      // If `store.retry` returned no row, another caller has retried the same attempt, maybe with other changes.
       return yield* same(next, Option.isSome(stored) ? stored.value : yield* reading.found(key))
     })
 
