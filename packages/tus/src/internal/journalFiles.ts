@@ -133,7 +133,7 @@ const makeLeases = (options: {
       if (version === undefined) return Effect.succeed({ version: 0, text: undefined })
       return fs.readFileString(file(key, version)).pipe(
         Effect.map((text) => ({ version, text })),
-        // If the file was removed in the meantime, a newer file has replaced it.
+        // The file was removed in the meantime: a newer file has replaced it, or the lease was removed.
         Effect.catchIf(isNotFound, () => present(key))
       )
     })

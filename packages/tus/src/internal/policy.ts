@@ -54,7 +54,10 @@ interface Limits {
   readonly maxWait?: Duration.Input | undefined
 }
 
-/** Limits a policy: gives up after `maxRetries` failures, or if a response requests a longer wait than `maxWait`. */
+/**
+ * Limits a policy: gives up after `maxRetries` retries without progress, or if a response requests a longer wait than
+ * `maxWait`.
+ */
 const limited = (policy: RetryPolicy.Policy, { maxRetries, maxWait }: Limits): RetryPolicy.Policy => ({
   start: Effect.map(
     policy.start,
