@@ -89,7 +89,10 @@ const toInputs = (params: Params): ReadonlyArray<SQLInputValue> =>
 /** The maximum number of prepared statements that are kept for reuse. */
 const maxPrepared = 200
 
-/** Returns the prepared statement of an SQL text. Keeps the newest statements, so that these are not prepared again. */
+/**
+ * Makes a function that returns the prepared statement of an SQL text. The function keeps the newest statements, so
+ * that it does not prepare them again.
+ */
 const preparer = (database: DatabaseSync) => {
   const prepared = new Map<string, StatementSync>()
   return (sql: string): StatementSync => {

@@ -71,8 +71,8 @@ const verifySource = ({ about }: Known, { identity, source }: Held): Effect.Effe
 }
 
 /**
- * Checks an entry, because another program may have written it. The key of the entry must match the Assembly, the names
- * and the identity of the bytes in the entry, and the URLs of the entry must have permitted origins (`origins`).
+ * Checks an entry, because another program may have written it. The key of the entry must equal the key that
+ * `UploadJournal.keyOf` computes from the entry, and the URLs of the entry must have permitted origins (`origins`).
  */
 const verify = (
   entry: UploadJournal.Entry,
