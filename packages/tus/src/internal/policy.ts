@@ -103,6 +103,8 @@ export const retrying = ({ retry }: Policy): Retry => {
   })
 }
 
-/** The pause between two requests about unfinished work of the server. The pause doubles, with jitter. */
+/**
+ * The pause between two requests about unfinished work of the server. The pause doubles up to `maxDelay`, with jitter.
+ */
 export const pollDelay = ({ retryDelay }: Policy, questions: number): Effect.Effect<Duration.Duration> =>
   RetryPolicy.backOff({ base: retryDelay, maxPause: maxDelay }, questions)
