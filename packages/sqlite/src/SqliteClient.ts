@@ -80,16 +80,19 @@ type Params = ReadonlyArray<unknown>
 type TransformRows = (<A extends object>(row: ReadonlyArray<A>) => ReadonlyArray<A>) | undefined
 
 /**
- * Converts booleans to numbers, because SQLite has no booleans and Node before version 24 cannot bind booleans.
- * `node:sqlite` rejects other invalid types when a statement runs.
+ * Converts booleans to numbers, because SQLite has no booleans and Node 22.19 cannot bind booleans. `node:sqlite`
+ * rejects other invalid types when a statement runs.
  */
 const toInputs = (params: Params): ReadonlyArray<SQLInputValue> =>
   params.map((param) => (typeof param === "boolean" ? Number(param) : param)) as ReadonlyArray<SQLInputValue>
 
-/** The number of prepared statements that are kept for reuse. */
+/** The maximum number of prepared statements that are kept for reuse. */
 const maxPrepared = 200
 
-/** Prepares each SQL text once, and keeps the newest statements. */
+/**
+ * Makes a function that returns the prepared statement of an SQL text. The function keeps the newest statements, so
+ * that it does not prepare them again.
+ */
 const preparer = (database: DatabaseSync) => {
   const prepared = new Map<string, StatementSync>()
   return (sql: string): StatementSync => {

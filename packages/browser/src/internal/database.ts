@@ -34,7 +34,7 @@ export interface Database {
   ) => Effect.Effect<A, JournalFailed>
 }
 
-/** The error of IndexedDB: a DOMException, or null if the page closes. */
+/** The error of IndexedDB: a DOMException, or null if the browser gives no error, for example when the page closes. */
 type Failure = { readonly name: string; readonly message: string } | null
 
 const failureOf = (error: unknown): Failure => (error instanceof Error || error instanceof DOMException ? error : null)

@@ -1,5 +1,5 @@
 /**
- * Stores a journal in a database: its entries as texts, and its leases with an expiry.
+ * Stores a journal in a database: its entries, and its leases if the browser has no Web Locks. Both are texts.
  */
 import type { Leases, Locks, Store } from "@assembly-effect/tus/UploadJournal"
 import type { Database } from "./database.ts"
@@ -44,7 +44,10 @@ const swap =
       return () => isSwapped
     })
 
-/** A store whose entries are on the disk when a write ends. If `locks` is undefined, the store uses leases instead. */
+/**
+ * A store whose entries are on the disk when a write ends, if the browser supports the durability `strict`. If `locks`
+ * is undefined, the store uses leases instead.
+ */
 export const make = (database: Database, locks: Locks | undefined): Store => ({
   ...textsIn(database, "entries"),
   set: (key, text) =>

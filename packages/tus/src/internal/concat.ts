@@ -1,5 +1,5 @@
 /**
- * The header `upload-concat`, which concatenates parts.
+ * The header `upload-concat`, which contains the URLs of the parts of a final upload.
  */
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"

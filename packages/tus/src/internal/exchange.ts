@@ -28,8 +28,8 @@ interface Said {
 }
 
 /**
- * Reads the text of an error: the error line of a tus server (`<code>: <message>`), else the `message` of the service's
- * error object, else the whole body.
+ * Reads the text of an error: the error line of a tus server (`<code>: <message>`), else the `message` or the code of
+ * the service's error object, else the whole body.
  */
 const readSaid = (body: string, json: Option.Option<unknown>): Said => {
   const error = ServiceError.parseTusError(body)

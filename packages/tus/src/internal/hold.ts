@@ -24,8 +24,8 @@ const longest = Duration.toMillis("1 minute")
 type HoldError = JournalFailed | UploadLeased | InvalidRequest
 
 /**
- * Acquires the lease of an upload. If another process holds the lease, waits until that lease expires, because an ended
- * process does not renew its lease. Fails with `UploadLeased` if the other process renews its lease.
+ * Acquires the lease of an upload. If another process holds the lease, waits until that lease expires, at most a
+ * minute. An ended process does not renew its lease. Fails with `UploadLeased` if the other process renews its lease.
  */
 export const hold = (
   journal: UploadJournal.UploadJournal["Service"],

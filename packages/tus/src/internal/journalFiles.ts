@@ -14,7 +14,7 @@ const leaseSuffix = ".lease"
 const utf8 = new TextEncoder()
 
 const isNotFound = ({ reason }: PlatformError.PlatformError) => reason._tag === "NotFound"
-/** The error code of the operating system, such as ENOSPC, which the message of the platform does not contain. */
+/** The error code of the operating system, such as ENOSPC, which the message of a `PlatformError` does not contain. */
 const codeOf = ({ reason }: PlatformError.PlatformError): string | undefined => {
   const cause = "cause" in reason ? reason.cause : undefined
   const code: unknown = Predicate.hasProperty(cause, "code") ? cause.code : undefined
@@ -86,7 +86,8 @@ export const make = (folder: string): Effect.Effect<Store, JournalFailed, FileSy
       keys: keysWith(suffix),
       leases: makeLeases({
         fs,
-        // Leases are not synced, because a power failure that loses a lease also ends its holder.
+        // Leases are not synced, because a power failure of the machine that loses a lease also ends the holder of the
+        // lease.
         withText: (text, use) => withText(text, use, false),
         folderOf: (key) => path.join(folder, key + leaseSuffix),
         keys: keysWith(leaseSuffix)
@@ -133,7 +134,7 @@ const makeLeases = (options: {
       if (version === undefined) return Effect.succeed({ version: 0, text: undefined })
       return fs.readFileString(file(key, version)).pipe(
         Effect.map((text) => ({ version, text })),
-        // If the file was removed in the meantime, a newer file has replaced it.
+        // The file was removed in the meantime: a newer file has replaced it, or the lease was removed.
         Effect.catchIf(isNotFound, () => present(key))
       )
     })

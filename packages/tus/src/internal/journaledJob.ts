@@ -154,8 +154,8 @@ const uploadOne: AssemblyFiles.UploadOne<Replayable, HttpClient.HttpClient | Upl
   )
 
 /**
- * Whether every failed file failed because nothing shows whether its upload was created. In this case every later run
- * would fail with the same error.
+ * Whether every failed file failed because nothing shows whether its upload was created, or its parts were
+ * concatenated. In this case every later run would fail with the same error.
  */
 const isUndecided = (error: ResumableAssemblyUploadError): boolean =>
   error._tag === "FilesFailed" &&
@@ -190,9 +190,9 @@ const attempt = <R>(
   })
 
 /**
- * Runs the job. If nothing shows whether an earlier run created an upload (an undecided upload), this run cancels the
- * Assembly, and starts the job again in a new Assembly. An undecided upload cannot be created again in the same
- * Assembly, because the Assembly could then get the file twice.
+ * Runs the job. If the run continues an Assembly, and nothing shows whether an upload in this Assembly was created (an
+ * undecided upload), the run cancels the Assembly, and starts the job again in a new Assembly. An undecided upload
+ * cannot be created again in the same Assembly, because the Assembly could then get the file twice.
  */
 const job = <R>(held: Held, options: Options<R>, sources: ReadonlyArray<Replayable>, emit: AssemblyFiles.Emit) =>
   Effect.gen(function* () {
@@ -249,7 +249,7 @@ export const prepare = <R>(options: Options<R>) =>
     return { options, sources, key: yield* keyOf(options, sources) } satisfies Prepared<R>
   })
 
-/** The Assembly of the job, if an earlier run has seen its completion. */
+/** The entry of the Assembly of the job, if an earlier run has seen that the Assembly has completed. */
 export const completed = ({ key }: { readonly key: string }) =>
   Effect.gen(function* () {
     const { assemblies } = yield* UploadJournal.UploadJournal

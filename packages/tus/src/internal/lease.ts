@@ -120,7 +120,7 @@ export const make = (
       const lose = (problem: string) =>
         Effect.flatMap(Deferred.fail(loss, new LeaseLost({ key, problem })), () => Deferred.await(loss))
 
-      /** A holder stops this number of milliseconds before its lease expires. */
+      /** A holder stops its work this number of milliseconds before its lease expires. */
       const margin = millis / 10
       const left = Effect.map(Clock.currentTimeMillis, (time) => own.until() - margin - time)
 

@@ -43,7 +43,7 @@ export const inRegularPieces = (parts: Array<Uint8Array>): Stream.Stream<Uint8Ar
     )
   )
 
-/** The given number of bytes from the start of a stream. */
+/** The first `count` bytes of a stream, or all its bytes if it has fewer. */
 export const takeBytes = <E, R>(
   stream: Stream.Stream<Uint8Array, E, R>,
   count: bigint

@@ -54,7 +54,10 @@ interface Limits {
   readonly maxWait?: Duration.Input | undefined
 }
 
-/** Limits a policy: gives up after `maxRetries` failures, or if a response requests a longer wait than `maxWait`. */
+/**
+ * Limits a policy: gives up after `maxRetries` retries without progress, or if a response requests a longer wait than
+ * `maxWait`.
+ */
 const limited = (policy: RetryPolicy.Policy, { maxRetries, maxWait }: Limits): RetryPolicy.Policy => ({
   start: Effect.map(
     policy.start,
@@ -100,6 +103,8 @@ export const retrying = ({ retry }: Policy): Retry => {
   })
 }
 
-/** The pause between two requests about unfinished work of the server. The pause doubles, with jitter. */
+/**
+ * The pause between two requests about unfinished work of the server. The pause doubles up to `maxDelay`, with jitter.
+ */
 export const pollDelay = ({ retryDelay }: Policy, questions: number): Effect.Effect<Duration.Duration> =>
   RetryPolicy.backOff({ base: retryDelay, maxPause: maxDelay }, questions)

@@ -1,7 +1,7 @@
 /**
  * The receipts of an Assembly for its uploads (`tus_uploads`). After a lost response, a receipt shows whether an upload
- * exists. Therefore a receipt is used only if it contradicts neither itself nor the sent request. The specification of
- * the service does not define receipts, because it does not define the Assembly Status.
+ * exists. A receipt that contradicts itself or the sent request never proves that an upload is complete. The
+ * specification of the service does not define receipts, because it does not define the Assembly Status.
  */
 import * as Transport from "@assembly-effect/api/unstable/Transport"
 import * as Assembly from "@assembly-effect/schema/Assembly"

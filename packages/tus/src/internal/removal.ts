@@ -85,8 +85,8 @@ export const remove = (
   )
 
 /**
- * Tries to remove the orphans of the session's upload, and ignores failures. The server removes the remaining orphans
- * when they expire.
+ * Tries to remove the orphans of the session's upload, and ignores failures. Orphans that remain stay on the server
+ * until they expire.
  */
 const tryToRemove = <E>(session: Session.Session<E>): Effect.Effect<void, never, HttpClient.HttpClient> =>
   Effect.forEach(

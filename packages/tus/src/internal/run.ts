@@ -53,14 +53,14 @@ interface Failed {
 
 /**
  * The length that a request declares in `Upload-Length`. The length is undefined if the server already knows the
- * length, or if the body does not contain the last byte of the source.
+ * length, or if the body does not end at the end of the source.
  */
 const declaration = (state: Transfer.Sending, body: Body): bigint | undefined =>
   state.length === undefined && body.total === body.end ? body.total : undefined
 
 /**
  * Adds the maximum size that the server announces to the error of a 413 response. If the source is not larger than this
- * maximum, the error suggests a smaller `chunkSize`.
+ * maximum, the error advises the caller to set `chunkSize`.
  */
 const advise = (
   job: Shared,

@@ -11,7 +11,7 @@ import * as Window from "./window.ts"
 
 const kibi = 1024
 
-/** The size of the first slice, and the maximum size of the last slice, in bytes. */
+/** The size of the first slice if `chunkSize` is not smaller, and the maximum size of the last slice, in bytes. */
 const first = 256 * kibi
 
 /** Slow and stalled slices never reduce the size below this number of bytes. */

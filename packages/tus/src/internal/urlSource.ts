@@ -164,9 +164,8 @@ export const describe = (resource: Resource): Effect.Effect<Described, Failed> =
         const size = part?.first === 0n && part.last === 0n ? part.total : undefined
         return { size, etag, isRanged: isOffered && isStrong(etag) && size !== undefined }
       }
-      // An empty resource has no first byte.
-      // The ETag of a 416 may belong to the error, or be missing, so only the size of an empty resource can be
-      // compared.
+      // An empty resource has no first byte. The ETag of a 416 may belong to the error, or be missing, so only the size
+      // of an empty resource can be compared.
       if (status === 416 && headers["content-range"]?.trim() === "bytes */0")
         return { size: 0n, etag: undefined, isRanged: false }
       if (status === 200) return { size: lengthOf(response), etag, isRanged: false }
