@@ -5,7 +5,7 @@
 
 let open = 0
 
-/** Whether a message is being written. Node reports its failure before the next turn of the event loop. */
+/** Whether a message is being written. Node reports a failed write before the next turn of the event loop. */
 export const isOpen = (): boolean => open > 0
 
 /** Marks the write of a message. Call this function before the write. */
