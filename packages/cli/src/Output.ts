@@ -1,6 +1,7 @@
 /**
- * Only this module writes to the standard output and error, apart from `internal/launch.ts`, which runs before this
- * module is loaded. Text from outside is escaped; colours and cursor moves come only from this program.
+ * Commands write to the standard output and error only with this module. The exceptions are the questions of `Prompt`,
+ * and `internal/launch.ts`, which runs before this module is loaded. Text from outside is escaped; colours and cursor
+ * moves come only from this program.
  */
 import * as Printable from "@assembly-effect/schema/Printable"
 import * as Console from "effect/Console"

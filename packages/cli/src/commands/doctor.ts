@@ -150,7 +150,10 @@ const address = Effect.fnUntraced(function* (baseUrl: string, way: Address.Addre
  */
 const tolerable = Duration.seconds(30)
 
-/** Compares the clocks. The date of a response has whole seconds, so a small difference does not count. */
+/**
+ * Compares the clock of this machine with the clock of the service. The date of a response has whole seconds, so a
+ * small difference does not count.
+ */
 const clock = Effect.fnUntraced(function* (baseUrl: string) {
   // Tracing is off, because a span of the HTTP client would contain the URL.
   const request = Effect.withTracerEnabled(HttpClient.get(baseUrl), false)
