@@ -74,7 +74,7 @@ interface Shown {
 
 /**
  * The columns. In 80 cells, every column fits in its short form if each Assembly is younger than 100 days, and an error
- * has a line of its own. `Error` is only shown if an Assembly has an error.
+ * has a line of its own. The column `Error` exists only if `hasErrors` is true.
  */
 const columns = ({ hasErrors, now, stateOf }: Shown): ReadonlyArray<Table.Column<AssemblyList.Entry>> => [
   { title: "Assembly", rank: 1, value: ({ id }) => id, keep: true },

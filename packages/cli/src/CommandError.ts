@@ -147,8 +147,8 @@ export class DamagedJournal extends Schema.TaggedError<DamagedJournal>()("Damage
 }
 
 /**
- * `assembly uploads forget` cannot remove an unfinished upload from the folder of unfinished uploads. The Assembly of
- * this upload was not canceled.
+ * `assembly uploads forget` cannot forget an upload: no unfinished upload has this Assembly, another process runs the
+ * upload, or the upload belongs to another service. The Assembly was not canceled.
  *
  * @since 0.1.0
  * @category errors

@@ -118,7 +118,7 @@ const tokenRefused = (error: Tagged, address: Address): string =>
 const full = () => "Free some space, and run the same command again: it downloads only the missing files."
 const unwritable = () => "Make the folder writable, or name another folder with --output."
 
-/** What to do if a result cannot be saved, for the codes of the operating system. */
+/** What to do if a result cannot be saved, by the code of the operating system. */
 const saveSteps: Readonly<Record<string, (path: string) => string>> = {
   ENOSPC: full,
   EDQUOT: full,

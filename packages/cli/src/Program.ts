@@ -57,7 +57,7 @@ const presenter = Effect.map(Terminal.Terminal, (terminal): CliOutput.Presenter 
 
 /**
  * Reports a failure, unless it was reported already: by the presenter (a wrong invocation), by the program that
- * `assembly emulator` ran, or by `launch.ts` (lost output). An interruption has no report here.
+ * `assembly emulator` ran, or by `launch.ts` (lost output). Interruptions are left to `Fate`.
  */
 const report = Effect.fnUntraced(function* <E>(cause: Cause.Cause<E>) {
   const error = Cause.squash(cause)

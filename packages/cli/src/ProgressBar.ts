@@ -82,7 +82,7 @@ const measureAgain = (measure: Measure, sent: bigint, now: number): Measure => {
 }
 
 /**
- * The progress after an event, or after some time. Fields that are not given stay unchanged.
+ * The progress after an event, or after some time. The sizes that are not given stay unchanged.
  *
  * @since 0.1.0
  * @category combinators

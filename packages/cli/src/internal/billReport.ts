@@ -38,7 +38,7 @@ const quantity = (name: string, value: number, currency: string | null | undefin
   return value.toLocaleString("en-US", { maximumFractionDigits: 6 })
 }
 
-/** A value as one line, such as `2 steps` or `emulator, price per gigabyte 1.00 USD`. */
+/** A value as one line, such as `steps 2` or `emulator, price per gigabyte 1.00 USD`. */
 const details = (value: unknown, currency: string | null | undefined): string =>
   Predicate.isObject(value)
     ? Object.entries(value)

@@ -1,6 +1,6 @@
 /**
- * How a user runs this program in a shell. A printed command begins as the command that the user has typed, because a
- * program in the `node_modules` of a project is not in the path of the shell of the user.
+ * How a user runs this program in a shell. A printed command begins with the same words as the command that the user
+ * has typed, because a program in the `node_modules` of a project is not in the path of the shell of the user.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

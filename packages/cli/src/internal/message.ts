@@ -1,5 +1,5 @@
 /**
- * Whether the standard error is being written with a message that the user must be able to read, and not with progress.
+ * Tells apart two kinds of writes to the standard error: messages, which the user must be able to read, and progress.
  * This module imports nothing, because it is used before Effect is loaded.
  */
 

@@ -82,7 +82,7 @@ const filesIn = (folder: string) =>
       read,
       write: (name: string, command: Command) =>
         Effect.gen(function* () {
-          // The folder of the journal exists. If `commands` cannot be created, the next line fails.
+          // The folder of the journal exists. If `commands` cannot be created, the write below fails.
           yield* Effect.ignore(fs.makeDirectory(inside, { mode: 0o700 }))
           // Only the owner may read the file, because anybody who knows the id of an Assembly can read its Status.
           yield* fs.writeFileString(path.join(inside, name), encode(command), { mode: 0o600 })
@@ -123,7 +123,7 @@ const readAll = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const journal = yield* UploadJournal.UploadJournal
-  // Listing the jobs also removes the expired ones.
+  // Listing the jobs also removes the expired entries.
   yield* Effect.ignore(journal.assemblies.list)
   const names = yield* Effect.mapError(
     fs.readDirectory(folder),
@@ -284,7 +284,7 @@ export const make = Effect.fnUntraced(function* (
     before.content === about.content &&
     (yield* Effect.orElseSucceed(entryOf(before.assemblyId), () => undefined)) !== undefined
 
-  /** Removes the files of other commands whose jobs are no longer in the journal. */
+  /** Removes the files of commands whose jobs are no longer in the journal, and files that cannot be read. */
   const sweep = Effect.gen(function* () {
     for (const name of yield* memory.names) {
       const found = yield* memory.read(name)
