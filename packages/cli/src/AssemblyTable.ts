@@ -29,12 +29,15 @@ const durationWith =
     typeof seconds === "number" ? format(Duration.seconds(seconds)) : Cells.unknown
 
 /**
- * The maximum width of the names of all files, in cells. If the names are wider, the cell has the first name and the
- * number of the other files.
+ * The maximum width of the names of all files in one cell of the table, in terminal cells. If the names are wider, the
+ * cell has the first name and the number of the other files.
  */
 const mostCells = 40
 
-/** The first of the names of the files, and the number of files. The service names only the first files. */
+/**
+ * The first of the names of the files, and the number of files. The service may name only the first files of an
+ * Assembly with many files.
+ */
 const namesOf = ({ files, num_input_files: count }: AssemblyList.Entry) => {
   const names = files?.split(", ") ?? []
   const number = Math.max(names.length, typeof count === "number" ? count : 0)
@@ -53,7 +56,10 @@ const filesOf = (entry: AssemblyList.Entry): string => {
   return number === 1 ? shown : `${shown} and ${Format.count(number - 1)} more`
 }
 
-/** The name of the only file, or the number of files. The number is first, so that it is visible in a narrow column. */
+/**
+ * The name of the only file, or the number of files and the first name. The number comes first, so that it is visible
+ * in a narrow column.
+ */
 const shortFilesOf = (entry: AssemblyList.Entry): string => {
   if (!entry.files) return Cells.unknown
   const { first, number } = namesOf(entry)
@@ -67,8 +73,8 @@ interface Shown {
 }
 
 /**
- * The columns. In 80 cells, every column fits in its short form, and an error has a line of its own. `Error` is only
- * shown if an Assembly has an error.
+ * The columns. In 80 cells, every column fits in its short form if each Assembly is younger than 100 days, and an error
+ * has a line of its own. The column `Error` exists only if `hasErrors` is true.
  */
 const columns = ({ hasErrors, now, stateOf }: Shown): ReadonlyArray<Table.Column<AssemblyList.Entry>> => [
   { title: "Assembly", rank: 1, value: ({ id }) => id, keep: true },
@@ -170,7 +176,8 @@ const usual: ReadonlyArray<AssemblyList.Entry> = [
 ]
 
 /**
- * Opens a table for a list whose pages arrive one after the other. The columns fit the first page and the usual values.
+ * Opens a table for a list whose pages arrive one after the other. The columns fit the first page and entries of the
+ * usual widths.
  *
  * @since 0.1.0
  * @category formatting

@@ -25,7 +25,7 @@ import * as WholeNumber from "../internal/wholeNumber.ts"
 import * as Output from "../Output.ts"
 import * as Style from "../Style.ts"
 
-/** The emulator could not start. */
+/** The emulator cannot listen on its port. */
 export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
   port: Schema.Int,
   problem: Schema.String
@@ -43,7 +43,7 @@ const flagOf = {
   tls: "--tls-cert and --tls-key"
 } as const
 
-/** Only one part of an Auth Key was given: the key or the secret. */
+/** Only one part of an Auth Key was given (the key or the secret), or one part is empty. */
 export class IncompleteKey extends Schema.TaggedError<IncompleteKey>()("IncompleteKey", {}) {
   override readonly [Runtime.errorExitCode] = ExitCode.codes.usage
   override get message() {
@@ -59,7 +59,7 @@ export class IncompleteCertificate extends Schema.TaggedError<IncompleteCertific
   }
 }
 
-/** A file of the certificate cannot be read. */
+/** The file of the certificate or of its key cannot be read. */
 export class CannotReadCertificate extends Schema.TaggedError<CannotReadCertificate>()("CannotReadCertificate", {
   path: Schema.String,
   problem: Schema.String

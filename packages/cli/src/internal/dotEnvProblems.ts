@@ -12,7 +12,7 @@ export interface Problem {
   readonly problem: string
 }
 
-/** Matches a line that begins with the name of a variable of this program. */
+/** Matches a line that begins with a variable whose name begins with `ASSEMBLY_`. */
 const ours = /^[\s\uFEFF]*(?:export\s+)?(ASSEMBLY_\w+)(.*)$/
 
 const quotes = new Set(["'", '"', "`"])
