@@ -1,6 +1,4 @@
-/**
- * Finds a secret, or a part of it, in every encoding of its characters.
- */
+/** Finds a secret, or a part of it, even if any of its characters are written as escapes that `written.ts` decodes. */
 import * as Written from "./written.ts"
 
 /** A range of positions in a text. `end` is exclusive. */
