@@ -1,5 +1,5 @@
 /**
- * The description of one operation of the service: one value that the client, the emulator and the docs use.
+ * The description of one operation of the service: one value that the client and the emulator use.
  */
 import type * as DateTime from "effect/DateTime"
 import type * as Schema from "effect/Schema"

@@ -1,6 +1,6 @@
 /**
- * One HTTP exchange of an operation or an upload. The exchange uses `@assembly-effect/auth/unstable/Transport` and
- * fails with the errors of api.
+ * One HTTP exchange of an operation, an upload or a download. The exchange uses
+ * `@assembly-effect/auth/unstable/Transport` and fails with the errors of api.
  */
 import * as Redaction from "@assembly-effect/auth/Redaction"
 import * as Admission from "@assembly-effect/auth/unstable/Admission"

@@ -1,4 +1,6 @@
-/** Finds a secret, or a part of it, even if any of its characters are written as escapes that `written.ts` decodes. */
+/**
+ * Finds a secret, or a part of it, even if some of its characters are escaped. `written.ts` decodes the escapes.
+ */
 import * as Written from "./written.ts"
 
 /** A range of positions in a text. `end` is exclusive. */
