@@ -1,5 +1,5 @@
 /**
- * The named errors of the operations beyond the specification. `ApiError` also exports these errors.
+ * The named errors that only operations beyond the specification have. `ApiError` also exports these errors.
  */
 import * as Schema from "effect/Schema"
 import { Details, refused } from "./unstable/ErrorDetails.ts"

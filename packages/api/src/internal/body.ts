@@ -35,7 +35,7 @@ const readSuccess = (
 
 /**
  * Reads the body as strict UTF-8 text of at most `maxBytes`. If the body of an error response cannot be read, `problem`
- * says why; the read does not fail, because the status alone shows that the operation has failed.
+ * of the result says why. The read does not fail, because the status alone shows that the operation has failed.
  */
 export const read = (
   response: HttpClientResponse.HttpClientResponse,

@@ -13,7 +13,10 @@ import * as Option from "effect/Option"
 import type * as ApiError from "../ApiError.ts"
 import type { Failed } from "./response.ts"
 
-/** Times are in milliseconds. `max` is the largest skew that is corrected, in either direction. */
+/**
+ * Times are in milliseconds. `max` is the largest skew that is corrected, in either direction. `kept` is the skew that
+ * all operations start with, or 0.
+ */
 export interface ClockSkew {
   readonly max: number
   kept: number

@@ -23,8 +23,8 @@ interface Walk<P, E> {
 }
 
 /**
- * Whether a page is the last page. If the service reports the total number of items, this number decides. Otherwise, a
- * page that is not full is the last page.
+ * Whether a page is the last page. An empty page is always the last page. For any other page, the total number of items
+ * decides, if the service reports it. Without this number, a page that is not full is the last page.
  */
 const isLast = (found: Page, page: number, pageSize: number): boolean =>
   found.items.length === 0 ||

@@ -149,7 +149,7 @@ const undecodable = (
 const readJson = (text: string): Result.Result<unknown, string> =>
   Result.mapError(Json.parse(text), (problem) => (problem === "not JSON" ? "that is not JSON" : problem))
 
-/** The failure of the operation after an error response. `body` is the parsed `text`. */
+/** The failure of the operation after a response that is not a success. `body` is the parsed `text`. */
 const toFailed = Effect.fnUntraced(function* (
   answered: Answered,
   { problem: unreadable, text }: AuthTransport.ErrorText,

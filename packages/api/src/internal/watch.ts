@@ -31,7 +31,7 @@ const silent: Completion.Pace = { first: Duration.seconds(30), max: Duration.sec
 /** The time between an event and the reading, so that a burst of events (such as progress) causes only one reading. */
 const settle = Duration.millis(250)
 
-/** The maximum size of one event. */
+/** The maximum length of one event in UTF-16 code units. */
 const maxEventSize = 1024 * 1024
 
 /** The pace of connection attempts. Polling continues between the attempts. */

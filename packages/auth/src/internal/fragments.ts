@@ -1,5 +1,5 @@
 /**
- * Finds a secret, or a part of it, in every encoding of its characters.
+ * Finds a secret, or a part of it, even if some of its characters are escaped. `written.ts` decodes the escapes.
  */
 import * as Written from "./written.ts"
 

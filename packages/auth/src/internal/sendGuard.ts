@@ -1,5 +1,6 @@
 /**
- * The guard of one request. The guard observes each send, and stops a send that differs from the request.
+ * The guard of one request. The guard observes each send, and stops a send that differs from the request or repeats a
+ * request that is not a GET or HEAD.
  */
 import * as Effect from "effect/Effect"
 import * as HttpBody from "effect/http/HttpBody"

@@ -70,7 +70,7 @@ const codeOf = (body: unknown, secrets: ReadonlyArray<string>): string | undefin
     })
   )
 
-/** The error of a response without a token, chosen by its error code, else by its status. */
+/** The error of a response without a token, chosen by its status and its error code. */
 const toError = (
   grant: Grant,
   status: number,

@@ -83,7 +83,7 @@ const lengthOf = (first: number): number => (first < 0xc0 ? 1 : first < 0xe0 ? 2
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-/** Decodes the percent-encoded bytes of one character. An invalid UTF-8 byte is read as Latin-1. */
+/** Decodes `%uNNNN`, or the percent-encoded bytes of one character. An invalid UTF-8 byte is read as Latin-1. */
 const percentAt = (text: string, at: number): Escape | undefined => {
   const unicode = matchAt(percentUnicode, text, at)?.[1]
   if (unicode !== undefined) return { value: String.fromCharCode(parseInt(unicode, 16)), end: at + 6 }

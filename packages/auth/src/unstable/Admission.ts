@@ -1,8 +1,8 @@
 /**
  * Admission of requests: a request waits for a permit before its time limit starts.
  *
- * Without a Layer every request is sent at once. `@assembly-effect/api/Guard` provides a rate limiter. All requests use
- * this module: operations, uploads and token requests.
+ * Without a rate limiter every request is sent at once. `@assembly-effect/api/Guard` provides a rate limiter. The
+ * requests of operations, uploads and tokens use this module. The requests of `Results` do not.
  */
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -13,9 +13,9 @@ import * as Option from "effect/Option"
 import { withLimit } from "../internal/readBody.ts"
 
 /**
- * A request was not admitted, so it was not sent. `wait` is the time until the rate limiter can give a permit. This
- * time exceeds `patience`, the longest wait that the caller accepts. `wait` is `None` if the rate limiter itself
- * failed.
+ * A request was not admitted, so it was not sent. If the wait for a permit would exceed `patience` (the longest wait
+ * that the caller accepts), `wait` is the estimated time until the rate limiter can give a permit. If the rate limiter
+ * itself failed, `wait` is `None`.
  *
  * @since 0.1.0
  * @category errors

@@ -54,9 +54,9 @@ const hostOf = (request: HttpClientRequest.HttpClientRequest): string =>
   Option.match(HttpClientRequest.toUrl(request), { onNone: () => "", onSome: ({ host }) => host })
 
 /**
- * The redirect mode of `fetch`. A redirect is not followed in either mode. With `error`, `fetch` does not keep a copy
- * of a streamed body. Some runtimes, such as workerd, do not support `error`. In such a runtime, a streamed request
- * gets the status of the redirect, as other requests do.
+ * The redirect mode of `fetch`, `manual` or `error`. A redirect is not followed in either mode. With `error`, `fetch`
+ * does not keep a copy of a streamed body. Some runtimes, such as workerd, do not support `error`. In such a runtime, a
+ * streamed request gets the status of the redirect, as other requests do.
  */
 const redirectMode = (streaming: boolean): RequestRedirect => {
   if (!streaming) return "manual"
@@ -195,7 +195,8 @@ export const scopedToFailure = <A, E, R>(
 export const isRedirect = (status: number): boolean => status === 0 || (status >= 300 && status < 400)
 
 /**
- * Whether a status is a success: any 2xx, because the specification names no status (spec.md, "Endpoints").
+ * Whether a status is a success: any 2xx, because the specification does not name the exact status of most operations
+ * (spec.md, "Endpoints").
  *
  * @since 0.1.0
  * @category predicates

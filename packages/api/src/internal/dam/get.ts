@@ -30,7 +30,7 @@ export const Get = Operation.make({
 })
 
 /**
- * Gets an asset, or an older version of it.
+ * Gets an asset. `versionId` selects an older version of its bytes.
  *
  * Beyond the specification.
  *

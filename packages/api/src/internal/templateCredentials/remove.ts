@@ -29,7 +29,7 @@ export const Delete = Operation.make({
 })
 
 /**
- * Deletes Template Credentials. After the deletion, Assemblies of Templates that use these credentials fail.
+ * Deletes Template Credentials. After the deletion, an Assembly whose Steps name these credentials fails.
  *
  * Beyond the specification.
  *
