@@ -40,8 +40,8 @@ export interface UsedStep {
 }
 
 /**
- * The Steps whose results a Step uses, in all forms: a name, a list, or an object with `steps`. `:original` stands for
- * the uploads.
+ * The Steps whose results a Step uses, in any form: a Step, a list of Steps, or an object with `steps`. The name
+ * `:original` stands for the uploads.
  *
  * @since 0.1.0
  * @category models
@@ -67,9 +67,9 @@ interface Common {
  *
  * - `/upload/handle`: accepts the uploads. Only a Step with this robot may have the name `:original`.
  * - `/transloadit/store`: stores each file as an asset at `path`.
- * - `/file/hash`: puts the hash of each file into its `meta`.
+ * - `/file/hash`: sets `meta.hash` of each file to the hash of the file.
  * - `/emulator/fail` and `/emulator/wait`: exist only in the emulator (`@assembly-effect/emulator`).
- *   `/emulator/fail` fails with an error code, and `/emulator/wait` waits for a number of seconds.
+ *   `/emulator/fail` fails with the error code in `error`, and `/emulator/wait` waits for `seconds` seconds.
  *
  * @since 0.1.0
  * @category models

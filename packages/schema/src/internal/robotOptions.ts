@@ -2,7 +2,7 @@
  * The options of the robots that the emulator (`@assembly-effect/emulator`) runs.
  */
 
-/** An option whose value breaks its rule. */
+/** An option whose value is invalid. `rule` describes the broken rule. */
 export interface OptionProblem {
   readonly option: string
   readonly rule: string
