@@ -16,8 +16,9 @@
  * - Capabilities (texts that grant access) are recognized by a pattern, and removed even if they are not listed as
  *   secrets: the id in the URL of an upload, a Status or an update stream; the query, the fragment and the user info of
  *   any URL; signatures and tokens by their names; 16 or more characters after `Bearer` or `Basic`; any 32 consecutive
- *   hexadecimal digits; and any 40 characters of Base64 with letters of both cases and a digit. The host and the path
- *   before an id stay, because they help to find the problem.
+ *   hexadecimal digits, or any 8 with a letter and a decimal digit at the end of the text; and any 40 characters of
+ *   Base64 with letters of both cases and a digit. The host and the path before an id stay, because they help to find
+ *   the problem.
  * - Control characters are escaped (`@assembly-effect/schema/Printable`), and line breaks become spaces. Finally the
  *   text is cut to its maximum length.
  *
