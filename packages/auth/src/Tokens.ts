@@ -137,7 +137,7 @@ const extended = (token: TokenStore.Token, now: number, pause: Duration.Duration
   duration: Duration.min(pause, timeUntil(token.expiresAt, now))
 })
 
-/** The pause after a renewal that failed with a temporary error. The result is `None` for any other error. */
+/** The pause after a renewal that failed with `TokenUnavailable` or `TokenRateLimited`; `None` for any other error. */
 const pauseAfter = (error: AuthError.AuthError, maxWait: Duration.Duration): Option.Option<Duration.Duration> => {
   switch (error._tag) {
     case "TokenUnavailable":
