@@ -7,7 +7,7 @@ import { expect, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
-import { execFileSync, spawn } from "node:child_process"
+import { execFileSync } from "node:child_process"
 import * as Uploading from "./support/uploading.ts"
 
 const steps = JSON.stringify({ hashed: { robot: "/file/hash", use: ":original" } })
@@ -29,15 +29,17 @@ layer(live, { excludeTestServices: true })("a file of Steps", (it) => {
       yield* fs.writeFileString(`${cwd}/large.json`, "")
       yield* fs.truncate(`${cwd}/large.json`, 16 * 1024 * 1024 + 1)
       const notAFile = "is not a file; redirect it to the standard input, and give - as the path"
-      for (const [path, problem] of [
+      for (const [path, problem, redirection] of [
         ["", "the path of the file is empty"],
         ["steps", "steps: is a folder"],
         ["pipe", `pipe: ${notAFile}`],
         ["/dev/zero", `/dev/zero: ${notAFile}`],
         ["large.json", "large.json: has more than 16 MiB"],
+        // Another program may hold the other end, and never write.
+        ["/dev/fd/3", `/dev/fd/3: ${notAFile}`, "3<> pipe"],
         ["absent.json", "absent.json: no such file"]
       ] as const) {
-        expect(yield* upload(cwd, path)).toEqual({
+        expect(yield* upload(cwd, path, { redirection })).toEqual({
           code: 2,
           stdout: "",
           stderr: expect.stringMatching(new RegExp(`^assembly: ${problem}\n`))
@@ -67,9 +69,7 @@ layer(live, { excludeTestServices: true })("a file of Steps", (it) => {
       const cwd = yield* folder
       const file = yield* upload(cwd, "/dev/fd/3", { redirection: "3< steps.json", state: `${cwd}/1` })
       expect(file.stdout, file.stderr).toMatch(/\nhashed +a\.txt +4 B /)
-      execFileSync("mkfifo", [`${cwd}/pipe`])
-      spawn("sh", ["-c", "cat steps.json > pipe"], { cwd })
-      const pipe = yield* upload(cwd, "/dev/fd/3", { redirection: "3< pipe", state: `${cwd}/2` })
+      const pipe = yield* upload(cwd, "/dev/fd/3", { redirection: `3<<END\n${steps}\nEND`, state: `${cwd}/2` })
       expect(pipe.stdout, pipe.stderr).toMatch(/\nhashed +a\.txt +4 B /)
     })
   )

@@ -4,6 +4,7 @@
 import * as ByteSize from "effect/ByteSize"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
@@ -14,10 +15,16 @@ const maxBytes = ByteSize.mebibytes(16)
 const tooLarge = "has more than 16 MiB"
 
 /**
- * The paths at which a shell gives a program an open file, as in `--steps <(jq .steps job.json)`. Opening one of these
- * paths never waits, even if it is a pipe.
+ * Whether the path leads to a pipe without a name, as in `--steps <(jq .steps job.json)`. Opening such a pipe never waits.
+ * Opening a named pipe waits until another program opens it for writing.
  */
-const openedByShell = /^\/(?:dev|proc\/self)\/fd\/[0-9]+$/
+const isPipeOfShell = Effect.fnUntraced(function* (path: string) {
+  if (!/^\/(?:dev|proc\/self)\/fd\/[0-9]+$/.test(path)) return false
+  const fs = yield* FileSystem.FileSystem
+  // On Linux, the path is a link. The link to a pipe without a name is a text such as pipe:[4026].
+  const target = yield* Effect.option(fs.readLink(path))
+  return !Option.exists(target, (to) => to.startsWith("/"))
+})
 
 const standardInput = Stdio.Stdio.use(({ stdin }) =>
   stdin.pipe(
@@ -35,8 +42,8 @@ const file = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   const { size, type } = yield* problemOf(fs.stat(path))
   if (type === "Directory") return yield* Effect.fail("is a folder")
-  // Opening a named pipe waits until another program writes to it, and a device may never end.
-  if (type !== "File" && !openedByShell.test(path)) {
+  // A device may never end.
+  if (type !== "File" && !(type === "FIFO" && (yield* isPipeOfShell(path)))) {
     return yield* Effect.fail("is not a file; redirect it to the standard input, and give - as the path")
   }
   if (size > maxBytes) return yield* Effect.fail(tooLarge)
