@@ -26,7 +26,7 @@ const origin = ({ url }: HttpClientRequest.HttpClientRequest): string => new URL
 const guard = <E>(
   client: HttpClient.HttpClient,
   guarded: HttpClient.HttpClient.With<HttpClientError.HttpClientError | E>,
-  description: string
+  describe: (error: E) => string
 ): HttpClient.HttpClient =>
   HttpClient.makeWith(
     Effect.flatMap((request: HttpClientRequest.HttpClientRequest) =>
@@ -34,7 +34,7 @@ const guard = <E>(
         error instanceof HttpClientError.HttpClientError
           ? error
           : new HttpClientError.HttpClientError({
-              reason: new HttpClientError.TransportError({ request, description })
+              reason: new HttpClientError.TransportError({ request, description: describe(error) })
             })
       )
     ),
@@ -144,7 +144,11 @@ export const layerCircuitBreakerNoDeps: Layer.Layer<
     const client = yield* HttpClient.HttpClient
     const breaker = yield* CircuitBreaker.CircuitBreaker
     const guarded = HttpClient.withCircuitBreaker(client, { breaker, key: origin })
-    return guard(client, guarded, "the circuit breaker is open after repeated failures")
+    return guard(client, guarded, ({ reason }) =>
+      reason._tag === "CircuitBreakerStoreError"
+        ? "the store of the circuit breaker failed"
+        : "the circuit breaker is open after repeated failures"
+    )
   })
 )
 

@@ -162,18 +162,21 @@ export const render = (entries: ReadonlyArray<AssemblyList.Entry>, options: Opti
     empty: "no Assemblies"
   })
 
-const common = { id: "0".repeat(32), created: "2026-01-01T00:00:00Z" }
-
 /**
  * Entries whose cells have the usual widths. The columns are wide enough for these entries, even if the first page has
  * narrower entries, because later pages may have entries of the usual widths.
  */
-const usual: ReadonlyArray<AssemblyList.Entry> = [
-  { ...common, ok: "REQUEST_ABORTED", bytes_received: 1000 * 1024 * 1024, execution_duration: 59 * 60 + 59 },
-  // The longest state in the short form.
-  { ...common, ok: "ASSEMBLY_COMPLETED" },
-  { ...common, error: "0".repeat(20) }
-]
+const usual = ({ now }: Options): ReadonlyArray<AssemblyList.Entry> => {
+  // The widest usual age has two digits. As a date, each creation time has the same width.
+  const created = DateTime.formatIso(DateTime.subtract(now ?? DateTime.makeUnsafe(0), { days: 99 }))
+  const common = { id: "0".repeat(32), created }
+  return [
+    { ...common, ok: "REQUEST_ABORTED", bytes_received: 1000 * 1024 * 1024, execution_duration: 59 * 60 + 59 },
+    // The longest state in the short form.
+    { ...common, ok: "ASSEMBLY_COMPLETED" },
+    { ...common, error: "0".repeat(20) }
+  ]
+}
 
 /**
  * Opens a table for a list whose pages arrive one after the other. The columns fit the first page and entries of the
@@ -186,7 +189,11 @@ export const open = (
   first: ReadonlyArray<AssemblyList.Entry>,
   options: Options = {}
 ): Table.Opened<AssemblyList.Entry> =>
-  Table.open(columns({ hasErrors: true, stateOf: AssemblyState.known, now: options.now }), [...first, ...usual], {
-    ...options,
-    empty: "no Assemblies"
-  })
+  Table.open(
+    columns({ hasErrors: true, stateOf: AssemblyState.known, now: options.now }),
+    [...first, ...usual(options)],
+    {
+      ...options,
+      empty: "no Assemblies"
+    }
+  )

@@ -88,7 +88,7 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
             .filter(({ about }) => about === ".env")
             .map(({ text, verdict }) => `${verdict}: ${text}`)
         }))
-      const problem = `note: ${cwd}/.env, line 4: there is no variable ASSEMBLY_REGION; assembly --help names the variables`
+      const problem = `note: ${cwd}/.env, line 4: there is no variable ASSEMBLY_REGION; this program reads ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET, ASSEMBLY_EMULATOR_KEY, ASSEMBLY_EMULATOR_SECRET`
       expect(yield* doctor({})).toEqual({
         code: 0,
         found: [`good: ${cwd}/.env is read: ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET`, problem]

@@ -12,6 +12,7 @@
  * })
  */
 import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import type { Step } from "./Assembly.ts"
@@ -240,7 +241,7 @@ export const problems = (steps: unknown, of: "whole" | "changes" = "whole"): Rea
  * - The name `:original` is reserved for a Step with the robot `/upload/handle`.
  * - The options that {@link Robots} lists for a robot, such as `seconds` of `/emulator/wait`, have valid values.
  *
- * The failure contains all problems at once. `Assemblies.create` and `Templates.create` check the same rules.
+ * An option with the value `undefined` is left out of the result. The failure contains all problems at once. `Assemblies.create` and `Templates.create` check the same rules.
  *
  * @example
  * Instructions.make({ a: { robot: "/file/hash", use: "b" } })
@@ -256,8 +257,8 @@ export const make = <const Robot extends Readonly<Record<string, string>>>(
   ReadonlyArray<Problem>
 > => {
   const found = problems(steps)
+  if (found.length > 0) return Result.fail(found)
+  const withoutUndefined = Record.map(steps, (step) => Record.filter(step, Predicate.isNotUndefined))
   // The check has proved that each Step has a robot. The type of the options permits only JSON and `undefined`.
-  return found.length === 0
-    ? Result.succeed(steps as unknown as { readonly [Name in keyof Robot]: Step & { readonly robot: Robot[Name] } })
-    : Result.fail(found)
+  return Result.succeed(withoutUndefined as { readonly [Name in keyof Robot]: Step & { readonly robot: Robot[Name] } })
 }

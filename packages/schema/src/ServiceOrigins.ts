@@ -119,7 +119,7 @@ const fromEntries = (
   own: string,
   additional: ReadonlyArray<string>
 ): Result.Result<ServiceOrigins, ReadonlyArray<InvalidOrigin>> => {
-  const found = new Set<string>()
+  const found = new Set(siblingsOf(own))
   const problems: Array<InvalidOrigin> = []
   additional.forEach((text, index) =>
     Result.match(parseEntry(text, isOnLoopback(own)), {
@@ -153,7 +153,7 @@ export const make = (
 ): Result.Result<ServiceOrigins, ReadonlyArray<InvalidOrigin>> => {
   const own = originOf(baseUrl)
   if (own === undefined) return Result.fail([{ rule: "Expected an absolute https URL with a canonical host" }])
-  return fromEntries(own, [...siblingsOf(own), ...additional])
+  return fromEntries(own, additional)
 }
 
 /**

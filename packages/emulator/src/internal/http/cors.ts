@@ -53,7 +53,7 @@ const refusal = {
   code: "ORIGIN_NOT_ALLOWED",
   status: 403,
   message:
-    "A page of another origin may only create, follow and cancel an Assembly, and upload to it. " +
+    "A page of another origin may only create, follow and cancel an Assembly, upload to it, and download its results. " +
     "Use a program, or a page of the same origin (publicUrl, --public-url)."
 }
 
