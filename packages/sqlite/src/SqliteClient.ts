@@ -24,9 +24,10 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
  * - `path`: the path of the file, or `:memory:`. A database in memory is deleted when the scope closes.
  * - `isExclusive`: whether this process locks the file until the scope closes or the process ends. While the file is
  *   locked, another process that opens it fails with `LockTimeoutError`. False by default.
+ * - `isSynced`: whether each transaction is written to the disk before it ends (`synchronous = FULL`). If false, the last
+ *   transactions may be missing after a power failure (`synchronous = NORMAL`). False by default.
  *
- * SQLite uses a write-ahead log. Committed data survives the end of the process; after a power failure the last
- * transactions may be missing (`synchronous = NORMAL`). Foreign keys are enforced.
+ * SQLite uses a write-ahead log. Committed data survives the end of the process. Foreign keys are enforced.
  *
  * @category models
  * @since 0.1.0
@@ -34,6 +35,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 export interface Options {
   readonly path: string
   readonly isExclusive?: boolean | undefined
+  readonly isSynced?: boolean | undefined
 }
 
 /**
@@ -154,10 +156,10 @@ const makeConnection = (database: DatabaseSync, attempt: ReturnType<typeof attem
   }
 }
 
-const setUp = ({ isExclusive = false }: Options): string =>
+const setUp = ({ isExclusive = false, isSynced = false }: Options): string =>
   `${isExclusive ? "PRAGMA locking_mode = EXCLUSIVE; " : "PRAGMA busy_timeout = 5000; "}` +
   // The empty transaction acquires the lock of the file, so that `make` fails if another process has this lock.
-  "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE; COMMIT"
+  `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${isSynced ? "FULL" : "NORMAL"}; BEGIN IMMEDIATE; COMMIT`
 
 /**
  * Opens a database until the scope closes.

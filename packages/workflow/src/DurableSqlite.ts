@@ -76,7 +76,8 @@ const database = (path: string) =>
         FileModes.closeDatabase(path),
         ({ message }) => new DurableError.StoreFailed({ operation: "open", problem: message, path })
       )
-      return yield* SqliteClient.make({ path, isExclusive: true }).pipe(
+      // After a power failure, a missing transaction could make the next process create a second Assembly.
+      return yield* SqliteClient.make({ path, isExclusive: true, isSynced: true }).pipe(
         Effect.catchReason("SqlError", "LockTimeoutError", () => Effect.fail(new DurableError.DatabaseInUse({ path }))),
         Effect.catchTag("SqlError", (error) => Effect.fail(StoreError.of("open")(error)))
       )
