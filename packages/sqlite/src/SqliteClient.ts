@@ -23,10 +23,10 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
  *
  * - `path`: the path of the file, or `:memory:`. A database in memory is deleted when the scope closes.
  * - `isExclusive`: whether this process locks the file until the scope closes or the process ends. While the file is
- *   locked, another process that opens it fails with `LockTimeoutError`. False by default.
+ *   locked, another process that opens it fails with a `SqlError` whose reason is `LockTimeoutError`. False by default.
  *
- * SQLite uses a write-ahead log. Committed data survives the end of the process; after a power failure the last
- * transactions may be missing (`synchronous = NORMAL`). Foreign keys are enforced.
+ * A database in a file uses a write-ahead log. Committed data survives the end of the process; after a power failure
+ * the last transactions may be missing (`synchronous = NORMAL`). Foreign keys are enforced.
  *
  * @category models
  * @since 0.1.0

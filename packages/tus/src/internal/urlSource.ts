@@ -38,8 +38,8 @@ export interface Resource {
 }
 
 /**
- * The facts in the first response. `isRanged`: whether ranges can be requested, and a strong ETag shows whether the
- * resource has changed. If `isRanged` is true, `size` is known.
+ * The facts in the first response. `isRanged` is true if ranges can be requested, the size is known, and a strong ETag
+ * shows whether the resource has changed.
  */
 export interface Described {
   readonly size: bigint | undefined
@@ -173,7 +173,7 @@ export const describe = (resource: Resource): Effect.Effect<Described, Failed> =
     })
   )
 
-/** The body of a response, with time limits. */
+/** The body of a response. The wait for each piece of the body has a time limit. */
 const piecesOf = (
   resource: Resource,
   response: HttpClientResponse.HttpClientResponse
@@ -208,7 +208,7 @@ interface Connection {
   readonly close: Effect.Effect<void>
 }
 
-/** Requests the bytes from `start` to `end`. The server may send only the first part of these bytes. */
+/** Requests the bytes from `start` to `end` (exclusive). The server may send only the first of these bytes. */
 const connect = (
   resource: Resource,
   { etag = "", size }: Described,
@@ -294,7 +294,7 @@ export const range = (
         return pieces
       })
 
-      /** Pauses before the rest is requested, unless the policy gives up. */
+      /** Pauses before the rest is requested. Fails if another request cannot help, or if the policy gives up. */
       const recover = (failed: Failed): Effect.Effect<undefined, Failed> =>
         Effect.gen(function* () {
           yield* leave
