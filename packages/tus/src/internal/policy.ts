@@ -107,8 +107,8 @@ export const retrying = ({ retry }: Policy): Retry => {
 }
 
 /**
- * The pause between two requests for the state of a final upload that the server has not completed. The pause doubles
- * up to `maxDelay`, with jitter.
+ * The pause between two requests for the state of a final upload that is not known to be complete. The pause doubles up
+ * to `maxDelay`, with jitter.
  */
 export const pollDelay = ({ retryDelay }: Policy, questions: number): Effect.Effect<Duration.Duration> =>
   RetryPolicy.backOff({ base: retryDelay, maxPause: maxDelay }, questions)
