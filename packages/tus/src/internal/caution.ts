@@ -15,7 +15,7 @@ const patience = 2
 export class Caution {
   #start = -1n
   #cuts = 0
-  /** The size of the largest body that was cut off. */
+  /** The size of the largest body that was cut off, without a first cut that set no limit. */
   #largest = 0n
   #most: bigint | undefined
 

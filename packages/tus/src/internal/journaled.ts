@@ -31,8 +31,8 @@ interface Restartable {
 }
 
 /**
- * Identifies the bytes of a source: returns `source.identity`, or a digest of the bytes
- * (`UploadSource.identifiedByContent`) if `source.identity` is undefined.
+ * Identifies the bytes of a source: returns the result of `source.identity`, or a digest of the bytes
+ * (`UploadSource.identifiedByContent`) if this result is undefined.
  */
 export const identify = (source: UploadSource.Replayable): Effect.Effect<string, UploadSource.SourceFailed> =>
   Effect.flatMap(source.identity, (identity) =>
