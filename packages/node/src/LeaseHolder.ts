@@ -10,7 +10,10 @@ import * as Schema from "effect/Schema"
 import { readFile, readlink } from "node:fs/promises"
 import * as Process from "node:process"
 
-/** Linux values that together identify a process. The kernel never gives two processes the same combination. */
+/**
+ * Linux values that together identify a process. Only processes in clones of one virtual machine can have the same
+ * values.
+ */
 const Id = Schema.Struct({
   boot: Schema.NonEmptyString,
   /** The PID namespace. A process id is unique only within its namespace. */

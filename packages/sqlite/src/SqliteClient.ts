@@ -22,12 +22,12 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
  * Options for opening a database.
  *
  * - `path`: the path of the file, or `:memory:`. A database in memory is deleted when the scope closes.
- * - `isExclusive`: whether this process locks the file until the scope closes or the process ends. While the file is
- *   locked, another process that opens it fails with `LockTimeoutError`. False by default.
+ * - `isExclusive`: whether this client locks the file until the scope closes or the process ends. While the file is
+ *   locked, another client that opens it fails with a `SqlError` whose reason is `LockTimeoutError`. False by default.
  * - `isSynced`: whether each transaction is written to the disk before it ends (`synchronous = FULL`). If false, the last
  *   transactions may be missing after a power failure (`synchronous = NORMAL`). False by default.
  *
- * SQLite uses a write-ahead log. Committed data survives the end of the process. Foreign keys are enforced.
+ * A database in a file uses a write-ahead log. Committed data survives the end of the process. Foreign keys are enforced.
  *
  * @category models
  * @since 0.1.0

@@ -15,7 +15,7 @@ const patience = 2
 export class Caution {
   #start = -1n
   #cuts = 0
-  /** The size of the largest body that was cut off. */
+  /** The size of the largest body whose cut set the limit, or set it again. */
   #largest = 0n
   #most: bigint | undefined
 
@@ -38,7 +38,7 @@ export class Caution {
 
   /**
    * Call this method when the server has stored a whole body. Doubles the size limit of the next body, and removes the
-   * limit when it reaches the size of the largest body that was cut off.
+   * limit when it reaches the size of the largest body whose cut set the limit.
    */
   arrived(): void {
     if (this.#most === undefined) return

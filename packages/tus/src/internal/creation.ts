@@ -74,7 +74,8 @@ interface Failure {
  * - `Refused`: the request created nothing, and another request would be refused as well.
  * - `TurnedAway`: the request created nothing, because the server did not process it or never got it. The client may
  *   safely send the request again.
- * - `Open`: an upload may exist. There was no response, or the response was invalid or may come from a gateway.
+ * - `Open`: an upload may exist. There was no response, or the response was invalid, or a gateway may have sent it (for
+ *   example a status 502).
  */
 const outcome = (error: Failure): "Refused" | "TurnedAway" | "Open" => {
   const { status } = error
@@ -202,8 +203,8 @@ export const create = <E>(
       // After a creation without a body, the server has stored nothing. If the response reports an offset above 0, the
       // offset is requested again.
       offset: hasBody || offset === 0n ? offset : undefined,
-      // If the response to a final creation reports an offset that equals the size, the parts are concatenated. A HEAD
-      // request would return the same offset.
+      // If the response to the creation of a final upload reports an offset that equals the size, the parts are
+      // concatenated. A HEAD request would return the same offset.
       finished: creation._tag === "Final" && offset === size
     }))
   )

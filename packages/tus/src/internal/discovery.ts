@@ -22,7 +22,7 @@ interface Asked {
 export const discover = ({ policy, target }: Asked) =>
   inTime({ request: "discover", url: target.tusUrl }, policy.stallTimeout, Tus.discover(target))
 
-/** Requests the capabilities of the server. A failure is ignored. */
+/** Requests the capabilities of the server. After a failure, the result has no extensions and no maximum size. */
 export const guess = (asked: Asked) =>
   Effect.orElseSucceed(discover(asked), () => ({ extensions: [] as ReadonlyArray<string>, maxSize: undefined }))
 

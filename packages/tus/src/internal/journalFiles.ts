@@ -31,8 +31,9 @@ const failed = (action: JournalFailed["action"]) => (error: PlatformError.Platfo
 }
 
 /**
- * A store of texts in a folder, with one file for each text. A text is written to an exclusive temporary file, synced
- * and renamed, so that a reader never sees a part of a text. Only the owner of a file can read it.
+ * A store of texts in a folder, with one file for each entry; `makeLeases` stores the leases. An entry is written to an
+ * exclusive temporary file, synced and renamed, so that a reader never sees a part of an entry. Only the owner of a
+ * file can read it.
  */
 export const make = (folder: string): Effect.Effect<Store, JournalFailed, FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function* () {
@@ -101,9 +102,9 @@ type WithText = <A>(
 ) => Effect.Effect<A, PlatformError.PlatformError>
 
 /**
- * Each lease has a folder with numbered files. The file with the highest number is valid. A change creates the next
- * number with a hard link, which is atomic: only one of two processes succeeds. Then the change removes the files with
- * lower numbers.
+ * Each lease has a folder with numbered files. The file with the highest number is valid. A change creates the file
+ * with the next number as a hard link, which is atomic: only one of two processes succeeds. Then the change removes the
+ * files with lower numbers.
  */
 const makeLeases = (options: {
   readonly fs: FileSystem.FileSystem

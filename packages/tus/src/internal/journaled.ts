@@ -31,8 +31,8 @@ interface Restartable {
 }
 
 /**
- * The identity of the bytes of a source: the identity of the source, or a digest of the bytes
- * (`UploadSource.identifiedByContent`) if the source has no identity.
+ * Identifies the bytes of a source: returns the result of `source.identity`, or a digest of the bytes
+ * (`UploadSource.identifiedByContent`) if this result is undefined.
  */
 export const identify = (source: UploadSource.Replayable): Effect.Effect<string, UploadSource.SourceFailed> =>
   Effect.flatMap(source.identity, (identity) =>
@@ -185,7 +185,7 @@ export const start = (
   })
 
 /**
- * - `origins`: further permitted origins of upload URLs.
+ * - `origins`: further permitted origins of the URLs in the journal entry and in responses.
  */
 export interface Resumption extends Omit<Session.Options, "metadata">, Restartable {
   readonly origins?: ReadonlyArray<string> | undefined

@@ -42,8 +42,8 @@ const record = (
   })
 
 /**
- * Records that the Assembly has completed. If the record cannot be written, the job has still completed, and the next
- * run requests the Status of the Assembly again.
+ * Records that the Assembly has completed, so that `AssemblyBatch` skips the job. If the record cannot be written, the
+ * job has still completed, and the next run requests the Status of the Assembly again.
  */
 const recordCompletion = (held: Held, assemblyId: Assembly.AssemblyId) =>
   Effect.ignore(record(held, "Completed", assemblyId))
@@ -85,8 +85,8 @@ const create = <R>(
   })
 
 /**
- * Requests the Status of the Assembly that the journal names. If the creation request never reached the service, the
- * Assembly is created now.
+ * Requests the Status of the Assembly that the journal names. If the service does not have the Assembly, and the
+ * journal does not show that the creation succeeded, the Assembly is created now.
  */
 const reopen = <R>(
   held: Held,
@@ -154,7 +154,7 @@ const uploadOne: AssemblyFiles.UploadOne<Replayable, HttpClient.HttpClient | Upl
   )
 
 /**
- * Whether every failed file failed because nothing shows whether its upload was created, or its parts were
+ * Whether every failed file failed because nothing shows whether its upload was created, or whether its parts were
  * concatenated. In this case every later run would fail with the same error.
  */
 const isUndecided = (error: ResumableAssemblyUploadError): boolean =>

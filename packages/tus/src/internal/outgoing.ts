@@ -103,7 +103,7 @@ export const tooShort = (got: bigint, expected: bigint): SourceFailed =>
 export const tooLong = (expected: bigint): SourceFailed =>
   new SourceFailed({ kind: "TooLong", problem: `the source has more than the announced ${expected} bytes` })
 
-/** Refuses bytes that contradict the announced size, before any of them is sent. */
+/** Fails if the bytes that were read so far contradict the announced size. */
 const checkSize = (window: Window.Window, size: bigint | undefined): Effect.Effect<Window.Window, SourceFailed> => {
   const seen = window.start + BigInt(window.size)
   if (size !== undefined && seen > size) return Effect.fail(tooLong(size))

@@ -35,7 +35,10 @@ export interface Job<E> {
 /** The maximum size in bytes of a source that is sent with the creation, which saves a round trip. */
 const smallSize = 256n * 1024n
 
-/** The bytes of a small source, which the creation contains. */
+/**
+ * The bytes that are sent with the creation: all bytes of a small source. Undefined if the source is empty, of unknown
+ * size, or larger than `smallSize` or `chunkSize`.
+ */
 const smallBody = (
   source: UploadSource,
   outgoing: Outgoing.Outgoing

@@ -9,7 +9,10 @@ import * as Option from "effect/Option"
 import type { SourceFailed } from "../UploadSource.ts"
 import type * as TusError from "../TusError.ts"
 
-/** The retry policy and the time limits of one upload. `retryDelay` is the first pause of {@link pollDelay}. */
+/**
+ * The retry policy and the time limits of one upload. `retryDelay` is the first pause of {@link pollDelay}, before its
+ * jitter.
+ */
 export interface Policy {
   readonly retry: RetryPolicy.Policy
   readonly retryDelay: Duration.Duration
@@ -82,7 +85,7 @@ export const retryPolicy = (said: RetryPolicy.Policy | undefined, limits: Limits
       })
     : limited(said, limits)
 
-/** The wait that a server requests, if its response names a time. */
+/** The wait that a server requests, if this wait is not zero. */
 const asked = (error: RequestError): Option.Option<Duration.Duration> =>
   error._tag === "RateLimited" || error._tag === "ServerFailure"
     ? Option.filter(Option.fromUndefinedOr(error.retryAfter), (wait) => !Duration.isZero(wait))
@@ -104,7 +107,8 @@ export const retrying = ({ retry }: Policy): Retry => {
 }
 
 /**
- * The pause between two requests about unfinished work of the server. The pause doubles up to `maxDelay`, with jitter.
+ * The pause between two requests for the state of a final upload that is not known to be complete. The pause doubles up
+ * to `maxDelay`, with jitter.
  */
 export const pollDelay = ({ retryDelay }: Policy, questions: number): Effect.Effect<Duration.Duration> =>
   RetryPolicy.backOff({ base: retryDelay, maxPause: maxDelay }, questions)

@@ -33,7 +33,7 @@ const orphansOf = (subject: Subject, state: UploadState.UploadState): ReadonlyAr
     case "Completed":
       return []
     case "Concatenating":
-      // The final creation may have been sent, so the parts may already be a file of the Assembly.
+      // The creation of the final upload may have been sent, so the parts may already be a file of the Assembly.
       return []
     case "Creating":
       return [

@@ -203,7 +203,7 @@ const retry = (job: Shared, { error, state }: Failed): Effect.Effect<Transfer.Tr
     return next
   })
 
-/** Decides what follows a failed step: another step, or the error. */
+/** Decides what follows a failed step: another step, the completion of the upload, or an error. */
 const heal = (
   job: Shared,
   failed: Failed

@@ -69,8 +69,8 @@ const takesStreams = (): boolean => {
 
 /**
  * Whether request bodies are streamed. The default is detected once. Without streaming, a source is sent in slices. The
- * first slice has at most 256 KiB. The slices grow up to `chunkSize` (8 MiB by default) while each slice takes at most
- * about a second.
+ * first slice has at most 256 KiB. The slices grow up to `chunkSize` (8 MiB by default) while a larger slice would take
+ * less than a second, or hardly longer than the last slice.
  *
  * **Details**
  *

@@ -79,7 +79,7 @@ const forecast = (last: Passed, other: Passed | undefined) => {
       : Math.min(whole * bytes, last.millis + perByte * (bytes - last.bytes))
 }
 
-/** Two durations whose ratio is below this value count as equal. */
+/** Two durations count as equal if their ratio is at most this value. */
 const alike = 1.25
 
 /**
