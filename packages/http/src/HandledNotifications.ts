@@ -250,7 +250,8 @@ const makeSql = Effect.fnUntraced(function* (options: Options | undefined) {
 
 /**
  * Remembers notifications in a SQL database, in the table `assembly_notifications`, which is created if it is missing.
- * If several processes share the database, only one process at a time handles a notification.
+ * If several processes share the database, only one process at a time handles a notification, as long as this process
+ * renews its claim.
  *
  * **Details**
  *
