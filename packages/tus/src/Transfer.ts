@@ -10,7 +10,7 @@ import { happened } from "./internal/errorText.ts"
 import * as TusError from "./TusError.ts"
 
 /**
- * - `acknowledged`: the number of bytes that the server has stored, as in the last accepted report of the server.
+ * - `acknowledged`: the number of stored bytes, according to the last accepted report of the server.
  * - `reached`: the highest value that `acknowledged` has had. Only a higher value counts as progress.
  * - `handed`: the highest offset up to which bytes were given to the HTTP client; the server cannot have more bytes.
  *   `handed` is absent if an earlier process may have sent bytes.

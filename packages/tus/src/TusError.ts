@@ -12,7 +12,7 @@ import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 
 /**
- * The requests of the protocol, by the names of their functions in `Tus`.
+ * The requests that the functions of `Tus` send, by the names of these functions.
  *
  * @since 0.1.0
  * @category schemas

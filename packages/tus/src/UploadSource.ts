@@ -27,8 +27,8 @@ const remedy = {
  * - `Unreadable`: reading failed. Repair the source and run the upload again.
  * - `TooShort`, `TooLong`: the number of bytes differs from `size`. Give the correct size.
  * - `Changed`: the source changed during the upload. Upload the source again when no process writes to it.
- * - `NotReplayable`: the upload of a one-shot stream must send bytes again that are no longer in memory. Use a larger
- *   `chunkSize`, or a source that can be read again.
+ * - `NotReplayable`: the upload of a one-shot stream must continue at an offset whose bytes are not in memory. Use a
+ *   larger `chunkSize`, or a source that can be read again.
  *
  * @since 0.1.0
  * @category errors
@@ -49,8 +49,8 @@ export class SourceFailed extends Schema.TaggedError<SourceFailed>()("SourceFail
  * - `bytes(start, end)`: the bytes from `start` (inclusive) to `end` (exclusive).
  * - `identity`: identifies the content, so that a resumed upload can check that the content is the same. The result is
  *   undefined if the source has no identity.
- * - `slice(start, end)`: the same bytes as a Blob, for requests that cannot stream. `slice` is undefined if the source
- *   cannot make a Blob.
+ * - `slice(start, end)`: the same bytes as a Blob, for requests that are not streamed. `slice` is undefined if the
+ *   source cannot make a Blob.
  * - `read(start, end)`: returns the same bytes in memory instead of as a stream. `read` may return only the first part
  *   of these bytes. `read` is defined only if it is less work than a stream. An upload calls `read` only for small
  *   ranges.

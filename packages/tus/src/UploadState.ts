@@ -192,7 +192,7 @@ export const inParts = (size: bigint, count: number): UploadState => {
 }
 
 /**
- * Makes a change that keeps an untrusted state, because a part may still be running after the bytes of another part
+ * Makes a change that does nothing in an untrusted state. A part may still be running after the bytes of another part
  * became untrusted.
  */
 const unlessUntrusted =
