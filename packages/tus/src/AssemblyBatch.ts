@@ -98,7 +98,7 @@ export interface Died<J> {
 }
 
 /**
- * An earlier run has completed the job, so this run sent nothing.
+ * An earlier run has completed the job, so this run sent nothing to the service.
  *
  * @since 0.1.0
  * @category models

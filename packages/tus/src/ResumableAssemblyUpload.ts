@@ -75,14 +75,14 @@ export const events = <R = never>(
  *   a new job.
  * - If the Assembly failed, or was canceled or aborted, the run fails with the error of the Assembly, and the following
  *   run creates a new Assembly. After a `DeliveryMismatch` (`verify`), the following run creates a new Assembly too.
- * - If an earlier process ended during the creation of an upload, and no receipt shows whether the upload exists, the
- *   run cancels the Assembly, creates a new one and uploads every file to it. If the Assembly cannot be canceled, the
- *   run fails and creates nothing. If `params` contains an `assemblyId`, the Assembly cannot be created again, so the
- *   run fails with `FilesFailed`.
+ * - If an earlier run may have sent the creation of an upload, and no receipt shows whether the upload exists, the run
+ *   cancels the Assembly, creates a new one and uploads every file to it. If the Assembly cannot be canceled, the run
+ *   fails and creates nothing. If `params` contains an `assemblyId`, the Assembly cannot be created again, so the run
+ *   fails with `FilesFailed`.
  *
  * One process at a time holds the lease of a job. A second process emits `Waiting` and waits until this lease is
- * released or expires (10 seconds). Then the second process continues the job. If the first process has renewed the
- * lease, the second process fails with `UploadLeased`.
+ * released or expires (by default after 10 seconds). Then the second process continues the job. If the first process
+ * has renewed the lease, the second process fails with `UploadLeased`.
  *
  * **Gotchas**
  *

@@ -63,8 +63,9 @@ const program = (target: UploadTarget, source: Replayable, options: Options, emi
  * the bytes may be sent.
  *
  * One process at a time holds the lease of an upload. A second process emits `Waiting` and waits until this lease is
- * released or expires (10 seconds). Then the second process continues the upload, or returns the result of the first
- * process. If the first process has renewed the lease, the second process fails with `UploadLeased`.
+ * released or expires (by default after 10 seconds). Then the second process continues the upload, or returns the
+ * result of the first process. If the first process has renewed the lease, the second process fails with
+ * `UploadLeased`.
  *
  * @example
  * ResumableUpload.run(target, yield* UploadSource.fromPath("video.mp4"), {

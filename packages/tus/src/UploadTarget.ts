@@ -58,7 +58,7 @@ export class InvalidTarget extends Schema.TaggedError<InvalidTarget>()("InvalidT
 }
 
 /**
- * An upload URL from the service or the journal breaks a rule. Nothing was sent to this URL. The error contains only
+ * An upload URL from the service or the journal breaks a rule. Nothing was sent to this URL. The error contains at most
  * the host of the URL, because the path of the URL may be a capability. If the host belongs to the service, add its
  * origin to the option `origins`.
  *
