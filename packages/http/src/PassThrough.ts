@@ -198,7 +198,7 @@ const seenBy = ({ headers }: HttpServerRequest.HttpServerRequest): number => {
 }
 
 /**
- * A comment of Server-Sent Events every 15 seconds. A proxy closes a connection without data, so these comments keep
+ * A comment of Server-Sent Events every 15 seconds. A proxy may close a connection without data, so these comments keep
  * the connection open while no event is sent.
  */
 const keepAlive = Stream.map(Stream.tick("15 seconds"), () => ":\n\n")
@@ -315,7 +315,7 @@ export const make = Effect.fnUntraced(function* <R>(options: Omit<Options<R>, "p
     yield* Origin.check(request, origins)
     const uploadId = yield* uploadIdOf
     const seen = seenBy(request)
-    // After the last event, an `EventSource` connects again. The `EventSource` stops only if the answer is 204.
+    // After the last event, an `EventSource` connects again. The status 204 stops the `EventSource`.
     if (uploads.hasSeen(uploadId, seen)) return HttpServerResponse.empty({ status: 204 })
     const events = yield* uploads.watch(uploadId, seen)
     return HttpServerResponse.stream(

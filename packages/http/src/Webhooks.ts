@@ -256,10 +256,10 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Omit<Options<E, 
  *
  * **Gotchas**
  *
- * A notification is handled at least once, and may be handled more than once. The changes that `handle` makes and the
- * record in `HandledNotifications` are two separate writes. If the process ends between these writes, nothing shows
- * that the first write happened, so a repetition is handled again. If a handler must not run twice, write `key` into a
- * table with a unique index, in the same transaction as the changes that the handler makes.
+ * A notification may be handled more than once. The changes that `handle` makes and the record in
+ * `HandledNotifications` are two separate writes. If the process ends between these writes, nothing shows that the
+ * first write happened, so a repetition is handled again. If a handler must not run twice, write `key` into a table
+ * with a unique index, in the same transaction as the changes that the handler makes.
  *
  * @example
  * Webhooks.layer({ handle: ({ status }) => Effect.log(`${status.ok}`) }).pipe(

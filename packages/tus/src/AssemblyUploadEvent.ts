@@ -94,8 +94,8 @@ const bytes = Schema.BigInt
 const file = Schema.Int
 
 /**
- * An event without capabilities: without the id and the URLs of the Assembly, and without upload URLs. Every {@link
- * AssemblyUploadEvent} is also a valid value of this schema, so events can be encoded directly.
+ * An event without capabilities: without the id and the URLs of the Assembly, and without upload URLs. Every
+ * {@link AssemblyUploadEvent} is also a valid value of this schema, so events can be encoded directly.
  *
  * **Details**
  *
