@@ -14,7 +14,8 @@ import * as Semaphore from "effect/Semaphore"
 import * as SqlClient from "effect/sql/SqlClient"
 
 /**
- * The store of handled notifications failed. The route answers 503, so that the service repeats the notification.
+ * The store of handled notifications failed. If a claim fails, the route answers 503, so that the service repeats the
+ * notification.
  *
  * @since 0.1.0
  * @category errors

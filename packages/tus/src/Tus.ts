@@ -1,6 +1,6 @@
 /**
- * The requests of tus 1.0.0, one function for each. `Upload` combines these requests into an upload that retries and
- * resumes.
+ * The requests of tus 1.0.0 and the download of an upload, one function for each. `Upload` combines the requests of tus
+ * 1.0.0 into an upload that retries and resumes.
  */
 import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Transport from "@assembly-effect/api/unstable/Transport"
