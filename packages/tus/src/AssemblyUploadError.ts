@@ -45,7 +45,8 @@ const next = {
  * At least one file failed permanently.
  *
  * - `files`: the outcome of each file, in the order of `files` in the options, with the error of each failed file.
- * - `assembly`: what happened to the Assembly. `not canceled` means that the cancellation failed.
+ * - `assembly`: what happened to the Assembly. `not canceled` means that the cancellation failed, or that the Assembly
+ *   had already ended in another way.
  *
  * @since 0.1.0
  * @category errors
@@ -67,7 +68,7 @@ export class FilesFailed extends Schema.TaggedError<FilesFailed>()("FilesFailed"
  * The Status of a completed Assembly does not prove that the service has the bytes that were read. `expected` describes
  * the bytes that were read, `actual` is the value in the Status. `field` says what differs:
  *
- * - `upload`: the Status does not name the file.
+ * - `upload`: the Status does not list the file.
  * - `size`: the size in bytes differs, or is unknown.
  * - `md5hash`: the MD5 differs, or is unknown.
  *

@@ -13,15 +13,15 @@ import * as UploadEvent from "./UploadEvent.ts"
 
 /**
  * An event of a job. `file` is the index of a file in `files` of the options. `sent`, `acknowledged`, `total` and
- * `length` are in bytes. `Progress`, and a `FileEvent` with a transient `UploadEvent`, are transient: only the newest
- * 128 unread transient events are kept.
+ * `length` are in bytes. `Progress`, `Waiting`, and a `FileEvent` with a transient `UploadEvent`, are transient: only
+ * the newest 128 unread transient events are kept.
  *
  * - `AssemblyCreated`: the Assembly exists and accepts uploads.
  * - `AssemblyResumed`: the run continues the Assembly of an earlier run; `status` shows whether this Assembly has
  *   ended.
  * - `Waiting`: the run waits because of `reason`, at most until `until`, in milliseconds since 1970.
  * - `FileEvent`: an event of the upload of one file, except `Progress`.
- * - `Progress`: the bytes of all files together; `total` is undefined while the size of a file is unknown.
+ * - `Progress`: the bytes of all files together; `total` is undefined if the size of a file was unknown at the start.
  * - `FileCompleted`, `FileFailed`: the upload of a file has ended.
  * - `Uploaded`: every file is stored; the Assembly executes.
  * - `Completed`: the Assembly has completed; its results are in `status`.
@@ -68,8 +68,8 @@ const File = Schema.Struct({
 
 /**
  * A Status without capabilities, which are ids and URLs that grant access. A `PublicStatus` contains neither the id of
- * the Assembly nor the URLs of the Assembly, of its update stream and of its uploads. A `PublicStatus` contains the
- * URLs of the results.
+ * the Assembly nor the URLs of the Assembly, of its update stream and of its tus uploads. A `PublicStatus` contains the
+ * URLs of the files in `uploads` and `results`.
  *
  * @since 0.1.0
  * @category schemas
@@ -97,7 +97,7 @@ const bytes = Schema.BigInt
 const file = Schema.Int
 
 /**
- * An event without capabilities: without the id and the URLs of the Assembly, and without the URLs of uploads. Every
+ * An event without capabilities: without the id and the URLs of the Assembly, and without upload URLs. Every
  * {@link AssemblyUploadEvent} is also a valid value of this schema, so events can be encoded directly.
  *
  * **Details**
