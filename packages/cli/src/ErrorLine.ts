@@ -82,7 +82,7 @@ const mostFiles = 3
  */
 const fates = {
   canceled: ". The Assembly was canceled",
-  "not canceled": ". The Assembly could not be canceled, and still waits for files",
+  "not canceled": ". The Assembly was not canceled, and may still wait for files",
   kept: ""
 } as const
 

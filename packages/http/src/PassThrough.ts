@@ -7,6 +7,7 @@ import * as Settings from "@assembly-effect/auth/unstable/Settings"
 import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as Cause from "effect/Cause"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -201,6 +202,13 @@ const seenBy = ({ headers }: HttpServerRequest.HttpServerRequest): number => {
  * A comment of Server-Sent Events every 15 seconds. A proxy may close a connection without data, so these comments keep
  * the connection open while no event is sent.
  */
+/** The text for the watchers of an upload that failed. It does not describe a defect of the application. */
+const problemOf = (cause: Cause.Cause<{ readonly problem: string }>): string => {
+  const error = Cause.findErrorOption(cause)
+  if (Option.isSome(error)) return error.value.problem
+  return Cause.hasDies(cause) ? Respond.failed.problem : "The upload was canceled."
+}
+
 const keepAlive = Stream.map(Stream.tick("15 seconds"), () => ":\n\n")
 
 /**
@@ -304,8 +312,7 @@ export const make = Effect.fnUntraced(function* <R>(options: Omit<Options<R>, "p
           const { bytes, status } = exit.value.uploaded
           return end(exit.value.isCompleted ? { _tag: "Completed", status } : { _tag: "Stored", bytes })
         }
-        const error = Exit.findErrorOption(exit)
-        return end({ _tag: "Failed", problem: Option.isSome(error) ? error.value.problem : "The upload was canceled." })
+        return end({ _tag: "Failed", problem: problemOf(exit.cause) })
       })
     )
     return uploaded

@@ -37,7 +37,7 @@ export type FileOutcome =
 const next = {
   canceled: "the Assembly was canceled; run the job again to create another Assembly",
   "not canceled":
-    "the Assembly could not be canceled and still waits for files; cancel the Assembly with Assemblies.cancel",
+    "the Assembly was not canceled and may still wait for files; look at its Status, or cancel it with Assemblies.cancel",
   kept: "the Assembly was kept; upload the missing files to the Assembly, or cancel the Assembly with Assemblies.cancel"
 } as const
 
@@ -84,6 +84,7 @@ export class DeliveryMismatch extends Schema.TaggedError<DeliveryMismatch>()("De
 }) {
   override get message() {
     const { actual, expected, field, filename } = this
+    if (field === "upload") return `${filename}: the Status does not list the file that was uploaded`
     return `${filename}: the ${field} of the bytes that were read is ${expected}, but the Status says ${actual}`
   }
 }

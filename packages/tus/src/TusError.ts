@@ -176,7 +176,7 @@ export class CreationUnknown extends Schema.TaggedError<CreationUnknown>()("Crea
   ...lost
 }) {
   override get message() {
-    return `the response to the creation at ${this.host} was lost (${this.problem}), so the upload may exist; check the tus_uploads of the Assembly before you upload the file again`
+    return `no response from ${this.host} shows whether the upload was created (${this.problem}); check the tus_uploads of the Assembly before you upload the file again`
   }
 }
 

@@ -31,7 +31,8 @@ export const stream = <E extends HttpServerRespondable.Respondable, R>(
     Effect.catchDefect(defect)
   )
 
-const failed = new Refusal.ApplicationFailed({ problem: "The application failed." })
+/** The answer if the application has a defect. */
+export const failed = new Refusal.ApplicationFailed({ problem: "The application failed." })
 
 /** Logs a defect, and makes an answer that does not describe it. */
 const defect = (what: unknown) =>

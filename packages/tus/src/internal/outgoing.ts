@@ -138,7 +138,7 @@ export const oneShot = (
           if (offset < window.start || offset > window.start + BigInt(window.size)) {
             return yield* new SourceFailed({
               kind: "NotReplayable",
-              problem: `the server needs bytes from ${offset}, but bytes before ${window.start} were released`
+              problem: `the server needs the byte ${offset}, but the source can be read only once and is at the byte ${window.start}`
             })
           }
           // The window changes in two steps, so that the acknowledged bytes are not held while the next bytes are read.
