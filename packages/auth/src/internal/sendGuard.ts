@@ -223,8 +223,8 @@ export const make = (
     }
     if (leaving._tag === "Uint8Array") return bytes.sees(leaving.body) && bytes.isEmpty
     if (leaving._tag !== "Stream") return false
-    // This code runs in a predicate of the HTTP client (see `onSend`), which cannot replace the request. So the `stream`
-    // of the body is replaced by a stream that compares its bytes with the given bytes while they are sent.
+    // This code runs in a predicate of the HTTP client (see `onSend`), which cannot replace the request. So the
+    // `stream` of the body is replaced by a stream that compares its bytes with the given bytes while they are sent.
     Object.defineProperty(leaving, "stream", {
       value: bytes.only(leaving.stream, { length: lengthOf(given), refuse: () => refuse(other.changed) })
     })
