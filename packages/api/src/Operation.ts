@@ -39,8 +39,8 @@ export type NamedError = new (details: ApiError.Details) => { readonly _tag: str
  *   `assemblyStatus`, the Status of a failed Assembly is a success too. Every Status must belong to the `assemblyId` in
  *   the path, else the error is `UnexpectedResponse`. A replay has `result`, because its response names a new Assembly.
  * - `errors`: the named errors of the operation, by the error codes of the service.
- * - `retry`: whether the retry policy may repeat a failed request. With `safe`, the request is repeated even if it is
- *   unknown what the service did, because a repetition does no harm. A list of error codes is for an operation that
+ * - `retry`: whether the retry policy may repeat a failed request. With `safe`, the request may be repeated even if it
+ *   is unknown what the service did, because a repetition does no harm. A list of error codes is for an operation that
  *   changes something. The request is then repeated only if the service did nothing (a rate limit, or a request that
  *   was not sent), or after one of these codes, after which the service permits a retry. With `never`, the policy never
  *   repeats the request, even after a rate limit.

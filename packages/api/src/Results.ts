@@ -10,7 +10,7 @@
  *
  * A download sends no credential, because a result may be stored on any server. Each request of a download follows at
  * most 5 redirects, and requests only https URLs. An http URL is permitted only on loopback. If the context has an
- * `AssemblyClient`, one of its `origins` must be an http URL too.
+ * `AssemblyClient`, an http URL is permitted only if one of the client's `origins` uses http.
  *
  * **Gotchas**
  *

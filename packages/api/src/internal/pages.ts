@@ -70,7 +70,8 @@ export const walk = <Query extends { readonly page?: number; readonly pageSize?:
 /**
  * A lazy stream of pages, each of which contains the cursor of the next page. Nothing is requested before the first
  * pull; after that, one page is requested for each pull, because only the previous page contains the cursor. If the
- * `next_cursor` of a page is the cursor of the same page, the stream fails, because the pages would never end.
+ * `next_cursor` of a page is the cursor with which this page was requested, the stream fails, because the pages would
+ * never end.
  */
 export const follow = <Query extends { readonly cursor?: unknown }, P extends { readonly next_cursor: unknown }, E, R>(
   operation: string,

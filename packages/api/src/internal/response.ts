@@ -126,7 +126,7 @@ const unexpected = ({ operation, response, secrets, subject }: Answered, problem
     ...subject,
     ...Transport.requestIdOf(response.headers, secrets),
     status: response.status,
-    // The path in the decode error can contain keys of the response, so it is redacted too.
+    // The path of a decode error can contain keys of the response, so `problem` is redacted too.
     problem: Redaction.text(problem, { secrets }),
     excerpt: excerptOf({ operation, secrets }, text)
   })

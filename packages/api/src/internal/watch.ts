@@ -24,11 +24,12 @@ export interface Access<E, R> {
 }
 
 /**
- * The pace of readings while the update stream is connected. These readings find the changes whose events were lost.
+ * The pace of readings while the update stream is connecting or connected. These readings find the changes whose
+ * events were lost.
  */
 const silent: Completion.Pace = { first: Duration.seconds(30), max: Duration.seconds(30) }
 
-/** The time between an event and the reading, so that a burst of events (such as progress) causes only one reading. */
+/** The time between an event and the reading. Therefore events (such as progress) cause at most 4 readings a second. */
 const settle = Duration.millis(250)
 
 /** The maximum length of one event in UTF-16 code units. */
@@ -51,9 +52,9 @@ const isOfAnother = (data: string, assemblyId: Assembly.AssemblyId): boolean =>
   )
 
 /**
- * Turns events into signals. The content of an event is not trusted to be complete, so the Status is read instead. A
- * new connection is a signal too, because the Status may have changed before the connection. Returns whether any event
- * arrived.
+ * Turns events into signals. The content of an event is not trusted to be complete, so the Status is read instead. The
+ * start of a connection is a signal too, because the Status may have changed while nothing was connected. Returns
+ * whether any event arrived.
  */
 const listen = (
   text: Stream.Stream<string, { readonly _tag: string }>,
@@ -120,7 +121,7 @@ const nextReading = Effect.fnUntraced(function* (signals: Signals, pace: Complet
   yield* Queue.take(signals.changed).pipe(Effect.andThen(Effect.sleep(settle)), Effect.timeoutOption(longest))
 })
 
-/** Emits each changed Status, and ends after a final Status. */
+/** Emits the current Status and each changed Status, and ends after a final Status. */
 export const watch = <E, R>(
   { assemblyId, open, origins, read }: Access<E, R>,
   pace: Completion.Pace

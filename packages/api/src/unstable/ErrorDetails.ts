@@ -9,8 +9,8 @@ import * as Schema from "effect/Schema"
  * - `operation`: the name of the operation, such as `Assemblies.list`.
  * - `host`: the host of the request, with its port if this is not the default port. `host` never contains a path or a
  *   query, because the URL of an upload or a Status grants access.
- * - `assemblyId`: the Assembly id in the path of the operation, if this path has one. Anybody who has the id can read
- *   the Status, so an application that exports errors may want to remove the id. No message and no span contains the
+ * - `assemblyId`: the id of the Assembly that the request is about, if it is known. Anybody who has the id can read the
+ *   Status, so an application that exports errors may want to remove the id. No message and no span contains the
  *   complete id.
  *
  * @since 0.1.0
@@ -57,7 +57,8 @@ export const answered = ({ code, explanation, status }: Pick<Details, "code" | "
   `${code === "" ? "" : `${code}, `}status ${status}${explanation === "" || explanation === code ? "" : `: ${explanation}`}`
 
 /**
- * Describes how far the clock of the service is ahead of the local clock, in milliseconds (negative: behind).
+ * Describes a clock skew for a message. `clockSkew` is in milliseconds, and is positive if the clock of the service is
+ * ahead of the local clock.
  *
  * @since 0.1.0
  * @category utilities

@@ -15,7 +15,10 @@ export interface Range {
  */
 const minPiece = 8
 
-/** The beginning of a secret is found at the end of a cut text if the beginning has at least this many characters. */
+/**
+ * The beginning of a secret is found at the end of a text, which may have been cut there, if the beginning has at least
+ * this many characters.
+ */
 const minBeginning = 4
 
 /** Treats a space and a plus sign as equal, and ignores the case of letters. */

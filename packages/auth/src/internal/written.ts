@@ -111,7 +111,7 @@ export const escapeAt = (text: string, at: number): Escape | undefined => {
   }
 }
 
-/** Whether `rest`, the end of a text, may be the beginning of an escape. */
+/** Whether `rest`, the end of a text, is empty or may be the beginning of an escape. */
 export const isBrokenEscape = (rest: string): boolean =>
   rest === "" ||
   /^(?:%(?:[0-9a-f]?|u[0-9a-f]{0,3})|\\(?:u[0-9a-f]{0,7}|x[0-9a-f]?|[0-3][0-7]?)?|&(?:#?[0-9a-z]{0,40}))$/i.test(rest)

@@ -64,9 +64,9 @@ const open: Gate = {
 export type Provided = Gate | ((gate: Gate) => Gate) | undefined
 
 /**
- * The gate in the context, if any. `AssemblyClient` and `Tokens` also use the gate that was in their context when they
- * were built. A gate that is provided for one call takes precedence. A function that is provided for one call wraps the
- * gate of the client.
+ * The gate in the context, if any. `AssemblyClient` and `Tokens` use the gate that was in their context when they were
+ * built. A gate that is provided for one call of an operation takes precedence over the gate of the client. A function
+ * that is provided for one call wraps the gate of the client.
  *
  * @since 0.1.0
  * @category references
@@ -87,7 +87,7 @@ export const apply = (provided: Provided, inner: Gate): Gate =>
 
 /**
  * The gate of one call. A gate in the context of the call takes precedence over `builtIn`, and a function in this
- * context wraps `builtIn`. Without both, the gate admits every request.
+ * context wraps `builtIn`. If the context has no value and `builtIn` is undefined, the gate admits every request.
  *
  * @since 0.1.0
  * @category utilities

@@ -104,9 +104,9 @@ const settle = (
  *
  * **Details**
  *
- * - The request is sent once and unchanged. A guard stops each of the following before it is sent: a second send
- *   (except a GET or HEAD to the same URL), a request to another origin, another body length, an added
- *   `content-encoding`, and changed bytes. The guard works through any wrapper of the client:
+ * - The request is sent once, to its own origin and with its own body. A guard stops each of the following before it is
+ *   sent: a second send (except a GET or HEAD to the same URL), a request to another origin, another body length,
+ *   another `content-encoding`, and changed bytes. The guard works through any wrapper of the client:
  *   `HttpClient.retryTransient`, `followRedirects`, `mapRequest`. If the client returns a response although the guard
  *   stopped a send, that response is ignored. A streamed body can be read once.
  * - A redirect is not followed, because it would take the credential or the bytes to another server. `streaming`
@@ -119,8 +119,8 @@ const settle = (
  *
  * The guard observes requests that pass through Effect's `HttpClient.make`. The guard cannot observe a layer below
  * `HttpClient.make`. If a `Dispatcher` or a `fetch` function repeats a request, the guard does not see the second send,
- * unless the body is a stream. Undici's `RetryAgent` repeats PUT, DELETE and reads, and the other methods in its
- * `methods` option. A wrapper that sets `HttpClient.TracerDisabledWhen` or `Tracer.DisablePropagation` inside the
+ * unless the body is a stream. Undici's `RetryAgent` repeats the methods in its `methods` option, by default PUT,
+ * DELETE and reads. A wrapper that sets `HttpClient.TracerDisabledWhen` or `Tracer.DisablePropagation` inside the
  * client also hides the sends. If the sends are hidden, the guard checks origin, length and encoding when the response
  * arrives. If a second send was stopped, the service may have carried out the first send, so `sent` is `maybe`.
  *
