@@ -48,8 +48,9 @@ export type UploadOptions = Omit<UploadSteps.Options, "metadata">
  *   jobs do not wait for the uploads of this runner.
  * - `patience`: how long a runner retries a job after temporary failures, for example while the service does not
  *   answer, and how long it retries the cancellation of a job. 1 hour by default. If another runner takes the job over,
- *   the time for retries starts again, but the time for a cancellation does not. If the service refuses the
- *   credentials, or its address is wrong, the job waits without this limit.
+ *   the time for retries starts again, but the time for a cancellation does not. A job waits without this limit if the
+ *   service refuses the credentials or the account, if the host or the certificate of the service is wrong, or if the
+ *   runner does not know the secret of the attempt.
  * - `pollInterval`: the longest pause before the runner requests the Status of an Assembly in process again, 1 minute
  *   by default. {@link notified} ends the pause.
  * - `retention`: how long a job stays in the database after it has ended, 7 days by default. A runner removes such jobs
@@ -244,9 +245,9 @@ export const cancel = (
  *
  * **Details**
  *
- * `retry` first cancels the Assembly of the last attempt, so a key never has two Assemblies that run at the same time.
- * If the service does not confirm within 30 seconds that this Assembly has ended, the error is `AssemblyMayRun`, and
- * the job is unchanged.
+ * Before `retry` queues the next attempt, it cancels the Assembly of the last attempt. So a key never has two Assemblies
+ * that run at the same time. `retry` tries to cancel up to 5 times within 30 seconds. If the service does not confirm
+ * that the Assembly has ended, the error is `AssemblyMayRun`, and the job is unchanged.
  *
  * @example Durable.retry("video-42", { params: { templateId: "the-right-template" } })
  *

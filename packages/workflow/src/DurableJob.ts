@@ -10,8 +10,8 @@ import type * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Schema from "effect/Schema"
 
 /**
- * A reference to the bytes of a file. `Durable.start` opens the source to check it, and a runner opens it again when
- * the upload starts.
+ * A reference to the bytes of a file. `Durable.start`, `startAll` and `retry` open the source to check it, and a runner
+ * opens it again each time the upload starts or continues.
  *
  * - `Path`: a file. If several machines run jobs, the path must lead to the same file on each machine.
  * - `Object`: the object `key` in an object store of the application, see `ObjectStores`. Only the name of the
@@ -68,8 +68,9 @@ export interface File {
 /**
  * A job: files to upload into one Assembly.
  *
- * - `key`: identifies the job, such as the id of a row in a database. Two jobs with the same key are the same job. A
- *   key is stored and shown as it is, so it must not contain a secret.
+ * - `key`: identifies the job, such as the id of a row in a database. The database has one job for each key: if the
+ *   key has a job with other params or files, `Durable.start` fails with `JobConflict`. A key is stored and shown as it
+ *   is, so it must not contain a secret.
  * - `params`: the params that create the Assembly. The params are stored as they are, so they must not contain a
  *   secret. The package adds the id of the Assembly and the number of files to the params.
  * - `files`: at least one file.

@@ -99,8 +99,8 @@ const name = Effect.flatMap(SecureRandom.SecureRandom, ({ uuidV4 }) => uuidV4())
 
 /**
  * How many shards the jobs are divided into. Each row contains the number of its shard, so the number of shards must
- * never change. When a runner joins, the other runners release each shard that moves to it with statements of its own.
- * More shards would take longer on a busy database.
+ * never change. When a runner joins, the other runners release the shards that the new runner takes over, with separate
+ * statements for each shard. With more shards, the release would take longer on a busy database.
  */
 const shards = 64
 

@@ -64,8 +64,8 @@ const checkPath = (path: string): Effect.Effect<void, ApiError.InvalidRequest> =
     : Effect.void
 
 /**
- * Opens the database. Only the owner of the database can read it. No other process can open the database while this
- * process has it open.
+ * Opens the database, and locks it: no other process can open the database while this process has it open. Except on
+ * Windows, only the owner of the database can read it.
  */
 const database = (path: string) =>
   Layer.effect(

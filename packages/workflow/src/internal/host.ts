@@ -116,7 +116,7 @@ const run = Effect.fnUntraced(function* (
   } satisfies Reactions
 })
 
-/** Creates the missing tables, and runs jobs if `runs` is true. */
+/** Makes the service behind `Durable`. Creates the missing tables, and runs jobs if `runs` is true. */
 export const make = Effect.fnUntraced(function* (options: Durable.Options, role: { readonly runs: boolean }) {
   yield* check(options)
   const work = yield* Deferred.make<Work.Activities>()

@@ -49,7 +49,7 @@ export interface Work<R> {
 
 /**
  * The first pause between two looks at an Assembly. A look reads the Status of the Assembly. Each further pause is
- * twice as long.
+ * twice as long, up to `pollInterval`.
  */
 const firstPause = Duration.seconds(5)
 

@@ -55,7 +55,10 @@ interface Opened {
   readonly atRest: SourceAtRest
 }
 
-/** An object store did not return the bytes of an object. A later try with another presigned URL may succeed. */
+/**
+ * An object store did not return the bytes of an object, or this runner does not know the store. A later try with
+ * another presigned URL, or by another runner, may succeed.
+ */
 export class SourceAway {
   readonly _tag = "SourceAway"
   readonly error: SourceFailed

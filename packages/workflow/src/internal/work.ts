@@ -27,7 +27,7 @@ import * as Transfer from "./transfer.ts"
  * The work of one runner.
  *
  * - `places`: limits the jobs that send bytes.
- * - `patience`: how long temporary failures of one activity are retried.
+ * - `patience`: how long temporary failures of one activity are retried, and how long a cancellation is tried.
  * - `held`: waits until this runner surely holds the lock of the shard that an execution belongs to.
  * - `outage`: reports that the database has failed.
  * - `begun`, `ended`: called when an attempt has begun or ended in this process.
@@ -61,8 +61,8 @@ export const make = ({ begun, ended, held, outage, patience, places, sending }: 
   /** The attempts whose activities run in this process. Completing the Deferred of an attempt stops its activity. */
   const running = new Map<string, Deferred.Deferred<void>>()
   /**
-   * The executions that have a place or wait for a place. An execution that is in `running` but not in this Set is in
-   * the pause after a failure.
+   * The executions that have a place or wait for a place. If the upload of an execution runs but the execution is not
+   * in this Set, the upload pauses after a failure.
    */
   const taking = new Set<string>()
 
