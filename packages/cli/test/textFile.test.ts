@@ -24,7 +24,7 @@ layer(live, { excludeTestServices: true })("a file of Steps", (it) => {
     Effect.gen(function* () {
       const cwd = yield* folder
       const fs = yield* FileSystem.FileSystem
-      execFileSync("mkfifo", [`${cwd}/pipe`])
+      execFileSync("sh", ["-c", "mkfifo pipe"], { cwd })
       yield* fs.makeDirectory(`${cwd}/steps`)
       yield* fs.writeFileString(`${cwd}/large.json`, "")
       yield* fs.truncate(`${cwd}/large.json`, 16 * 1024 * 1024 + 1)
