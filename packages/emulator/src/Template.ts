@@ -1,7 +1,7 @@
 /**
  * Templates: instructions that are stored in a Workspace, so that a request can name a Template instead of sending the
  * instructions (spec.md, "What the service does"). The details are beyond the specification, which mentions only the
- * name and the `max_size` of a Template.
+ * id and the `max_size` of a Template, and names the operations.
  */
 import * as Content from "@assembly-effect/schema/Template"
 import * as Schema from "effect/Schema"

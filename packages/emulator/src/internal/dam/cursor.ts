@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from "node:crypto"
 
 /**
- * A position in a walk through a list of assets. `after` is the position of the last asset that was searched. `until`
- * is the position of the newest asset when the walk started.
+ * A place in a walk through a list of assets. The next page starts after the position `after`. `until` is the position
+ * of the newest asset when the walk started.
  */
 export interface Walk {
   readonly after: number

@@ -229,13 +229,14 @@ const eleventh = [
      modified_at INTEGER NOT NULL
    ) STRICT`,
   "CREATE UNIQUE INDEX template_credentials_by_name ON template_credentials (workspace, name)",
-  // An index for the replacement of an Assembly, which changes the id of the Assembly in the rows of its replays.
+  // Indexes for the replacement of an Assembly, which changes the id of the Assembly in the rows of its replays.
   "CREATE INDEX assemblies_by_parent ON assemblies (parent_id) WHERE parent_id IS NOT NULL",
   "CREATE INDEX assemblies_by_uploads ON assemblies (uploads_from) WHERE uploads_from IS NOT NULL"
 ]
 
 const twelfth = [
-  // The settings of each Auth Key. `created_at`, `modified_at` and `last_used_at` are null if they are not known.
+  // The settings of each Auth Key. `created_at` is null if it is not known. `modified_at` and `last_used_at` are null
+  // until a request changes or uses the Auth Key.
   "ALTER TABLE auth_keys ADD COLUMN id TEXT NOT NULL DEFAULT ''",
   "ALTER TABLE auth_keys ADD COLUMN description TEXT",
   "ALTER TABLE auth_keys ADD COLUMN signature_algo TEXT",
