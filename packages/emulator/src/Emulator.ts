@@ -126,8 +126,8 @@ export class Emulator extends Context.Service<
  *   are signed, the host may also be loopback. Therefore a notification cannot reach a private network by default.
  * - `uploadLifetime`: unfinished uploads and partial uploads expire after this time (status 410). 24 hours by default.
  * - `tokenLifetime`: the lifetime of bearer tokens, 1 hour by default.
- * - `limits`: limits of requests, connections, Assemblies, Auth Keys and notifications. A limit that is left out has its
- *   default.
+ * - `limits`: limits of requests, connections, Assemblies, Auth Keys and notifications. A limit that is left out has
+ *   its default.
  * - `onRequest`: receives each answered request, for a log.
  *
  * @since 0.1.0
@@ -175,8 +175,8 @@ const prepare = Effect.fnUntraced(function* (data: string, database: string) {
 })
 
 /**
- * Returns `StorageFailed` if the disk is full or read-only, or if access is denied. Every other error counts as a
- * wrong path: the result is `InvalidOption`.
+ * Returns `StorageFailed` if the disk is full or read-only, or if access is denied. Every other error counts as a wrong
+ * path: the result is `InvalidOption`.
  */
 const unusable =
   (data: string) =>

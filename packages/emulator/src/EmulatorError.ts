@@ -78,7 +78,8 @@ const reasons = {
 
 /**
  * The emulator cannot read or write a file, or its database is damaged. Stored data is unchanged, and the emulator
- * continues when the disk works again. A request that needs the disk is answered with status 507, and a change of the DAM with `DAM_MUTATION_FAILED`.
+ * continues when the disk works again. A request that needs the disk is answered with status 507, and a change of the
+ * DAM with `DAM_MUTATION_FAILED`.
  *
  * - `path`: the file that cannot be written or read.
  * - `code`: the error code of the system or of SQLite, e.g. `ENOSPC`.
@@ -101,8 +102,8 @@ export class StorageFailed extends Data.TaggedError("StorageFailed")<{
 }
 
 /**
- * The errors at the start of an emulator. Two other errors have their own types: a port that is not available is a
- * `ServeError`, and the error of a folder for files that cannot be created is a `PlatformError`.
+ * The errors at the start of an emulator, except two: a port that is not available is a `ServeError`, and a folder for
+ * files that cannot be created is a `PlatformError`.
  *
  * @since 0.1.0
  * @category errors

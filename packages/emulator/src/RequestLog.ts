@@ -10,8 +10,7 @@ import type * as Effect from "effect/Effect"
  * - `operation`: the name of the operation, such as `Assemblies.create` or `Tus.append`. `operation` is undefined if
  *   the request matches no operation, or was refused before the emulator looked for an operation.
  * - `assemblyId`: the id of the Assembly that the request is about. For a request that creates or replays an Assembly,
- *   this is the id of the new Assembly. `assemblyId` is undefined if the request neither names nor
- *   creates an Assembly.
+ *   this is the id of the new Assembly. `assemblyId` is undefined if the request neither names nor creates an Assembly.
  * - `path`: the path without the query, because the query contains a signature.
  * - `status`: the status of the response, or 499 if the client disconnected before the response.
  * - `reason`: the code and the message of the refusal. `reason` is undefined if the request was not refused, or if the

@@ -41,7 +41,7 @@ const Row = Schema.Struct({
 })
 
 /**
- * The number of Assemblies that are searched in one turn of `Turns`. An Assembly has less than 22,000 characters of
+ * The number of Assemblies that are searched in one turn of `Turns`. An Assembly has fewer than 22,000 characters of
  * text to search.
  */
 const slice = 20

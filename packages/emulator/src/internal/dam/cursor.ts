@@ -27,7 +27,7 @@ const tagOf = (key: string, { prefix, workspace }: Listed, content: Uint8Array):
     .digest()
     .subarray(0, tag)
 
-/** Makes the cursor of the next page. `key` is the secret of the database. */
+/** Makes the cursor of the next page. `key` is the secret in the table `dam_cursors`. */
 export const make = (key: string, listed: Listed, { after, until }: Walk): string => {
   const content = Buffer.alloc(positions)
   content.writeBigUInt64BE(BigInt(after), 0)

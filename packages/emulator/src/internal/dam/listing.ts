@@ -32,7 +32,8 @@ const normalise = (prefix: string): string => Paths.withoutSlash(prefix.normaliz
 /**
  * Lists assets in the order of their creation, which moves do not change. Therefore a walk through all pages returns
  * each asset that matches the prefix during the whole walk exactly once. The walk ends at the asset that was the newest
- * one when the walk started. Therefore the walk ends even if the client stores a new asset for each asset that it reads.
+ * one when the walk started. Therefore the walk ends even if the client stores a new asset for each asset that the
+ * client reads.
  *
  * The cost of a whole walk is linear in the number of assets of the Workspace. A page starts at the first match that
  * the previous page did not return, so the page does not read the assets before this match again.

@@ -13,8 +13,8 @@ export interface New {
   readonly filename: string
   readonly blob: string
   /**
-   * The id of the work that stores the file: the Assembly, the Step, and the index of the file. If this work has already
-   * stored a version, nothing is stored.
+   * The id of the work that stores the file: the Assembly, the Step, and the index of the file. If this work has
+   * already stored a version, nothing is stored.
    */
   readonly madeBy: string
   readonly mime: string | null

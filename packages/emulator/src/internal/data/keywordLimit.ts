@@ -1,6 +1,6 @@
 /**
- * The maximum number of keywords in a list request. Each keyword is searched in every row that matches the other filters
- * of the request.
+ * The maximum number of keywords in a list request. Each keyword is searched in every row that matches the other
+ * filters of the request.
  */
 export const max = 20
 

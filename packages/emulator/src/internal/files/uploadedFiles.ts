@@ -18,8 +18,8 @@ export class UploadedFiles extends Context.Service<
   {
     readonly of: (upload: UploadStore.Row) => Effect.Effect<StepFile, StorageFailed>
     /**
-     * The finished uploads of an Assembly, in the order of their creation. For a replay, the finished uploads of the
-     * original Assembly.
+     * The finished uploads of an Assembly, in the order of their creation. The files of a replay are the finished
+     * uploads of the original Assembly.
      */
     readonly ofAssembly: (assembly: AssemblyStore.Row) => Effect.Effect<ReadonlyArray<StepFile>, StorageFailed>
   }
