@@ -53,7 +53,7 @@ export const ensureFolder = Effect.fnUntraced(function* (
 /**
  * Stores a file. If the path already has an asset, the asset gets a new version.
  *
- * If work that had already stored its file is repeated after a crash, nothing is stored again, even if a client has
+ * If a Step that has already stored the file runs again after a crash, nothing is stored again, even if a client has
  * deleted the asset since.
  */
 export const store = Effect.fnUntraced(function* (

@@ -106,8 +106,8 @@ const second = [
 ]
 
 const third = [
-  // The id of the work that made the version. The unique index prevents a second version if the work is repeated after
-  // a crash.
+  // The id of the work that made the version: the Assembly, the Step, and the index of the file. The unique index
+  // prevents a second version if the Step runs again after a crash.
   "ALTER TABLE versions ADD COLUMN made_by TEXT",
   "CREATE UNIQUE INDEX versions_by_maker ON versions (made_by)"
 ]
@@ -196,9 +196,9 @@ const ninth = [
 ]
 
 const tenth = [
-  // How many uploads an Assembly has, and how many whole files have arrived. Triggers maintain the counts, because
-  // counting all uploads after each upload would become slower with every upload. The counts have their own table,
-  // because a row of `assemblies` may have megabytes.
+  // How many uploads an Assembly has, and how many ordinary and final uploads have finished. Triggers maintain the
+  // counts, because counting all uploads after each upload would become slower with every upload. The counts have their
+  // own table, because a row of `assemblies` may have megabytes.
   `CREATE TABLE upload_counts (
      assembly_id TEXT PRIMARY KEY,
      created INTEGER NOT NULL,
