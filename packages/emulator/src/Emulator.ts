@@ -75,7 +75,7 @@ import type * as Template from "./Template.ts"
 import type * as Workspace from "./Workspace.ts"
 
 /**
- * A running emulator: its URLs, its first Workspace, and the first Auth Key of that Workspace.
+ * A running emulator: its URLs, its certificate, its first Workspace, and the first Auth Key of that Workspace.
  *
  * @since 0.1.0
  * @category services
@@ -118,15 +118,16 @@ export class Emulator extends Context.Service<
  *   this option, the next start creates the Auth Key again.
  * - `templates`: Templates of the first Workspace. A stored Template with the same id is replaced.
  * - `seed`: makes ids reproducible: emulators with the same seed and new data generate the same ids in the same order.
- *   A later start with the same `data` generates other ids. Auth Keys and secrets do not depend on `seed`; set them
- *   with `credentials`.
+ *   A later start with the same `data` generates other ids. The random `key` and secret of an Auth Key do not depend on
+ *   `seed`; set them with `credentials`.
  * - `notificationPause`: the pause after the first failed attempt of a notification, 1 second by default. The pause
  *   doubles with each attempt. A notification has at most 8 attempts.
  * - `allowPrivateNotifications`: allows any host in a `notify_url`. By default, the host must be public; if the params
  *   are signed, the host may also be loopback. Therefore a notification cannot reach a private network by default.
  * - `uploadLifetime`: unfinished uploads and partial uploads expire after this time (status 410). 24 hours by default.
  * - `tokenLifetime`: the lifetime of bearer tokens, 1 hour by default.
- * - `limits`: limits of requests, Assemblies and connections. A limit that is left out has its default.
+ * - `limits`: limits of requests, connections, Assemblies, Auth Keys and notifications. A limit that is left out has
+ *   its default.
  * - `onRequest`: receives each answered request, for a log.
  *
  * @since 0.1.0
@@ -161,7 +162,10 @@ const emulator = (options: Options) =>
     })
   )
 
-/** Creates the folder `data` and the file of the database. Only the owner of the process can read or write them. */
+/**
+ * Creates the folder `data`, if it is missing, and the file of the database. Only the user that runs the process can
+ * access the file and a new folder.
+ */
 const prepare = Effect.fnUntraced(function* (data: string, database: string) {
   const fs = yield* FileSystem.FileSystem
   yield* Folder.make(data, { mode: 0o700 })
@@ -171,8 +175,8 @@ const prepare = Effect.fnUntraced(function* (data: string, database: string) {
 })
 
 /**
- * If the disk is full or read-only, the error is a failure of the storage. Every other error means that the path is
- * wrong.
+ * Returns `StorageFailed` if the disk is full or read-only, or if access is denied. Every other error counts as a wrong
+ * path: the result is `InvalidOption`.
  */
 const unusable =
   (data: string) =>
@@ -190,8 +194,8 @@ const unusable =
 
 /**
  * Provides the database and the file store, which are in the folder `data`. Without the option `data`, the database is
- * in memory and the files are in a temporary folder. Only the owner of the folder has access, because the folder
- * contains secrets and uploads.
+ * in memory and the files are in a temporary folder. Only the owner can read the database and the files, because they
+ * contain secrets and uploads.
  */
 const storage = ({ data }: Options) =>
   Layer.unwrap(
@@ -327,8 +331,9 @@ const parts = (options: Options) =>
  *
  * **Gotchas**
  *
- * The emulator needs a real clock. Under a `TestClock`, the emulator refuses the signatures of clients that use another
- * clock.
+ * The emulator and its clients need the same clock, because the emulator refuses a signature whose `auth.expires` is in
+ * the past. Under a `TestClock`, the robot `/emulator/wait` and the pauses between the attempts of a notification end
+ * only after the test adjusts the clock.
  *
  * @example
  * Layer.unwrap(

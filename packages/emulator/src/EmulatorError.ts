@@ -53,7 +53,7 @@ export class InvalidOption extends Data.TaggedError("InvalidOption")<{
 }
 
 /**
- * A given Template is invalid.
+ * A Template in the options of an emulator is invalid, or has the name of another Template.
  *
  * @since 0.1.0
  * @category errors
@@ -77,8 +77,9 @@ const reasons = {
 } as const
 
 /**
- * The disk failed, or the database is damaged. Stored data is unchanged, and the emulator continues when the disk works
- * again. A request that needs the disk is answered with status 507, and a change of the DAM with `DAM_MUTATION_FAILED`.
+ * The emulator cannot read or write a file, or its database is damaged. Stored data is unchanged, and the emulator
+ * continues when the disk works again. A request that needs the disk is answered with status 507, and a change of the
+ * DAM with `DAM_MUTATION_FAILED`.
  *
  * - `path`: the file that cannot be written or read.
  * - `code`: the error code of the system or of SQLite, e.g. `ENOSPC`.
@@ -101,7 +102,8 @@ export class StorageFailed extends Data.TaggedError("StorageFailed")<{
 }
 
 /**
- * Every error at the start of an emulator, except the error of a port that is not available.
+ * The errors at the start of an emulator, except two: a port that is not available is a `ServeError`, and a folder for
+ * files that cannot be created is a `PlatformError`.
  *
  * @since 0.1.0
  * @category errors

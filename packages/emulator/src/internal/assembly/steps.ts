@@ -26,7 +26,10 @@ const countOf = (use: Schema.Json | undefined): number => {
   return Predicate.hasProperty(use, "steps") && Array.isArray(use.steps) ? use.steps.length : 1
 }
 
-/** The Steps that a Step uses. `:original` means the uploads, unless a Step has that name. */
+/**
+ * The Steps that a Step uses. The list omits `:original` if no Step has that name. An empty list means that the Step
+ * works on the uploads.
+ */
 const usesOf = Effect.fnUntraced(function* (name: string, step: Assembly.Step, steps: Steps, limits: Limits.Values) {
   const { use } = step
   if (use === undefined) return []

@@ -114,7 +114,10 @@ export const make = (sql: SqlClient.SqlClient) => {
         firstPosition(sql`SELECT last AS position FROM dam_positions WHERE workspace = ${workspace}`),
         Option.match({ onNone: () => 0, onSome: ({ position }) => position })
       ),
-    /** A position that no asset had before. A walk that has started therefore does not return the new asset. */
+    /**
+     * A position that no asset of the Workspace had before. A walk through the list that has already started therefore
+     * does not return the new asset.
+     */
     nextPosition: (workspace: string) =>
       Effect.map(
         onePosition(sql`

@@ -39,7 +39,8 @@ export const make = (hasher: FileHasher.FileHasher["Service"], file: string): Co
 
   return {
     observe: (start) => {
-      // An earlier process wrote the first bytes, so the hashes lack these bytes and cannot be used.
+      // The hashes cannot be used if they do not cover exactly the bytes before `start`, for example because an earlier
+      // process wrote these bytes.
       if (start !== hashed) hashes = []
       return {
         onChunk: (chunk) => {
