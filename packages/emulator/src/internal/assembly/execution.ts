@@ -120,8 +120,9 @@ const make = Effect.gen(function* () {
     const { count, hasRoom } = meter(limits)
     // The results of the finished Steps as JSON. The results of each Step are encoded only once.
     const told: Array<string> = []
+    const filesOf = (used: string) => results.get(used) ?? (used === Steps.original ? uploaded : [])
     for (const [index, { name, robot, step, uses }] of plan.entries()) {
-      const inputs = uses.length === 0 ? [uploaded] : uses.map((used) => results.get(used) ?? [])
+      const inputs = uses.length === 0 ? [uploaded] : uses.map(filesOf)
       // The limit is checked before the Step runs. A Step that names another Step twice gets the files of that Step
       // twice, so a few Steps can multiply the files.
       yield* hasRoom(inputs.reduce((total, files) => total + files.length, 0))
