@@ -41,8 +41,8 @@ export const tooManyFiles = new StepFailed({
 
 /**
  * A robot makes files from files. To add a robot, implement this interface and register the robot in `Robots`. The
- * request that starts the Steps of an Assembly waits until the Assembly has ended, unless `isSlow` is true for one of
- * the robots.
+ * request that starts the Steps of an Assembly waits until the Assembly has ended, unless the disk fails, or `isSlow` is
+ * true for the robot of one of these Steps.
  */
 export interface Robot {
   readonly isSlow: boolean
