@@ -14,9 +14,9 @@ const optional = { requiredOnCreate: false, requiredOnUpdate: false }
 const bucket = { bucket: required, bucket_region: optional, host: optional, key: required, secret }
 
 /**
- * The types of credentials and their fields. The names of the types, and most names of fields, are those of the
- * official client. The official client does not define which fields are required, so the emulator chooses the required
- * fields.
+ * The types of credentials and their fields. The names of the types, except `box`, and most names of fields are those
+ * of the official client. The official client does not define which fields are required, so the emulator chooses the
+ * required fields.
  */
 export const types: Readonly<Record<string, TemplateCredential.Type>> = {
   ai: {

@@ -237,8 +237,8 @@ const make = Effect.gen(function* () {
     Effect.flatMap(FiberSet.run(concatenating, concatenateNow(final)), (fiber) => Fiber.join(fiber))
 
   /**
-   * The number of bytes that a request may append. While the length of the upload is unknown, `auth.max_size` is the
-   * limit of the upload.
+   * The number of bytes that a request may append. While the length of the upload is unknown, the `max_size` of the
+   * Assembly is the limit of the upload.
    */
   const roomIn = ({ max_size }: AssemblyStore.Row, offset: bigint, room: bigint | undefined) =>
     room === undefined && max_size !== null ? BigInt(max_size) - offset : room
