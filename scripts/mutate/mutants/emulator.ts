@@ -1059,8 +1059,13 @@ export const emulator = [
     [
       {
         name: "a name such as toString is a Step",
-        find: `used !== ":original" && !Object.hasOwn(steps, used)`,
-        replace: `used !== ":original" && !(used in steps)`
+        find: `used !== original && !Object.hasOwn(steps, used)`,
+        replace: `used !== original && !(used in steps)`
+      },
+      {
+        name: "a Step without a name for the uploads waits for :original",
+        find: `new Set([...given, ...ordered`,
+        replace: `new Set([...ordered`
       }
     ]
   ),

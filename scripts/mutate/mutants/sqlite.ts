@@ -33,8 +33,13 @@ export const sqlite = [
     [
       {
         name: "writes are not synced to the disk",
-        find: `synchronous = NORMAL; BEGIN`,
-        replace: `synchronous = OFF; BEGIN`
+        find: `isSynced ? "FULL" : "NORMAL"`,
+        replace: `isSynced ? "FULL" : "OFF"`
+      },
+      {
+        name: "a synced transaction is not synced",
+        find: `isSynced ? "FULL"`,
+        replace: `isSynced ? "NORMAL"`
       },
       {
         name: "a statement does not wait for a lock",

@@ -256,7 +256,7 @@ export const tus = [
         name: "parts that may be a file are removed",
         tests: ["Concatenation", "Parallel"],
         find: `case "Concatenating":
-      // The final creation may have been sent, so the parts may already be a file of the Assembly.
+      // The creation of the final upload may have been sent, so the parts may already be a file of the Assembly.
       return []`,
         replace: `case "Concatenating":
       return state.parts.map((url) => Effect.succeed(url))`
@@ -1337,8 +1337,8 @@ export const tus = [
     [
       {
         name: "the JSON form of a file has its upload URL",
-        find: `Schema.Struct({ ...publicFile, `,
-        replace: `Schema.Struct({ ...publicFile, tus_upload_url: Schema.optional(Schema.Any), `
+        find: `Struct.omit(Assembly.File.schema.fields, ["tus_upload_url"])`,
+        replace: `Assembly.File.schema.fields`
       },
       {
         name: "the JSON form of an event has the id of the Assembly",
