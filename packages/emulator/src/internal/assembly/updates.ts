@@ -7,8 +7,8 @@ import * as Stream from "effect/Stream"
 import type { StorageFailed } from "../../EmulatorError.ts"
 
 /**
- * A live update of an Assembly. If `event` is undefined, `data` is the name of the update (service facts, "live
- * updates").
+ * A live update of an Assembly. If `event` is undefined, `data` is the name of the update (beyond the
+ * specification).
  */
 export interface Update {
   readonly assemblyId: string

@@ -6,7 +6,7 @@ import * as Refusal from "../http/refusal.ts"
 import * as Route from "../http/route.ts"
 import * as BillStore from "./billStore.ts"
 
-/** The service reports a missing bill with status 200 (service facts). */
+/** The service reports a missing bill with status 200 (beyond the specification). */
 const notFound = new Refusal.Refusal({
   code: "BILL_NOT_FOUND",
   status: 200,
