@@ -75,7 +75,7 @@ import type * as Template from "./Template.ts"
 import type * as Workspace from "./Workspace.ts"
 
 /**
- * A running emulator: its URLs, its first Workspace, and the first Auth Key of that Workspace.
+ * A running emulator: its URLs, its certificate, its first Workspace, and the first Auth Key of that Workspace.
  *
  * @since 0.1.0
  * @category services
@@ -109,17 +109,17 @@ export class Emulator extends Context.Service<
  * - `allowedHosts`: host names at which the emulator answers, besides loopback and the host of `publicUrl`. Requests to
  *   other hosts are refused with status 421, which stops pages that use DNS rebinding.
  * - `data`: the folder that stores all data. By default, all data is lost when the scope closes.
- * - `credentials`: the first Auth Key of the first Workspace. By default, this is the first Auth Key of that Workspace
- *   in `workspaces`. If `workspaces` has none, it is the oldest active Auth Key of that Workspace in `data`, or else a
- *   random key.
+ * - `credentials`: the first Auth Key of the first Workspace. By default, the emulator uses the first Auth Key of this
+ *   Workspace in `workspaces`. If `workspaces` has no Auth Key of this Workspace, the emulator uses the oldest active
+ *   Auth Key of this Workspace in `data`. If `data` has none either, the emulator makes a random Auth Key.
  * - `workspaces`: the Workspaces, isolated from each other. By default there is one Workspace, `emulator`. Workspaces
  *   that are stored in `data` stay. If an Auth Key in `data` has the same `key` as an Auth Key of this option, the
  *   secret, the scopes and `isActive` of this option replace the stored values. If a request has deleted an Auth Key of
  *   this option, the next start creates the Auth Key again.
  * - `templates`: Templates of the first Workspace. A stored Template with the same id is replaced.
  * - `seed`: makes ids reproducible: emulators with the same seed and new data generate the same ids in the same order.
- *   A later start with the same `data` generates other ids. Auth Keys and secrets do not depend on `seed`; set them
- *   with `credentials`.
+ *   A later start with the same `data` generates other ids. The `key` and the secret of an Auth Key do not depend on
+ *   `seed`; set both with `credentials`.
  * - `notificationPause`: the pause after the first failed attempt of a notification, 1 second by default. The pause
  *   doubles with each attempt. A notification has at most 8 attempts.
  * - `allowPrivateNotifications`: allows any host in a `notify_url`. By default, the host must be public; if the params
@@ -161,7 +161,10 @@ const emulator = (options: Options) =>
     })
   )
 
-/** Creates the folder `data` and the file of the database. Only the owner of the process can read or write them. */
+/**
+ * Creates the folder `data` and the file of the database. Only the user of the process can read or write the database
+ * and a new folder. An existing folder keeps its permissions.
+ */
 const prepare = Effect.fnUntraced(function* (data: string, database: string) {
   const fs = yield* FileSystem.FileSystem
   yield* Folder.make(data, { mode: 0o700 })
@@ -171,8 +174,8 @@ const prepare = Effect.fnUntraced(function* (data: string, database: string) {
 })
 
 /**
- * If the disk is full or read-only, the error is a failure of the storage. Every other error means that the path is
- * wrong.
+ * If the disk is full or read-only, or access is not permitted, the error is `StorageFailed`. Any other error means
+ * that the option `data` is invalid.
  */
 const unusable =
   (data: string) =>
@@ -190,8 +193,8 @@ const unusable =
 
 /**
  * Provides the database and the file store, which are in the folder `data`. Without the option `data`, the database is
- * in memory and the files are in a temporary folder. Only the owner of the folder has access, because the folder
- * contains secrets and uploads.
+ * in memory and the files are in a temporary folder. Only the user of the process can read the files, because they
+ * contain secrets and uploads.
  */
 const storage = ({ data }: Options) =>
   Layer.unwrap(
@@ -314,21 +317,23 @@ const parts = (options: Options) =>
  * **Details**
  *
  * The emulator listens on loopback only, and accepts only requests to known hosts. A page of another origin may create,
- * follow and cancel an Assembly, upload to the Assembly, and download its results. A page of another origin cannot make
- * any other request that changes data, and cannot read the response to any other request.
+ * follow and cancel an Assembly, upload to the Assembly, and download its uploads and results. A page of another origin
+ * cannot make any other request that changes data, and cannot read the response to any other request.
  *
- * Only one emulator at a time can use a data folder; a second emulator fails with `DataInUse`. Acknowledged data
- * survives the end of the process, even a crash. Only the owner of the folder can read the files. When the scope
- * closes, current requests have 50 milliseconds to end.
+ * Only one emulator at a time can use a data folder; a second emulator fails with `DataInUse`. With the option `data`,
+ * acknowledged data survives the end of the process, even a crash. Only the user of the process can read the files in
+ * the folder. When the scope closes, current requests have 50 milliseconds to end.
  *
- * If the disk is full or read-only, or access is not permitted, requests that need the disk are answered with status
- * 507, and changes of the DAM with `DAM_MUTATION_FAILED`. The reason is logged. Acknowledged data stays. The emulator
- * continues when the disk works again.
+ * If the disk is full or read-only, or access is not permitted, requests that need the disk fail as described at
+ * {@link EmulatorError.StorageFailed}. The reason is logged. Acknowledged data stays. The emulator continues when the
+ * disk works again.
  *
  * **Gotchas**
  *
- * The emulator needs a real clock. Under a `TestClock`, the emulator refuses the signatures of clients that use another
- * clock.
+ * The emulator uses the clock of the program that starts the emulator. Under a `TestClock`, a pause of the emulator,
+ * such as the pause of `/emulator/wait`, ends only when the test adjusts the clock. If the clock of a client is behind
+ * the clock of the emulator by more than the lifetime of a signature, the emulator refuses the signatures of this
+ * client.
  *
  * @example
  * Layer.unwrap(

@@ -41,7 +41,8 @@ const Row = Schema.Struct({
 })
 
 /**
- * The number of Assemblies that are searched in one turn of `Turns`. An Assembly has at most 22 KiB of text to search.
+ * The number of Assemblies that are searched in one turn of `Turns`. An Assembly has at most 22,000 characters of text to
+ * search.
  */
 const slice = 20
 

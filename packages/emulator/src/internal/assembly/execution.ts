@@ -28,8 +28,8 @@ export class Execution extends Context.Service<
     /** Fails an Assembly at once if its Steps are invalid. */
     readonly check: (assemblyId: string) => Effect.Effect<void>
     /**
-     * Executes an Assembly if every expected upload has arrived. Waits for the end of the Assembly unless one of its
-     * Steps is slow.
+     * Executes an Assembly if every expected upload has arrived. Waits for the end of the Assembly, unless one of its
+     * Steps is slow or the disk fails.
      */
     readonly advance: (assemblyId: string) => Effect.Effect<void>
     /** Cancels a busy Assembly and stops its execution. */

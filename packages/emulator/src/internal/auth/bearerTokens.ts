@@ -31,16 +31,16 @@ export interface Minted {
 }
 
 /**
- * Issues and verifies bearer tokens. A token contains its Auth Key, scopes and expiry, and a tag: a MAC made with the
- * secret of the Auth Key. Tokens are not stored, so they stay valid after a restart. A token becomes invalid if the
- * Auth Key is deleted, even if a later Auth Key has the same `key` and secret. The specification does not define the
- * error codes.
+ * Issues and verifies bearer tokens. A token contains the id of its Auth Key, its scopes, its expiry, and a tag: a MAC
+ * made with the secret of the Auth Key. Tokens are not stored. A token stays valid after a restart with the same
+ * `data`, and becomes invalid if its Auth Key is deleted, even if a later Auth Key has the same `key` and secret. The
+ * specification does not define the error codes.
  */
 export class BearerTokens extends Context.Service<
   BearerTokens,
   {
     readonly mint: (granted: Granted) => Effect.Effect<Minted>
-    /** Returns the scopes that both the token and its Auth Key grant at this moment. */
+    /** Returns the Auth Key of a token, and the scopes that both the token and the Auth Key grant at this moment. */
     readonly verify: (token: string) => Effect.Effect<Granted, Refusal | StorageFailed>
   }
 >()("@assembly-effect/emulator/BearerTokens") {}

@@ -39,7 +39,8 @@ export const make = (hasher: FileHasher.FileHasher["Service"], file: string): Co
 
   return {
     observe: (start) => {
-      // An earlier process wrote the first bytes, so the hashes lack these bytes and cannot be used.
+      // The hashes do not cover exactly the first `start` bytes, for example because an earlier process wrote some of
+      // these bytes. Such hashes cannot be used.
       if (start !== hashed) hashes = []
       return {
         onChunk: (chunk) => {

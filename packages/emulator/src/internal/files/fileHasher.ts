@@ -32,7 +32,7 @@ export class FileHasher extends Context.Service<
 >()("@assembly-effect/emulator/FileHasher") {}
 
 /**
- * The maximum size in bytes of a file that is hashed without the worker thread. The thread needs 25 MiB of memory,
+ * The maximum size in bytes of a file that `digest` hashes without the worker thread. The thread needs 25 MiB of memory,
  * which is too much for small files.
  */
 export const large = 16 * 1024 * 1024

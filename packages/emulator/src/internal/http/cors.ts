@@ -10,9 +10,9 @@ import * as RouteRefusal from "./routeRefusal.ts"
 
 /**
  * The routes that a page of any origin may use, as with the service. A page can create, follow and cancel an Assembly,
- * upload to the Assembly, and download its results. These routes use no cookies; a request needs a signature, the id of
- * an Assembly, an upload URL, or the URL of a result. The other routes are for programs and for pages of the emulator's
- * own origin.
+ * upload to the Assembly, and download its uploads and results. These routes use no cookies; a request needs a
+ * signature, a bearer token, the id of an Assembly, an upload URL, or the URL of a result. The other routes are for
+ * programs and for pages of the emulator's own origin.
  */
 const open: ReadonlyArray<readonly [path: string, methods: ReadonlyArray<string>]> = [
   ["/assemblies", ["POST"]],
@@ -69,7 +69,8 @@ const isOwn = (origin: string, host: string | undefined): boolean =>
 
 /**
  * Whether the request comes from a page of another origin. Programs send neither `sec-fetch-site` nor `origin`, and a
- * page cannot change these headers. Older browsers, and pages on plain `http`, send only `origin`.
+ * page cannot change these headers. Older browsers, and browsers that send a request to plain `http` outside loopback,
+ * send only `origin`.
  */
 const isForeign = ({ host, origin, "sec-fetch-site": site }: Headers.Headers, baseUrl: string): boolean => {
   if (site !== undefined) return site !== "same-origin" && site !== "none"

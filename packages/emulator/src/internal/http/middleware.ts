@@ -23,7 +23,7 @@ const date = HttpRouter.middleware(
   { global: true }
 )
 
-/** Responds to requests that match no route. OPTIONS succeeds, because browsers send preflights to every path. */
+/** Responds to requests that match no route. OPTIONS succeeds, because most routes do not handle preflights. */
 const elsewhere = HttpRouter.add("*", "/*", ({ method }) =>
   Effect.succeed(
     method === "OPTIONS" ? HttpServerResponse.empty({ status: 204 }) : Refusal.toResponse(Refusal.notFound)

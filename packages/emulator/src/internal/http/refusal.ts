@@ -31,8 +31,8 @@ export const explain = (issues: ReadonlyArray<ApiError.Issue>): string => {
 }
 
 /**
- * The refusal of a request that creates or replays an Assembly, because a field is invalid. The specification does not
- * define the error code.
+ * The refusal of a request with an invalid field, for example of a request that creates an Assembly. The specification
+ * does not define the error code.
  */
 export const invalidForm = (issues: ReadonlyArray<ApiError.Issue>): Refusal =>
   new Refusal({ code: "INVALID_FORM_DATA", status: 400, message: explain(issues) })

@@ -68,7 +68,7 @@ const make = Effect.fnUntraced(function* (port: number, limits: Limits.Values) {
   return http
 })
 
-/** An HTTP server on loopback only, because whoever reaches the server can read an Assembly without credentials. */
+/** An HTTP server on loopback only, because a client can read and cancel any Assembly whose id the client knows. */
 export const layer = (
   port: number,
   limits: Limits.Values

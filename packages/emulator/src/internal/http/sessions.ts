@@ -7,7 +7,8 @@ import type * as Limits from "../../Limits.ts"
 const maxConcurrentStreams = 100
 
 /**
- * Headers up to this multiple of the limit get status 431. A request with larger headers is reset without a response.
+ * Headers that exceed the limit get status 431, up to this multiple of the limit. A request with larger headers is
+ * reset without a response.
  */
 const answered = 4
 

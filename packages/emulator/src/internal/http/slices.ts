@@ -1,10 +1,10 @@
 import * as Effect from "effect/Effect"
 import type * as Turns from "./turns.ts"
 
-/** The number of files in one slice. Each file takes about 40 microseconds of processor time. */
+/** The number of items in one slice. An item that is a file takes about 40 microseconds of processor time. */
 const size = 200
 
-/** Maps a list in slices, one slice in each turn. Other requests are handled between two slices. */
+/** Maps a list slice by slice. `Turns.share` runs each slice, so that other requests are handled between slices. */
 export const mapEffect = Effect.fnUntraced(function* <A, B, E, R>(
   turns: Turns.Turns["Service"],
   items: ReadonlyArray<A>,

@@ -60,8 +60,8 @@ export class NotificationStore extends Context.Service<
     /** The attempts for an Assembly, without scheduled attempts. */
     readonly ofAssembly: (assemblyId: string) => Effect.Effect<ReadonlyArray<Row>, StorageFailed>
     /**
-     * Marks the unfinished attempts of an earlier process as failed, and returns the notifications that are still to be
-     * sent.
+     * Marks the unfinished attempts of an earlier process as failed. Returns the Assemblies whose notification has
+     * neither succeeded nor is scheduled.
      */
     readonly recover: Effect.Effect<ReadonlyArray<Pending>, StorageFailed>
   }

@@ -28,7 +28,8 @@ import * as StorageFailure from "../data/storageFailure.ts"
 
 /**
  * Sends notifications. A notification is a POST request with the signed Status to the `notify_url` of an ended
- * Assembly. The request is repeated until the response is 200 (service facts, "Webhooks").
+ * Assembly. The request is repeated until the response is 200 (service facts, "Webhooks"), or until it was sent
+ * {@link maxAttempts} times. A request whose URL is not allowed is not repeated.
  */
 export class Notifications extends Context.Service<
   Notifications,

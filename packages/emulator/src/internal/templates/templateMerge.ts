@@ -13,9 +13,9 @@ const stepsDenied = new Refusal.Refusal({
 })
 
 /**
- * Merges the params of a request into the Template with their `template_id`. Params without a `template_id` stay
- * unchanged. The specification does not define the error codes and the merge rules. The emulator follows the official
- * client.
+ * Merges the params of a request into the Template that the `template_id` of the params names. Params without a
+ * `template_id` stay unchanged. The specification does not define the error codes and the merge rules. The emulator
+ * follows the official client.
  */
 export const merge: (
   workspace: string,

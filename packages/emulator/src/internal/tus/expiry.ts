@@ -35,7 +35,8 @@ const make = Effect.fnUntraced(function* (lifetime: Duration.Duration) {
 
   const limit = Effect.map(DateTime.now, (now) => DateTime.subtractDuration(now, lifetime).epochMilliseconds)
 
-  // Removes orphans. At the start, every file without an upload is an orphan, because no request creates an upload yet.
+  // Removes the files that no upload needs. At the start, no request creates an upload, so none of these files belongs
+  // to an upload that is being created.
   const kept = new Set(yield* Effect.flatMap(limit, uploads.kept))
   yield* Effect.forEach(yield* files.names, (name) => (kept.has(name) ? Effect.void : files.remove(name)))
 

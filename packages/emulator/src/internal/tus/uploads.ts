@@ -172,8 +172,8 @@ const make = Effect.gen(function* () {
 
   /**
    * Loads an upload. If the upload has all its bytes, this function first finishes the upload and advances its
-   * Assembly. The function runs after every change of an upload. The work continues even if the client disconnects. If
-   * the emulator ends during the work, the next request or the next start repeats the work.
+   * Assembly. Every function of `Uploads` except `download` runs this function. The work continues even if the client
+   * disconnects. If the emulator ends during the work, the next request or the next start repeats the work.
    */
   const settled = Effect.fnUntraced(function* (id: string) {
     const upload = yield* load(id)
@@ -236,7 +236,8 @@ const make = Effect.gen(function* () {
     Effect.flatMap(FiberSet.run(concatenating, concatenateNow(final)), (fiber) => Fiber.join(fiber))
 
   /**
-   * The number of bytes that a request may append. If the upload has a deferred length, `auth.max_size` is the limit.
+   * The number of bytes that a request may append. While the length of the upload is unknown, the `max_size` of the
+   * Assembly limits this number.
    */
   const roomIn = ({ max_size }: AssemblyStore.Row, offset: bigint, room: bigint | undefined) =>
     room === undefined && max_size !== null ? BigInt(max_size) - offset : room
