@@ -41,8 +41,8 @@ const Row = Schema.Struct({
 })
 
 /**
- * The number of Assemblies that are searched in one turn of `Turns`. An Assembly has at most 22,000 characters of text to
- * search.
+ * The number of Assemblies that are searched in one turn of `Turns`. An Assembly has at most 22,000 characters of text
+ * to search.
  */
 const slice = 20
 
@@ -82,10 +82,10 @@ const statements = (sql: SqlClient.SqlClient) => {
 
     /**
      * Reads the next slice of Assemblies. `matches` is 1 if the text of an Assembly contains every keyword, ignoring
-     * case. The fields in this text are joined by line feeds, so that a keyword does not match across two fields. From
-     * the second slice on, `filter.to` is just after the `created_at` of the last Assembly in the previous slice,
-     * because SQLite starts to read the index at `filter.to`. With the original `filter.to`, each slice would read all
-     * earlier slices again.
+     * the case of ASCII letters. The fields in this text are joined by line feeds, so that a keyword does not match
+     * across two fields. From the second slice on, `filter.to` is just after the `created_at` of the last Assembly in
+     * the previous slice, because SQLite starts to read the index at `filter.to`. With the original `filter.to`, each
+     * slice would read all earlier slices again.
      */
     search: (filter: Filter, keywords: ReadonlyArray<string>, { created_at, position }: Place) => sql`
       SELECT assemblies.rowid AS position, created_at, NOT EXISTS (

@@ -191,7 +191,7 @@ const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const turns = yield* Turns.Turns
   const now = Effect.map(DateTime.now, ({ epochMilliseconds }) => epochMilliseconds)
-  /** Steps, fields and files may be a megabyte long, so their JSON is written and parsed in a turn of `Turns`. */
+  /** Steps, fields and files may be megabytes long, so their JSON is written and parsed in a turn of `Turns`. */
   const turn = <A>(work: () => Effect.Effect<A, StorageFailed>) => turns.share(Effect.suspend(work))
   /** The columns of a `Row`. The files are in other columns, which only `made` reads. */
   const columns = sql.literal(Object.keys(Row.fields).join(", "))

@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from "node:crypto"
 
 /**
- * A position in a walk through a list of assets. `after` is the position of the last asset that was searched. `until`
- * is the position of the newest asset when the walk started.
+ * The state of a walk, which reads the pages of a list of assets one after the other. The next page starts with the
+ * first asset after the position `after`. `until` is the position of the newest asset when the walk started.
  */
 export interface Walk {
   readonly after: number
@@ -27,7 +27,7 @@ const tagOf = (key: string, { prefix, workspace }: Listed, content: Uint8Array):
     .digest()
     .subarray(0, tag)
 
-/** Makes the cursor of the next page. `key` is the secret of the database. */
+/** Makes the cursor of the next page. `key` is the secret in the table `dam_cursors`. */
 export const make = (key: string, listed: Listed, { after, until }: Walk): string => {
   const content = Buffer.alloc(positions)
   content.writeBigUInt64BE(BigInt(after), 0)

@@ -114,7 +114,10 @@ export const make = (sql: SqlClient.SqlClient) => {
         firstPosition(sql`SELECT last AS position FROM dam_positions WHERE workspace = ${workspace}`),
         Option.match({ onNone: () => 0, onSome: ({ position }) => position })
       ),
-    /** A position that no asset had before. A walk that has started therefore does not return the new asset. */
+    /**
+     * A position for a new asset. No asset had this position before, so a walk (`Cursor.Walk`) that has already started
+     * does not return the new asset.
+     */
     nextPosition: (workspace: string) =>
       Effect.map(
         onePosition(sql`

@@ -25,7 +25,7 @@ import * as Storing from "./storing.ts"
  * Stores the assets and folders of all Workspaces.
  *
  * Each change is one transaction. Therefore a change is atomic, and concurrent changes run one after the other. The row
- * of a deleted asset stays, because the work that stored the asset may be repeated after a crash, and must find the row
+ * of a deleted asset stays, because the Step that stored the asset may run again after a crash, and must find the row
  * then. The bytes of an asset belong to the upload of its Assembly and stay with the upload.
  */
 export class DamStore extends Context.Service<

@@ -106,8 +106,8 @@ const second = [
 ]
 
 const third = [
-  // The id of the work that made the version. The unique index prevents a second version if the work is repeated after
-  // a crash.
+  // An id made of the Assembly, the Step and the index of the file that the Step stored as this version. The unique
+  // index prevents a second version if the Step runs again after a crash.
   "ALTER TABLE versions ADD COLUMN made_by TEXT",
   "CREATE UNIQUE INDEX versions_by_maker ON versions (made_by)"
 ]

@@ -124,12 +124,12 @@ const writeGathered = <E>(
     yield* check
   })
 
-/** Makes a function that appends bytes to files. The more writers there are, the smaller is the buffer of a new one. */
+/** Makes a function that appends bytes to files. A new writer gets a smaller buffer if many writers are running. */
 export const make = Effect.sync(() => {
   let writers = 0
   /**
-   * Appends bytes as they arrive, at most `room` bytes. When the effect ends, even by an interruption or by a failure of
-   * `bytes`, the operating system has all received bytes.
+   * Appends bytes as they arrive, at most `room` bytes. When the effect ends, even by an interruption or by a failure
+   * of `bytes`, the operating system has all received bytes.
    */
   return <E>(
     path: string,

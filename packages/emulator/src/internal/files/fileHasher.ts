@@ -32,8 +32,8 @@ export class FileHasher extends Context.Service<
 >()("@assembly-effect/emulator/FileHasher") {}
 
 /**
- * The maximum size in bytes of a file that `digest` hashes without the worker thread. The thread needs 25 MiB of memory,
- * which is too much for small files.
+ * The maximum size in bytes of a file that `digest` hashes without the worker thread. The thread needs 25 MiB of
+ * memory, which is too much for small files.
  */
 export const large = 16 * 1024 * 1024
 
@@ -41,8 +41,8 @@ export const large = 16 * 1024 * 1024
 const piece = 256 * 1024
 
 /**
- * The number of small files that are hashed at the same time. A higher number would need more memory without being
- * faster, because hashing uses one core.
+ * The maximum number of small files that are hashed at the same time. A higher number would need more memory without
+ * being faster, because hashing uses one core.
  */
 const maxReaders = 2
 
@@ -116,7 +116,7 @@ const make = Effect.fnUntraced(function* (end: Effect.Effect<void>) {
   const thread = yield* Effect.cached(Effect.provideContext(makeThread(end), context))
   const followed = new Set<string>()
 
-  /** Hashes a file in this thread. All reads use one buffer, which makes less work for the garbage collector. */
+  /** Hashes a file in this thread. All reads of the file use one buffer, which means less garbage collection. */
   const digestHere = Effect.fnUntraced(
     function* (path: string, algorithms: ReadonlyArray<string>) {
       const file = yield* Effect.mapError(fs.open(path, { flag: "r" }), StorageFailure.fromSystem(path))

@@ -47,8 +47,8 @@ const hangUp = (request: Request): Effect.Effect<void> =>
   })
 
 /**
- * The bytes of a response, and their number. The result is undefined if the response has no body, or a body of another
- * type.
+ * The bytes of a response, and their number. The result is undefined if the response has no body, or a body that is
+ * neither bytes nor a stream.
  */
 const bytesOf = ({ body }: Response) => {
   switch (body._tag) {

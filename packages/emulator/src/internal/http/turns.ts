@@ -5,9 +5,9 @@ import * as Layer from "effect/Layer"
 import * as Semaphore from "effect/Semaphore"
 
 /**
- * Runs synchronous work that takes milliseconds, one piece in each round of the event loop. Other clients get their
- * responses between two pieces. All routes share one instance, because otherwise every route could run a piece in the
- * same round.
+ * Spreads synchronous work that takes milliseconds over several rounds of the event loop. Other clients get their
+ * responses between two rounds. All routes share one instance, because otherwise every route could run a piece of work
+ * in the same round.
  */
 export class Turns extends Context.Service<
   Turns,

@@ -143,7 +143,7 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
   const statuses = yield* AssemblyStatus.AssemblyStatus
   const limits = yield* Limits.Limits
   const running = yield* FiberSet.make()
-  // Wakes the dispatcher, because an attempt was scheduled or has ended.
+  // Wakes `dispatch` after an attempt was scheduled or has ended.
   const wakes = yield* Queue.sliding<void>(1)
   let underWay = 0
 
