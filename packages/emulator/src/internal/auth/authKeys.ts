@@ -37,8 +37,8 @@ interface Given {
 }
 
 /**
- * Stores the Auth Keys of all Workspaces for authentication. Every request reads its Auth Key from the database, so
- * that a change takes effect at once.
+ * Stores the Auth Keys of all Workspaces for authentication. Every request with credentials reads its Auth Key from the
+ * database, so that a change takes effect at once.
  */
 export class AuthKeys extends Context.Service<
   AuthKeys,

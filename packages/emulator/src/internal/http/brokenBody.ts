@@ -20,8 +20,8 @@ const cut = <E>(stream: Stream.Stream<Uint8Array, E>, afterBytes: number, error:
   Stream.concat(first(stream, afterBytes), Stream.fail(error))
 
 /**
- * Returns a request whose connection breaks after `bytes` bytes of the body. Reading the whole body fails. A stream of
- * the body contains the first `bytes` bytes, and then fails.
+ * Returns a request whose connection breaks after `bytes` bytes of the body. Its `stream` contains the first `bytes`
+ * bytes, and then fails. Any other way to read the body fails at once.
  */
 export const after = (
   request: HttpServerRequest.HttpServerRequest,

@@ -78,10 +78,10 @@ const isForeign = ({ host, origin, "sec-fetch-site": site }: Headers.Headers, ba
 }
 
 /**
- * Lets pages of other origins use only the open routes. On all other routes, preflights are refused, and requests of
- * pages of other origins that change data are refused. A page of another origin cannot read any response of these other
- * routes. Every response of an open route to a page has the CORS headers, so that the page can read the response, even
- * an error.
+ * Lets pages of other origins use only the routes of {@link open}. On all other routes, preflights are refused, and
+ * requests of pages of other origins that change data are refused. A page of another origin cannot read any response of
+ * these other routes. Every response of an open route to a page has the CORS headers, so that the page can read the
+ * response, even an error.
  */
 export const layer = HttpRouter.middleware(
   Effect.map(Origin.Origin, ({ baseUrl }) =>

@@ -37,7 +37,7 @@ export const explain = (issues: ReadonlyArray<ApiError.Issue>): string => {
 export const invalidForm = (issues: ReadonlyArray<ApiError.Issue>): Refusal =>
   new Refusal({ code: "INVALID_FORM_DATA", status: 400, message: explain(issues) })
 
-/** A refusal that no operation defines. The specification does not define the error code. */
+/** A refusal whose error code belongs to no operation. The specification does not define the error code. */
 export const server = (status: number, message: string): Refusal =>
   new Refusal({ code: `SERVER_${status}`, status, message })
 
