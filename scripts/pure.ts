@@ -46,11 +46,13 @@ const partsOf = (node: Node): ReadonlyArray<Node> =>
 const isCall = ({ type }: Node): boolean => type === "CallExpression" || type === "NewExpression"
 
 /**
- * Whether a node may run a getter. A bundler keeps such a node even if it is an argument of a pure call, because a
- * getter may have side effects.
+ * Whether a node may run a getter or a `toString`. A bundler keeps such a node even if it is an argument of a pure call,
+ * because these functions may have side effects.
  */
-const mayRunGetter = (node: Node, namespaces: ReadonlySet<string>): boolean => {
+const mayRunCode = (node: Node, namespaces: ReadonlySet<string>): boolean => {
   if (node.type === "SpreadElement") return true
+  if (node.type === "TemplateLiteral")
+    return (node as Node & { expressions: ReadonlyArray<Node> }).expressions.length > 0
   if (node.type !== "MemberExpression") return false
   const { object } = node as Node & { readonly object: Node & { readonly name?: string } }
   return !namespaces.has(object.name ?? "")
@@ -63,8 +65,7 @@ const insertionsFor = (code: string, value: Node, namespaces: ReadonlySet<string
     parts.filter(isCall).flatMap((call) => partsOf((call as Node & { readonly callee: Node }).callee))
   )
   const isMarked = ({ start }: Node) => /[@#]__PURE__ \*\/ ?$/.test(code.slice(Math.max(0, start - 24), start))
-  if (isMarked(value)) return []
-  if (parts.some((part) => !callees.has(part) && mayRunGetter(part, namespaces))) {
+  if (parts.some((part) => !callees.has(part) && mayRunCode(part, namespaces))) {
     return [
       { at: value.start, text: `${mark}(() => (` },
       { at: value.end, text: "))()" }

@@ -1,32 +1,37 @@
 import * as esbuild from "esbuild"
-import { readFile } from "node:fs/promises"
+import { cp, rm } from "node:fs/promises"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { gzipSync } from "node:zlib"
-import { annotate } from "../pure.ts"
+import { publish } from "./published.ts"
 
-/** Our modules as they are published: `pnpm build` has marked their top-level calls as pure. */
-const asPublished: esbuild.Plugin = {
-  name: "as-published",
-  setup: (build) => {
-    build.onLoad({ filter: /\/packages\/[a-z]+\/src\/.*\.ts$/ }, async ({ path }) => ({
-      contents: annotate(path, await readFile(path, "utf8")),
-      loader: "ts"
-    }))
-  }
-}
-
-/** The size of one of `programs/` as it is sent to an edge runtime or a page: bundled, minified and gzipped, in kB. */
-export const bundleSize = async (program: string): Promise<number> => {
+const sizeOf = async (path: string): Promise<number> => {
   const { outputFiles } = await esbuild.build({
-    entryPoints: [fileURLToPath(new URL(`programs/${program}.ts`, import.meta.url))],
+    entryPoints: [path],
     bundle: true,
     minify: true,
     write: false,
     format: "esm",
     platform: "neutral",
     mainFields: ["module", "main"],
-    target: "es2024",
-    plugins: [asPublished]
+    target: "es2024"
   })
   return gzipSync(outputFiles[0]!.contents, { level: 9 }).length / 1000
+}
+
+/**
+ * The sizes of some of `programs/` as they are sent to an edge runtime or a page: bundled with the published packages,
+ * minified and gzipped, in kB. The sizes have the order of the programs.
+ */
+export const bundleSizes = async <const Programs extends ReadonlyArray<string>>(
+  programs: Programs
+): Promise<{ readonly [Index in keyof Programs]: number }> => {
+  const folder = await publish()
+  try {
+    await cp(fileURLToPath(new URL("programs", import.meta.url)), join(folder, "programs"), { recursive: true })
+    const sizes = await Promise.all(programs.map((program) => sizeOf(join(folder, "programs", `${program}.ts`))))
+    return sizes as { readonly [Index in keyof Programs]: number }
+  } finally {
+    await rm(folder, { recursive: true })
+  }
 }

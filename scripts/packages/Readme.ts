@@ -3,8 +3,8 @@
  */
 
 export interface Readme {
-  /** The names of the packages in the first `npm install`. */
-  readonly installs: ReadonlyArray<string>
+  /** The packages in the first `npm install`: the name of each, and the version if the command names one. */
+  readonly installs: ReadonlyMap<string, string | undefined>
   readonly program: string | undefined
   readonly prints: string | undefined
   /** The arguments of each line that runs `assembly`. */
@@ -21,10 +21,16 @@ const linesOf = (text: string, start: string): ReadonlyArray<string> =>
     .map((line) => line.slice(start.length))
 
 export const read = (text: string): Readme => ({
-  installs: linesOf(text, "npm install ")
-    .slice(0, 1)
-    .flatMap((line) => line.split(" "))
-    .filter((word) => !word.startsWith("-")),
+  installs: new Map(
+    linesOf(text, "npm install ")
+      .slice(0, 1)
+      .flatMap((line) => line.split(" "))
+      .filter((word) => !word.startsWith("-"))
+      .map((word) => {
+        const at = word.indexOf("@", 1)
+        return at === -1 ? [word, undefined] : [word.slice(0, at), word.slice(at + 1)]
+      })
+  ),
   program: blocksOf(text, "ts")[0],
   prints: blocksOf(text, "text")[0],
   commands: linesOf(text, "assembly ").map((line) => line.split(" "))

@@ -75,13 +75,12 @@ export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("Invali
 const cause = { cause: Schema.optionalKey(Cause.of<AuthError.AuthError>()) }
 
 /**
- * The service refused the authentication: an unknown key, a wrong or used signature, a missing scope or an expired
- * token.
+ * The service refused the authentication, for example because of an unknown key, a wrong or used signature, a missing
+ * scope or an expired token.
  *
  * `clockSkew` is how far the service's clock is ahead of the local clock (negative: behind), in milliseconds.
- * `clockSkew` is set if the code is AUTH_EXPIRED and the response contains the service's time. The operation failed
- * with this error because an attempt with a corrected clock has failed too, or because the skew exceeds the
- * `maxClockSkew` of the client.
+ * `clockSkew` is set if the code is AUTH_EXPIRED and the response contains the service's time. A set `clockSkew` means
+ * that an attempt with a corrected clock has failed too, or that the skew exceeds the `maxClockSkew` of the client.
  *
  * @since 0.1.0
  * @category errors
@@ -127,7 +126,8 @@ export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited"
 }
 
 /**
- * The service responded with an error code for which the operation has no other error.
+ * The service responded with an error for which the operation has no other error class. `code` is empty if the response
+ * has no error code.
  *
  * @since 0.1.0
  * @category errors
@@ -139,8 +139,9 @@ export class ServiceFailure extends Schema.TaggedError<ServiceFailure>()("Servic
 }
 
 /**
- * A response that is neither a success nor an error of the service. `excerpt` is the beginning of the body: at most 200
- * characters, redacted and printable.
+ * A response that is neither a success nor an error of the service. `excerpt` is the beginning of the body, redacted
+ * and printable: at most 200 characters, followed by `…` if the body is longer. `excerpt` is empty, for example, if the
+ * response may contain secrets or if the body was not read.
  *
  * @since 0.1.0
  * @category errors
@@ -161,7 +162,8 @@ export class UnexpectedResponse extends Schema.TaggedError<UnexpectedResponse>()
 /**
  * The request or its response was lost, or the request was stopped before it was sent.
  *
- * - `code`: the error code of the cause if it has one, such as `ECONNREFUSED`, `ENOTFOUND` or `CERT_HAS_EXPIRED`.
+ * - `code`: the error code that the HTTP client reports, if any, such as `ECONNREFUSED`, `ENOTFOUND` or
+ *   `CERT_HAS_EXPIRED`, or a code of this library, such as `REQUEST_REPEATED`.
  * - `sent`: is `no` if no byte of the request was sent, so that the request may be sent again. `sent` is `maybe` if the
  *   service may have received the request.
  * - `permanent`: whether the same request would fail again in the same way, for example because of an untrusted
@@ -186,7 +188,8 @@ export class TransportFailure extends Schema.TaggedError<TransportFailure>()("Tr
 }
 
 /**
- * No complete response arrived within the time limit of the request or of the operation.
+ * No complete response arrived within the time limit of the request or of the operation, or the Assembly did not end
+ * within the `timeout` of `Assemblies.awaitCompletion`. For a download, no byte arrived within `stallTimeout`.
  *
  * @since 0.1.0
  * @category errors
@@ -201,17 +204,16 @@ export class TimedOut extends Schema.TaggedError<TimedOut>()("TimedOut", {
   }
 }
 
-// The `@__PURE__` annotations let a bundler remove the errors that a program does not use.
-
 /**
  * 400 ASSEMBLY_STATS_INVALID_TIME: `since` is missing, invalid or more than 91 days ago.
  *
  * @since 0.1.0
  * @category errors
  */
-export class StatisticsInvalidTime
-  extends /* @__PURE__ */ Schema.TaggedError<StatisticsInvalidTime>()("StatisticsInvalidTime", Details)
-{
+export class StatisticsInvalidTime extends Schema.TaggedError<StatisticsInvalidTime>()(
+  "StatisticsInvalidTime",
+  Details
+) {
   override get message() {
     return refused(this)
   }
@@ -223,9 +225,10 @@ export class StatisticsInvalidTime
  * @since 0.1.0
  * @category errors
  */
-export class StatisticsMissingRegion
-  extends /* @__PURE__ */ Schema.TaggedError<StatisticsMissingRegion>()("StatisticsMissingRegion", Details)
-{
+export class StatisticsMissingRegion extends Schema.TaggedError<StatisticsMissingRegion>()(
+  "StatisticsMissingRegion",
+  Details
+) {
   override get message() {
     return refused(this)
   }
@@ -237,9 +240,10 @@ export class StatisticsMissingRegion
  * @since 0.1.0
  * @category errors
  */
-export class StatisticsUnavailable
-  extends /* @__PURE__ */ Schema.TaggedError<StatisticsUnavailable>()("StatisticsUnavailable", Details)
-{
+export class StatisticsUnavailable extends Schema.TaggedError<StatisticsUnavailable>()(
+  "StatisticsUnavailable",
+  Details
+) {
   override get message() {
     return refused(this)
   }
@@ -251,9 +255,7 @@ export class StatisticsUnavailable
  * @since 0.1.0
  * @category errors
  */
-export class AssemblyListFailed
-  extends /* @__PURE__ */ Schema.TaggedError<AssemblyListFailed>()("AssemblyListFailed", Details)
-{
+export class AssemblyListFailed extends Schema.TaggedError<AssemblyListFailed>()("AssemblyListFailed", Details) {
   override get message() {
     return refused(this)
   }
@@ -265,9 +267,7 @@ export class AssemblyListFailed
  * @since 0.1.0
  * @category errors
  */
-export class DamInvalidRequest
-  extends /* @__PURE__ */ Schema.TaggedError<DamInvalidRequest>()("DamInvalidRequest", Details)
-{
+export class DamInvalidRequest extends Schema.TaggedError<DamInvalidRequest>()("DamInvalidRequest", Details) {
   override get message() {
     return refused(this)
   }
@@ -279,9 +279,7 @@ export class DamInvalidRequest
  * @since 0.1.0
  * @category errors
  */
-export class DamResourceNotFound
-  extends /* @__PURE__ */ Schema.TaggedError<DamResourceNotFound>()("DamResourceNotFound", Details)
-{
+export class DamResourceNotFound extends Schema.TaggedError<DamResourceNotFound>()("DamResourceNotFound", Details) {
   override get message() {
     return refused(this)
   }
@@ -293,9 +291,7 @@ export class DamResourceNotFound
  * @since 0.1.0
  * @category errors
  */
-export class DamMutationConflict
-  extends /* @__PURE__ */ Schema.TaggedError<DamMutationConflict>()("DamMutationConflict", Details)
-{
+export class DamMutationConflict extends Schema.TaggedError<DamMutationConflict>()("DamMutationConflict", Details) {
   override get message() {
     return refused(this)
   }
@@ -307,9 +303,7 @@ export class DamMutationConflict
  * @since 0.1.0
  * @category errors
  */
-export class DamMutationFailed
-  extends /* @__PURE__ */ Schema.TaggedError<DamMutationFailed>()("DamMutationFailed", Details)
-{
+export class DamMutationFailed extends Schema.TaggedError<DamMutationFailed>()("DamMutationFailed", Details) {
   override get message() {
     return refused(this)
   }
@@ -325,7 +319,7 @@ export type Common = InvalidRequest | RateLimited | ServiceFailure | UnexpectedR
 
 /**
  * The fields of an error about an Assembly that ended without completing. `explanation` is the `message` in the Status
- * of the Assembly.
+ * of the Assembly, or the code if there is no message.
  */
 const ending = {
   assemblyId: Schema.String,
@@ -354,7 +348,7 @@ const ended = ({ assemblyId, code, explanation }: Ending, how: string): string =
  * @since 0.1.0
  * @category errors
  */
-export class AssemblyFailed extends /* @__PURE__ */ Schema.TaggedError<AssemblyFailed>()("AssemblyFailed", ending) {
+export class AssemblyFailed extends Schema.TaggedError<AssemblyFailed>()("AssemblyFailed", ending) {
   override get message() {
     return ended(this, "failed")
   }
@@ -366,9 +360,7 @@ export class AssemblyFailed extends /* @__PURE__ */ Schema.TaggedError<AssemblyF
  * @since 0.1.0
  * @category errors
  */
-export class AssemblyCanceled
-  extends /* @__PURE__ */ Schema.TaggedError<AssemblyCanceled>()("AssemblyCanceled", ending)
-{
+export class AssemblyCanceled extends Schema.TaggedError<AssemblyCanceled>()("AssemblyCanceled", ending) {
   override get message() {
     return ended(this, "was canceled")
   }
@@ -380,7 +372,7 @@ export class AssemblyCanceled
  * @since 0.1.0
  * @category errors
  */
-export class AssemblyAborted extends /* @__PURE__ */ Schema.TaggedError<AssemblyAborted>()("AssemblyAborted", ending) {
+export class AssemblyAborted extends Schema.TaggedError<AssemblyAborted>()("AssemblyAborted", ending) {
   override get message() {
     return ended(this, "was aborted")
   }

@@ -1,6 +1,6 @@
 /**
- * Operations of Assemblies: create, replace, get, watch, cancel, replay, list and statistics (spec.md, "Endpoints" 1
- * and 2).
+ * Operations of Assemblies: statistics and list (spec.md, "Endpoints" 1 and 2), and create, replace, get, watch, cancel
+ * and replay. The specification only names the last six.
  *
  * Each operation is a separate module, so that a bundle contains only the operations that a program calls.
  */
@@ -39,8 +39,9 @@ export interface ReplaceOptions extends Assembly.CreateParams, Assembly.CreateFo
 /**
  * The options of `awaitCompletion` and `watch`, which read the Status of an Assembly repeatedly.
  *
- * - `interval`: the first pause between two readings, 1 second by default. The pauses grow up to `maxInterval`.
- * - `maxInterval`: the longest pause between two readings, 10 seconds by default.
+ * - `interval`: the first pause between two readings, 1 second by default. Each further pause is 1.5 times as long, up
+ *   to `maxInterval`. Up to a tenth of each pause is added at random.
+ * - `maxInterval`: the longest pause before the random part is added, 10 seconds by default.
  * - `maxWait`: the maximum pause that a rate limit may request, 1 minute by default. If a rate limit requests a longer
  *   pause, the error is `RateLimited`.
  *

@@ -39,7 +39,7 @@ import * as Transport from "./unstable/Transport.ts"
  * - `origins`: the origins that the URLs of uploads, Statuses and update streams may have.
  * - `run`: runs one operation.
  * - `open`: sends a GET request without credentials to a URL from a Status, such as the URL of the update stream. The
- *   response headers must arrive within `requestTimeout`.
+ *   response headers must arrive within `requestTimeout`, and within `deadline` if it is shorter.
  *
  * @since 0.1.0
  * @category services
@@ -125,9 +125,10 @@ export const withAttributes = (attributes: Readonly<Record<string, unknown>>): P
  * - `deadline`: the time limit of all attempts of one operation and the pauses between them, 5 minutes by default.
  * - `maxClockSkew`: the maximum clock skew that is corrected in signatures, 1 hour by default. If the skew is larger,
  *   the operation fails with `AuthenticationFailed`, which contains the skew.
- * - `maxResponseBytes`: the maximum size of one response, 32 MiB by default.
+ * - `maxResponseBytes`: the maximum size of the body of one response, 32 MiB by default.
  *
- * Each duration must be positive and finite. If a duration breaks this rule, the Layer fails with `InvalidRequest`.
+ * Each duration must be positive and finite, and `maxResponseBytes` must be an integer of at least 1. If an option
+ * breaks one of these rules, the Layer fails with `InvalidRequest`.
  *
  * @since 0.1.0
  * @category models
@@ -181,8 +182,9 @@ const checkOrigins = (baseUrl: string, additional: ReadonlyArray<string> = []) =
   )
 
 /**
- * Makes a client from the `HttpClient`, the `Authenticator` and the `RetryPolicy` in the context. Fails with
- * `InvalidRequest` if the base URL is not safe for credentials, or if an option is invalid.
+ * Makes a client from the `HttpClient`, the `Authenticator`, the `RetryPolicy` and the rate limiter (`Guard`) in the
+ * context. The `RetryPolicy` and the rate limiter are optional. Fails with `InvalidRequest` if the base URL is not safe
+ * for credentials, or if an option is invalid.
  *
  * @since 0.1.0
  * @category constructors
@@ -293,7 +295,7 @@ export const layer = (
 
 /**
  * A client with signed requests for the service in the configuration: `ASSEMBLY_BASE_URL`, `ASSEMBLY_AUTH_KEY` and
- * `ASSEMBLY_AUTH_SECRET`. The `ConfigError` names each variable that is missing or empty.
+ * `ASSEMBLY_AUTH_SECRET`. The `ConfigError` names each variable that is missing, empty or invalid.
  *
  * The options are the options of {@link layer} without `baseUrl`, and one further option. `authenticator` is a Layer
  * that replaces the signed requests with another authentication. The `authenticator` Layer may use the Credentials from
@@ -366,7 +368,7 @@ export const handler = <Op extends Operation.Any>(
 ): Handler => ({ operation, handle: handle as Handler["handle"] })
 
 /**
- * A client for tests that responds from a table of operations, without HTTP.
+ * A client for tests that responds to each operation with its handler, without HTTP.
  *
  * **Details**
  *

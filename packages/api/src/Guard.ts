@@ -3,7 +3,7 @@
  *
  * Both Layers use Effect's own modules, keep separate counters for each origin, and work for `api`, `auth` and `tus`.
  * The Layers add no error type: a request that the limiter does not admit in time fails with `RateLimited`, and a
- * request that the breaker refuses fails with a `TransportFailure` that names the breaker.
+ * request that the breaker refuses fails with a `TransportFailure` whose `problem` names the circuit breaker.
  *
  * The index does not export this module: `import * as Guard from "@assembly-effect/api/Guard"`.
  */
@@ -26,7 +26,7 @@ const origin = ({ url }: HttpClientRequest.HttpClientRequest): string => new URL
 const guard = <E>(
   client: HttpClient.HttpClient,
   guarded: HttpClient.HttpClient.With<HttpClientError.HttpClientError | E>,
-  description: string
+  describe: (error: E) => string
 ): HttpClient.HttpClient =>
   HttpClient.makeWith(
     Effect.flatMap((request: HttpClientRequest.HttpClientRequest) =>
@@ -34,7 +34,7 @@ const guard = <E>(
         error instanceof HttpClientError.HttpClientError
           ? error
           : new HttpClientError.HttpClientError({
-              reason: new HttpClientError.TransportError({ request, description })
+              reason: new HttpClientError.TransportError({ request, description: describe(error) })
             })
       )
     ),
@@ -42,9 +42,11 @@ const guard = <E>(
   )
 
 /**
- * Permits at most `limit` requests to one origin in each `window`. `algorithm` is a fixed window by default, or a token
- * bucket. `maxPause` is the longest pause after a rate limit of the service: 1 hour by default, which is also the
- * maximum value.
+ * The limit of requests to each origin.
+ *
+ * With the default `algorithm`, a fixed window, at most `limit` requests are sent in each `window`. With a token
+ * bucket, up to `limit` requests are sent at once, and then one request in each `window / limit`. `maxPause` is the
+ * longest pause after a rate limit of the service: 1 hour by default, which is also the maximum value.
  *
  * @since 0.1.0
  * @category models
@@ -92,17 +94,19 @@ export const layerRateLimiterNoDeps = (
   )
 
 /**
- * Delays requests, so that each origin receives at most `limit` requests in each `window`. After a 429 that requests a
- * pause with `Retry-After` or with `retryIn` in its body, all requests to that origin wait.
+ * Delays requests, so that each origin receives no more requests than the {@link RateLimit} permits. After a rate limit
+ * of the service that requests a pause with `Retry-After` or with `retryIn` in its body, all requests to that origin
+ * wait.
  *
  * **Details**
  *
- * A request waits before it is signed and before its `requestTimeout` or `stallTimeout` starts. Requests to one origin
- * get their permits in the order of their arrival. If the `deadline` of a request is earlier than its turn, the request
- * fails at once with `RateLimited`, which contains the time until its turn. Only a request that is sent uses a permit.
+ * A request waits before its `requestTimeout` or `stallTimeout` starts. After the wait, an operation makes a new
+ * signature or gets its token again. Requests to one origin get their permits in the order of their arrival. If the
+ * `deadline` of an operation is earlier than the turn of its request, the operation fails at once with `RateLimited`,
+ * which contains the time until this turn. A request that fails or is interrupted while it waits uses no permit.
  *
  * Each Layer counts its own requests. A Layer limits the requests of the code to which it is provided: a client, its
- * `Tokens`, uploads, or the whole program.
+ * `Tokens`, uploads, or the whole program. The downloads of `Results` are not limited.
  *
  * @example
  * AssemblyClient.layer({ baseUrl }).pipe(
@@ -140,13 +144,17 @@ export const layerCircuitBreakerNoDeps: Layer.Layer<
     const client = yield* HttpClient.HttpClient
     const breaker = yield* CircuitBreaker.CircuitBreaker
     const guarded = HttpClient.withCircuitBreaker(client, { breaker, key: origin })
-    return guard(client, guarded, "the circuit breaker is open after repeated failures")
+    return guard(client, guarded, ({ reason }) =>
+      reason._tag === "CircuitBreakerStoreError"
+        ? "the store of the circuit breaker failed"
+        : "the circuit breaker is open after repeated failures"
+    )
   })
 )
 
 /**
  * Sends nothing to an origin for `openFor` (30 seconds by default) after `failures` consecutive failures (5 by
- * default). Failures are lost connections and responses with a server error.
+ * default). Failures are errors of the connection, and responses with the status 408, 500, 502, 503 or 504.
  *
  * @since 0.1.0
  * @category layers

@@ -1,5 +1,5 @@
 /**
- * The description of one operation of the service: one value that the client, the emulator and the docs use.
+ * The description of one operation of the service: one value that the client and the emulator use.
  */
 import type * as DateTime from "effect/DateTime"
 import type * as Schema from "effect/Schema"
@@ -36,16 +36,16 @@ export type NamedError = new (details: ApiError.Details) => { readonly _tag: str
  * - `nonceIn`: the object that contains the nonce: the params themselves, or their `auth`.
  * - `fields`: the form fields besides the params.
  * - `answers`: the kind of response. With `result`, a body with an error code is an error under any HTTP status. With
- *   `assemblyStatus`, the Status of a failed Assembly is a success too. That Status must belong to the `assemblyId` in
+ *   `assemblyStatus`, the Status of a failed Assembly is a success too. Every Status must belong to the `assemblyId` in
  *   the path, else the error is `UnexpectedResponse`. A replay has `result`, because its response names a new Assembly.
- * - `errors`: the named error for each error code of the service.
- * - `retry`: whether a failed request may be repeated. With `safe`, the request is repeated even if it is unknown what
- *   the service did, because a repetition does no harm. A list of error codes is for an operation that changes
- *   something. The request is then repeated only if the service did nothing (a rate limit, or a request that was not
- *   sent), or after one of these codes. The service permits a retry after these codes. With `never`, the request is not
- *   repeated, even after a rate limit.
+ * - `errors`: the named errors of the operation, by the error codes of the service.
+ * - `retry`: whether the retry policy may repeat a failed request. With `safe`, the request may be repeated even if it
+ *   is unknown what the service did, because a repetition does no harm. A list of error codes is for an operation that
+ *   changes something. The request is then repeated only if the service did nothing (a rate limit, or a request that
+ *   was not sent), or after one of these codes, after which the service permits a retry. With `never`, the policy never
+ *   repeats the request, even after a rate limit.
  * - `check`: checks the rules that a schema cannot check, because they need the current time or several params.
- * - `confidential`: present if the response contains secrets. This function returns the texts in the encoded params
+ * - `confidential`: present if the response may contain secrets. This function returns the texts in the encoded params
  *   that are secrets, and no error repeats these texts. If a response is neither a success nor an error object, the
  *   error about this response contains no excerpt of the body.
  *

@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 
 /**
- * Changes how an Effect or a Stream runs, but not its result type.
+ * Changes how an Effect or a Stream runs, but not its type.
  *
  * @since 0.1.0
  * @category models

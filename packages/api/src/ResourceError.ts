@@ -1,5 +1,5 @@
 /**
- * The named errors of the operations beyond the specification. `ApiError` also exports these errors.
+ * The named errors that only operations beyond the specification have. `ApiError` also exports these errors.
  */
 import * as Schema from "effect/Schema"
 import { Details, refused } from "./unstable/ErrorDetails.ts"
@@ -12,9 +12,7 @@ import { Details, refused } from "./unstable/ErrorDetails.ts"
  * @since 0.1.0
  * @category errors
  */
-export class AuthKeyNotCreated
-  extends /* @__PURE__ */ Schema.TaggedError<AuthKeyNotCreated>()("AuthKeyNotCreated", Details)
-{
+export class AuthKeyNotCreated extends Schema.TaggedError<AuthKeyNotCreated>()("AuthKeyNotCreated", Details) {
   override get message() {
     return refused(this)
   }
@@ -28,9 +26,7 @@ export class AuthKeyNotCreated
  * @since 0.1.0
  * @category errors
  */
-export class AuthKeyNotUpdated
-  extends /* @__PURE__ */ Schema.TaggedError<AuthKeyNotUpdated>()("AuthKeyNotUpdated", Details)
-{
+export class AuthKeyNotUpdated extends Schema.TaggedError<AuthKeyNotUpdated>()("AuthKeyNotUpdated", Details) {
   override get message() {
     return refused(this)
   }
@@ -44,9 +40,7 @@ export class AuthKeyNotUpdated
  * @since 0.1.0
  * @category errors
  */
-export class AuthKeyNotDeleted
-  extends /* @__PURE__ */ Schema.TaggedError<AuthKeyNotDeleted>()("AuthKeyNotDeleted", Details)
-{
+export class AuthKeyNotDeleted extends Schema.TaggedError<AuthKeyNotDeleted>()("AuthKeyNotDeleted", Details) {
   override get message() {
     return refused(this)
   }
@@ -60,9 +54,10 @@ export class AuthKeyNotDeleted
  * @since 0.1.0
  * @category errors
  */
-export class AuthSecretNotRetrieved
-  extends /* @__PURE__ */ Schema.TaggedError<AuthSecretNotRetrieved>()("AuthSecretNotRetrieved", Details)
-{
+export class AuthSecretNotRetrieved extends Schema.TaggedError<AuthSecretNotRetrieved>()(
+  "AuthSecretNotRetrieved",
+  Details
+) {
   override get message() {
     return refused(this)
   }
@@ -76,9 +71,7 @@ export class AuthSecretNotRetrieved
  * @since 0.1.0
  * @category errors
  */
-export class TemplateListFailed
-  extends /* @__PURE__ */ Schema.TaggedError<TemplateListFailed>()("TemplateListFailed", Details)
-{
+export class TemplateListFailed extends Schema.TaggedError<TemplateListFailed>()("TemplateListFailed", Details) {
   override get message() {
     return refused(this)
   }
@@ -92,9 +85,7 @@ export class TemplateListFailed
  * @since 0.1.0
  * @category errors
  */
-export class TemplateNotFound
-  extends /* @__PURE__ */ Schema.TaggedError<TemplateNotFound>()("TemplateNotFound", Details)
-{
+export class TemplateNotFound extends Schema.TaggedError<TemplateNotFound>()("TemplateNotFound", Details) {
   override get message() {
     return refused(this)
   }
@@ -108,7 +99,7 @@ export class TemplateNotFound
  * @since 0.1.0
  * @category errors
  */
-export class TemplateInvalid extends /* @__PURE__ */ Schema.TaggedError<TemplateInvalid>()("TemplateInvalid", Details) {
+export class TemplateInvalid extends Schema.TaggedError<TemplateInvalid>()("TemplateInvalid", Details) {
   override get message() {
     return refused(this)
   }
@@ -122,9 +113,10 @@ export class TemplateInvalid extends /* @__PURE__ */ Schema.TaggedError<Template
  * @since 0.1.0
  * @category errors
  */
-export class TemplateCredentialsNotFound
-  extends /* @__PURE__ */ Schema.TaggedError<TemplateCredentialsNotFound>()("TemplateCredentialsNotFound", Details)
-{
+export class TemplateCredentialsNotFound extends Schema.TaggedError<TemplateCredentialsNotFound>()(
+  "TemplateCredentialsNotFound",
+  Details
+) {
   override get message() {
     return refused(this)
   }
@@ -138,9 +130,10 @@ export class TemplateCredentialsNotFound
  * @since 0.1.0
  * @category errors
  */
-export class TemplateCredentialsNotRead
-  extends /* @__PURE__ */ Schema.TaggedError<TemplateCredentialsNotRead>()("TemplateCredentialsNotRead", Details)
-{
+export class TemplateCredentialsNotRead extends Schema.TaggedError<TemplateCredentialsNotRead>()(
+  "TemplateCredentialsNotRead",
+  Details
+) {
   override get message() {
     return refused(this)
   }
@@ -154,9 +147,10 @@ export class TemplateCredentialsNotRead
  * @since 0.1.0
  * @category errors
  */
-export class TemplateCredentialsNotCreated
-  extends /* @__PURE__ */ Schema.TaggedError<TemplateCredentialsNotCreated>()("TemplateCredentialsNotCreated", Details)
-{
+export class TemplateCredentialsNotCreated extends Schema.TaggedError<TemplateCredentialsNotCreated>()(
+  "TemplateCredentialsNotCreated",
+  Details
+) {
   override get message() {
     return refused(this)
   }
@@ -170,9 +164,10 @@ export class TemplateCredentialsNotCreated
  * @since 0.1.0
  * @category errors
  */
-export class TemplateCredentialsNotUpdated
-  extends /* @__PURE__ */ Schema.TaggedError<TemplateCredentialsNotUpdated>()("TemplateCredentialsNotUpdated", Details)
-{
+export class TemplateCredentialsNotUpdated extends Schema.TaggedError<TemplateCredentialsNotUpdated>()(
+  "TemplateCredentialsNotUpdated",
+  Details
+) {
   override get message() {
     return refused(this)
   }
@@ -186,9 +181,10 @@ export class TemplateCredentialsNotUpdated
  * @since 0.1.0
  * @category errors
  */
-export class TemplateCredentialsNotDeleted
-  extends /* @__PURE__ */ Schema.TaggedError<TemplateCredentialsNotDeleted>()("TemplateCredentialsNotDeleted", Details)
-{
+export class TemplateCredentialsNotDeleted extends Schema.TaggedError<TemplateCredentialsNotDeleted>()(
+  "TemplateCredentialsNotDeleted",
+  Details
+) {
   override get message() {
     return refused(this)
   }
@@ -202,7 +198,7 @@ export class TemplateCredentialsNotDeleted
  * @since 0.1.0
  * @category errors
  */
-export class BillNotFound extends /* @__PURE__ */ Schema.TaggedError<BillNotFound>()("BillNotFound", Details) {
+export class BillNotFound extends Schema.TaggedError<BillNotFound>()("BillNotFound", Details) {
   override get message() {
     return refused(this)
   }
@@ -216,12 +212,10 @@ export class BillNotFound extends /* @__PURE__ */ Schema.TaggedError<BillNotFoun
  * @since 0.1.0
  * @category errors
  */
-export class JobSlotStatisticsInvalidAggregation
-  extends /* @__PURE__ */ Schema.TaggedError<JobSlotStatisticsInvalidAggregation>()(
-    "JobSlotStatisticsInvalidAggregation",
-    Details
-  )
-{
+export class JobSlotStatisticsInvalidAggregation extends Schema.TaggedError<JobSlotStatisticsInvalidAggregation>()(
+  "JobSlotStatisticsInvalidAggregation",
+  Details
+) {
   override get message() {
     return refused(this)
   }
@@ -235,9 +229,10 @@ export class JobSlotStatisticsInvalidAggregation
  * @since 0.1.0
  * @category errors
  */
-export class JobSlotStatisticsInvalidTime
-  extends /* @__PURE__ */ Schema.TaggedError<JobSlotStatisticsInvalidTime>()("JobSlotStatisticsInvalidTime", Details)
-{
+export class JobSlotStatisticsInvalidTime extends Schema.TaggedError<JobSlotStatisticsInvalidTime>()(
+  "JobSlotStatisticsInvalidTime",
+  Details
+) {
   override get message() {
     return refused(this)
   }
@@ -251,12 +246,10 @@ export class JobSlotStatisticsInvalidTime
  * @since 0.1.0
  * @category errors
  */
-export class JobSlotStatisticsMissingRegion
-  extends /* @__PURE__ */ Schema.TaggedError<JobSlotStatisticsMissingRegion>()(
-    "JobSlotStatisticsMissingRegion",
-    Details
-  )
-{
+export class JobSlotStatisticsMissingRegion extends Schema.TaggedError<JobSlotStatisticsMissingRegion>()(
+  "JobSlotStatisticsMissingRegion",
+  Details
+) {
   override get message() {
     return refused(this)
   }
@@ -270,9 +263,10 @@ export class JobSlotStatisticsMissingRegion
  * @since 0.1.0
  * @category errors
  */
-export class JobSlotStatisticsUnavailable
-  extends /* @__PURE__ */ Schema.TaggedError<JobSlotStatisticsUnavailable>()("JobSlotStatisticsUnavailable", Details)
-{
+export class JobSlotStatisticsUnavailable extends Schema.TaggedError<JobSlotStatisticsUnavailable>()(
+  "JobSlotStatisticsUnavailable",
+  Details
+) {
   override get message() {
     return refused(this)
   }

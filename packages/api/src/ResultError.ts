@@ -78,8 +78,9 @@ export class ResultTooLarge extends Schema.TaggedError<ResultTooLarge>()("Result
  *
  * - `Full`: the disk is full, or the quota of the user is used up.
  * - `Denied`: the program may not write to `path`.
- * - `NotFound`: the folder does not exist.
- * - `NotAFile`: at `path` there is something other than a file, such as a folder or a device.
+ * - `NotFound`: the folder does not exist, or is not a folder.
+ * - `NotAFile`: at `path` there is something other than a file, such as a folder or a device, or `path` has no name of
+ *   a file.
  * - `Other`: any other failure; `problem` describes it.
  *
  * @since 0.1.0

@@ -8,8 +8,9 @@
  *
  * **Details**
  *
- * A download sends no credential, because a result may be stored on any server. A download follows at most 5 redirects,
- * and requests only https URLs. An http URL is permitted only on loopback, and only if the service is on loopback too.
+ * A download sends no credential, because a result may be stored on any server. Each request of a download follows at
+ * most 5 redirects, and requests only https URLs. An http URL is permitted only on loopback. If the context has an
+ * `AssemblyClient`, an http URL is permitted only if one of the client's `origins` uses http.
  *
  * **Gotchas**
  *
@@ -67,8 +68,8 @@ export interface Saved {
 }
 
 /**
- * The files of each Step in a Status, in the order of the Status. The map has no entry for a Step without results. A
- * file that no Step has exported, such as a file of `:original`, has no URL; see {@link downloadable}.
+ * The files of each Step in a Status, in the order of the Status. The map contains exactly the Steps in the `results`
+ * of the Status. A file that no Step has exported, such as a file of `:original`, has no URL; see {@link downloadable}.
  *
  * @example
  * Results.of(status).get("resized")?.map(({ name, size }) => `${name}: ${size} bytes`)

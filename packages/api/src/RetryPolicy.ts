@@ -1,6 +1,5 @@
 /**
- * Policies that decide when a failed request is sent again, and after which pause. Operations and uploads use the same
- * policies.
+ * Policies that decide whether an operation or an upload continues after a failed request, and after which pause.
  */
 import * as Settings from "@assembly-effect/auth/unstable/Settings"
 import * as Context from "effect/Context"
@@ -45,8 +44,8 @@ export interface Failure {
 /**
  * Decides after each failed attempt: returns the pause before the next attempt, or `None` to give up.
  *
- * `start` begins a new count of failures: for one operation, or for an upload that has made progress. The result of
- * `start` is the function that decides. This function may remember the failures since `start`.
+ * `start` begins a new count of failures: for one operation, and for an upload or a download that has made progress.
+ * The result of `start` is the function that decides. This function may remember the failures since `start`.
  *
  * @since 0.1.0
  * @category models
@@ -64,7 +63,8 @@ const passing: ReadonlySet<number | undefined> = new Set([502, 503, 504])
  * - Never for an operation that must never be repeated (`retry` is `"never"`).
  * - Never after a `permanent` failure, such as an unknown host or an untrusted certificate.
  * - Always after `RateLimited`, and after a request that was not sent, because the service did nothing.
- * - For an operation that is safe to repeat: after a lost response and after 502, 503 and 504, whatever the body says.
+ * - For an operation that is safe to repeat: after a lost or late response, and after the statuses 502, 503 and 504,
+ *   whatever the body says.
  * - For an operation that changes something: only after the error codes for which the service permits a retry.
  * - For an upload that resumes: after any other failure, because an upload asks the policy only after failures from
  *   which it may recover.
@@ -89,8 +89,8 @@ export const isRetryable = ({ error, retry }: Pick<Failure, "error" | "retry">):
  * - `maxWait`: the maximum pause that a response may request, 1 minute by default. If a response requests a longer
  *   pause, the operation does not wait, but fails with the error of that response.
  *
- * Each duration must be positive and finite, and `retries` must be an integer of at least 0. If an option breaks this
- * rule, the Layer fails with `InvalidRequest`.
+ * Each duration must be positive and finite, and `retries` must be an integer of at least 0. If an option breaks one of
+ * these rules, {@link layer} and {@link make} fail with `InvalidRequest`.
  *
  * @since 0.1.0
  * @category models
@@ -186,7 +186,8 @@ export const standard: Policy = makeUnsafe({})
  * is the {@link Failure}.
  *
  * The result is a policy, not a combinator: use it as the value of {@link RetryPolicy}, or as the argument of
- * {@link withPolicy}. `withPolicy` also takes a `Schedule` directly; `fromSchedule` is needed only for `maxWait`.
+ * `withPolicy`. {@link withPolicy} also takes a `Schedule` directly, so `withPolicy` needs `fromSchedule` only to set
+ * `maxWait`.
  *
  * Failures that {@link isRetryable} does not permit are never retried. If the response requests a pause, the policy
  * waits at least that long. If the requested pause is longer than `maxWait` (1 minute by default), the policy gives up.
@@ -260,7 +261,7 @@ export const withPolicy = <Output>(policy: Policy | Schedule.Schedule<Output, Fa
  * @since 0.1.0
  * @category combinators
  */
-export const none: PerCall.Combinator = /* @__PURE__ */ PerCall.provide(RetryPolicy, giveUp)
+export const none: PerCall.Combinator = PerCall.provide(RetryPolicy, giveUp)
 
 /**
  * Sets the number of retries and the pauses, for a client or for one call.

@@ -1,6 +1,6 @@
 // This index does not export the following modules, because they load code that most programs do not need: `AuthKeys`,
-// `Billing`, `Guard`, `Notifications`, `Queues`, `TemplateCredentials` and `Templates`. Import each of these modules
-// from its own path, such as "@assembly-effect/api/Templates".
+// `Billing`, `Guard`, `Notifications`, `Queues`, `ResultError`, `Results`, `TemplateCredentials` and `Templates`.
+// Import each of these modules from its own path, such as "@assembly-effect/api/Templates".
 export * as ApiError from "./ApiError.ts"
 export * as Assemblies from "./Assemblies.ts"
 export * as AssemblyClient from "./AssemblyClient.ts"

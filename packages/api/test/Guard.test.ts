@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type { HttpClient } from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
+import * as CircuitBreaker from "effect/persistence/CircuitBreaker"
 import * as Result from "effect/Result"
 import * as Idle from "../../../test/time/Idle.ts"
 import * as Service from "./utils/FakeService.ts"
@@ -219,6 +220,29 @@ describe("a circuit breaker", () => {
         "TransportFailure"
       ])
       assert.strictEqual(times.length, 4)
+    })
+  )
+
+  it.effect("says that its store failed, if the store decides whether a request is sent", () =>
+    Effect.gen(function* () {
+      const failed = new CircuitBreaker.CircuitBreakerError({
+        reason: new CircuitBreaker.CircuitBreakerStoreError({ message: "no connection to Redis" })
+      })
+      const store = Layer.succeed(CircuitBreaker.CircuitBreakerStore, {
+        admit: () => Effect.fail(failed),
+        record: () => Effect.fail(failed),
+        state: () => Effect.fail(failed)
+      })
+      const breaker = CircuitBreaker.layer({
+        tripPolicy: CircuitBreaker.consecutive(5),
+        openDuration: "30 seconds",
+        onStoreError: "fail"
+      }).pipe(Layer.provide(store))
+      const { layer, times } = guarded(Guard.layerCircuitBreakerNoDeps.pipe(Layer.provide(breaker)), ok)
+      const { _tag, message } = yield* Effect.flip(Effect.provide(get, layer))
+      assert.strictEqual(_tag, "TransportFailure")
+      assert.include(message, "the store of the circuit breaker failed")
+      assert.deepStrictEqual(times, [])
     })
   )
 })

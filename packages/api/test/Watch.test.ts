@@ -138,6 +138,24 @@ describe("watch with an update stream", () => {
     })
   )
 
+  it.effect("reads at its own pace while the service does not answer the request for the stream", () =>
+    Effect.gen(function* () {
+      let readings = 0
+      const fake = Service.make((request, url) => {
+        if (url.pathname === "/updates") return Effect.never
+        readings++
+        const updates = { update_stream_url: "https://api2.example.com/updates" }
+        return Service.json(200, { ...status, ok: "ASSEMBLY_EXECUTING", ...updates })(request, url)
+      })
+      const watching = Stream.runDrain(Assemblies.watch(assemblyId, { interval: "1 second", maxInterval: "1 second" }))
+      const idle = Idle.make()
+      const fiber = yield* Effect.forkChild(idle.within(Effect.provide(watching, Service.client(fake))))
+      yield* Idle.passSeconds(idle, 20)
+      yield* Fiber.interrupt(fiber)
+      assert.isAbove(readings, 15)
+    })
+  )
+
   it.live("closes its connection when the reader stops", () =>
     Effect.gen(function* () {
       const closed = Promise.withResolvers<void>()

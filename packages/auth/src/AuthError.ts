@@ -1,15 +1,17 @@
 /**
  * The errors of authentication. Handle these errors by tag.
  *
- * `authenticate` can fail only if it needs a token, because a signature needs no request. No error contains a secret, a
- * token or text of the response. The error codes are beyond the specification, which defines no errors of `/token`.
+ * `Authenticator.authenticate` can fail only if it needs a token, because a signature needs no request. No error
+ * contains a secret, a token, or any text of the response except its error code. The error codes are beyond the
+ * specification, which defines no errors of `/token`.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
 /**
- * The Auth Key or the Auth Secret is empty or blank. `issues` names the field and the rule, never the value. The Layer
- * of the credentials fails with this error; a request never fails with it.
+ * The Auth Key or the Auth Secret is empty or blank, or the token for `Authenticator.layerBearer` is not a text of
+ * visible ASCII characters. `issues` names the field and the rule, never the value. Only the Layers `Credentials.layer`
+ * and `Authenticator.layerBearer` fail with this error; a request never does.
  *
  * @since 0.1.0
  * @category errors
@@ -37,7 +39,8 @@ export class CryptoUnavailable extends Schema.TaggedError<CryptoUnavailable>()("
 }
 
 /**
- * The response to a refused token request: its error code (empty if the response has no code) and its HTTP status.
+ * A response that refuses a token request, a token or a signature: its error code (empty if the response has no code)
+ * and its HTTP status.
  *
  * @since 0.1.0
  * @category schemas
@@ -53,8 +56,8 @@ const describe = ({ code, status }: Refusal, meaning: string): string =>
   `${meaning} (status ${status}${code === "" ? "" : `, ${code}`})`
 
 /**
- * The service does not know the Auth Key, or the Auth Secret is wrong: any 401, or the code
- * `GET_ACCOUNT_UNKNOWN_AUTH_KEY` or `TOKEN_INVALID_CREDENTIALS`. A retry does not help.
+ * The service does not know the Auth Key, or the Auth Secret is wrong: the code `GET_ACCOUNT_UNKNOWN_AUTH_KEY` or
+ * `TOKEN_INVALID_CREDENTIALS`, or a 401 without the code of another error. A retry does not help.
  *
  * @since 0.1.0
  * @category errors
@@ -66,7 +69,8 @@ export class WrongCredentials extends Schema.TaggedError<WrongCredentials>()("Wr
 }
 
 /**
- * 403 `TOKEN_INVALID_SCOPE`: the Auth Key does not have the requested scopes (spec.md, "Authentication").
+ * `TOKEN_INVALID_SCOPE` or `INSUFFICIENT_AUTH_SCOPE`: the Auth Key does not have the requested scopes (spec.md,
+ * "Authentication").
  *
  * @since 0.1.0
  * @category errors
@@ -81,7 +85,7 @@ export class ScopeNotGranted extends Schema.TaggedError<ScopeNotGranted>()("Scop
 }
 
 /**
- * 403 `TOKEN_INVALID_AUDIENCE`: the service issues no tokens for the requested audience.
+ * `TOKEN_INVALID_AUDIENCE`: the service issues no tokens for the requested audience.
  *
  * @since 0.1.0
  * @category errors
@@ -93,8 +97,8 @@ export class AudienceRefused extends Schema.TaggedError<AudienceRefused>()("Audi
 }
 
 /**
- * The service refused the token request with another error code, such as `TOKEN_INVALID_REQUEST`. A retry does not
- * help.
+ * The service refused the token request with an error that has no tag of its own, such as `TOKEN_INVALID_REQUEST`. The
+ * HTTP status is below 500. A retry does not help.
  *
  * @since 0.1.0
  * @category errors
@@ -106,9 +110,9 @@ export class TokenRefused extends Schema.TaggedError<TokenRefused>()("TokenRefus
 }
 
 /**
- * Too many token requests. `retryAfter` is the pause that the service requests. Status 0 means that the program's own
- * rate limiter refused the request, so nothing was sent. `retryAfter` is then the time until the rate limiter permits a
- * request.
+ * Too many token requests. `retryAfter` is the pause that the service requests, or zero if the service requests none.
+ * Status 0 means that the program's own rate limiter refused the request, so nothing was sent. `retryAfter` is then the
+ * time until the rate limiter permits a request.
  *
  * @since 0.1.0
  * @category errors
@@ -125,10 +129,11 @@ export class TokenRateLimited extends Schema.TaggedError<TokenRateLimited>()("To
 }
 
 /**
- * The token request got no response or a server error (5xx), or the rate limiter failed. A later retry may help.
+ * The token request got no response or a server error (5xx), or the rate limiter failed. A later retry may help, unless
+ * `permanent` is true.
  *
  * - `code`: the error code of the cause if it has one, such as `ECONNREFUSED`.
- * - `status`: the HTTP status of the server error. Undefined if there was no response.
+ * - `status`: the HTTP status of the server error; undefined if there was no server error.
  * - `permanent`: whether a retry would fail again, as with an untrusted certificate or an unknown host.
  * - `retryAfter`: the pause that the service requests, if any.
  *
@@ -163,7 +168,7 @@ export class UnexpectedTokenResponse extends Schema.TaggedError<UnexpectedTokenR
 }
 
 /**
- * All errors of `authenticate`.
+ * All errors of `Authenticator.authenticate`.
  *
  * @since 0.1.0
  * @category models

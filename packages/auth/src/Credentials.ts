@@ -75,4 +75,4 @@ const makeConfigured = () => Layer.effect(Credentials, Variables.read(variables(
  */
 export const layerConfig: Layer.Layer<Credentials, Config.ConfigError> =
   // The annotation lets a bundler remove this Layer and `Config` from programs that do not use this Layer.
-  /* @__PURE__ */ makeConfigured()
+  makeConfigured()

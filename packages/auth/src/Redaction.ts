@@ -8,18 +8,19 @@
  *
  * **Details**
  *
- * - A secret is removed if it is plain, or if any of its characters are written as `\/`, `\uNNNN`, `\xNN`, octal, `%NN`
- *   and `%uNNNN` of either case, `+` for a space, or an HTML entity. Encodings may be mixed, and nested up to five
- *   levels. No 8 consecutive characters of a secret remain, wherever the text was cut. A secret of less than 8
- *   characters is removed only as a whole. At the end of the text, even the first 4 characters of a secret are removed,
- *   because the text may have been cut there.
+ * - A secret is removed if it is plain, or if any of its characters are written as `\/`, `\uNNNN`, `\xNN`, `\NNN`
+ *   (octal), `%NN`, `%uNNNN`, an HTML entity, or `+` for a space. The case of letters is ignored. Encodings may be
+ *   mixed, and nested up to five levels. No 8 consecutive characters of a secret remain, wherever the text was cut. A
+ *   secret of less than 8 characters is removed only as a whole. At the end of the text, even the first 4 characters of
+ *   a secret are removed, because the text may have been cut there.
  * - Capabilities (texts that grant access) are recognized by a pattern, and removed even if they are not listed as
- *   secrets: the id in the URL of an upload, a Status or an update stream; the query and the user info of any URL;
- *   signatures and tokens by their names; the value of an `authorization` header; any 32 consecutive hexadecimal
- *   digits; and any 40 characters of Base64 with letters of both cases and a digit. The host and the path before an id
- *   stay, because they help to find the problem.
- * - Control characters are escaped (`@assembly-effect/schema/Printable`), and line breaks become spaces. Finally the text
- *   is cut to its maximum length.
+ *   secrets: the id in the URL of an upload, a Status or an update stream; the query, the fragment and the user info of
+ *   any URL; signatures and tokens by their names; 16 or more characters after `Bearer` or `Basic`; any 32 consecutive
+ *   hexadecimal digits, or any 8 with a letter and a decimal digit at the end of the text; and any 40 characters of
+ *   Base64 with letters of both cases and a digit. The host and the path before an id stay, because they help to find
+ *   the problem.
+ * - Control characters are escaped (`@assembly-effect/schema/Printable`), and line breaks become spaces. Finally the
+ *   text is cut to its maximum length.
  *
  * **Gotchas**
  *
@@ -44,8 +45,10 @@ import * as Written from "./internal/written.ts"
 export const mask = "<redacted>"
 
 /**
+ * The options of a redaction:
+ *
  * - `secrets`: the secrets of the request, in plain text.
- * - `max`: the maximum number of characters of the result, 1,000 by default.
+ * - `max`: the number of characters after which a text is cut, 1,000 by default. A cut text ends with `…`.
  *
  * @since 0.1.0
  * @category models
@@ -55,10 +58,7 @@ export interface Options {
   readonly max?: number | undefined
 }
 
-/**
- * The maximum number of characters of a text that are read. By default, a redacted text has at most a quarter of this
- * number.
- */
+/** The maximum number of characters that are read: of a text, or of all texts in a JSON value. */
 const maxRead = 4 * 1024
 
 /** Replaces ranges of a text with the mask. The ranges may overlap. */
@@ -66,7 +66,7 @@ const without = (text: string, ranges: ReadonlyArray<Fragments.Range>): string =
   let safe = ""
   let last = -1
   for (const { end, start } of ranges.toSorted((a, b) => a.start - b.start)) {
-    // A range that touches the previous range gets no second mask, because it is the rest of the same secret.
+    // A range that touches the previous range gets no second mask, because it is usually the rest of the same secret.
     if (start > last) safe += text.slice(Math.max(last, 0), start) + mask
     last = Math.max(last, end)
   }
@@ -106,7 +106,7 @@ export const text = (written: string, { max = 1000, secrets = [] }: Options = {}
   textWith(written, Fragments.seek(secrets), max)
 
 /**
- * The redacted beginning of a body for an error message: at most 200 characters.
+ * The redacted beginning of a body for an error message, cut after 200 characters.
  *
  * @since 0.1.0
  * @category utilities
@@ -114,7 +114,7 @@ export const text = (written: string, { max = 1000, secrets = [] }: Options = {}
 export const excerpt = (body: string, secrets: ReadonlyArray<string> = []): string => text(body, { secrets, max: 200 })
 
 /**
- * The error code of a server, redacted: at most 100 characters.
+ * The error code of a server, redacted, and cut after 100 characters.
  *
  * @since 0.1.0
  * @category utilities
@@ -129,8 +129,8 @@ const more = "…"
 
 /**
  * Redacts the texts in a JSON value, keys included, as {@link text} does. A value that is more than 8 levels deep, any
- * value after the first 256 values, and any text after the first 4096 characters become `"…"`. Each array and each
- * object keeps only its first 256 entries. These limits bound the time of the search for secrets.
+ * value after the first 256 values, and any text after the first 4096 characters of all texts become `"…"`. Each array
+ * and each object keeps only its first 256 entries. These limits bound the time of the search for secrets.
  *
  * @since 0.1.0
  * @category utilities

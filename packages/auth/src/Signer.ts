@@ -70,9 +70,9 @@ export const make = Effect.fnUntraced(function* (options: {
 })
 
 /**
- * A Signer that uses an HMAC of the platform. `hmac` is called once, with the Auth Secret, when the Layer is built. The
- * function that `hmac` returns is called once for each text, and returns the hexadecimal digest of the text's UTF-8
- * bytes. An empty secret is a defect.
+ * A Signer that uses an HMAC of the platform. `hmac` is called once, with the Auth Secret and the algorithm (`sha384`
+ * by default), when the Layer is built. The function that `hmac` returns is called once for each text, and returns the
+ * hexadecimal digest of the text's UTF-8 bytes. An empty secret is a defect.
  *
  * **When to use**
  *

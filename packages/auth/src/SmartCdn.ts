@@ -209,8 +209,8 @@ export const layer: Layer.Layer<SmartCdn, AuthError.CryptoUnavailable, Credentia
  *
  * **Details**
  *
- * The signature covers the Workspace in the host name, and everything after the host. A URL parameter that the
- * signature uses (`auth_key`, `exp`, `sig`) is refused.
+ * The signature covers the Workspace in the host name, and everything after the host except the signature itself. A URL
+ * parameter that the signature uses (`auth_key`, `exp`, `sig`) is refused.
  *
  * **Gotchas**
  *

@@ -26,9 +26,10 @@ import * as Bytes from "./unstable/Bytes.ts"
 /**
  * A bearer token.
  *
- * - `expiresAt`: the time when the service stops accepting the token; undefined if the service did not report this
- *   time.
- * - `renewAt`: the time when a new token is requested.
+ * - `expiresAt`: the time when the service stops accepting the token.
+ * - `renewAt`: the time from which `Tokens` requests a new token.
+ *
+ * Both times are undefined if the service did not report how long the token is valid.
  *
  * @since 0.1.0
  * @category models
@@ -54,7 +55,8 @@ export interface Grant {
 }
 
 /**
- * Stores the newest token of a grant. The methods cannot fail. If `load` returns no token, a new token is requested.
+ * Stores the newest token of a grant. The methods cannot fail. If `load` returns `None`, `Tokens` uses the token that
+ * it has in memory, or requests a new token.
  *
  * @since 0.1.0
  * @category models
@@ -79,11 +81,11 @@ const none: Store = {
  */
 export const TokenStore = Context.Reference<Store>("@assembly-effect/auth/TokenStore", { defaultValue: () => none })
 
-/** The time limit of one access to the underlying store. After this limit the store counts as empty. */
+/** The time limit of one access to the `KeyValueStore`. After this limit `Tokens` continues without the store. */
 const patience = Duration.seconds(5)
 
 const utf8 = new TextEncoder()
-const { nonceLength } = Aead.aes256Gcm
+const nonceLength = Aead.aes256Gcm.nonceLength
 
 const AtRest = Json.fromString(
   Schema.Struct({
@@ -95,7 +97,7 @@ const AtRest = Json.fromString(
 const decodeAtRest = Schema.decodeUnknownEffect(AtRest)
 const encodeAtRest = Schema.encodeEffect(AtRest)
 
-/** The grant as text. The ciphertext is bound to this text, so that a token cannot be moved to another grant. */
+/** The bytes of a grant. The ciphertext is bound to these bytes, so that a token cannot be moved to another grant. */
 const textOf = ({ audience, authKey, baseUrl, scopes }: Grant): Uint8Array =>
   utf8.encode(JSON.stringify([authKey, audience, baseUrl, scopes]))
 
@@ -144,7 +146,7 @@ const makeKeyValueStore = Effect.gen(function* () {
     yield* entries.remove(yield* nameOf(grant))
   })
 
-  /** If the store fails, the operation does not fail: a new token is requested instead. */
+  /** Logs a failure or a timeout of the `KeyValueStore` as a warning, and returns `fallback`. */
   const tolerate =
     <B>(method: string, fallback: B) =>
     <A, E extends { readonly _tag: string }>(attempt: Effect.Effect<A, E>) =>
@@ -165,7 +167,7 @@ const makeKeyValueStore = Effect.gen(function* () {
 })
 
 /**
- * Shares tokens between processes with the same Auth Key, through a `KeyValueStore`.
+ * Shares tokens between processes with the same Auth Key and Auth Secret, through a `KeyValueStore`.
  *
  * **Details**
  *

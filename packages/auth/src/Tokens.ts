@@ -1,6 +1,6 @@
 /**
- * Bearer tokens from an Auth Key and its secret. Each token is requested once, and used as long as it is valid
- * (spec.md, "Authentication").
+ * Bearer tokens from an Auth Key and its secret. A token is used for many requests, and is replaced shortly before its
+ * expiry (spec.md, "Authentication").
  */
 import type * as Auth from "@assembly-effect/schema/Auth"
 import type { SecureUrl } from "@assembly-effect/schema/SecureUrl"
@@ -40,7 +40,7 @@ export interface Request {
  * Provides tokens, and remembers which tokens the service has refused.
  *
  * - `get`: the current token. Concurrent calls share one request.
- * - `refused`: reports that the service did not accept this token, so that `get` does not return the token again.
+ * - `refused`: reports that the service did not accept a token, so that `get` does not return the token again.
  *
  * @since 0.1.0
  * @category services
@@ -54,14 +54,16 @@ export class Tokens extends Context.Service<
 >()("@assembly-effect/auth/Tokens") {}
 
 /**
+ * The options for tokens:
+ *
  * - `scopes`: one token with all these scopes is used for every operation. By default each scope has its own token. A
  *   scope with white space is a defect.
  * - `renewBefore`: how long before its expiry a token is replaced, 1 minute by default, but at most half of its
  *   lifetime.
  * - `requestTimeout`: the time limit of one token request with its response, 30 seconds by default.
  * - `maxWait`: the maximum pause after a renewal that failed because of a rate limit, 1 minute by default. If the rate
- *   limit requests a longer pause, the pause is `maxWait`. During the pause the current token is used as long as it is
- *   valid.
+ *   limit requests a longer pause, the pause is `maxWait`. The pause is at least 5 seconds. During the pause the
+ *   current token is used as long as it is valid.
  * - `audience`: the audience of the tokens; `api2` by default, the only audience in the specification.
  *
  * A duration that is not positive and finite is a defect when the Layer is built.
@@ -92,12 +94,12 @@ interface Memory {
 const blank: Memory = { latest: undefined, refused: [] }
 
 /**
- * The number of refused tokens that are remembered. They are remembered, because a read-only store may return a refused
- * token again and again.
+ * The maximum number of refused tokens in a {@link Memory}. Refused tokens are remembered, because a read-only store
+ * may return a refused token again and again.
  */
 const maxRefused = 8
 
-/** The pause after a failed renewal while the token is still valid. */
+/** The minimum pause after a failed renewal while the token is still valid. */
 const renewalPause = Duration.seconds(5)
 
 const isLater = (time: DateTime.Utc | undefined, now: number): boolean =>
@@ -129,13 +131,13 @@ const toLease = (token: TokenStore.Token, now: number): Lease => ({
   duration: Duration.min(timeUntil(token.renewAt, now), timeUntil(token.expiresAt, now))
 })
 
-/** The lease of a token whose renewal failed. The lease ends when the renewal is attempted again. */
+/** The lease of a token whose renewal failed. The lease ends after `pause`, or when the token expires. */
 const extended = (token: TokenStore.Token, now: number, pause: Duration.Duration): Lease => ({
   token,
   duration: Duration.min(pause, timeUntil(token.expiresAt, now))
 })
 
-/** The pause after a failed renewal. The result is `None` if a retry cannot succeed. */
+/** The pause after a renewal that failed with `TokenUnavailable` or `TokenRateLimited`; `None` for any other error. */
 const pauseAfter = (error: AuthError.AuthError, maxWait: Duration.Duration): Option.Option<Duration.Duration> => {
   switch (error._tag) {
     case "TokenUnavailable":
@@ -237,7 +239,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
 
   /**
    * Keeps the current token until the next attempt. Fails if there is no current token, if the current token has
-   * expired, or if a retry cannot succeed.
+   * expired, or if `pauseAfter` returns no pause for the error.
    */
   const fallBack = Effect.fnUntraced(function* (current: TokenStore.Token | undefined, error: AuthError.AuthError) {
     const pause = pauseAfter(error, maxWait)

@@ -35,8 +35,8 @@ export const Notification = Schema.Struct({ transloadit: Schema.String, signatur
 export type Notification = typeof Notification.Type
 
 /**
- * The signature is malformed, uses an algorithm that is not accepted, or does not match the text.
- * Perhaps the sender does not know the Auth Secret, so respond with 403 and do nothing else.
+ * The signature is malformed, uses an algorithm that is not accepted, or does not match the text. Perhaps the sender
+ * does not know the Auth Secret, so respond with 403 and do nothing else.
  *
  * @since 0.1.0
  * @category errors
@@ -108,7 +108,10 @@ const parse = (signature: string): { readonly algorithm: string; readonly digits
 const decodeStatus = SchemaParser.decodeUnknownEffect(Assembly.Status)
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** The path of the first broken rule. The text itself is not repeated, because it contains capability URLs. */
+/**
+ * An error with the path of the first broken rule. The error does not repeat the text of the notification, which
+ * contains capability URLs.
+ */
 const toMalformed = (issue: SchemaIssue.Issue): MalformedNotification => {
   const path = (format(issue).issues[0]?.path ?? []).flatMap((segment) => {
     const key = typeof segment === "object" ? segment.key : segment

@@ -29,12 +29,15 @@ const durationWith =
     typeof seconds === "number" ? format(Duration.seconds(seconds)) : Cells.unknown
 
 /**
- * The maximum width of the names of all files, in cells. If the names are wider, the cell has the first name and the
- * number of the other files.
+ * The maximum width of the names of all files in one cell of the table, in terminal cells. If the names are wider, the
+ * cell has the first name and the number of the other files.
  */
 const mostCells = 40
 
-/** The first of the names of the files, and the number of files. The service names only the first files. */
+/**
+ * The first of the names of the files, and the number of files. The service may name only the first files of an
+ * Assembly with many files.
+ */
 const namesOf = ({ files, num_input_files: count }: AssemblyList.Entry) => {
   const names = files?.split(", ") ?? []
   const number = Math.max(names.length, typeof count === "number" ? count : 0)
@@ -53,7 +56,10 @@ const filesOf = (entry: AssemblyList.Entry): string => {
   return number === 1 ? shown : `${shown} and ${Format.count(number - 1)} more`
 }
 
-/** The name of the only file, or the number of files. The number is first, so that it is visible in a narrow column. */
+/**
+ * The name of the only file, or the number of files and the first name. The number comes first, so that it is visible
+ * in a narrow column.
+ */
 const shortFilesOf = (entry: AssemblyList.Entry): string => {
   if (!entry.files) return Cells.unknown
   const { first, number } = namesOf(entry)
@@ -67,8 +73,8 @@ interface Shown {
 }
 
 /**
- * The columns. In 80 cells, every column fits in its short form, and an error has a line of its own. `Error` is only
- * shown if an Assembly has an error.
+ * The columns. In 80 cells, every column fits in its short form if each Assembly is younger than 100 days, and an error
+ * has a line of its own. The column `Error` exists only if `hasErrors` is true.
  */
 const columns = ({ hasErrors, now, stateOf }: Shown): ReadonlyArray<Table.Column<AssemblyList.Entry>> => [
   { title: "Assembly", rank: 1, value: ({ id }) => id, keep: true },
@@ -156,21 +162,25 @@ export const render = (entries: ReadonlyArray<AssemblyList.Entry>, options: Opti
     empty: "no Assemblies"
   })
 
-const common = { id: "0".repeat(32), created: "2026-01-01T00:00:00Z" }
-
 /**
  * Entries whose cells have the usual widths. The columns are wide enough for these entries, even if the first page has
  * narrower entries, because later pages may have entries of the usual widths.
  */
-const usual: ReadonlyArray<AssemblyList.Entry> = [
-  { ...common, ok: "REQUEST_ABORTED", bytes_received: 1000 * 1024 * 1024, execution_duration: 59 * 60 + 59 },
-  // The longest state in the short form.
-  { ...common, ok: "ASSEMBLY_COMPLETED" },
-  { ...common, error: "0".repeat(20) }
-]
+const usual = ({ now }: Options): ReadonlyArray<AssemblyList.Entry> => {
+  // The widest usual age has two digits. As a date, each creation time has the same width.
+  const created = DateTime.formatIso(DateTime.subtract(now ?? DateTime.makeUnsafe(0), { days: 99 }))
+  const common = { id: "0".repeat(32), created }
+  return [
+    { ...common, ok: "REQUEST_ABORTED", bytes_received: 1000 * 1024 * 1024, execution_duration: 59 * 60 + 59 },
+    // The longest state in the short form.
+    { ...common, ok: "ASSEMBLY_COMPLETED" },
+    { ...common, error: "0".repeat(20) }
+  ]
+}
 
 /**
- * Opens a table for a list whose pages arrive one after the other. The columns fit the first page and the usual values.
+ * Opens a table for a list whose pages arrive one after the other. The columns fit the first page and entries of the
+ * usual widths.
  *
  * @since 0.1.0
  * @category formatting
@@ -179,7 +189,11 @@ export const open = (
   first: ReadonlyArray<AssemblyList.Entry>,
   options: Options = {}
 ): Table.Opened<AssemblyList.Entry> =>
-  Table.open(columns({ hasErrors: true, stateOf: AssemblyState.known, now: options.now }), [...first, ...usual], {
-    ...options,
-    empty: "no Assemblies"
-  })
+  Table.open(
+    columns({ hasErrors: true, stateOf: AssemblyState.known, now: options.now }),
+    [...first, ...usual(options)],
+    {
+      ...options,
+      empty: "no Assemblies"
+    }
+  )

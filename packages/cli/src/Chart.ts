@@ -8,7 +8,7 @@ import * as Style from "./Style.ts"
 import * as TimeAxis from "./TimeAxis.ts"
 
 /**
- * The value of the bucket that starts at `at`. Negative and infinite values are left out.
+ * The value of the bucket that starts at `at`. Values that are negative or not finite are left out.
  *
  * @since 0.1.0
  * @category models
@@ -57,7 +57,7 @@ const blocks = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"] as 
 const full = blocks.length - 1
 const maxBarCells = 6
 
-/** The minimum width of a plot that has labels, in cells. */
+/** The minimum number of cells to the right of the labels: for a space, the y axis and the plot. */
 const minPlotCells = 12
 
 /** The time axis that all charts share, and the widths of the labels and of the plot in cells. */
@@ -73,7 +73,10 @@ const usable = ({ points }: Series): ReadonlyArray<Point> =>
 
 const most = (values: ReadonlyArray<number>): number => values.reduce((max, value) => Math.max(max, value), 0)
 
-/** A frame whose labels have at most `wanted` cells. A narrow plot has no labels on the y axis. */
+/**
+ * A frame whose labels have at most `wanted` cells. If labels of this width would leave fewer than `minPlotCells`
+ * cells, the y axis has no labels.
+ */
 const frameOf = (options: Options, wanted: number): Frame => {
   const { from, granularity, to, width = 80 } = options
   const labelCells = wanted + minPlotCells <= width ? wanted : 0

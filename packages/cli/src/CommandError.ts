@@ -1,10 +1,13 @@
-/** The errors of commands that send documents or files, or that delete things. */
+/**
+ * The errors of commands: invalid flags and documents, failed uploads, an unusable journal, deletions that did not
+ * happen, and unknown pages and Templates.
+ */
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 import * as ExitCode from "./ExitCode.ts"
 
 /**
- * A file cannot be read, or contains no valid JSON of the expected form. Nothing was sent.
+ * A file or the standard input cannot be read, or contains no valid JSON of the expected form. Nothing was sent.
  *
  * @since 0.1.0
  * @category errors
@@ -15,6 +18,7 @@ export class InvalidDocument extends Schema.TaggedError<InvalidDocument>()("Inva
 }) {
   override readonly [Runtime.errorExitCode] = ExitCode.codes.usage
   override get message() {
+    if (this.path === "") return this.problem
     return `${this.path === "-" ? "the standard input" : this.path}: ${this.problem}`
   }
 }
@@ -76,9 +80,8 @@ export class NotDeleted extends Schema.TaggedError<NotDeleted>()("NotDeleted", {
 /**
  * An upload failed with `cause`, which determines the error line and the exit code. `assembly` says what the same
  * command does when it is run again: it continues the upload (`kept`), or uploads into a new Assembly (`ended`, or
- * `left` if the Assembly `assemblyId` still waits for its files).
- * `isRestarted`: whether the command had `--restart`. To continue the upload, the user must run the command without
- * this flag.
+ * `left` if the Assembly `assemblyId` still waits for its files). `isRestarted`: whether the command had `--restart`.
+ * If it had, the user must run the command without this flag to continue the upload.
  *
  * @since 0.1.0
  * @category errors
@@ -145,7 +148,8 @@ export class DamagedJournal extends Schema.TaggedError<DamagedJournal>()("Damage
 }
 
 /**
- * An unfinished upload cannot be forgotten. Nothing was canceled.
+ * `assembly uploads forget` cannot forget an upload: no unfinished upload has this Assembly, another process runs the
+ * upload, or the upload belongs to another service. The Assembly was not canceled.
  *
  * @since 0.1.0
  * @category errors
@@ -160,8 +164,8 @@ export class NotForgotten extends Schema.TaggedError<NotForgotten>()("NotForgott
 }
 
 /**
- * The service stored files under other paths than their names, so a stored file may have replaced another file. `names`
- * are the expected paths of these files.
+ * The service stored files under other paths than expected, so a stored file may have replaced another file. `names`
+ * are the expected paths of these files, and `files` is the number of all files of the upload.
  *
  * @since 0.1.0
  * @category errors
@@ -176,7 +180,7 @@ export class StoredElsewhere extends Schema.TaggedError<StoredElsewhere>()("Stor
 }
 
 /**
- * A command asked for a page behind the last page of a list. `count` is the number of things on all pages, if the
+ * A command asked for a page after the last page of a list. `count` is the number of things on all pages, if the
  * service reports this number.
  *
  * @since 0.1.0

@@ -34,8 +34,8 @@ const names = [
  *   program uses the value of the environment.
  * - `ignored`: why the whole file is ignored, although it sets variables of this program. `ignored` is undefined if the
  *   environment has no Auth Key and no secret, or if the file sets no variable of this program.
- * - `problems`: what in the file cannot be read, each problem with the path of the file and the number of the line. A
- *   problem does not quote the line, because the line may contain a secret.
+ * - `problems`: why the file, or a line of it, cannot be read. Each problem has the path of the file, and the number of
+ *   the line if the problem is in one line. A problem does not quote the line, because the line may contain a secret.
  *
  * @since 0.1.0
  * @category models
@@ -89,7 +89,7 @@ const read = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   return yield* Effect.gen(function* () {
     const { type } = yield* fs.stat(path)
-    // A pipe might never end.
+    // A pipe is not read, because it might never end.
     if (type !== "File" && type !== "Directory") return { values: new Map(), problems: [`${path}: is not a file`] }
     return yield* parse(path, yield* fs.readFileString(path))
   }).pipe(

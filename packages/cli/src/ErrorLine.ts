@@ -76,10 +76,13 @@ const advised = (message: string): string =>
 /** At most this number of files is named, so that the line stays readable. */
 const mostFiles = 3
 
-/** What happened to the Assembly of the files. If the Assembly was kept, the command itself prints how to continue. */
+/**
+ * What happened to the Assembly of the files. If the Assembly was kept, the text is empty, because `NextStep` says how
+ * to continue.
+ */
 const fates = {
   canceled: ". The Assembly was canceled",
-  "not canceled": ". The Assembly could not be canceled, and still waits for files",
+  "not canceled": ". The Assembly was not canceled, and may still wait for files",
   kept: ""
 } as const
 
@@ -109,8 +112,8 @@ const text = (error: unknown, host: string | undefined): string => {
   if (error instanceof Config.ConfigError) return configuration(error)
   const usage = UsageLine.of(error)
   if (usage !== undefined) return usage
-  // The message of the error has only the first digits of the id. The line has the whole id, because a user copies it
-  // into the next command.
+  // The message of the error has only the first digits of the id of the Assembly. The line has the whole id, because a
+  // user copies this id into the next command.
   if (isEnded(error)) return error.message.replace(`${error.assemblyId.slice(0, 6)}…`, () => error.assemblyId)
   if (isInvalidCredentials(error)) return invalid(error.issues)
   if (isInvalidRequest(error)) {
@@ -132,8 +135,8 @@ const text = (error: unknown, host: string | undefined): string => {
 }
 
 /**
- * The error in one line. Control characters are escaped. The line names `host`, the host of the service, unless the
- * error names a host.
+ * The error in one line. Control characters are escaped. The line of a failed operation or token request names `host`,
+ * the host of the service, unless the message names a host.
  *
  * @since 0.1.0
  * @category formatting
@@ -146,8 +149,8 @@ export const fromError = (error: unknown, host?: string): string =>
   )
 
 /**
- * The error of a whole `Cause` in one line: its first typed error. A defect is a bug in this program, so its stack is
- * kept. The result is undefined if the cause is only an interruption.
+ * The error of a whole `Cause`: its first typed error in one line, or its defects with their stacks. A defect is a bug
+ * in this program, so its stack is kept. The result is undefined if the cause is only an interruption.
  *
  * @since 0.1.0
  * @category formatting

@@ -42,7 +42,10 @@ export const meanings: Readonly<Record<Kind, string>> = {
   unread: "The reader of the output, such as head, ended before the output"
 }
 
-/** The kinds of the errors of the other packages. The errors of this package contain their exit code. */
+/**
+ * The kinds of the errors of the other packages. An error of this package contains its exit code, unless the code is 1
+ * or is the code of the errors that it contains.
+ */
 const kinds: Readonly<Record<string, Kind>> = {
   ConfigError: "usage",
   InvalidRequest: "usage",
@@ -59,7 +62,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 }
 
 /**
- * The statuses of a proxy or a gateway that did not get a response of the service. The kind of an error with such a
+ * The statuses of a proxy or a gateway that did not get a response from the service. The kind of an error with such a
  * status is `network`, unless `kinds` names the error.
  *
  * @since 0.1.0
@@ -111,7 +114,7 @@ export const fromError = (error: unknown): number => {
 }
 
 /**
- * The exit code of an outcome.
+ * The exit code of a command that ended with this `Exit`.
  *
  * @since 0.1.0
  * @category getters

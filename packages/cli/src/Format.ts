@@ -24,7 +24,7 @@ export const bytes = (value: number | bigint): string => {
 }
 
 /**
- * As {@link bytes}, in at most 8 cells up to a PiB: from 100 KiB on without a decimal.
+ * As {@link bytes}, but a number from 100 on has no decimal, so that the text has at most 8 cells.
  *
  * @example shortBytes(1536n) // "1.5 KiB", shortBytes(300_000) // "293 KiB"
  *
@@ -80,7 +80,8 @@ export const duration = (input: Duration.Input): string => {
 }
 
 /**
- * As {@link duration}, without the spaces before the units, in at most 7 cells.
+ * As {@link duration}, without the spaces before the units, and with `m` for minutes. The text of a duration below 100
+ * days has at most 7 cells.
  *
  * @example shortDuration("1234 millis") // "1.2s", shortDuration("65 seconds") // "1m 5s"
  *
@@ -90,7 +91,7 @@ export const duration = (input: Duration.Input): string => {
 export const shortDuration = (input: Duration.Input): string => duration(input).replaceAll(/ (d|h|m|s)(?:in)?\b/g, "$1")
 
 /**
- * The time until an answer. Times below a second are shown in whole milliseconds.
+ * The time until a response. Times below a second are shown in whole milliseconds.
  *
  * @example latency(12) // "12 ms", latency(1234) // "1.2 s"
  *
@@ -103,7 +104,8 @@ export const latency = (millis: number): string => {
 }
 
 /**
- * A time in UTC, to the second. The text does not name the zone, because the heading of the table names it.
+ * A time in UTC, to the second. The text does not name the zone; the caller names it, for example in the heading of a
+ * table.
  *
  * @example date(DateTime.makeUnsafe("2026-01-01T10:00:00Z")) // "2026-01-01 10:00:00"
  *

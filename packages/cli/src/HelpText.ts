@@ -34,7 +34,7 @@ const exitCodes: ReadonlyArray<Row> = Object.entries(ExitCode.codes).map(([kind,
   ExitCode.meanings[kind as keyof typeof ExitCode.codes]
 ])
 
-/** Said once for all variables: see `DotEnv`. */
+/** The help shows this sentence once, below the variables. `DotEnv` reads the file. */
 const fromFile =
   "The file .env in the current folder may set these variables too. The file is not used if the environment has ASSEMBLY_AUTH_KEY or ASSEMBLY_AUTH_SECRET."
 
@@ -69,7 +69,7 @@ const rows = (entries: ReadonlyArray<Row>, layout: Layout): ReadonlyArray<string
     const indent = isBelow ? 6 : cells + 4
     const [first = "", ...others] = indented(explanation, indent, layout)
     const painted = layout.style.green(term)
-    // A term is broken at its spaces. Only a term with the list of the values of a flag contains spaces.
+    // A term that is too long is broken at its spaces, for example between the values of a flag.
     if (isBelow) {
       const [head = "", ...tail] = Text.wrap(term, layout.width - 2)
       return [`  ${layout.style.green(head)}`, ...tail.map((line) => `      ${line}`), first, ...others].filter(
@@ -105,7 +105,10 @@ const flagRow = (flag: HelpDoc.FlagDoc): Row => {
   return [names + values, `${describe(description)}${required ? " (required)" : ""}`]
 }
 
-/** Matches a description that names a default, which only an optional argument has. */
+/**
+ * Matches a description that names a default. Only an optional argument has a default, so its help does not add
+ * `(optional)`.
+ */
 const hasDefault = /\(default: /
 
 const argumentRow = ({ description, name, required, variadic }: HelpDoc.ArgDoc): Row => [
@@ -113,7 +116,10 @@ const argumentRow = ({ description, name, required, variadic }: HelpDoc.ArgDoc):
   `${describe(description)}${required ? " (required)" : hasDefault.test(describe(description)) ? "" : " (optional)"}`
 ]
 
-/** A long command is broken with a backslash at the end of each line, so that a user can paste it. */
+/**
+ * A long command is broken into several lines. Each line except the last ends with a backslash, so that a user can
+ * paste the command.
+ */
 const command = (text: string, layout: Layout): ReadonlyArray<string> => {
   const lines = Text.wrap(Invocation.inHelp(text, layout.program), layout.width - 6)
   return lines.map(

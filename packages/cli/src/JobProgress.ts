@@ -20,8 +20,8 @@ const makeAdvance = (total: bigint | undefined) => {
   /** The files that the current attempt has begun. */
   const open = new Set<number>()
   /**
-   * Whether the next event `Progress` may report fewer bytes than the last one. The reason is that the server has
-   * stored fewer bytes than this run has sent.
+   * Whether the next event `Progress` may report fewer bytes than the last one, because the server has stored fewer
+   * bytes than this run has sent.
    */
   let mayFall = false
 
@@ -42,7 +42,7 @@ const makeAdvance = (total: bigint | undefined) => {
   /**
    * Returns the progress after an event `Progress`, which has the sum of the bytes of all files. In a new attempt, the
    * sum lacks a file until the first event of this file. Therefore a smaller sum is ignored unless `mayFall` is true,
-   * and the shown number of bytes does not fall.
+   * so that the shown number of bytes does not fall without a reason.
    */
   const sum = (
     progress: ProgressBar.Progress,
@@ -99,7 +99,7 @@ const makeAdvance = (total: bigint | undefined) => {
 /** With more files than this, a resumed file leaves no note. */
 const mostNamed = 4
 
-/** Returns `text` when `reason` comes for the first time, and then undefined. */
+/** Returns `text` if `told` does not have `reason` yet, and adds `reason` to `told`. Otherwise returns undefined. */
 const once = (told: Set<string>, reason: string, text: string): string | undefined => {
   if (told.has(reason)) return undefined
   told.add(reason)

@@ -27,7 +27,7 @@ export interface LocalFile {
 }
 
 /**
- * The path names no readable file. Nothing was sent.
+ * A path cannot be uploaded: it names no readable file, or the service would refuse the name. Nothing was sent.
  *
  * @since 0.1.0
  * @category errors
@@ -85,7 +85,8 @@ export const stat = Effect.fnUntraced(function* (path: string) {
 })
 
 /**
- * Checks that a file can be read, before anything is created at the service.
+ * Checks that a file can be read and that its name has no control characters, and makes a source of the file. Sends
+ * nothing.
  *
  * @example LocalFile.open("video.mp4")
  *

@@ -10,7 +10,7 @@ import * as Advice from "./internal/address.ts"
 import * as SystemProblem from "./internal/systemProblem.ts"
 
 /**
- * The settings on which the way to the service depends.
+ * How requests reach the service, and how the user runs this program.
  *
  * - `baseUrl`: ASSEMBLY_BASE_URL. `baseUrl` is undefined if the variable is not a URL.
  * - `proxyOf`: the proxy of the requests to a host: its address without user and password, and the environment variable
@@ -50,7 +50,10 @@ type Tagged = typeof Tagged.Type
 
 const decode = Schema.decodeUnknownOption(Tagged)
 
-/** What to do about each refusal of the credentials. `host` is the host of ASSEMBLY_BASE_URL. */
+/**
+ * What to do about each refusal of the credentials. `host` is the host that the error names, or else the host of
+ * ASSEMBLY_BASE_URL.
+ */
 const refusals: Readonly<Record<string, (host: string, address: Address) => string>> = {
   GET_ACCOUNT_UNKNOWN_AUTH_KEY: (host) => `Check ASSEMBLY_AUTH_KEY: ${host} has no such key.`,
   INVALID_SIGNATURE: (host) => `Check ASSEMBLY_AUTH_SECRET: it is not the secret of ASSEMBLY_AUTH_KEY at ${host}.`,
@@ -106,8 +109,8 @@ const countOf = (cause: unknown): number =>
   Schema.isSchemaError(cause) ? new Set(Input.fromSchemaIssue(cause.issue).map(({ path }) => path.join("_"))).size : 0
 
 /**
- * What to do after the refusal of a token request. A server without a token endpoint is not the service, or
- * ASSEMBLY_BASE_URL has a wrong path.
+ * What to do after the refusal of a token request. If the server has no token endpoint, the server is not the service,
+ * or ASSEMBLY_BASE_URL has a wrong path.
  */
 const tokenRefused = (error: Tagged, address: Address): string =>
   Advice.refused(error, address) ?? "Check --scope: each scope must be a scope of the Auth Key."
@@ -115,7 +118,7 @@ const tokenRefused = (error: Tagged, address: Address): string =>
 const full = () => "Free some space, and run the same command again: it downloads only the missing files."
 const unwritable = () => "Make the folder writable, or name another folder with --output."
 
-/** What to do if a result cannot be saved, for the codes of the operating system. */
+/** What to do if a result cannot be saved, by the code of the operating system. */
 const saveSteps: Readonly<Record<string, (path: string) => string>> = {
   ENOSPC: full,
   EDQUOT: full,
@@ -195,8 +198,8 @@ export const isOfSettings = (error: unknown): boolean =>
   )
 
 /**
- * The next step after an error, as one sentence. The result is undefined if the error itself says what to do. `address`
- * has ASSEMBLY_BASE_URL, the proxy, and how the user runs this program.
+ * What the user can do after an error, in one or a few sentences. The result is undefined if there is no advice beyond
+ * the message of the error.
  *
  * @since 0.1.0
  * @category getters

@@ -1,6 +1,7 @@
 /**
- * The only module that writes to the standard output and error. Text from outside is escaped; colours and cursor moves
- * come only from this program.
+ * Commands write to the standard output and error only with this module. The exceptions are the questions of `Prompt`,
+ * and `internal/launch.ts`, which runs before this module is loaded. Text from outside is escaped; colours and cursor
+ * moves come only from this program.
  */
 import * as Printable from "@assembly-effect/schema/Printable"
 import * as Console from "effect/Console"
@@ -200,7 +201,7 @@ export const standardError: Pick<Terminal.Terminal, "columns" | "rows" | "displa
 
 const keepLines = (text: string): string => text.split("\n").map(Printable.escape).join("\n")
 
-/** Escapes every control sequence in the text except the sequences that match `own`. */
+/** Escapes every control sequence in the text except line breaks and the sequences that match `own`. */
 const guard = (text: string, own: RegExp): string => {
   let guarded = ""
   let end = 0
@@ -226,8 +227,8 @@ const guarded = (console: Console.Console): Console.Console =>
   )
 
 /**
- * Escapes the output of code that does not use this module: help, errors of the command line parser and logs. Colours
- * are kept.
+ * Escapes everything that is written with `Console`, also by code that does not use this module, such as the loggers of
+ * Effect. Colours and line breaks are kept.
  *
  * @since 0.1.0
  * @category layers

@@ -1,6 +1,6 @@
 /**
- * The command line as one Effect. This Effect parses the arguments, runs the command and reports each failure in one
- * line.
+ * The command line as one Effect. This Effect parses the arguments, runs the command, and reports a failure in one
+ * line, followed by what the user can do.
  */
 import * as Cause from "effect/Cause"
 import * as CliOutput from "effect/cli/CliOutput"
@@ -20,8 +20,8 @@ import * as LostTerminal from "./internal/lostTerminal.ts"
 import * as Output from "./Output.ts"
 
 /**
- * Loads the modules that describe errors. These modules are loaded only after a failure, because they need the errors
- * of all packages.
+ * Loads the modules that describe errors. These modules import the errors of all packages, so they are loaded only
+ * after a failure: the other runs start faster.
  */
 const loadErrors = Effect.promise(async () => {
   const [ErrorLine, NextStep] = await Promise.all([import("./ErrorLine.ts"), import("./NextStep.ts")])
@@ -35,7 +35,10 @@ const reportInvocation = Effect.fnUntraced(function* ({ commandPath, errors }: C
   yield* Output.hint(`See: ${yield* Invocation.command([...path, "--help"].join(" "))}`)
 })
 
-/** Presents the help in lines that fit the terminal, and a wrong invocation in one line, without the help. */
+/**
+ * Presents the help in lines that fit the terminal. Presents a wrong invocation as one line for each error, and the
+ * command that shows the help.
+ */
 const presenter = Effect.map(Terminal.Terminal, (terminal): CliOutput.Presenter => ({
   present: (event) => {
     switch (event._tag) {
@@ -52,7 +55,10 @@ const presenter = Effect.map(Terminal.Terminal, (terminal): CliOutput.Presenter 
   }
 }))
 
-/** Reports every failure except a wrong invocation, which the presenter has reported already. */
+/**
+ * Reports a failure, unless it was reported already: by the presenter (a wrong invocation), by the program that
+ * `assembly emulator` ran, or by `launch.ts` (lost output). Interruptions are left to `Fate`.
+ */
 const report = Effect.fnUntraced(function* <E>(cause: Cause.Cause<E>) {
   const error = Cause.squash(cause)
   if (!Runtime.getErrorReported(error) || LostTerminal.is(cause)) return

@@ -8,7 +8,10 @@ import * as Format from "./Format.ts"
 import * as Text from "./internal/text.ts"
 import * as Style from "./Style.ts"
 
-/** The speed at the time `at` in bytes per second, and the number of bytes that were sent until then. */
+/**
+ * A measurement: `rate` is the speed at the time `at`, in bytes per second, and `sent` is the number of bytes that were
+ * sent until then.
+ */
 interface Measure {
   readonly at: number
   readonly sent: bigint
@@ -33,7 +36,10 @@ export interface Progress {
   readonly startedAt: number
   readonly now: number
   readonly measure: Measure
-  /** The time until which nothing is sent, because a request failed. `waitsUntil` is undefined while bytes are sent. */
+  /**
+   * The time until which nothing is sent, for example because a request failed. `waitsUntil` is undefined while bytes
+   * are sent.
+   */
   readonly waitsUntil?: number | undefined
 }
 
@@ -76,7 +82,7 @@ const measureAgain = (measure: Measure, sent: bigint, now: number): Measure => {
 }
 
 /**
- * The progress after an event, or after some time. Fields that are not given stay unchanged.
+ * The progress after an event, or after some time. The sizes that are not given stay unchanged.
  *
  * @since 0.1.0
  * @category combinators
@@ -151,8 +157,8 @@ export const pauseMeasure = (progress: Progress): Progress => ({
 })
 
 /**
- * The progress of a transfer that sends nothing until the time `until`, because a request failed. Until then, neither
- * the speed nor the remaining time is known.
+ * The progress of a transfer that sends nothing until the time `until`, for example because a request failed. Until
+ * then, neither the speed nor the remaining time is shown.
  *
  * @since 0.1.0
  * @category combinators
@@ -215,8 +221,8 @@ export const rate = (progress: Progress): number | undefined => {
 }
 
 /**
- * The estimated remaining time at the current speed. The result is undefined if the speed is zero or the length is
- * unknown.
+ * The estimated remaining time at the current speed. The result is undefined if the speed is zero or unknown, or if the
+ * length is unknown.
  *
  * @since 0.1.0
  * @category getters
@@ -258,7 +264,7 @@ const isEarlier = (progress: Progress): boolean =>
 
 /**
  * The time in words: the elapsed time at the end, the wait after a failure, `finishing` before the last response, else
- * the remaining time.
+ * the remaining time. If an earlier run has sent every byte, the words are `sent before`.
  */
 const timeInWords = (progress: Progress): string | undefined => {
   if (isEarlier(progress)) return "sent before"

@@ -27,7 +27,8 @@ export class NotRun extends Schema.TaggedError<NotRun>()("NotRun", {
 }
 
 /**
- * The program has failed. The program has reported its failure itself, so this process prints nothing.
+ * The program ended with an exit code other than 0. The program has reported its failure itself, so this process prints
+ * nothing.
  *
  * @since 0.1.0
  * @category errors

@@ -36,7 +36,7 @@ const capabilities = TerminalCapabilities.layer.pipe(
 )
 
 /**
- * Shows progress on the standard error of the process.
+ * Sets {@link StandardError} to the services that write to the standard error of the process.
  *
  * @since 0.1.0
  * @category layers

@@ -44,7 +44,8 @@ export const uploads = Effect.gen(function* () {
 
 /**
  * The journal of uploads in a folder. Without a folder the journal is in memory, so the next command starts a new
- * upload. If the process that ran an upload has ended on this machine, another process can continue the upload at once.
+ * upload. After a crash of the process that ran an upload, another process on the same machine can continue the upload:
+ * at once on Linux, and after at most 10 seconds on other systems.
  *
  * @since 0.1.0
  * @category layers
@@ -52,7 +53,7 @@ export const uploads = Effect.gen(function* () {
 export const journal = (folder: Option.Option<string>) =>
   Option.match(folder, {
     onNone: () => UploadJournal.layerMemory(),
-    // After this time, the same command uploads again: a user who uploads the same files on another day wants another
-    // Assembly.
+    // 24 hours after an upload has completed, the same command uploads again: a user who uploads the same files on
+    // another day wants another Assembly.
     onSome: (at) => UploadJournal.layerFileSystem(at, { completedExpiry: "24 hours" })
   }).pipe(Layer.provideMerge(LeaseHolder.layer))

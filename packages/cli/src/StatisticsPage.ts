@@ -11,7 +11,8 @@ import * as StatisticsReport from "./StatisticsReport.ts"
 import * as TimeAxis from "./TimeAxis.ts"
 
 /**
- * - `from`, `to`: the window of the charts, by default the time that the buckets cover.
+ * - `from`, `to`: the window of the charts, by default from the start of the first bucket to the start of the last
+ *   bucket.
  * - `region`, `template`: what the statistics are about.
  *
  * @since 0.1.0
@@ -24,9 +25,7 @@ export interface Options {
   readonly template: string
 }
 
-/**
- * The columns of the CSV: the fields of a bucket, in the order of the specification.
- */
+/** The columns of the CSV after `from`: the other fields of a bucket, first counts, then totals, then averages. */
 const fields = [
   "num_assemblies",
   "num_successful_assemblies",
@@ -52,8 +51,8 @@ const fields = [
 ] as const satisfies ReadonlyArray<keyof AssemblyStatistics.StatsBucket>
 
 /**
- * One line for each bucket of the service, with its start in ISO 8601 (UTC) and all its fields. Sizes are in bytes,
- * durations in seconds, and speeds in megabits per second.
+ * A line with the names of the columns, and one line for each bucket of the service, with the start of the bucket in
+ * ISO 8601 (UTC) and its other fields. Sizes are in bytes, durations in seconds, and speeds in megabits per second.
  *
  * @since 0.1.0
  * @category formatting
@@ -145,7 +144,7 @@ svg { display: block; height: auto; margin: 0 -16px; width: calc(100% + 32px) }
 @media (max-width: 600px) { .wide { display: none } .narrow { display: block } }
 `
 
-/** The name of an error is one long word. A narrow screen may break this word behind each underscore. */
+/** The name of an error is one long word. A narrow screen may break this word after each underscore. */
 const breakable = (name: string): string => BarSvg.escape(name).replaceAll("_", "_<wbr>")
 
 const table = (

@@ -12,7 +12,8 @@ import * as Table from "./Table.ts"
 import * as Text from "./internal/text.ts"
 
 /**
- * The charts show the time from `from` to `to`, by default the time that the buckets cover.
+ * The charts show the time from `from` to `to`, by default from the start of the first bucket to the start of the last
+ * bucket.
  *
  * @since 0.1.0
  * @category models

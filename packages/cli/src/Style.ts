@@ -49,7 +49,8 @@ export const blank = toLine("")
 const colour = String.raw`\u001b\[(?:0|1|2|3|4|9|22|3[0-79]|9[0-7])m`
 
 /**
- * The colours and weights that this program and its help use. None of these sequences hides text or makes it blink.
+ * Matches the control sequences of the colours and weights that this program and its help use. None of these sequences
+ * hides text or makes it blink.
  *
  * @since 0.1.0
  * @category constants
@@ -81,8 +82,8 @@ export const hideCursor = "\u001b[?25l"
 export const showCursor = "\u001b[?25h"
 
 /**
- * The control sequences that may be written to a screen: those of {@link colours}, {@link eraseLine}, {@link hideCursor}
- * and {@link showCursor}.
+ * Matches the control sequences that may be written to a screen: those of {@link colours}, {@link eraseLine}, {@link
+ * hideCursor} and {@link showCursor}.
  *
  * @since 0.1.0
  * @category constants
@@ -117,7 +118,8 @@ export const ansi: Style = make(
 )
 
 /**
- * The style of the standard output of this process.
+ * The style of the terminal that `TerminalCapabilities` describes: the standard output, or the standard error inside
+ * `StandardError.show`.
  *
  * @since 0.1.0
  * @category constructors

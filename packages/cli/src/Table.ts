@@ -14,14 +14,14 @@ import * as Text from "./internal/text.ts"
  * - `below`: if the whole table does not fit into the terminal, the column has no cells. Instead, each text of the
  *   column that is not empty is a line below its row. Such a line does not show the title of the column, so the text
  *   must be clear without the title.
- * - `keep`: a cell is never cut.
+ * - `keep`: the column is never made narrower than its widest cell.
  * - `least`: the minimum width to which the column may be cut, in cells; 6 by default.
  * - `optional`: in a narrow terminal, the column may be left out. A line below the table names each column that is left
  *   out.
- * - `rank`: the importance, 1 is the highest. The `optional` columns of the lowest importance are left out first. By
- *   default the rank is the position in the table, from 1.
+ * - `rank`: the importance, 1 is the highest. The `optional` columns get space in the order of their importance, and a
+ *   column that does not fit is left out. By default the rank is the position in the table, from 1.
  * - `short`: a shorter title and text, used if the whole table does not fit into the terminal.
- * - `wrap`: a text that is too wide is broken between words into several lines, and is never cut.
+ * - `wrap`: a text that is too wide is broken between words into several lines, and is not cut.
  * - `style`: the style of a cell, computed from the row and the text after cutting.
  *
  * @since 0.1.0
@@ -61,7 +61,10 @@ const gap = "  "
 /** The minimum width of a readable column, in cells. */
 const readableCells = 6
 
-/** A column in the form that the table uses: full or short. The cells are texts that a terminal can show. */
+/**
+ * A column in the form that the table uses: full or short. `cell` returns the escaped text of a cell. `natural` is the
+ * width of the widest cell, and `least` is the minimum width of the column.
+ */
 interface Drawn<in Row> {
   readonly column: Column<Row>
   readonly rank: number
@@ -94,8 +97,9 @@ const widthOf = <Row>(columns: ReadonlyArray<Drawn<Row>>, cells: (column: Drawn<
   columns.reduce((sum, column) => sum + cells(column), gapsOf(columns))
 
 /**
- * The columns whose minimum widths fit, in the order of the table: all columns except `optional` ones, and the most
- * important `optional` ones. The result is undefined if the columns that are not `optional` do not fit.
+ * The columns whose minimum widths fit, in the order of the table: all columns that are not `optional`, and each
+ * `optional` column that still fits, chosen in the order of importance. The result is undefined if the columns that are
+ * not `optional` do not fit.
  */
 const choose = <Row>(columns: ReadonlyArray<Drawn<Row>>, width: number): ReadonlyArray<Drawn<Row>> | undefined => {
   const byRank = columns.toSorted((one, other) => one.rank - other.rank)
@@ -252,10 +256,10 @@ export const open = <Row>(
  * **Details**
  *
  * If the table does not fit into the terminal, the columns with a short form use this form, and the texts of columns
- * with `below` are lines below their rows. Then the widest columns are
- * cut to their `least` width, and their texts end in `…`. If the table still does not fit, `optional` columns are left
- * out, and a line below the table names them. If the columns that are not `optional` do not fit either, each row is a
- * block with one line for each column.
+ * with `below` are lines below their rows. Then the widest columns are made narrower, at most to their `least` width,
+ * and texts that are cut end in `…`. If the table still does not fit, `optional` columns are left out, and a line below
+ * the table names them. If the columns that are not `optional` do not fit either, each row is a block of lines, which
+ * begins a new line for each cell.
  *
  * @example
  * Table.render([{ title: "Name", value: (file) => file.name }, { title: "Type", value: (file) => file.type }], files)

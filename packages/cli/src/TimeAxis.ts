@@ -44,8 +44,8 @@ const day = 24 * hour
 const week = 7 * day
 
 /**
- * The calendar steps. A step of another length, such as 10 hours, would show a pattern that does not exist in data with
- * a daily rhythm.
+ * The calendar steps. With a step of another length, such as 10 hours, the bars of data with a daily rhythm would show
+ * a pattern that the data does not have.
  */
 const steps: ReadonlyArray<readonly [millis: number, name: string]> = [
   [minute, "minute"],
@@ -57,7 +57,7 @@ const steps: ReadonlyArray<readonly [millis: number, name: string]> = [
   [week, "week"]
 ]
 
-/** Monday, 5 January 1970. Weeks start on Mondays; the other steps start at multiples of their length. */
+/** Monday, 5 January 1970. Weeks start on Mondays; the other steps start at multiples of their length since 1970. */
 const monday = 4 * day
 
 /** The start of the calendar step that contains a time. */

@@ -24,7 +24,8 @@ export interface Executing {
 }
 
 /**
- * Something that the user should know, such as the end of an earlier Assembly. `message` is one sentence.
+ * Something that the user should know, such as the end of an earlier Assembly. `message` is the text for the user, in
+ * one or a few sentences.
  *
  * @since 0.1.0
  * @category models
@@ -50,7 +51,7 @@ export type JobEvent = AssemblyUploadEvent.AssemblyUploadEvent | Executing | Not
  */
 export type JobError = AssemblyUploadError | ResumableAssemblyUploadError | TemplateError
 
-/** How often the Status is read to show progress. The job itself detects the end of the Assembly. */
+/** The pauses between two reads of the Status for the progress. The job itself detects the end of the Assembly. */
 const pace = { interval: "2 seconds", maxInterval: "10 seconds" } as const
 
 /**

@@ -20,8 +20,9 @@ import * as StandardInput from "./internal/standardInput.ts"
 import * as LocalFile from "./LocalFile.ts"
 
 /**
- * A file of an upload. `name` is its name at the service, which may start with folders. `path` is the path as the user
- * gave it, and `realPath` is the absolute path without links. For the standard input, `path` and `realPath` are `-`.
+ * A file of an upload. `name` is its name at the service, which may start with folders. `path` is the path that the
+ * user gave, or a path below a given folder, or a path that matches a given pattern. `realPath` is the absolute path
+ * without links. For the standard input, `path` and `realPath` are `-`.
  *
  * @since 0.1.0
  * @category models
@@ -76,8 +77,8 @@ const refuse = (path: string, problem: string) => Effect.fail(new LocalFile.Cann
 
 /**
  * The name of a file at the service if `-r` is given. `typed` is the path that the user has typed, and `inside` is the
- * path of the file below the typed path. If the typed path is absolute or starts with `..`, the name has only the last
- * part of the typed path.
+ * path of the file below the typed path. If the typed path is absolute or starts with `..`, only its last part is in
+ * the name.
  */
 const keptPath = (path: Path.Path, typed: string, inside = ""): string => {
   const normal = path.normalize(typed).replaceAll(path.sep, "/").replace(/\/$/, "")
@@ -164,7 +165,7 @@ const nameProblem = (name: string): string | undefined => {
   return broken === undefined ? undefined : `the service refuses this name (${ruleOf(broken.failure)})`
 }
 
-/** Keeps each file once, even if several arguments name it. */
+/** Removes a file if an earlier argument has named the same file with the same name at the service. */
 const onceEach = (files: ReadonlyArray<Planned>): ReadonlyArray<Planned> =>
   [...Map.groupBy(files, ({ name, realPath }) => JSON.stringify([realPath, name])).values()].flatMap(([first]) =>
     first === undefined ? [] : [first]

@@ -1,6 +1,6 @@
 /**
- * Shows the progress of an upload. A terminal gets one line that is rewritten. A file or pipe gets a new line for each
- * 10 %.
+ * Shows the progress of an upload. In a terminal, one line is rewritten. In a file or pipe, a new line is written for
+ * each 10 %, or for each 64 MiB if the size is unknown.
  */
 import type * as UploadEvent from "@assembly-effect/tus/UploadEvent"
 import * as Printable from "@assembly-effect/schema/Printable"
@@ -93,7 +93,10 @@ export interface View<Event> {
   readonly work?: ((event: Event) => string | undefined) | undefined
 }
 
-/** The work that follows the upload, in words. */
+/**
+ * What happens while no bar is shown, in words: `Connecting, 2 s`, or the work that follows the upload, such as
+ * `Processing, 5 s, 3 results`.
+ */
 const working = (after: string, elapsedMillis: number, work: string | undefined): string =>
   [after, Format.duration(elapsedMillis), work].filter((part) => part !== undefined && part !== "").join(", ")
 
@@ -111,8 +114,8 @@ export const view = (label: string): View<UploadEvent.UploadEvent> => ({
 })
 
 /**
- * One fiber draws after each event and after each clock tick, so that two draws never mix. When the upload ends, fails
- * or is interrupted, the cursor is shown again, at the start of a new line.
+ * One fiber handles the events and the clock ticks, and only this fiber draws, so that two draws never mix. When the
+ * upload ends, fails or is interrupted, the cursor is shown again, at the start of an empty line.
  */
 const animate = <Event, E, R>(events: Stream.Stream<Event, E, R>, shown: View<Event>) =>
   Effect.gen(function* () {
@@ -123,10 +126,7 @@ const animate = <Event, E, R>(events: Stream.Stream<Event, E, R>, shown: View<Ev
     let isBegun = shown.begins === undefined
     let endedAt: number | undefined
     let work: string | undefined
-    /**
-     * Whether the last line stays on the screen at the end. At the end, a line that only says what the program waits
-     * for is removed.
-     */
+    /** Whether the last line stays on the screen at the end. A line such as `Connecting, 2 s` is removed. */
     let isKept = false
 
     const lineAt = (now: number, width: number) => {
@@ -257,10 +257,11 @@ const log = <Event, E, R>(
  *
  * **Details**
  *
- * In a terminal one line is rewritten, at most ten times a second. The notes of events, such as `Retrying` and
- * `Resumed`, stay above that line. The cursor is hidden during the upload and shown again at its end, also after a
- * failure or an interruption. Without a terminal (a pipe, a log, `TERM=dumb`), a line is written for each 10 % and for
- * each note.
+ * In a terminal, one line is rewritten about ten times a second. The notes of events, such as `Retrying` and `Resumed`,
+ * stay above that line. The cursor is hidden during the upload and shown again at its end, also after a failure or an
+ * interruption. Without a terminal (a pipe, a log, `TERM=dumb`), a line is written for each 10 % (each 64 MiB if the
+ * size is unknown), at the end, and for each note. During the work after the upload, a line is written every 30
+ * seconds.
  *
  * @example
  * UploadProgress.follow(Upload.events(target, source, options), UploadProgress.view("video.mp4"))

@@ -9,38 +9,21 @@ import * as Layer from "effect/Layer"
 import * as Stdio from "effect/Stdio"
 import * as TestClock from "effect/testing/TestClock"
 import * as TestConsole from "effect/testing/TestConsole"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import * as Screen from "./support/screen.ts"
+import * as Serving from "./support/serving.ts"
 
 /** A service that has no Assembly, and whose clock stands at a number of seconds since 1970. */
 const serviceAt = (seconds: number) =>
-  Effect.acquireRelease(
-    Effect.callback<{ readonly origin: string; readonly end: () => void }>((resume) => {
-      const server = createServer((_, response) => {
-        response.writeHead(404, {
-          date: new Date(seconds * 1000).toUTCString(),
-          "content-type": "application/json"
-        })
-        response.end(JSON.stringify({ error: "ASSEMBLY_NOT_FOUND", message: "There is no such Assembly." }))
-      })
-      server.listen(0, "127.0.0.1", () => {
-        const { port } = server.address() as AddressInfo
-        const end = () => {
-          server.closeAllConnections()
-          server.close()
-        }
-        resume(Effect.succeed({ origin: `http://127.0.0.1:${port}`, end }))
-      })
-    }),
-    ({ end }) => Effect.sync(end)
-  )
+  Serving.serve((_, response) => {
+    response.writeHead(404, { date: new Date(seconds * 1000).toUTCString(), "content-type": "application/json" })
+    response.end(JSON.stringify({ error: "ASSEMBLY_NOT_FOUND", message: "There is no such Assembly." }))
+  })
 
 const own = 100_000
 
 /** Runs doctor with a clock that stands at {@link own}. Returns its finding about the clock, and its exit code. */
 const clockOf = Effect.fnUntraced(function* (seconds: number) {
-  const { origin } = yield* serviceAt(seconds)
+  const origin = yield* serviceAt(seconds)
   const exit = yield* Effect.exit(
     Program.run("0.1.0").pipe(
       Effect.provide(

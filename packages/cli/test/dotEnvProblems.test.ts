@@ -14,7 +14,10 @@ it.each<[string, ReadonlyArray<readonly [line: number, problem: string]>]>([
   [`A=1\rASSEMBLY_AUTH_KEY="${secret}`, [[2, "the quote of ASSEMBLY_AUTH_KEY is not closed"]]],
   ["ASSEMBLY_AUTH_KEY=''", [[1, "ASSEMBLY_AUTH_KEY is empty"]]],
   ["ASSEMBLY_AUTH_KEY= # later", [[1, "ASSEMBLY_AUTH_KEY is empty"]]],
-  [`ASSEMBLY_KEY=${secret}`, [[1, "there is no variable ASSEMBLY_KEY; assembly --help names the variables"]]],
+  [
+    `ASSEMBLY_KEY=${secret}`,
+    [[1, "there is no variable ASSEMBLY_KEY; this program reads ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY"]]
+  ],
   ["ASSEMBLY_AUTH_KEY=a\nASSEMBLY_AUTH_KEY=b", [[2, "ASSEMBLY_AUTH_KEY is set in line 1 too; this line is used"]]],
   ["A\0S\0S\0", [[1, "the file is not UTF-8 text; save it as UTF-8"]]]
 ])("names the line and the problem of %j, and no value", (text, expected) => {

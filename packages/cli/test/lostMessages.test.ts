@@ -7,28 +7,14 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
-import type { AddressInfo } from "node:net"
 import { fileURLToPath } from "node:url"
 import { statistics } from "./support/answers.ts"
+import * as Serving from "./support/serving.ts"
 import * as Uploading from "./support/uploading.ts"
 
 const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
 
 const live = Layer.mergeAll(Emulator.layer(), NodeServices.layer)
-
-/** Serves until the scope ends. Returns the origin. */
-const serve = (answer: (request: IncomingMessage, response: ServerResponse) => void) =>
-  Effect.acquireRelease(
-    Effect.callback<Server>((resume) => {
-      const server = createServer(answer).listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
-    }),
-    (server) =>
-      Effect.sync(() => {
-        server.close()
-        server.closeAllConnections()
-      })
-  ).pipe(Effect.map((server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`))
 
 layer(live, { excludeTestServices: true })("the standard error", (it) => {
   it.effect.skipIf(!existsSync("/dev/full"))("makes a command fail if it loses a message, but not progress", () =>
@@ -37,7 +23,7 @@ layer(live, { excludeTestServices: true })("the standard error", (it) => {
       const full = { redirection: "2>/dev/full" }
       const progress = yield* Uploading.assembly(folder, ["upload", "a.txt"], full)
       expect(progress.code).toBe(0)
-      const ASSEMBLY_BASE_URL = yield* serve((request, response) =>
+      const ASSEMBLY_BASE_URL = yield* Serving.serve((request, response) =>
         response.end(
           JSON.stringify(
             request.url?.startsWith("/assembly_stats") ? { ...statistics, totalAssemblies: 0 } : { items: [], count: 0 }
@@ -71,7 +57,7 @@ layer(live, { excludeTestServices: true })("the standard error", (it) => {
     Effect.gen(function* () {
       const ended = yield* Deferred.make<void>()
       let requests = 0
-      const origin = yield* serve((_, response) => {
+      const origin = yield* Serving.serve((_, response) => {
         requests += 1
         const page = JSON.stringify({ items: [{ id: "0".repeat(32), created: "2026-01-01" }], count: 50 })
         // From the third page on, the service answers only when the reader has ended.

@@ -6,9 +6,9 @@ import Undici from "@effect/platform-node/Undici"
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import * as Proxy from "../src/internal/proxy.ts"
 import { assembly, folderWith } from "./support/processes.ts"
+import * as Serving from "./support/serving.ts"
 
 const refused = "http://127.0.0.1:1"
 
@@ -96,26 +96,18 @@ it.each<[string, Readonly<Record<string, string>>, Proxy.Route | undefined]>([
 })
 
 /** A proxy that refuses every request and every tunnel. */
-const refusing = Effect.acquireRelease(
-  Effect.promise(async () => {
-    const server = createServer((_, response) => {
-      response.writeHead(407)
-      response.end("Who are you?")
-    })
-    server.on("connect", (_, socket) => socket.end("HTTP/1.1 407 Who are you?\r\ncontent-length: 0\r\n\r\n"))
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-    return { server, host: `127.0.0.1:${(server.address() as AddressInfo).port}` }
-  }),
-  ({ server }) =>
-    Effect.sync(() => {
-      server.closeAllConnections()
-      server.close()
-    })
-)
+const refusing = Effect.suspend(() => {
+  const server = createServer((_, response) => {
+    response.writeHead(407)
+    response.end("Who are you?")
+  })
+  server.on("connect", (_, socket) => socket.end("HTTP/1.1 407 Who are you?\r\ncontent-length: 0\r\n\r\n"))
+  return Serving.listen(server)
+})
 
 it.live("an error names the proxy and its variable, and never its password", () =>
   Effect.gen(function* () {
-    const { host } = yield* refusing
+    const host = yield* refusing
     const cwd = yield* folderWith({})
     const credentials = { ASSEMBLY_AUTH_KEY: "k", ASSEMBLY_AUTH_SECRET: "s" }
     const said = (env: Readonly<Record<string, string>>) =>

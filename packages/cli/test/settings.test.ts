@@ -7,25 +7,11 @@ import { expect, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { assembly, environment, folderWith, toDotEnv } from "./support/processes.ts"
+import * as Serving from "./support/serving.ts"
 
 /** A server that is not the service. */
-const foreign = Effect.acquireRelease(
-  Effect.callback<{ readonly origin: string; readonly end: () => void }>((resume) => {
-    const server = createServer((_, response) => response.end("<h1>hello</h1>"))
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo
-      const end = () => {
-        server.closeAllConnections()
-        server.close()
-      }
-      resume(Effect.succeed({ origin: `http://127.0.0.1:${port}`, end }))
-    })
-  }),
-  ({ end }) => Effect.sync(end)
-)
+const foreign = Serving.serve((_, response) => response.end("<h1>hello</h1>"))
 
 layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: true })("settings", (it) => {
   it.effect("doctor ends with the exit code of what failed first, and with the advice of the commands", () =>
@@ -60,7 +46,7 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
       expect(nowhere.code).toBe(4)
       expect(nowhere.stdout).toContain("→ Check ASSEMBLY_BASE_URL: no service listens at 127.0.0.1:1.\n")
 
-      const { origin } = yield* foreign
+      const origin = yield* foreign
       const other = yield* doctor({ ASSEMBLY_BASE_URL: origin })
       expect(other.code).toBe(1)
       expect(other.stdout).toContain(
@@ -88,7 +74,7 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
             .filter(({ about }) => about === ".env")
             .map(({ text, verdict }) => `${verdict}: ${text}`)
         }))
-      const problem = `note: ${cwd}/.env, line 4: there is no variable ASSEMBLY_REGION; assembly --help names the variables`
+      const problem = `note: ${cwd}/.env, line 4: there is no variable ASSEMBLY_REGION; this program reads ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET, ASSEMBLY_EMULATOR_KEY, ASSEMBLY_EMULATOR_SECRET`
       expect(yield* doctor({})).toEqual({
         code: 0,
         found: [`good: ${cwd}/.env is read: ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET`, problem]

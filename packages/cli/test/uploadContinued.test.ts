@@ -148,7 +148,8 @@ layer(live, { excludeTestServices: true })("a continued assembly upload", (it) =
       expect(again).toEqual({
         code: 130,
         stdout: "",
-        stderr: "assembly: interrupted; nothing was sent, and earlier files are kept. Run the same command again\n"
+        stderr:
+          "assembly: interrupted before anything was sent; what an earlier command uploaded is kept. Run the same command again\n"
       })
     })
   )

@@ -9,8 +9,7 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
+import * as Serving from "./support/serving.ts"
 import * as Uploading from "./support/uploading.ts"
 
 const live = Layer.mergeAll(Emulator.layer(), NodeServices.layer)
@@ -30,26 +29,14 @@ const interrupted = Effect.fnUntraced(function* (cwd: string, ...args: ReadonlyA
 })
 
 /** A server that is not the service of the uploads, and its requests. */
-const foreign = Effect.acquireRelease(
-  Effect.callback<{ readonly origin: string; readonly requests: ReadonlyArray<string>; readonly end: () => void }>(
-    (resume) => {
-      const requests: Array<string> = []
-      const server = createServer((request, response) => {
-        requests.push(`${request.method} ${request.url}`)
-        response.writeHead(404, { "content-type": "application/json" }).end(`{"error":"ASSEMBLY_NOT_FOUND"}`)
-      })
-      server.listen(0, "127.0.0.1", () => {
-        const { port } = server.address() as AddressInfo
-        const end = () => {
-          server.closeAllConnections()
-          server.close()
-        }
-        resume(Effect.succeed({ origin: `http://127.0.0.1:${port}`, requests, end }))
-      })
-    }
-  ),
-  ({ end }) => Effect.sync(end)
-)
+const foreign = Effect.gen(function* () {
+  const requests: Array<string> = []
+  const origin = yield* Serving.serve((request, response) => {
+    requests.push(`${request.method} ${request.url}`)
+    response.writeHead(404, { "content-type": "application/json" }).end(`{"error":"ASSEMBLY_NOT_FOUND"}`)
+  })
+  return { origin, requests }
+})
 
 const list = (cwd: string, ...args: ReadonlyArray<string>) => Uploading.assembly(cwd, ["uploads", ...args])
 

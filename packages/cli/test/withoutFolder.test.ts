@@ -51,7 +51,7 @@ layer(live, { excludeTestServices: true })("without a folder", (it) => {
       textAtStart(["upload", "--journal=j", "a"], {}, {}),
       textAtStart(["upload", "--journal", "j", "a"], {}, {})
     ]) {
-      expect(kept).toContain("earlier files are kept")
+      expect(kept).toContain("what an earlier command uploaded is kept")
     }
     expect(textAtStart(["list"], {}, {})).toBe("")
   })

@@ -118,15 +118,16 @@ export class Emulator extends Context.Service<
  *   this option, the next start creates the Auth Key again.
  * - `templates`: Templates of the first Workspace. A stored Template with the same id is replaced.
  * - `seed`: makes ids reproducible: emulators with the same seed and new data generate the same ids in the same order.
- *   A later start with the same `data` generates other ids. The `key` and the secret of an Auth Key do not depend on
- *   `seed`; set both with `credentials`.
+ *   A later start with the same `data` generates other ids. The random `key` and secret of an Auth Key do not depend on
+ *   `seed`; set them with `credentials`.
  * - `notificationPause`: the pause after the first failed attempt of a notification, 1 second by default. The pause
  *   doubles with each attempt. A notification has at most 8 attempts.
  * - `allowPrivateNotifications`: allows any host in a `notify_url`. By default, the host must be public; if the params
  *   are signed, the host may also be loopback. Therefore a notification cannot reach a private network by default.
  * - `uploadLifetime`: unfinished uploads and partial uploads expire after this time (status 410). 24 hours by default.
  * - `tokenLifetime`: the lifetime of bearer tokens, 1 hour by default.
- * - `limits`: limits of requests, Assemblies and connections. A limit that is left out has its default.
+ * - `limits`: limits of requests, connections, Assemblies, Auth Keys and notifications. A limit that is left out has
+ *   its default.
  * - `onRequest`: receives each answered request, for a log.
  *
  * @since 0.1.0
@@ -162,8 +163,8 @@ const emulator = (options: Options) =>
   )
 
 /**
- * Creates the folder `data` and the file of the database. Only the user of the process can read or write the database
- * and a new folder. An existing folder keeps its permissions.
+ * Creates the folder `data`, if it is missing, and the file of the database. Only the user that runs the process can
+ * access the file and a new folder.
  */
 const prepare = Effect.fnUntraced(function* (data: string, database: string) {
   const fs = yield* FileSystem.FileSystem
@@ -174,8 +175,8 @@ const prepare = Effect.fnUntraced(function* (data: string, database: string) {
 })
 
 /**
- * If the disk is full or read-only, or access is not permitted, the error is `StorageFailed`. Any other error means
- * that the option `data` is invalid.
+ * Returns `StorageFailed` if the disk is full or read-only, or if access is denied. Every other error counts as a wrong
+ * path: the result is `InvalidOption`.
  */
 const unusable =
   (data: string) =>
@@ -193,7 +194,7 @@ const unusable =
 
 /**
  * Provides the database and the file store, which are in the folder `data`. Without the option `data`, the database is
- * in memory and the files are in a temporary folder. Only the user of the process can read the files, because they
+ * in memory and the files are in a temporary folder. Only the owner can read the database and the files, because they
  * contain secrets and uploads.
  */
 const storage = ({ data }: Options) =>
@@ -330,10 +331,9 @@ const parts = (options: Options) =>
  *
  * **Gotchas**
  *
- * The emulator uses the clock of the program that starts the emulator. Under a `TestClock`, a pause of the emulator,
- * such as the pause of `/emulator/wait`, ends only when the test adjusts the clock. If the clock of a client is behind
- * the clock of the emulator by more than the lifetime of a signature, the emulator refuses the signatures of this
- * client.
+ * The emulator and its clients need the same clock, because the emulator refuses a signature whose `auth.expires` is in
+ * the past. Under a `TestClock`, the robot `/emulator/wait` and the pauses between the attempts of a notification end
+ * only after the test adjusts the clock.
  *
  * @example
  * Layer.unwrap(

@@ -54,7 +54,7 @@ export class InvalidOption extends Data.TaggedError("InvalidOption")<{
 }
 
 /**
- * A given Template is invalid.
+ * A Template in the options of an emulator is invalid, or has the name of another Template.
  *
  * @since 0.1.0
  * @category errors
@@ -78,10 +78,9 @@ const reasons = {
 } as const
 
 /**
- * The emulator cannot use a file: the disk failed or is full, access is not permitted, or the database is damaged. A
- * request that needs the file is answered with status 507, a change of the DAM with `DAM_MUTATION_FAILED`, and a
- * request for the statistics of the job slots with `PRIORITY_JOB_SLOT_STATS_ERROR`. A running emulator keeps
- * acknowledged data, and continues when the disk works again.
+ * The emulator cannot read or write a file, or its database is damaged. Stored data is unchanged, and the emulator
+ * continues when the disk works again. A request that needs the disk is answered with status 507, and a change of the
+ * DAM with `DAM_MUTATION_FAILED`.
  *
  * - `path`: the file or folder that cannot be written or read.
  * - `code`: the error code of the system or of SQLite, such as `ENOSPC`. The code of a database that another program
@@ -105,8 +104,8 @@ export class StorageFailed extends Data.TaggedError("StorageFailed")<{
 }
 
 /**
- * The errors at the start of an emulator. A start can also fail with `ServeError`, if the port is not available, and
- * with `PlatformError`, if the temporary folder, or the folder `files` in `data`, cannot be created.
+ * The errors at the start of an emulator, except two: a port that is not available is a `ServeError`, and a folder for
+ * files that cannot be created is a `PlatformError`.
  *
  * @since 0.1.0
  * @category errors

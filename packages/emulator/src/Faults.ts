@@ -26,7 +26,7 @@ export interface Where {
 }
 
 /**
- * A failure that the emulator injects into the requests that {@link Where} selects.
+ * A fault that the emulator applies to the requests that `Where` selects.
  *
  * - `Delay`: waits before the request is handled.
  * - `CutRequestBody`: reads at most `afterBytes` bytes of the body and cuts the connection without a response. An

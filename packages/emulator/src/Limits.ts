@@ -1,6 +1,6 @@
 /**
- * The limits of an emulator for requests, Assemblies and connections. These limits are beyond the specification, which
- * defines only `auth.max_size` and the limits of single fields ("Limits").
+ * The limits of an emulator for requests, connections, Assemblies, Auth Keys and notifications. These limits are beyond
+ * the specification, which defines only `auth.max_size` and the limits of single fields ("Limits").
  */
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
@@ -13,14 +13,14 @@ import type * as Duration from "effect/Duration"
  *   more than four times this size (each header counts 32 bytes more), or with more than 128 headers, is reset without
  *   a response.
  * - `headersTime`: the time limit for the headers to arrive; 408 `SERVER_408`. Over TLS, this is also the time limit of
- *   the handshake. An HTTP/2 connection without a request in this time is closed.
+ *   the handshake. A new HTTP/2 connection without a request in this time is closed.
  * - `connections`: the number of open connections. Further connections are closed.
  * - `idleTime`: the longest pause in a request body. After a longer pause, the connection (or the HTTP/2 request) is
  *   closed.
  * - `formFields`: the number of fields in a form or query.
- * - `formBytes`: the size of the names and values of all fields in a form together, including `params`. For a
- *   urlencoded form, the size of the body counts. A query is limited only by `headers` and `formFields`.
- * - `formTime`: the time within which the fields before the first file must arrive; 408 `SERVER_408`.
+ * - `formBytes`: the size of the names and values of all fields in a multipart form together, including `params`, or
+ *   the size of a urlencoded body. `headers` limits the size of a query.
+ * - `formTime`: the time limit for the fields before the first file to arrive; 408 `SERVER_408`.
  * - `jsonDepth`: the depth of `params`. Deeper params get the same response as an invalid field of the operation.
  * - `steps`: the number of Steps of an Assembly; 400 `ASSEMBLY_INVALID_STEPS`. If the `use` of one Step has more names
  *   than this number, the Assembly fails (`ASSEMBLY_STEP_INVALID_USE`).

@@ -1,7 +1,7 @@
 /**
  * Templates: instructions that are stored in a Workspace, so that a request can name a Template instead of sending the
- * instructions (spec.md, "What the service does"). The details are beyond the specification, which only names the
- * operations, the Template ID and `auth.max_size`.
+ * instructions (spec.md, "What the service does"). The details are beyond the specification, which mentions only the
+ * id and the `max_size` of a Template, and names the operations.
  */
 import * as Content from "@assembly-effect/schema/Template"
 import * as Schema from "effect/Schema"
@@ -18,7 +18,8 @@ const reserved = new Set(["all", "no_template"])
  *
  * The params of a request are merged into the `content`: objects by key, arrays by index. A value in the request takes
  * precedence, unless it is null. If `allow_steps_override` is false, requests that have `steps` are refused
- * (`TEMPLATE_DENIES_STEPS_OVERRIDE`). The Steps follow the rules of `Instructions.make` in `@assembly-effect/schema`.
+ * (`TEMPLATE_DENIES_STEPS_OVERRIDE`). The Steps of the `content` follow the rules of `Instructions.make` in
+ * `@assembly-effect/schema`.
  *
  * @since 0.1.0
  * @category schemas

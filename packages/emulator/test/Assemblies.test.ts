@@ -106,6 +106,17 @@ layer(layerEmulator(), { excludeTestServices: true })("Assemblies", (it) => {
     })
   )
 
+  it.effect("gives a Step the uploads and the files of another Step, if it uses both", () =>
+    Effect.gen(function* () {
+      const robot = "/upload/handle"
+      for (const own of [{}, { ":original": { robot } }]) {
+        const steps = { ...own, a: { robot }, both: { robot, use: [":original", "a"] } }
+        const { results = {} } = yield* uploadOne({ steps }, text("1"))
+        assert.deepStrictEqual([results["a"]?.length, results["both"]?.length], [1, 2])
+      }
+    })
+  )
+
   it.effect("fails when a robot fails, and keeps its uploads", () =>
     Effect.gen(function* () {
       const status = yield* uploadOne({ steps: storeAt("a/../b") }, text("x"))

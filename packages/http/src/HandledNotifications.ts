@@ -14,7 +14,8 @@ import * as Semaphore from "effect/Semaphore"
 import * as SqlClient from "effect/sql/SqlClient"
 
 /**
- * The store of handled notifications failed. The route answers 503, so that the service repeats the notification.
+ * The store of handled notifications failed. If a claim fails, the route answers 503, so that the service repeats the
+ * notification.
  *
  * @since 0.1.0
  * @category errors
@@ -250,7 +251,8 @@ const makeSql = Effect.fnUntraced(function* (options: Options | undefined) {
 
 /**
  * Remembers notifications in a SQL database, in the table `assembly_notifications`, which is created if it is missing.
- * If several processes share the database, only one process at a time handles a notification.
+ * If several processes share the database, only one process at a time handles a notification, as long as this process
+ * renews its claim.
  *
  * **Details**
  *

@@ -7,6 +7,7 @@ import * as Settings from "@assembly-effect/auth/unstable/Settings"
 import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as Cause from "effect/Cause"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -54,7 +55,8 @@ export interface UserFile {
  * - `maxBytes`: the maximum size of the file.
  * - `filename`: the name of the file in the Assembly. By default this is the name that the user sent.
  * - `wait`: whether the answer is sent only after the Assembly has completed. By default the answer is sent when the
- *   last byte is stored, and a notification reports the result of the Assembly; see `Webhooks`.
+ *   last byte is stored, and a notification can report the result of the Assembly (`notifyUrl` in `params`; see
+ *   `Webhooks`).
  *
  * @since 0.1.0
  * @category models
@@ -71,15 +73,16 @@ export interface Grant {
  *   bytes of the file are read.
  * - `path`: the path of the route, `/assembly-uploads` by default. The path of an upload is `<path>/<id>`. The page
  *   chooses the id.
- * - `origins`: the origins of other sites whose pages may use the route, such as `https://app.example.com`, without a
- *   path. By default only pages of the same origin may use the route.
+ * - `origins`: other origins whose pages may use the route, such as `https://app.example.com`, without a path. By
+ *   default only pages of the same origin may use the route.
  * - `maxUploads`: the maximum number of permitted uploads at the same time, 64 by default. Above this number, the
  *   answer is 503. At most `4 * maxUploads` requests may wait for the decision of the policy.
  * - `maxWatchers`: the maximum number of pages that watch uploads, 1024 by default.
  * - `receiveTimeout`: how long the part of the form before the file may take to arrive, 10 seconds by default.
  * - `idleTimeout`: how long the user may send nothing, 30 seconds by default.
  * - `timeout`: how long an upload may take, 1 hour by default.
- * - `chunkSize`: the maximum number of bytes of an upload in memory, 4 MiB by default.
+ * - `chunkSize`: the maximum size of one request to the service in bytes, 4 MiB by default. Each upload holds about
+ *   this number of bytes in memory.
  * - `progressInterval`: the minimum time between two `Progress` events, 250 milliseconds by default.
  *
  * @since 0.1.0
@@ -119,7 +122,8 @@ export const Uploaded = Schema.Struct({ bytes: bytesOfFile, status: AssemblyUplo
 export type Uploaded = typeof Uploaded.Type
 
 /**
- * The last event of an upload that failed. `problem` is the same text as in the answer to the upload.
+ * The last event of an upload that failed. `problem` is the same text as in the answer to the upload, or "The upload
+ * was canceled." after an interruption or a defect.
  *
  * @since 0.1.0
  * @category schemas
@@ -195,9 +199,16 @@ const seenBy = ({ headers }: HttpServerRequest.HttpServerRequest): number => {
 }
 
 /**
- * A comment of Server-Sent Events every 15 seconds. A proxy closes a connection without data, so these comments keep
+ * A comment of Server-Sent Events every 15 seconds. A proxy may close a connection without data, so these comments keep
  * the connection open while no event is sent.
  */
+/** The text for the watchers of an upload that failed. It does not describe a defect of the application. */
+const problemOf = (cause: Cause.Cause<{ readonly problem: string }>): string => {
+  const error = Cause.findErrorOption(cause)
+  if (Option.isSome(error)) return error.value.problem
+  return Cause.hasDies(cause) ? Respond.failed.problem : "The upload was canceled."
+}
+
 const keepAlive = Stream.map(Stream.tick("15 seconds"), () => ":\n\n")
 
 /**
@@ -301,8 +312,7 @@ export const make = Effect.fnUntraced(function* <R>(options: Omit<Options<R>, "p
           const { bytes, status } = exit.value.uploaded
           return end(exit.value.isCompleted ? { _tag: "Completed", status } : { _tag: "Stored", bytes })
         }
-        const error = Exit.findErrorOption(exit)
-        return end({ _tag: "Failed", problem: Option.isSome(error) ? error.value.problem : "The upload was canceled." })
+        return end({ _tag: "Failed", problem: problemOf(exit.cause) })
       })
     )
     return uploaded
@@ -312,7 +322,7 @@ export const make = Effect.fnUntraced(function* <R>(options: Omit<Options<R>, "p
     yield* Origin.check(request, origins)
     const uploadId = yield* uploadIdOf
     const seen = seenBy(request)
-    // After the last event, an `EventSource` connects again. The `EventSource` stops only if the answer is 204.
+    // After the last event, an `EventSource` connects again. The status 204 stops the `EventSource`.
     if (uploads.hasSeen(uploadId, seen)) return HttpServerResponse.empty({ status: 204 })
     const events = yield* uploads.watch(uploadId, seen)
     return HttpServerResponse.stream(
@@ -344,7 +354,8 @@ const withAnyField = <Fields extends Schema.Struct.Fields>(form: Schema.Struct<F
  * - The body is a multipart form with one file. A field after the file is refused. The file is not stored: its bytes
  *   are sent to the service as they arrive, and the user can send the bytes only as fast as the service accepts them.
  * - Each file gets its own Assembly. The Assembly is canceled if the file is too large, incomplete or followed by
- *   another part, if the user sends nothing for `idleTimeout`, or if the user closes the connection.
+ *   another part, if the user sends nothing for `idleTimeout`, if the upload takes longer than `timeout`, or if the
+ *   user closes the connection.
  * - The events are Server-Sent Events with an {@link Event} as JSON in `data`. A page may watch an upload before the
  *   upload starts. Only the process that receives an upload has the events of this upload.
  *

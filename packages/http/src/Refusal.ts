@@ -23,13 +23,14 @@ const answer = (
   )
 
 /**
- * A header of the answer to a request whose body was not read to its end. Without this header, the server would still
- * receive the rest of the body.
+ * A header of the answer to a request whose body may not have been read to its end. Without this header, the server
+ * would still receive the rest of the body.
  */
 const unread = { connection: "close" }
 
 /**
- * The body does not have the form that the route reads, or the connection ended before the body was complete.
+ * The body or the upload id does not have the form that the route expects, or the connection ended before the body was
+ * complete.
  *
  * @since 0.1.0
  * @category errors
@@ -65,7 +66,7 @@ export class BodyTooLarge
 }
 
 /**
- * The body took too long to arrive.
+ * The body took too long to arrive, or the upload took too long.
  *
  * @since 0.1.0
  * @category errors
@@ -101,7 +102,7 @@ export class UnsupportedBody
 }
 
 /**
- * A page of another site sent the request; see the option `origins` of the route.
+ * A page of another origin sent the request; see the option `origins` of the route.
  *
  * @since 0.1.0
  * @category errors
@@ -119,7 +120,8 @@ export class OriginRefused
 }
 
 /**
- * The signature of a notification is invalid, so the service did not send the notification.
+ * The signature of a notification is invalid: the service did not send the notification, or signed it with another
+ * secret.
  *
  * @since 0.1.0
  * @category errors
@@ -137,8 +139,8 @@ export class SignatureRefused
 }
 
 /**
- * The route has no room for the request now. The sender should repeat the request after one second (the header
- * `retry-after`).
+ * The route cannot process the request now, for example because too many requests are running. The sender should repeat
+ * the request after one second (the header `retry-after`).
  *
  * @since 0.1.0
  * @category errors
@@ -192,7 +194,7 @@ export class UploadExists
 }
 
 /**
- * The service did not accept the upload. The log of the application contains the reason.
+ * The service did not accept the upload, or the Assembly failed. The log of the application contains the reason.
  *
  * @since 0.1.0
  * @category errors
@@ -269,7 +271,7 @@ export class TooManyRequests
  * @since 0.1.0
  * @category errors
  */
-export const PolicyRefusal = /* @__PURE__ */ Schema.Union([Unauthenticated, Forbidden, TooManyRequests])
+export const PolicyRefusal = Schema.Union([Unauthenticated, Forbidden, TooManyRequests])
 /**
  * @since 0.1.0
  * @category errors

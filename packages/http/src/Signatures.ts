@@ -53,9 +53,8 @@ export interface Grant {
  *   request. A value of `asked` is signed only if the policy puts it into the `Grant`.
  * - `body`: the schema of the JSON body. Without a schema, the body is not read, and `asked` is undefined.
  * - `path`: the path of the route, `/assembly-signatures` by default.
- * - `origins`: the origins of other sites whose pages may use the route, as browsers write them:
- *   `https://app.example.com`, without a path or a final slash. By default only pages of the same origin may use the
- *   route.
+ * - `origins`: other origins whose pages may use the route, as browsers write them: `https://app.example.com`, without
+ *   a path or a final slash. By default only pages of the same origin may use the route.
  * - `maxBytes`: the maximum size of the body, 16 KiB by default.
  * - `receiveTimeout`: how long the body may take to arrive, 10 seconds by default.
  * - `algorithm`: the algorithm of the signatures, `"sha384"` by default.
@@ -139,7 +138,7 @@ const readBody = <A>(
   shared: Body.Budget
 ): Effect.Effect<A, Body.Problem | Refusal.UnsupportedBody> =>
   Effect.gen(function* () {
-    // Only JSON is accepted, because browsers let a page of another site send some other content types without a
+    // Only JSON is accepted, because browsers let a page of another origin send some other content types without a
     // preflight.
     if (Body.mediaType(request) !== "application/json") {
       return yield* new Refusal.UnsupportedBody({ problem: "The body is not application/json." })
@@ -224,7 +223,7 @@ export const make = Effect.fnUntraced(
  *   Each answer has its own nonce, so the page can create only one Assembly with an answer.
  * - The page sends the number of files (`num_expected_upload_files`) next to the signed params, so the signature cannot
  *   limit this number. `maxSize` limits each file.
- * - A page of another site gets 403 before the policy runs; see `origins`. The policy must identify the user, for
+ * - A page of another origin gets 403 before the policy runs; see `origins`. The policy must identify the user, for
  *   example by a cookie, and may fail with `Unauthenticated`, `Forbidden` or `TooManyRequests`.
  *
  * **Gotchas**

@@ -45,8 +45,8 @@ export interface Notification {
  * - `path`: the path of the route, `/assembly-notifications` by default.
  * - `maxBytes`: the maximum size of a notification, 16 MiB by default.
  * - `maxFields`: the maximum number of form fields, 16 by default.
- * - `maxBufferedBytes`: the maximum size of all notifications that are being received, 64 MiB by default. Above this
- *   size, the answer is 503.
+ * - `maxBufferedBytes`: the maximum total size of the notifications that are being received, 64 MiB by default. Above
+ *   this size, the answer is 503.
  * - `receiveTimeout`: how long a notification may take to arrive, 30 seconds by default.
  * - `handleTimeout`: how long `handle` may run, 5 minutes by default. After this time `handle` is interrupted, and the
  *   answer is 500.
@@ -81,8 +81,7 @@ const defaultPath = "/assembly-notifications"
 
 /**
  * How long the claim of a notification is valid without a renewal. If a process ends while it handles a notification,
- * another process may handle the notification after this time. If the service gets another answer than 200, it repeats
- * the notification several times within the first minutes.
+ * another process may handle the notification after this time.
  */
 const lease = Duration.seconds(20)
 
@@ -251,16 +250,16 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Omit<Options<E, 
  *   in which the form arrives.
  * - The answer is 200 only after `handle` has succeeded. A wrong signature is answered with 403, and a form that cannot
  *   be read is answered with 400, 408, 413 or 415. A notification that could not be handled is answered with 500 or
- *   503. The service repeats a notification until the answer is 200.
+ *   503. The service repeats a notification whose answer is not 200.
  * - A notification that was handled is answered with 200 and not handled again. A repetition that arrives while
  *   `handle` runs waits for the result of this run. `HandledNotifications` remembers the handled notifications.
  *
  * **Gotchas**
  *
- * A notification is handled at least once, and may be handled more than once. The changes that `handle` makes and the
- * record in `HandledNotifications` are two separate writes. If the process ends between these writes, nothing shows
- * that the first write happened, so a repetition is handled again. If a handler must not run twice, write `key` into a
- * table with a unique index, in the same transaction as the changes that the handler makes.
+ * A notification may be handled more than once. The changes that `handle` makes and the record in
+ * `HandledNotifications` are two separate writes. If the process ends between these writes, nothing shows that the
+ * first write happened, so a repetition is handled again. If a handler must not run twice, write `key` into a table
+ * with a unique index, in the same transaction as the changes that the handler makes.
  *
  * @example
  * Webhooks.layer({ handle: ({ status }) => Effect.log(`${status.ok}`) }).pipe(

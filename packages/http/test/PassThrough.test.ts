@@ -105,6 +105,18 @@ layer(live, { excludeTestServices: true })("PassThrough", (it) => {
     })
   )
 
+  it.effect("tells a watcher that the application failed if its policy has a defect, and not what the defect is", () =>
+    Effect.gen(function* () {
+      const { origin, port } = yield* application({ policy: () => Effect.die("the secret of the album") })
+      const uploadId = newUploadId()
+      const { status } = yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: formOf(randomBytes(9)) })
+      assert.strictEqual(status, 500)
+      const watcher = yield* watch(port, uploadId)
+      yield* until(() => watcher.tags().length > 0)
+      assert.deepStrictEqual(watcher.events(), [{ _tag: "Failed", problem: "The application failed." }])
+    })
+  )
+
   it.effect("answers 502 if the service refuses, and does not repeat what it says", () =>
     Effect.gen(function* () {
       const { origin } = yield* application()

@@ -25,9 +25,10 @@ import * as RuntimeClient from "./RuntimeClient.ts"
 
 /**
  * The services that the Layers of this module provide: the client of the operations, the `Uploader`, the HTTP client of
- * `RuntimeClient`, and the file system, paths and terminal of Node. `Upload` and the other functions of
- * `@assembly-effect/tus` use the HTTP client. The Layers also include `LeaseHolder`, so that a resumed upload does not
- * wait for the lease of an ended process on this machine, and `NodeMd5`, which verifies downloads and uploads faster.
+ * `RuntimeClient`, and the `NodeServices` of Effect (file system, paths, terminal, standard streams and child
+ * processes). `Upload` and the other functions of `@assembly-effect/tus` use the HTTP client. The Layers also include
+ * `LeaseHolder`, so that on Linux a resumed upload does not wait for the lease of an ended process on this machine, and
+ * `NodeMd5`, which computes the MD5 of downloads and verified uploads faster.
  *
  * @since 0.1.0
  * @category models
@@ -42,7 +43,7 @@ export type Services =
  * How requests are authenticated with an Auth Key and its secret.
  *
  * - `authentication`: the default `"signed"` signs each request with `node:crypto`. `"tokens"` exchanges the
- *   credentials for bearer tokens, and reuses each token until it expires.
+ *   credentials for bearer tokens, and reuses each token until shortly before it expires.
  * - `algorithm`: the algorithm of the signatures, `"sha384"` by default.
  * - `window`: how long a signature is valid, 5 minutes by default.
  *
@@ -93,9 +94,9 @@ const around = <A, E>(
  *
  * **Details**
  *
- * - The HTTP client is undici on Node and Deno, and `fetch` on Bun (see `RuntimeClient`). The client uses the proxy
- *   from the environment variables. Uploads reuse the memory of sent pieces only if the program uses the undici client
- *   as it is, without a function such as `HttpClient.mapRequest`.
+ * - The HTTP client is undici on Node and Deno, and `fetch` on Bun (see `RuntimeClient`). By default, the client uses
+ *   the proxy from the environment variables. Uploads reuse the memory of sent pieces only if the program uses the
+ *   undici client as it is, without a function such as `HttpClient.mapRequest`.
  * - To replace a part, build the Layer from the parts: `AssemblyClient.layer`, an Authenticator of
  *   `@assembly-effect/auth`, `NodeSigner`, any HttpClient, and `NodeServices`.
  *

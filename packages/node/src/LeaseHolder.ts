@@ -10,13 +10,17 @@ import * as Schema from "effect/Schema"
 import { readFile, readlink } from "node:fs/promises"
 import * as Process from "node:process"
 
-/** Linux values that together identify a process. The kernel never gives two processes the same combination. */
+/**
+ * Linux values that together identify a process. Only processes in clones of one virtual machine can have the same
+ * values.
+ */
 const Id = Schema.Struct({
   boot: Schema.NonEmptyString,
   /** The PID namespace. A process id is unique only within its namespace. */
   pids: Schema.NonEmptyString,
   /**
-   * The time namespace, whose clock measures start times. `times` is empty on older kernels, which have only one clock.
+   * The time namespace, whose clock measures start times. `times` is empty on older kernels, which have no time
+   * namespaces.
    */
   times: Schema.String,
   pid: Schema.Int.check(Schema.isGreaterThan(0)),
@@ -57,7 +61,7 @@ const stat = (process: string): Effect.Effect<Option.Option<Stat>> =>
   )
 
 /**
- * The id of this process. The result is `None` if `/proc` shows another namespace, or has no entry for this process.
+ * The id of this process. The result is `None` if there is no `/proc`, or if `/proc` shows another namespace.
  */
 const self: Effect.Effect<Option.Option<Id>> = Effect.gen(function* () {
   const boot = yield* text("/proc/sys/kernel/random/boot_id")
@@ -128,9 +132,10 @@ const make: Effect.Effect<Tus.Service> = Effect.map(
  *
  * **Details**
  *
- * On Linux a process is identified by its boot, PID namespace, process id and start time. A holder with another boot or
- * namespace may run in a container or on another machine, so the upload continues only after the lease of this holder
- * has expired. On other systems, this Layer never detects that a holder has ended.
+ * On Linux a process is identified by the boot of its machine, its PID and time namespaces, its process id and its
+ * start time. A holder with another boot or namespace may run in a container or on another machine, so the upload
+ * continues only after the lease of this holder has expired. On other systems, this Layer never detects that a holder
+ * has ended.
  *
  * **Gotchas**
  *

@@ -51,7 +51,8 @@ export const fromReadable = (
       Effect.map(Effect.try({ try: evaluate, catch: UploadSource.failedWith }), (readable) => {
         const problem = problemOf(readable)
         return problem === undefined
-          ? // With `chunkSize: 1`, each pull calls `read` once, so at most one buffer of the stream is in memory.
+          ? // With `chunkSize: 1`, each pull calls `read` once. `read` may refill the buffer of the stream, so further
+            // calls would collect several full buffers in memory.
             NodeStream.fromReadable({ evaluate: () => readable, onError: UploadSource.failedWith, chunkSize: 1 })
           : Stream.fail(new UploadSource.SourceFailed({ kind: "Unreadable", problem }))
       })

@@ -1,5 +1,5 @@
 /**
- * The fastest HTTP client for uploads on Node.
+ * An HTTP client for Node and Deno that lets uploads reuse the memory of sent pieces.
  */
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Settings from "@assembly-effect/api/unstable/Settings"
@@ -17,8 +17,8 @@ import * as UndiciBody from "./internal/undiciBody.ts"
  * - `connections`: the maximum number of connections to one origin, unlimited by default. The time that a request waits
  *   for a connection counts towards the time limits of the request, so prefer a limit on the number of concurrent
  *   uploads.
- * - `proxy`: the default `"environment"` reads `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` (or their lowercase names)
- *   when the Layer is built. `"none"` ignores these variables.
+ * - `proxy`: the default `"environment"` reads `HTTP_PROXY` and `HTTPS_PROXY` (or their lowercase names) when the Layer
+ *   is built, and `NO_PROXY` again before each request. `"none"` ignores these variables.
  *
  * The Layer fails with `InvalidRequest` if an option is invalid, or if a proxy variable is not an http or https URL.
  *
@@ -32,7 +32,7 @@ export interface Options {
 
 const proxyVariables = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"]
 
-/** The environment variables that name a proxy, with their values. */
+/** The environment variables that contain the URL of a proxy, with their values. */
 const proxies = ({ proxy = "environment" }: Options): ReadonlyArray<readonly [name: string, value: string]> =>
   proxy === "environment"
     ? proxyVariables.flatMap((name) => {
@@ -80,9 +80,10 @@ const makeDispatcher = (options: Options): Effect.Effect<NodeHttpClient.Dispatch
  * **Details**
  *
  * Uploads and operations set the time limits of their requests. In this client, Undici itself has no time limit for a
- * body, and a limit of one hour for headers. An idle connection is kept for 4 seconds, or for as long as the server
- * announces. A Node server closes an idle connection after 5 seconds. The client closes its connection first, because a
- * request on a connection that the server closes is lost, and a creation request is never repeated.
+ * body, and a limit of one hour for headers. An idle connection is kept for 4 seconds, or for 2 seconds less than the
+ * server announces in `Keep-Alive`, at most 10 minutes. So the client closes an idle connection before a Node server
+ * does, which announces 5 seconds. This order matters, because a request on a connection that the server closes is
+ * lost, and a creation request is never repeated.
  *
  * **Gotchas**
  *

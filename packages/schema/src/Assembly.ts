@@ -2,7 +2,7 @@
  * The Assembly Status, and the params of a request to create an Assembly.
  *
  * These schemas are beyond the specification: spec.md names the Assembly operations, but defines neither their params
- * nor the Status.
+ * nor the Status. Only the form field of {@link CreateForm} is in spec.md.
  */
 import * as Schema from "effect/Schema"
 import { generateFew } from "./internal/generate.ts"
@@ -37,10 +37,10 @@ const rest = [Schema.Record(Schema.String, Schema.Json)] as const
 
 /**
  * A file that was uploaded, or that a Step produced. `size` is in bytes. `ssl_url` is the URL of the file, and `meta`
- * has the facts that the service found in the file, such as the width of an image. A file that the robot `/transloadit/store` has
- * stored has `asset_id`, `version_id`, `workspace` and `path` (spec.md, "Assembly list entry"). `original_id` is the id
- * of the upload from which the file was made. If a Step merged several uploads, `original_id` is a list of ids, with
- * null for an unknown upload.
+ * has the facts that the service found in the file, such as the width of an image. A file that the robot
+ * `/transloadit/store` has stored has `asset_id`, `version_id`, `workspace` and `path` (spec.md, "Assembly list
+ * entry"). `original_id` is the id of the upload from which the file was made. If a Step merged several uploads,
+ * `original_id` is a list of ids, and an id in the list may be null.
  *
  * A field whose value has the wrong type is left out.
  *
@@ -131,11 +131,12 @@ export interface TusReceiptEncoded extends EncodedStructure<typeof TusReceipt> {
  * error code of a failed Assembly. Use {@link state} to determine the state.
  *
  * `assembly_id` identifies the Assembly, and `ok` and `error` determine the state, so a value of the wrong type in
- * these fields is an error. Any other field whose value has the wrong type is left out, and so are elements of
- * `uploads`, `results` and `tus_uploads` that are not objects. Thus one malformed field does not make a Status
- * unreadable.
+ * these fields is an error. Any other known field whose value has the wrong type is left out. Elements that are not
+ * objects are left out of `uploads`, `tus_uploads` and the arrays in `results`. Thus one malformed field does not make
+ * a Status unreadable.
  *
- * The Status is beyond the specification, which names only ASSEMBLY_COMPLETED and `results`.
+ * The Status is beyond the specification, which names only ASSEMBLY_COMPLETED, `results`, `assembly_ssl_url` and
+ * `tus_url`.
  *
  * @since 0.1.0
  * @category schemas
@@ -214,9 +215,9 @@ const idIn = (address: unknown): unknown =>
     : undefined
 
 /**
- * Whether a Status, decoded or not, belongs to an Assembly other than `assemblyId`. The result is true if the
- * `assembly_id` of the Status (`assemblyId` in older responses) or one of the URLs of the Status names another
- * Assembly. The result is false if the response contains no Assembly id.
+ * Whether a Status, decoded or not, belongs to an Assembly other than `assemblyId`. The result is true if another
+ * Assembly is named by the field `assembly_id`, by the field `assemblyId` of older responses, or by a URL of the
+ * Status. The result is false if the Status contains no Assembly id.
  *
  * Beyond the specification.
  *

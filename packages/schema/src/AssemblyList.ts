@@ -112,8 +112,9 @@ const fields: ReadonlyMap<string, Schema.Top> = new Map(Object.entries(fieldsOfE
 const isJson = Schema.is(Schema.Json)
 
 /**
- * Whether the schema of a field accepts a value and returns it unchanged. For a key that is not a field of an entry,
- * `field` is undefined, and any JSON value is accepted. The result is false for a schema that this function does not know.
+ * Whether the schema of a field accepts a value and returns the value unchanged. For a key that is not a field of an
+ * entry, `field` is undefined, and any JSON value is accepted. The result is false for a schema that this function does
+ * not know.
  */
 const fits = (field: Schema.Top | undefined, value: unknown): boolean => {
   switch (field) {
@@ -165,8 +166,8 @@ export interface Page extends Structure<typeof Page> {}
  */
 export const Listing: Schema.Codec<Page, Page | ReadonlyArray<Entry>> = Schema.Union([
   Page,
-  // The conversion checks the `Page` a second time. The service usually sends an object, so only a plain array is
-  // converted.
+  // The conversion of a plain array checks the entries a second time, as a `Page`. An object, which the service usually
+  // sends, needs no conversion.
   Schema.Array(Entry).pipe(
     Schema.decodeTo(Schema.toType(Page), {
       decode: SchemaGetter.transform((items) => ({ items })),

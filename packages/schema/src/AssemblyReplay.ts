@@ -1,5 +1,5 @@
 /**
- * The replay of an Assembly: the same files through the same or other Steps, as a new Assembly.
+ * The replay of an Assembly: a new Assembly runs the same or other Steps on the same files.
  *
  * These schemas are beyond the specification: spec.md names the operation, but defines neither its params nor its
  * response.

@@ -94,7 +94,7 @@ export const ErrorTotal = named<ErrorTotal>()(
 export interface ErrorTotal extends Structure<typeof ErrorTotal> {}
 
 /**
- * The statistics of a time window. `granularity` is the length of a bucket in seconds.
+ * The statistics of a time window. `granularity` is the length of a bucket of `stats` in seconds.
  *
  * Clause: spec.md, "Assembly statistics response".
  *
@@ -143,7 +143,7 @@ const makeStrict = () =>
  * @since 0.1.0
  * @category schemas
  */
-export const StatisticsStrict = /* @__PURE__ */ makeStrict()
+export const StatisticsStrict = makeStrict()
 
 const isSince = (u: unknown): u is string | DateTime.Utc =>
   typeof u === "string" ? u !== "" : DateTime.isDateTime(u) && DateTime.isUtc(u)
@@ -170,7 +170,8 @@ const TextOrDateTime = Schema.declare(isSince, {
 
 /**
  * The start of the time window: a `DateTime.Utc`, which is sent as ISO 8601, or a text that the service can parse,
- * which is sent unchanged. `@assembly-effect/api`, which has a clock, checks that the start is at most 91 days ago.
+ * which is sent unchanged. `@assembly-effect/api`, which has a clock, checks that a `DateTime.Utc`, or an ISO 8601 text
+ * with `Z` or an offset, is at most 91 days ago.
  *
  * Clause: spec.md, "Retrieve Assembly statistics".
  *

@@ -93,8 +93,8 @@ const isRegExp = Schema.makeFilter<string>(
 
 /**
  * The `auth` object of params. `expires` is an ISO 8601 date-time; this schema does not check that it is in the future.
- * `nonce` is unique per request. `referer` is a regular expression that the referer of the request must match.
- * `max_size` is the maximum size of an upload in bytes (spec.md, "Retrieve list of Assemblies" and "Limits").
+ * `nonce` is unique per request. `referer` is a regular expression that the HTTP referer must match, if the request has
+ * one. `max_size` is the maximum size of an upload in bytes (spec.md, "Retrieve list of Assemblies" and "Limits").
  *
  * @since 0.1.0
  * @category schemas
@@ -185,10 +185,10 @@ const withProof = <
 }
 
 /**
- * The complete params of a signed operation on the wire: `auth` with `key`, `expires` and an optional `nonce`, next to
- * the params of the operation. The complete params decode to `{ proof, params }`: `proof` contains `auth`
- * and `nonce`, and `params` contains the params of the operation. All issues are reported at once, with
- * the key names on the wire (spec.md, "Authentication").
+ * The complete params of a signed operation on the wire: `auth` ({@link SignedAuthParams}) and an optional `nonce`,
+ * next to the params of the operation. The complete params decode to `{ proof, params }`: `proof` contains `auth` and
+ * `nonce`, and `params` contains the params of the operation. Decoding reports all issues at once, with the key names
+ * on the wire (spec.md, "Authentication").
  *
  * @example `Auth.withSignedAuth(AssemblyStatistics.Query)`
  *

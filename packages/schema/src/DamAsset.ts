@@ -146,9 +146,9 @@ const isMove = (request: {
   "filename" in request || "destinationFolderId" in request
 
 /**
- * The changes to an asset. At least one of the two keys is required, and unknown keys are refused. An absent
- * `destinationFolderId` keeps the folder; null moves the asset to the root (spec.md, "Move or rename a DAM asset",
- * rules 1 and 2).
+ * The changes to an asset. At least one of `filename` and `destinationFolderId` is required, and unknown keys are
+ * refused. An absent `destinationFolderId` keeps the folder; null moves the asset to the root folder (spec.md, "Move or
+ * rename a DAM asset", rules 1 and 2).
  *
  * @example `{ filename: "report.pdf" }`, `{ destinationFolderId: null }`
  *

@@ -16,7 +16,8 @@ import { NonEmptyString, Timestamp } from "./Scalar.ts"
 const message = lenient(Schema.String)
 
 /**
- * The params of a request to get an asset. `versionId` selects an older version of the bytes of the asset.
+ * The params of a request to get an asset. `versionId` selects one stored version of the bytes of the asset, by default
+ * the current version.
  *
  * Beyond the specification.
  *

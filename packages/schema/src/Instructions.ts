@@ -1,7 +1,7 @@
 /**
  * Assembly Instructions: the Steps of an Assembly or a Template, checked without a network.
  *
- * The rules are beyond the specification, which names robots and Steps, but does not define them.
+ * The rules for Steps are beyond the specification, which mentions Steps, but does not define them.
  *
  * @example
  * import * as Instructions from "@assembly-effect/schema/Instructions"
@@ -12,6 +12,7 @@
  * })
  */
 import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import type { Step } from "./Assembly.ts"
@@ -27,8 +28,8 @@ import { optionProblems } from "./internal/robotOptions.ts"
 export type Variable = `${string}\${${string}}${string}`
 
 /**
- * A Step in a `use`, with further options: `fields` selects files by their form field, and `as` names the role of the
- * selected files.
+ * An entry of a `use` that names a Step and has further options. `fields` selects files by their form field, and `as`
+ * names the role of the selected files.
  *
  * @since 0.1.0
  * @category models
@@ -40,8 +41,8 @@ export interface UsedStep {
 }
 
 /**
- * The Steps whose results a Step uses, in all forms: a name, a list, or an object with `steps`. `:original` stands for
- * the uploads.
+ * The Steps whose results a Step uses, in any form: a Step, a list of Steps, or an object with `steps`. The name
+ * `:original` stands for the uploads.
  *
  * @since 0.1.0
  * @category models
@@ -49,7 +50,7 @@ export interface UsedStep {
 export type Use = UseSteps | (Schema.JsonObject & { readonly steps: UseSteps })
 
 /**
- * The names in a {@link Use}.
+ * The Steps in a {@link Use}. Each entry is the name of a Step, or a {@link UsedStep}.
  *
  * @since 0.1.0
  * @category models
@@ -67,9 +68,9 @@ interface Common {
  *
  * - `/upload/handle`: accepts the uploads. Only a Step with this robot may have the name `:original`.
  * - `/transloadit/store`: stores each file as an asset at `path`.
- * - `/file/hash`: puts the hash of each file into its `meta`.
+ * - `/file/hash`: sets `meta.hash` of each file to the hash of the file.
  * - `/emulator/fail` and `/emulator/wait`: exist only in the emulator (`@assembly-effect/emulator`).
- *   `/emulator/fail` fails with an error code, and `/emulator/wait` waits for a number of seconds.
+ *   `/emulator/fail` fails with the error code in `error`, and `/emulator/wait` waits for `seconds` seconds.
  *
  * @since 0.1.0
  * @category models
@@ -155,7 +156,7 @@ export const references = (step: { readonly [option: string]: unknown }): Readon
 }
 
 /**
- * Whether a result of {@link references} is a name.
+ * Whether an element of the result of {@link references} is a {@link Reference}, not a {@link Problem}.
  *
  * @since 0.1.0
  * @category predicates
@@ -238,9 +239,9 @@ export const problems = (steps: unknown, of: "whole" | "changes" = "whole"): Rea
  * - `use` is a name, a list or an object with `steps`, and names Steps that exist. `:original` always exists.
  * - No Step uses itself, directly or through other Steps.
  * - The name `:original` is reserved for a Step with the robot `/upload/handle`.
- * - The options of the robots in {@link Robots} have the right types.
+ * - The options that {@link Robots} lists for a robot, such as `seconds` of `/emulator/wait`, have valid values.
  *
- * The failure contains all problems at once. `Assemblies.create` and `Templates.create` check the same rules.
+ * An option with the value `undefined` is left out of the result. The failure contains all problems at once. `Assemblies.create` and `Templates.create` check the same rules.
  *
  * @example
  * Instructions.make({ a: { robot: "/file/hash", use: "b" } })
@@ -256,8 +257,8 @@ export const make = <const Robot extends Readonly<Record<string, string>>>(
   ReadonlyArray<Problem>
 > => {
   const found = problems(steps)
-  // The cast is safe: the check has proved that each Step has a robot, and the type of the options permits only JSON.
-  return found.length === 0
-    ? Result.succeed(steps as unknown as { readonly [Name in keyof Robot]: Step & { readonly robot: Robot[Name] } })
-    : Result.fail(found)
+  if (found.length > 0) return Result.fail(found)
+  const withoutUndefined = Record.map(steps, (step) => Record.filter(step, Predicate.isNotUndefined))
+  // The check has proved that each Step has a robot. The type of the options permits only JSON and `undefined`.
+  return Result.succeed(withoutUndefined as { readonly [Name in keyof Robot]: Step & { readonly robot: Robot[Name] } })
 }

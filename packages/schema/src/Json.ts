@@ -49,8 +49,8 @@ const opensAtMost = (text: string, most: number): boolean => {
 
 /**
  * Whether the arrays and objects of a JSON text are nested at most `most` levels deep. The function scans the text
- * once, without recursion. The result may be true for a text that is not JSON. For such a text, a parser fails with a
- * syntax error before the parser is more than `most` levels deep.
+ * without recursion. The result may be true for a text that is not JSON. For such a text, a parser fails with a syntax
+ * error before the parser is more than `most` levels deep.
  *
  * @example
  * Json.isWithin("[[]]", 1) // false

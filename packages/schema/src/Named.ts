@@ -18,7 +18,7 @@ export interface Named<Self, S extends Schema.Top, Wire = S["Encoded"]> extends 
 }
 
 /**
- * The base type in `interface Self extends Structure<typeof Self> {}`, which declares the name.
+ * The base type in `interface Self extends Structure<typeof Self> {}`, which declares the name of the decoded type.
  *
  * @since 0.1.0
  * @category models
@@ -26,7 +26,8 @@ export interface Named<Self, S extends Schema.Top, Wire = S["Encoded"]> extends 
 export type Structure<N extends { readonly Structure: unknown }> = N["Structure"]
 
 /**
- * The base type in `interface SelfEncoded extends EncodedStructure<typeof Self> {}`, which declares the name.
+ * The base type in `interface SelfEncoded extends EncodedStructure<typeof Self> {}`, which declares the name of the
+ * encoded type.
  *
  * @since 0.1.0
  * @category models

@@ -7,7 +7,7 @@
  * Printable.escape("report\u001b[2J.csv") // "report\\x1b[2J.csv"
  */
 
-/** Characters that move the cursor, start a terminal sequence or change the direction of text. */
+/** Control characters, bidirectional controls, and the Unicode separators of lines and paragraphs. */
 const unprintable = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
 
 const codeOf = (character: string): number => character.codePointAt(0) ?? 0
@@ -19,7 +19,7 @@ const escapeCharacter = (character: string): string =>
 
 /**
  * Escapes every control character, line break and bidirectional control as `\xNN` or `\uNNNN`, and replaces every lone
- * surrogate by U+FFFD. The result is one line and contains no terminal sequence.
+ * surrogate with U+FFFD. The result is one line and contains no terminal sequence.
  *
  * @since 0.1.0
  * @category utilities
@@ -27,8 +27,9 @@ const escapeCharacter = (character: string): string =>
 export const escape = (text: string): string => text.toWellFormed().replace(unprintable, escapeCharacter)
 
 /**
- * Escapes a JSON text. Line feeds are kept. The result parses to the same value as the text, unless tabs or carriage
- * returns separate the values of the text: an escaped tab between two values is not JSON.
+ * Escapes every control character, line break and bidirectional control in a JSON text as `\uNNNN`, but keeps line
+ * feeds. The result parses to the same value as the text, unless tabs or carriage returns separate the values of the
+ * text: an escaped tab between two values is not JSON.
  *
  * @example
  * Printable.escapeJson(JSON.stringify({ name: "\u009b2J" })) // {"name":"\\u009b2J"}

@@ -4,14 +4,15 @@
 import * as Order from "effect/Order"
 import * as Schema from "effect/Schema"
 
-// These schemas have separate modules, so that a bundle contains only the schemas that its operations use.
+// These schemas have separate modules, so that a bundle leaves out the schemas that its program does not use.
 export { FromDate, ToDate } from "./internal/listDate.ts"
 export { ByteSize, PixelSize } from "./internal/size.ts"
 export { IsoDateTime, Timestamp } from "./Timestamp.ts"
 
-// One check is faster than several, and statistics contain tens of thousands of these numbers.
 const isAtLeastZero = Schema.isGreaterThanOrEqualTo(0, { expected: "a number of at least 0" })
 
+// One check is faster than separate checks for the minimum and for an integer, and statistics contain tens of thousands
+// of integers.
 const isIntegerFrom = (minimum: number) =>
   Schema.makeFilter<number>((n) => n >= minimum && Number.isInteger(n), {
     expected: `an integer of at least ${minimum}`,

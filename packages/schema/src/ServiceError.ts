@@ -1,10 +1,11 @@
 /**
- * The error bodies of the service (spec.md, "Errors"). The Effect errors are in `@assembly-effect/api`.
+ * The error bodies of the service (spec.md, "Errors"). The errors with which operations fail are in the module
+ * `ApiError` of `@assembly-effect/api`.
  */
 import * as Schema from "effect/Schema"
 import { NonEmptyString } from "./Scalar.ts"
 
-// These schemas have separate modules, so that a bundle contains only the errors of its operations.
+// These schemas have separate modules, so that a bundle leaves out the schemas that its program does not use.
 export { ListError, MoveError, named, type NamedCode, StatisticsError, statusOf } from "./internal/namedError.ts"
 export { parseTusError, TusErrorBody, TusErrorText } from "./internal/tusError.ts"
 

@@ -2,8 +2,8 @@
  * The origins that belong to one deployment of the service. A response may contain URLs of uploads, Statuses and update
  * streams. A client uses such a URL only if its origin belongs to the deployment.
  *
- * The origins are beyond the specification, which requires that a client validates such a URL as a capability, but
- * names no host.
+ * The origins are beyond the specification, which requires that a client validates the URL of an upload as a
+ * capability, but names no host.
  */
 import * as Result from "effect/Result"
 import { isLoopback } from "./internal/loopback.ts"
@@ -52,7 +52,10 @@ const defaultPorts: ReadonlyMap<string, string> = new Map([
   ["http:", ":80"]
 ])
 
-/** Returns the origin of a URL that has no path, or undefined if the host is not in canonical form. */
+/**
+ * Returns the origin of a URL that has no path. Returns undefined if the URL is invalid, has user info, or has a host
+ * or a port that is not in canonical form.
+ */
 const parseOrigin = (written: string): string | undefined => {
   if (!URL.canParse(written)) return undefined
   const { origin, protocol } = new URL(written)
@@ -63,9 +66,9 @@ const parseOrigin = (written: string): string | undefined => {
 let latest: { readonly written: string; readonly origin: string | undefined } = { written: "", origin: undefined }
 
 /**
- * The origin of an absolute URL in normalized form: lower case, without a default port. Returns undefined if the URL
- * has an encoded host, a hexadecimal IPv4 address or user info, because a parser would read a different host than a
- * person.
+ * The origin of an absolute http or https URL in normalized form: lower case, without a default port. Returns undefined
+ * for any other text. Returns undefined also if the URL has user info, or a host that is not in canonical form (such as
+ * an encoded host or a hexadecimal IPv4 address), because a parser would read a different host than a person.
  *
  * @since 0.1.0
  * @category utilities
@@ -116,7 +119,7 @@ const fromEntries = (
   own: string,
   additional: ReadonlyArray<string>
 ): Result.Result<ServiceOrigins, ReadonlyArray<InvalidOrigin>> => {
-  const found = new Set<string>()
+  const found = new Set(siblingsOf(own))
   const problems: Array<InvalidOrigin> = []
   additional.forEach((text, index) =>
     Result.match(parseEntry(text, isOnLoopback(own)), {
@@ -150,7 +153,7 @@ export const make = (
 ): Result.Result<ServiceOrigins, ReadonlyArray<InvalidOrigin>> => {
   const own = originOf(baseUrl)
   if (own === undefined) return Result.fail([{ rule: "Expected an absolute https URL with a canonical host" }])
-  return fromEntries(own, [...siblingsOf(own), ...additional])
+  return fromEntries(own, additional)
 }
 
 /**

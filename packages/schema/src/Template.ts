@@ -50,10 +50,10 @@ const areInstructions = Schema.makeFilter<Readonly<Record<string, Step>>>(
 )
 
 /**
- * The content of a new Template. The keys of the content are the wire names of the params of a request to create an
- * Assembly. The Steps follow the rules of `Instructions.make`.
+ * The content of a new Template: params of a request to create an Assembly, with their names on the wire, and
+ * `allow_steps_override`. The Steps follow the rules of `Instructions.make`.
  *
- * - `allow_steps_override`: false makes the service refuse requests that have `steps`.
+ * - `allow_steps_override`: false makes the service refuse requests that name the Template and have `steps`.
  * - `auth.max_size`: the maximum size of an upload in bytes (spec.md, "Limits").
  *
  * Beyond the specification.
@@ -281,8 +281,9 @@ export const Deleted = named<Deleted>()(Schema.Struct({ ok: Schema.Literal("TEMP
 export interface Deleted extends Structure<typeof Deleted> {}
 
 /**
- * The params of a list request. `pageSize` is 1 to 5000. `includeBuiltin` adds the Templates of the service. `fromDate`
- * and `toDate` are sent in whole seconds, as in `AssemblyList.Query`.
+ * The params of a list request. `pageSize` is 1 to 5000. `includeBuiltin` selects the Builtin Templates (Templates of
+ * the service) in the list: `all` and `latest` add them, and with `exclusively-all` and `exclusively-latest` the list
+ * contains only them. `fromDate` and `toDate` are sent in whole seconds, as in `AssemblyList.Query`.
  *
  * Beyond the specification.
  *

@@ -37,7 +37,7 @@ const isCalendarDay = (text: string): boolean => Option.isSome(Calendar.instantO
 
 const isRealDay = Schema.makeFilter<string>(isCalendarDay, { expected: "a valid calendar date" })
 
-/** The instant of a timestamp, or `None` if its day does not exist. */
+/** Parses the text of a timestamp. Returns `None` if the day of the text does not exist. */
 const parseTimestamp = (text: string): Option.Option<Timestamp> =>
   isCalendarDay(text) ? Option.map(DateTime.make(text), (instant) => ({ text, instant })) : Option.none()
 

@@ -13,7 +13,7 @@ import * as MetadataCodec from "./internal/metadata.ts"
 import { NonEmptyString } from "./Scalar.ts"
 
 /**
- * The version of the tus protocol, sent with every request and response.
+ * The version of the tus protocol, which requests and responses contain in the header `tus-resumable`.
  *
  * Clause: spec.md, "Versioning".
  *
@@ -146,12 +146,12 @@ const Parts = Schema.NonEmptyArray(PartUrl).check(
 )
 
 /**
- * `upload-metadata`: comma-separated entries. Each entry is a key of printable ASCII, a space, and the Base64 of the
- * UTF-8 text of its value. Null stands for a key without a value. Keys are unique. Ordinary, partial and final
- * creations require the keys `assembly_url`, `filename` and `fieldname`, each with a value.
+ * `upload-metadata`: comma-separated entries. Each entry is a key of printable ASCII without comma and space, a space,
+ * and the Base64 of the UTF-8 text of its value. Null stands for a key without a value. Keys are unique. Ordinary,
+ * partial and final creations require the keys `assembly_url`, `filename` and `fieldname`, each with a value.
  *
- * Encoding writes canonical Base64. Decoding ignores unused bits after the last byte. The rule for unused bits is our
- * decision, because tus does not define these bits.
+ * Encoding writes canonical Base64. Decoding ignores the unused bits of the last Base64 digit. The rule for unused bits
+ * is our decision, because tus does not define these bits.
  *
  * Clause: spec.md, "Create a tus upload".
  *
@@ -357,8 +357,8 @@ export const Creation = Schema.Record(Schema.String, Schema.String).pipe(
 export type Creation = typeof Creation.Type
 
 /**
- * The headers of the 201 response to a creation. This schema does not check `location`, because the `UploadTarget` of
- * `@assembly-effect/tus` decides whether that URL is trusted.
+ * The headers of the 201 response to a creation. This schema checks only that `location` is not empty, because the
+ * `UploadTarget` of `@assembly-effect/tus` decides whether the URL in `location` is trusted.
  *
  * Clause: spec.md, "Create a tus upload".
  *
@@ -423,8 +423,8 @@ export const Appended = Schema.Struct({
 })
 
 /**
- * The headers that report the offset of an upload. These headers are beyond the specification, and tus 1.0.0 defines
- * them.
+ * The headers of the response to a HEAD request, which report the offset of an upload. These headers are beyond the
+ * specification, and tus 1.0.0 defines them.
  *
  * @since 0.1.0
  * @category schemas

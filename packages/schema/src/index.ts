@@ -1,6 +1,6 @@
-// This index does not export `AuthKey`, `Bill`, `Notification`, `Queue`, `Template` and `TemplateCredential`, because
-// these modules load code that most programs do not need. Import each of these modules from its own path, such as
-// "@assembly-effect/schema/Template".
+// This index does not export `AuthKey`, `Bill`, `Notification`, `Queue`, `Template`, `TemplateCredential` or `testing`,
+// because these modules load code that most programs do not need. Import each of these modules from its own path, such
+// as "@assembly-effect/schema/Template".
 export * as Assembly from "./Assembly.ts"
 export * as AssemblyList from "./AssemblyList.ts"
 export * as AssemblyReplay from "./AssemblyReplay.ts"

@@ -70,8 +70,9 @@ export interface Invalid {
 }
 
 /**
- * Invalid values of a request. `decoded` generates the values that a program passes in. `wire` generates the encoded
- * values that a server receives: params as an object, before their conversion to text, or headers with lowercase names.
+ * Invalid values of a request, before and after their encoding. `decoded` generates values that a program passes to an
+ * operation. `wire` generates encoded values that a server receives: params as an object (not as JSON text), headers as
+ * an object with lowercase names, or the text of one header or id.
  *
  * @since 0.1.0
  * @category models

@@ -22,6 +22,13 @@ describe("make", () => {
     assert.deepStrictEqual(made, Result.succeed(steps as never))
   })
 
+  it("leaves out an option whose value is undefined, because JSON has no such value", () => {
+    const made = Instructions.make({
+      resized: { robot, use: ":original", result: undefined as never, width: undefined }
+    })
+    assert.deepStrictEqual(made, Result.succeed({ resized: { robot, use: ":original" } } as never))
+  })
+
   it("reports all problems at once with their paths", () => {
     const made = Instructions.make({
       ":original": { robot },

@@ -123,6 +123,14 @@ describe("ServiceOrigins", () => {
       rules("https://api.example.com", wrong).map((line) => Number(line.split(":")[0])),
       wrong.map((_, index) => index)
     )
+    // The origins that belong to these base URLs are not counted.
+    for (const baseUrl of ["http://localhost:3000", "https://api2.transloadit.com"]) {
+      assert.deepStrictEqual(
+        rules(baseUrl, ["https://upload.example.com", "nope"]).map((line) => line.split(":")[0]),
+        ["1"],
+        baseUrl
+      )
+    }
     assert.deepStrictEqual(rules("https://api.example.com", ["http://127.0.0.1:8080"]), [
       "0: Expected https (http on loopback only where the base URL is on loopback)"
     ])

@@ -22,11 +22,12 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
  * Options for opening a database.
  *
  * - `path`: the path of the file, or `:memory:`. A database in memory is deleted when the scope closes.
- * - `isExclusive`: whether this process locks the file until the scope closes or the process ends. While the file is
- *   locked, another process that opens it fails with `LockTimeoutError`. False by default.
+ * - `isExclusive`: whether this client locks the file until the scope closes or the process ends. While the file is
+ *   locked, another client that opens it fails with a `SqlError` whose reason is `LockTimeoutError`. False by default.
+ * - `isSynced`: whether each transaction is written to the disk before it ends (`synchronous = FULL`). If false, the last
+ *   transactions may be missing after a power failure (`synchronous = NORMAL`). False by default.
  *
- * SQLite uses a write-ahead log. Committed data survives the end of the process; after a power failure the last
- * transactions may be missing (`synchronous = NORMAL`). Foreign keys are enforced.
+ * A database in a file uses a write-ahead log. Committed data survives the end of the process. Foreign keys are enforced.
  *
  * @category models
  * @since 0.1.0
@@ -34,6 +35,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 export interface Options {
   readonly path: string
   readonly isExclusive?: boolean | undefined
+  readonly isSynced?: boolean | undefined
 }
 
 /**
@@ -80,16 +82,19 @@ type Params = ReadonlyArray<unknown>
 type TransformRows = (<A extends object>(row: ReadonlyArray<A>) => ReadonlyArray<A>) | undefined
 
 /**
- * Converts booleans to numbers, because SQLite has no booleans and Node before version 24 cannot bind booleans.
- * `node:sqlite` rejects other invalid types when a statement runs.
+ * Converts booleans to numbers, because SQLite has no booleans and Node 22.19 cannot bind booleans. `node:sqlite`
+ * rejects other invalid types when a statement runs.
  */
 const toInputs = (params: Params): ReadonlyArray<SQLInputValue> =>
   params.map((param) => (typeof param === "boolean" ? Number(param) : param)) as ReadonlyArray<SQLInputValue>
 
-/** The number of prepared statements that are kept for reuse. */
+/** The maximum number of prepared statements that are kept for reuse. */
 const maxPrepared = 200
 
-/** Prepares each SQL text once, and keeps the newest statements. */
+/**
+ * Makes a function that returns the prepared statement of an SQL text. The function keeps the newest statements, so
+ * that it does not prepare them again.
+ */
 const preparer = (database: DatabaseSync) => {
   const prepared = new Map<string, StatementSync>()
   return (sql: string): StatementSync => {
@@ -151,10 +156,10 @@ const makeConnection = (database: DatabaseSync, attempt: ReturnType<typeof attem
   }
 }
 
-const setUp = ({ isExclusive = false }: Options): string =>
+const setUp = ({ isExclusive = false, isSynced = false }: Options): string =>
   `${isExclusive ? "PRAGMA locking_mode = EXCLUSIVE; " : "PRAGMA busy_timeout = 5000; "}` +
   // The empty transaction acquires the lock of the file, so that `make` fails if another process has this lock.
-  "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE; COMMIT"
+  `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${isSynced ? "FULL" : "NORMAL"}; BEGIN IMMEDIATE; COMMIT`
 
 /**
  * Opens a database until the scope closes.

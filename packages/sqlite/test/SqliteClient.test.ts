@@ -156,6 +156,13 @@ it.live("a file of several users waits for their locks, is synced, and keeps its
   }).pipe(Effect.scoped, Effect.provide([NodeFileSystem.layer, Reactivity.layer]))
 )
 
+it.live("a file that is synced writes each transaction to the disk", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqliteClient.make({ path: yield* file, isSynced: true })
+    assert.deepStrictEqual(yield* sql.unsafe("PRAGMA synchronous").values, [[2]])
+  }).pipe(Effect.scoped, Effect.provide([NodeFileSystem.layer, Reactivity.layer]))
+)
+
 it.live("a transaction has the lock of its file from its begin", () =>
   Effect.gen(function* () {
     const path = yield* file

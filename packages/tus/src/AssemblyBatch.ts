@@ -32,8 +32,8 @@ import type { Replayable } from "./UploadSource.ts"
 /**
  * A job of a batch. The outcome of a job contains the whole job.
  *
- * - `data`: any data of the program, such as the id of a row in a database. A job has no other fields, so that a
- *   misspelt option does not compile.
+ * - `data`: any data of the program, such as the id of a row in a database. A job has no fields except `data` and those
+ *   of `AssemblyJob.Job`, so that a misspelt option does not compile.
  *
  * @since 0.1.0
  * @category models
@@ -98,7 +98,7 @@ export interface Died<J> {
 }
 
 /**
- * An earlier run has completed the job, so this run sent nothing.
+ * An earlier run has completed the job, so this run sent nothing to the service.
  *
  * @since 0.1.0
  * @category models
@@ -126,9 +126,9 @@ export type Outcome<J> = Completed<J> | Failed<J, AssemblyUploadError> | Died<J>
 export type ResumableOutcome<J> = Completed<J> | Skipped<J> | Failed<J, ResumableAssemblyUploadError> | Died<J>
 
 /**
- * - `assemblies`: the number of jobs at the same time, 8 by default.
- * - `uploads`: the number of uploads of all jobs at the same time, 8 by default. The `concurrency` of a job limits its
- *   own uploads further.
+ * - `assemblies`: the maximum number of jobs that run at the same time, 8 by default.
+ * - `uploads`: the maximum number of uploads of all jobs at the same time, 8 by default. The `concurrency` of a job
+ *   limits its own uploads further.
  *
  * @since 0.1.0
  * @category options
@@ -198,7 +198,7 @@ const failed =
  * **Details**
  *
  * If a job fails or ends with a defect, the stream emits its outcome (`Failed` or `Died`), and the other jobs continue.
- * The stream of outcomes fails only if the stream of jobs fails, or with `InvalidRequest` if an option is invalid. The
+ * The stream of outcomes fails only if the stream of jobs fails, or with `InvalidRequest` if `options` is invalid. The
  * next job is read from the stream when fewer than `assemblies` jobs run, so memory is needed only for the running jobs
  * and for the outcomes that are not read yet.
  *
@@ -254,10 +254,13 @@ const resume = <J, RS>(job: J & ResumableJob<RS>) =>
  * **Details**
  *
  * The documentation of `ResumableAssemblyUpload.run` says when two jobs count as the same job. A skipped job needs no
- * request. A run with `wait: false` does not record that the job has completed. The next run requests the Status of the
- * Assembly, and sends no stored file again. If this Status shows that the Assembly has completed, the following runs
- * skip the job. A failed job is run again. A completed job is skipped until its entry in the journal expires, 60 days after its
+ * request to the service. A completed job is skipped until its entry in the journal expires, 60 days after its
  * completion (`completedExpiry`). A skip does not verify the job again, and does not postpone the expiry of its entry.
+ * A failed job is run again.
+ *
+ * A run with `wait: false` does not record that the job has completed. The next run requests the Status of the
+ * Assembly, and sends no stored file again. If this Status shows that the Assembly has completed, the following runs
+ * skip the job.
  *
  * An interruption, or a failure of the stream of jobs, keeps the Assemblies of the running jobs for the next run.
  *

@@ -18,6 +18,8 @@ import * as Upload from "./Upload.ts"
 export type { Delivered, File, Job, Proof, Verify } from "./AssemblyJob.ts"
 
 /**
+ * The options of a job, see `AssemblyJob.Job`, and:
+ *
  * - `onFailure`: `cancel` by default.
  * - `cancelOnInterrupt`: whether an interruption of the job cancels the Assembly; false by default.
  *
@@ -71,7 +73,8 @@ export const events = <R = never>(
  * **Details**
  *
  * Every option and every source is checked before the Assembly is created. If a file fails permanently, the Assembly is
- * canceled and the error is `FilesFailed`, which contains the error of each file.
+ * canceled (unless `onFailure` is `keep`), and the error is `FilesFailed`, which contains the error of each failed
+ * file.
  *
  * @example
  * AssemblyUpload.run({

@@ -18,7 +18,7 @@ import { InvalidTarget } from "./UploadTarget.ts"
  * @since 0.1.0
  * @category errors
  */
-export const FileOutcome = /* @__PURE__ */ Schema.Union([
+export const FileOutcome = Schema.Union([
   Schema.Struct({ filename: Schema.String, outcome: Schema.Literal("Completed") }),
   Schema.Struct({ filename: Schema.String, outcome: Schema.Literal("Failed"), error: ResumableUploadError }),
   Schema.Struct({ filename: Schema.String, outcome: Schema.Literal("Stopped") })
@@ -37,7 +37,7 @@ export type FileOutcome =
 const next = {
   canceled: "the Assembly was canceled; run the job again to create another Assembly",
   "not canceled":
-    "the Assembly could not be canceled and still waits for files; cancel the Assembly with Assemblies.cancel",
+    "the Assembly was not canceled and may still wait for files; look at its Status, or cancel it with Assemblies.cancel",
   kept: "the Assembly was kept; upload the missing files to the Assembly, or cancel the Assembly with Assemblies.cancel"
 } as const
 
@@ -45,18 +45,17 @@ const next = {
  * At least one file failed permanently.
  *
  * - `files`: the outcome of each file, in the order of `files` in the options, with the error of each failed file.
- * - `assembly`: what happened to the Assembly. `not canceled` means that the cancellation failed.
+ * - `assembly`: what happened to the Assembly. `not canceled` means that the cancellation failed, or that the Assembly
+ *   had already ended in another way.
  *
  * @since 0.1.0
  * @category errors
  */
-export class FilesFailed
-  extends /* @__PURE__ */ Schema.TaggedError<FilesFailed>()("FilesFailed", {
-    assemblyId: Schema.String,
-    files: Schema.Array(FileOutcome),
-    assembly: Schema.Literals(["canceled", "not canceled", "kept"])
-  })
-{
+export class FilesFailed extends Schema.TaggedError<FilesFailed>()("FilesFailed", {
+  assemblyId: Schema.String,
+  files: Schema.Array(FileOutcome),
+  assembly: Schema.Literals(["canceled", "not canceled", "kept"])
+}) {
   override get message() {
     const failed = this.files.flatMap((file) =>
       file.outcome === "Failed" ? [`${file.filename}: ${file.error.message}`] : []
@@ -69,24 +68,23 @@ export class FilesFailed
  * The Status of a completed Assembly does not prove that the service has the bytes that were read. `expected` describes
  * the bytes that were read, `actual` is the value in the Status. `field` says what differs:
  *
- * - `upload`: the Status does not name the file.
+ * - `upload`: the Status does not list the file.
  * - `size`: the size in bytes differs, or is unknown.
  * - `md5hash`: the MD5 differs, or is unknown.
  *
  * @since 0.1.0
  * @category errors
  */
-export class DeliveryMismatch
-  extends /* @__PURE__ */ Schema.TaggedError<DeliveryMismatch>()("DeliveryMismatch", {
-    assemblyId: Schema.String,
-    filename: Schema.String,
-    field: Schema.Literals(["upload", "size", "md5hash"]),
-    expected: Schema.String,
-    actual: Schema.String
-  })
-{
+export class DeliveryMismatch extends Schema.TaggedError<DeliveryMismatch>()("DeliveryMismatch", {
+  assemblyId: Schema.String,
+  filename: Schema.String,
+  field: Schema.Literals(["upload", "size", "md5hash"]),
+  expected: Schema.String,
+  actual: Schema.String
+}) {
   override get message() {
     const { actual, expected, field, filename } = this
+    if (field === "upload") return `${filename}: the Status does not list the file that was uploaded`
     return `${filename}: the ${field} of the bytes that were read is ${expected}, but the Status says ${actual}`
   }
 }
@@ -115,7 +113,7 @@ const job = [
  * @since 0.1.0
  * @category errors
  */
-export const AssemblyUploadError = /* @__PURE__ */ Schema.Union(job)
+export const AssemblyUploadError = Schema.Union(job)
 /**
  * The type of {@link AssemblyUploadError}.
  *
@@ -144,7 +142,7 @@ export type AssemblyUploadError =
  * @since 0.1.0
  * @category errors
  */
-export const ResumableAssemblyUploadError = /* @__PURE__ */ Schema.Union([
+export const ResumableAssemblyUploadError = Schema.Union([
   ...job,
   JournalError.JournalFailed,
   JournalError.JournalTorn,

@@ -7,20 +7,21 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import * as Struct from "effect/Struct"
 import { ResumableUploadError } from "./UploadError.ts"
 import * as UploadEvent from "./UploadEvent.ts"
 
 /**
  * An event of a job. `file` is the index of a file in `files` of the options. `sent`, `acknowledged`, `total` and
- * `length` are in bytes. `Progress`, and a `FileEvent` with a transient `UploadEvent`, are transient: only the newest
- * 128 unread transient events are kept.
+ * `length` are in bytes. `Progress`, `Waiting`, and a `FileEvent` with a transient `UploadEvent`, are transient: only
+ * the newest 128 unread transient events are kept.
  *
  * - `AssemblyCreated`: the Assembly exists and accepts uploads.
  * - `AssemblyResumed`: the run continues the Assembly of an earlier run; `status` shows whether this Assembly has
  *   ended.
  * - `Waiting`: the run waits because of `reason`, at most until `until`, in milliseconds since 1970.
  * - `FileEvent`: an event of the upload of one file, except `Progress`.
- * - `Progress`: the bytes of all files together; `total` is undefined while the size of a file is unknown.
+ * - `Progress`: the bytes of all files together; `total` is undefined if the size of a file was unknown at the start.
  * - `FileCompleted`, `FileFailed`: the upload of a file has ended.
  * - `Uploaded`: every file is stored; the Assembly executes.
  * - `Completed`: the Assembly has completed; its results are in `status`.
@@ -60,18 +61,20 @@ export const {
   Waiting
 } = Data.taggedEnum<AssemblyUploadEvent>()
 
-const { tus_upload_url: _, ...publicFile } = Assembly.File.schema.fields
-const File = /* @__PURE__ */ Schema.Struct({ ...publicFile, meta: /* @__PURE__ */ Schema.optionalKey(Schema.Json) })
+const File = Schema.Struct({
+  ...Struct.omit(Assembly.File.schema.fields, ["tus_upload_url"]),
+  meta: Schema.optionalKey(Schema.Json)
+})
 
 /**
  * A Status without capabilities, which are ids and URLs that grant access. A `PublicStatus` contains neither the id of
- * the Assembly nor the URLs of the Assembly, of its update stream and of its uploads. A `PublicStatus` contains the
- * URLs of the results.
+ * the Assembly nor the URLs of the Assembly, of its update stream and of its tus uploads. A `PublicStatus` contains the
+ * URLs of the files in `uploads` and `results`.
  *
  * @since 0.1.0
  * @category schemas
  */
-export const PublicStatus = /* @__PURE__ */ Schema.Struct({
+export const PublicStatus = Schema.Struct({
   ok: Assembly.Status.schema.fields.ok,
   error: Assembly.Status.schema.fields.error,
   message: Assembly.Status.schema.fields.message,
@@ -94,7 +97,7 @@ const bytes = Schema.BigInt
 const file = Schema.Int
 
 /**
- * An event without capabilities: without the id and the URLs of the Assembly, and without the URLs of uploads. Every
+ * An event without capabilities: without the id and the URLs of the Assembly, and without upload URLs. Every
  * {@link AssemblyUploadEvent} is also a valid value of this schema, so events can be encoded directly.
  *
  * **Details**
@@ -104,7 +107,7 @@ const file = Schema.Int
  * @since 0.1.0
  * @category schemas
  */
-export const Public = /* @__PURE__ */ Schema.TaggedUnion({
+export const Public = Schema.TaggedUnion({
   AssemblyCreated: { status: PublicStatus },
   AssemblyResumed: { status: PublicStatus },
   Waiting: { reason: Schema.String, until: Schema.Finite },
@@ -135,7 +138,7 @@ export type Public = typeof Public.Type
  * @since 0.1.0
  * @category schemas
  */
-export const Json = /* @__PURE__ */ Schema.fromJsonString(/* @__PURE__ */ Schema.toCodecJson(Public))
+export const Json = Schema.fromJsonString(Schema.toCodecJson(Public))
 
 /**
  * The last Status in the events of a job: the Status of the completed Assembly, or with `wait: false` the Status at the

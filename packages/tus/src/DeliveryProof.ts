@@ -127,7 +127,7 @@ const uploadIdIn = (url: string | null | undefined): string | undefined =>
 
 /**
  * The file in the Status that was made from an upload: the file with the same upload id, else a file with the same
- * `filename` and `fieldname`. If several files match, the file with the expected MD5 is chosen.
+ * `filename` and `fieldname`. If several files have these names, the file with the expected MD5 is chosen.
  */
 const fileOf = (
   uploads: ReadonlyArray<Assembly.File>,

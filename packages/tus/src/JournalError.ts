@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 
 /**
  * The journal could not be read or written, for example because the disk was full, a permission was missing, or the
- * store did not exist. Without the journal, the upload sends nothing. Repair the store and run the upload again.
+ * store did not exist. After this error, the upload sends nothing more. Repair the store and run the upload again.
  * `reason` is `Full` if no space or no quota was left.
  *
  * @since 0.1.0
@@ -56,8 +56,9 @@ export class UploadLeased extends Schema.TaggedError<UploadLeased>()("UploadLeas
 }
 
 /**
- * The lease was lost during the upload, because it could not be renewed in time or another process took it. After the
- * loss, nothing more was sent. Run the upload again: the new run waits for the other process, or continues the upload.
+ * The lease was lost during the upload, for example because it could not be renewed in time or another process took it.
+ * When the upload detects the loss, it stops and sends nothing more. Run the upload again: the new run waits for the
+ * other process, or continues the upload.
  *
  * @since 0.1.0
  * @category errors
@@ -72,7 +73,7 @@ export class LeaseLost extends Schema.TaggedError<LeaseLost>()("LeaseLost", {
 }
 
 /**
- * The journal has no upload with this key, or the upload has expired. `UploadJournal.list` lists the keys.
+ * The journal has no entry of an upload with this key, or the entry has expired. `UploadJournal.list` lists the keys.
  *
  * @since 0.1.0
  * @category errors

@@ -6,8 +6,8 @@ import * as Effect from "effect/Effect"
 
 /**
  * - `id`: identifies this process in its leases. `id` is undefined if the process has no unique identity.
- * - `isGone`: whether the process with this id has certainly ended. If the result is wrongly true, two processes run
- *   the same upload.
+ * - `isGone`: whether the process with this id has certainly ended. If the result is wrongly true, two processes may
+ *   run the same upload.
  *
  * @since 0.1.0
  * @category models

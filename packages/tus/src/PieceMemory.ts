@@ -1,5 +1,5 @@
 /**
- * Registers HTTP clients that release each piece of a request body when the piece has been sent.
+ * Registers HTTP clients that hold at most the last three pieces of a request body.
  */
 import type * as HttpClient from "effect/http/HttpClient"
 

@@ -73,21 +73,21 @@ export const events = <R = never>(
  * - If the Assembly is executing, the run waits until the Assembly has ended.
  * - If the Assembly has completed, the run returns the Status. After the entry of the journal has expired, a run starts
  *   a new job.
- * - If the Assembly failed or was canceled, the run fails with that error, and the following run creates a new
- *   Assembly. After a `DeliveryMismatch` (`verify`), the following run creates a new Assembly too.
- * - If an earlier process ended during the creation of an upload, and no receipt shows whether the upload exists, the
- *   run cancels the Assembly, creates a new one and uploads every file to it. If the Assembly cannot be canceled, the
- *   run fails and creates nothing. An Assembly with an `assemblyId` in `params` cannot be created again, so the run
+ * - If the Assembly failed, or was canceled or aborted, the run fails with the error of the Assembly, and the following
+ *   run creates a new Assembly. After a `DeliveryMismatch` (`verify`), the following run creates a new Assembly too.
+ * - If an earlier run may have sent the creation of an upload, and no receipt shows whether the upload exists, the run
+ *   cancels the Assembly, creates a new one and uploads every file to it. If the Assembly cannot be canceled, the run
+ *   fails and creates nothing. If `params` contains an `assemblyId`, the Assembly cannot be created again, so the run
  *   fails with `FilesFailed`.
  *
  * One process at a time holds the lease of a job. A second process emits `Waiting` and waits until this lease is
- * released or expires (10 seconds). Then the second process continues the job. If the first process has renewed the
- * lease, the second process fails with `UploadLeased`.
+ * released or expires (by default after 10 seconds). Then the second process continues the job. If the first process
+ * has renewed the lease, the second process fails with `UploadLeased`.
  *
  * **Gotchas**
  *
  * An attacker who can write to the journal can change an entry, so that the next run uploads to another Assembly of the
- * same service. Store the journal as a secret.
+ * same service. Only the user of the program may have write access to the journal.
  *
  * @example
  * ResumableAssemblyUpload.run({

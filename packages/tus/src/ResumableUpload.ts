@@ -23,9 +23,9 @@ export type { ResumableUploadError }
  *
  * - `restart`: discards the upload in the journal, emits `Restarted`, and starts a new upload. False by default. Use
  *   `restart` after `UploadUntrusted`, or to upload the same bytes to the same Assembly twice. An incomplete upload is
- *   removed from the server; if the response to this removal has a status other than 204, 404 and 410, the call fails.
- *   A complete upload stays on the server. Set `restart` for one call only, because each call with `restart` starts a
- *   new upload.
+ *   removed from the server, unless the server may already have concatenated its parts. If the removal fails, the call
+ *   fails; an upload that is already gone (404 or 410) counts as removed. A complete upload stays on the server. Set
+ *   `restart` for one call only, because each call with `restart` starts a new upload.
  *
  * @since 0.1.0
  * @category options
@@ -43,8 +43,8 @@ const program = (target: UploadTarget, source: Replayable, options: Options, emi
   )
 
 /**
- * Uploads a source and returns when all bytes are stored. If the journal has an upload of the same bytes for the same
- * Assembly, the run continues that upload.
+ * Uploads a source and returns when all bytes are stored. If the journal has an upload of the same bytes, with the same
+ * `filename` and `fieldname`, for the same Assembly, the run continues that upload.
  *
  * **When to use**
  *
@@ -63,8 +63,9 @@ const program = (target: UploadTarget, source: Replayable, options: Options, emi
  * the bytes may be sent.
  *
  * One process at a time holds the lease of an upload. A second process emits `Waiting` and waits until this lease is
- * released or expires (10 seconds). Then the second process continues the upload, or returns the result of the first
- * process. If the first process has renewed the lease, the second process fails with `UploadLeased`.
+ * released or expires (by default after 10 seconds). Then the second process continues the upload, or returns the
+ * result of the first process. If the first process has renewed the lease, the second process fails with
+ * `UploadLeased`.
  *
  * @example
  * ResumableUpload.run(target, yield* UploadSource.fromPath("video.mp4"), {

@@ -1,7 +1,7 @@
 /**
  * The state of one transfer: how many bytes of an upload the server has stored, and which request is next. A `Transfer`
- * is a part of `UploadState`. All functions are pure: they take a state and the result of a request, and return the
- * next state.
+ * is a part of `UploadState`. All functions are pure. Most functions take a state and the result of a request, and
+ * return the next state.
  */
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Result from "effect/Result"
@@ -10,9 +10,8 @@ import { happened } from "./internal/errorText.ts"
 import * as TusError from "./TusError.ts"
 
 /**
- * - `acknowledged`: the number of stored bytes in the last report of the server.
- * - `reached`: the highest number of stored bytes that the server has ever reported. Only a report of a higher number
- *   counts as progress.
+ * - `acknowledged`: the number of stored bytes, according to the last accepted report of the server.
+ * - `reached`: the highest value that `acknowledged` has had. Only a higher value counts as progress.
  * - `handed`: the highest offset up to which bytes were given to the HTTP client; the server cannot have more bytes.
  *   `handed` is absent if an earlier process may have sent bytes.
  * - `length`: the length of the upload, if the server knows it; absent while the length is deferred.
@@ -271,7 +270,8 @@ export const lengthOf = (state: Sending | Asking, size: bigint | undefined): big
  * The error of an upload that must not continue, because the bytes on the server may differ from the sent bytes.
  * `mayBeWhole` is true if the upload may be complete, because the offset that the server reports now (`told`) or
  * reported before (`counted`) reaches the length. Without `told`, the number of bytes that the HTTP client got is
- * compared with the length. If the server does not know the length, the upload cannot be complete.
+ * compared with the length; if this number is unknown too, `mayBeWhole` is true. If the server does not know the
+ * length, the upload cannot be complete.
  *
  * @since 0.1.0
  * @category transitions
@@ -294,11 +294,12 @@ export const untrusted = (
  *
  * A reported length that differs from the known length, or that was never declared, fails with `UploadMismatch`. An
  * offset beyond the end also fails with `UploadMismatch`, and an offset beyond all bytes that the HTTP client got fails
- * with `UploadUntrusted`. The two errors about an offset occur only after the server has reported the same offset
- * twice, because one response may be wrong. Two kinds of valid offset must also be reported twice, because the upload
- * would lose bytes if the report were wrong: the offset at the end, which completes the upload, and any offset in the
- * upload of a one-shot source. Any other valid offset is accepted at once, because the server refuses a PATCH at a
- * wrong offset and the source still has the bytes.
+ * with `UploadUntrusted`. One response may be wrong, so the first response with such an offset returns a `Doubt`, and
+ * only a second response with the same offset returns the error itself.
+ *
+ * Two kinds of valid offset must also be reported twice, because the upload would lose bytes if the report were wrong:
+ * the offset at the end, which completes the upload, and any offset in the upload of a one-shot source. Any other valid
+ * offset is accepted at once, because the server refuses a PATCH at a wrong offset and the source still has the bytes.
  *
  * If `state.only` is set, any offset that `state.only` does not contain fails at once with `UploadUntrusted`.
  *
@@ -338,7 +339,8 @@ export const located = (
 }
 
 /**
- * The state after the receipt reports that the upload is complete, with the given length.
+ * The state after a receipt of the Assembly reports that the upload is complete, with the given length. Fails with
+ * `UploadUntrusted` if the HTTP client got another number of bytes.
  *
  * @since 0.1.0
  * @category transitions
@@ -368,9 +370,9 @@ export const receipted = (
 export const failed = (state: Sending | Asking): Asking => ({ ...state, _tag: "Asking", failures: state.failures + 1 })
 
 /**
- * The final error of an upload that is abandoned because of `error`. If the server did not report that it stored all
- * sent bytes, and no later response corrected this, the final error is `UploadUntrusted`, so that no later run
- * continues the upload. Otherwise the final error is `error`.
+ * The final error of an upload that is abandoned because of `error`. If the server accepted a request, but did not
+ * report that it stored all sent bytes, and no later response has reported a valid offset, the final error is
+ * `UploadUntrusted`, so that no later run continues the upload. Otherwise the final error is `error`.
  *
  * @since 0.1.0
  * @category transitions
@@ -385,7 +387,8 @@ export const abandoned = <E extends { readonly _tag: string; readonly message: s
         state,
         size,
         `upload-offset did not match the sent bytes, and then ${happened(error)}`,
-        // The server reported another length, so it may treat the upload as complete, however many bytes it has stored.
+        // The server reported another length or other metadata, so it may treat the upload as complete, however many
+        // bytes it has stored.
         error instanceof TusError.UploadMismatch ? lengthOf(state, size) : undefined
       )
     : error

@@ -1,6 +1,6 @@
 /**
- * The requests of tus 1.0.0, one function for each. `Upload` combines these requests into an upload that retries and
- * resumes.
+ * The requests of tus 1.0.0 and the download of an upload, one function for each. `Upload` combines the requests of tus
+ * 1.0.0 into an upload that retries and resumes.
  */
 import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Transport from "@assembly-effect/api/unstable/Transport"
@@ -26,14 +26,14 @@ export type { AnswerError } from "./TusError.ts"
 
 /**
  * The time limit of a request without a body, and of the wait for each piece of a download: 30 seconds by default.
- * After this time the request fails with `Stalled`. The limit also applies to each request for the receipts of the
- * Assembly (`tus_uploads`).
+ * After this time the request fails with `Stalled`. The limit also applies when an upload requests the receipts of its
+ * Assembly (`tus_uploads`); a response after this time is ignored.
  *
  * **Gotchas**
  *
  * The limit does not apply to a request with a body, because the time of such a request depends on the size of the body
- * and on the network. Instead of setting this limit, `Upload` monitors the sent bytes. A program that calls these
- * functions with a body must set its own limit.
+ * and on the network. A program that calls these functions with a body must set its own limit. `Upload` limits its
+ * requests with `stallTimeout` and `finishTimeout`.
  *
  * @example Effect.provideService(Tus.offset(url), Tus.RequestTimeout, Duration.seconds(5))
  *
@@ -44,7 +44,7 @@ export const RequestTimeout: Context.Reference<Duration.Duration> = Timeout.Requ
 
 /**
  * The bytes of one request: in memory, a Blob (or a slice of a Blob), or a stream of exactly the given number of bytes.
- * HTTP clients report a failing or short stream in different ways; `Upload` counts the bytes itself.
+ * HTTP clients report a failing or short stream in different ways, so `Upload` counts the bytes itself.
  *
  * @since 0.1.0
  * @category models
@@ -77,12 +77,12 @@ export type Metadata = Readonly<Record<string, string | null>>
 /**
  * The three kinds of creation (spec.md, "Create a tus upload"), which exclude each other.
  *
- * - `Fixed`: an upload of the given length. `body` contains the first bytes of the upload, which are sent with the
- *   request.
+ * - `Fixed`: an upload of the given length.
  * - `Deferred`: an upload whose length a later `append` sends.
  * - `Final`: concatenates the parts in the given order. The request has no body.
  *
- * If `partial` is true, the new upload becomes a part of a later final upload.
+ * `body` contains the first bytes of the upload, which are sent with the request. If `partial` is true, the new upload
+ * becomes a part of a later final upload.
  *
  * @since 0.1.0
  * @category models
@@ -136,9 +136,10 @@ const encodeCreation = (
 }
 
 /**
- * Creates an upload and returns its URL, which has passed the checks of the target. `offset` is the number of bytes
- * that the server has stored. `offset` is undefined if a body was sent and the server reported no offset. The request
- * is not idempotent: if the response is lost, the upload may exist, and a second request would create a second upload.
+ * Creates an upload and returns its URL, which has passed the checks of the target. `offset` is the offset that the
+ * server reports. If the server reports no offset, `offset` is 0 after a request without a body, and undefined after a
+ * request with a body. The request is not idempotent: if the response is lost, the upload may exist, and a second
+ * request would then create a second upload.
  *
  * @example
  * Tus.create(target, { _tag: "Fixed", length: 5n, metadata: { filename: "a.txt", fieldname: "file" } })
@@ -293,7 +294,7 @@ export const discover = Effect.fnUntraced(
   Telemetry.request("Tus.discover", "OPTIONS")
 )
 
-/** Fails if a stream emits nothing within the time limit of a request. */
+/** Fails with `Stalled` if the next piece of a download does not arrive within {@link RequestTimeout}. */
 const moving = <E, R>(stream: Stream.Stream<Uint8Array, E, R>, url: UploadTarget.UploadUrl) =>
   Stream.transformPull(stream, (pull) => Effect.succeed(Timeout.limitedPiece(pull, { request: "download", url })))
 

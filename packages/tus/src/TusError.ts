@@ -3,8 +3,8 @@
  *
  * **Details**
  *
- * An error contains the host of the server, but never a path or a query, because an upload URL grants write access.
- * Text from the server is redacted, printable and at most 1,000 characters long (`@assembly-effect/auth/Redaction`).
+ * An error names a server only by its host, because an upload URL grants write access. Text from the server is
+ * redacted, printable and at most 1,000 characters long (`@assembly-effect/auth/Redaction`).
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Cause from "@assembly-effect/api/unstable/Cause"
@@ -12,7 +12,7 @@ import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 
 /**
- * The requests of the protocol, by the names of their functions in `Tus`.
+ * The requests that the functions of `Tus` send, by the names of these functions.
  *
  * @since 0.1.0
  * @category schemas
@@ -48,7 +48,7 @@ const answer = {
 
 const at = ({ host, request }: { readonly request: string; readonly host: string }): string => `${request} at ${host}`
 
-/** The host of the server, in an error about a whole upload. `host` is absent if no response caused the error. */
+/** The host of the server, in an error about a whole upload. `host` is absent if the error is only about the source. */
 const server = { host: Schema.optionalKey(Schema.String) }
 
 /**
@@ -60,8 +60,8 @@ const server = { host: Schema.optionalKey(Schema.String) }
 export class UploadGone extends Schema.TaggedError<UploadGone>()("UploadGone", answer) {}
 
 /**
- * 400, 401, 403, 412, any 4xx without its own error, and 501: the server refuses the request, and a retry would fail
- * too. Look at the Status of the Assembly: an Assembly that has ended accepts no more files.
+ * 400, 401, 403, 412, any other 4xx for which there is no other error, and 501: the server refuses the request, and a
+ * retry would fail too. Look at the Status of the Assembly: an Assembly that has ended accepts no more files.
  *
  * @since 0.1.0
  * @category errors
@@ -110,8 +110,8 @@ export class UploadLocked extends Schema.TaggedError<UploadLocked>()("UploadLock
 export class ChecksumMismatch extends Schema.TaggedError<ChecksumMismatch>()("ChecksumMismatch", answer) {}
 
 /**
- * 5xx, 408, 425 and 499: a temporary failure of the server or of a gateway. `retryAfter` is the pause that the server
- * requests, if any.
+ * 408, 425, 499, and any 5xx except 501: a temporary failure of the server or of a gateway. `retryAfter` is the pause
+ * that the server requests, if any.
  *
  * @since 0.1.0
  * @category errors
@@ -139,8 +139,8 @@ export class ProtocolViolation extends Schema.TaggedError<ProtocolViolation>()("
 }
 
 /**
- * There was no progress for the duration `after`: no byte was sent, or no response arrived after the last byte. See
- * `stallTimeout` and `finishTimeout` of an upload, and `Tus.RequestTimeout`.
+ * A request reached its time limit `after`: in this time, no byte of the body was sent, no response arrived, or no
+ * piece of a download arrived. See `stallTimeout` and `finishTimeout` of an upload, and `Tus.RequestTimeout`.
  *
  * @since 0.1.0
  * @category errors
@@ -154,18 +154,18 @@ export class Stalled extends Schema.TaggedError<Stalled>()("Stalled", {
   }
 }
 
-/** The error of the last request, if that request failed. */
+/** The error of the last tus request, if there is one. */
 const lost = { cause: Schema.optionalKey(Cause.of<AnswerError | Stalled | ApiError.TransportFailure>()) }
 
 /**
- * The response to the creation was lost, and the receipts of the Assembly (`tus_uploads`) do not show the upload. The
- * upload may still exist, so the creation was not repeated.
+ * No response shows whether the server created the upload, and the receipts of the Assembly (`tus_uploads`) do not show
+ * the upload. The upload may still exist, so the creation was not repeated.
  *
  * **Details**
  *
- * Look at the Status of the Assembly. If the Status does not list the file, run the upload again. A `ResumableUpload`
- * reads the receipts again; after `UploadJournal.forget` it starts a new upload. If you are not sure whether the upload
- * exists, start a new Assembly.
+ * Look at the Status of the Assembly. If the Status does not list the file, run the upload again. The next run of a
+ * `ResumableUpload` reads the receipts again; after `UploadJournal.forget`, the next run starts a new upload. If you
+ * are not sure whether the upload exists, start a new Assembly.
  *
  * @since 0.1.0
  * @category errors
@@ -176,14 +176,13 @@ export class CreationUnknown extends Schema.TaggedError<CreationUnknown>()("Crea
   ...lost
 }) {
   override get message() {
-    return `the response to the creation at ${this.host} was lost (${this.problem}), so the upload may exist; check the tus_uploads of the Assembly before you upload the file again`
+    return `no response from ${this.host} shows whether the upload was created (${this.problem}); check the tus_uploads of the Assembly before you upload the file again`
   }
 }
 
 /**
- * The parts are stored, but the response to the request that concatenates them was lost, or the server does not report
- * that the concatenation is complete. The receipts of the Assembly do not show the file. The file may still exist, so
- * the request was not repeated.
+ * The parts are stored, but neither a response nor a receipt of the Assembly (`tus_uploads`) shows that the parts are
+ * concatenated. The file may still exist, so the request that concatenates the parts was not repeated.
  *
  * **Details**
  *
@@ -245,7 +244,7 @@ export class UploadUntrusted extends Schema.TaggedError<UploadUntrusted>()("Uplo
 }
 
 /**
- * The upload at this URL, or the given source, differs in `field` from the upload that was started. Continue with the
+ * The upload on the server, or the given source, differs in `field` from the upload that was started. Continue with the
  * original source, or start a new upload.
  *
  * @since 0.1.0

@@ -45,13 +45,14 @@ export type ChecksumAlgorithm = "sha1" | "sha256" | "sha384" | "sha512"
  * - `retryDelay`: the pause after the first failure, 500 ms by default. The pause doubles up to 30 seconds, with
  *   jitter. A provided `RetryPolicy` has its own pauses.
  * - `stallTimeout`: the maximum time without progress in a request, 30 seconds by default.
- * - `finishTimeout`: the maximum time that the server may take to store the upload after the last byte, 10 minutes by
- *   default.
+ * - `finishTimeout`: the maximum time that the server may take to respond after the last byte of a request, or to
+ *   concatenate the parts, 10 minutes by default.
  * - `maxWait`: the longest pause that a server may request. The default is 1 hour, or the limit of a provided
  *   `RetryPolicy`. If the server requests a longer pause, the upload fails with the error of that response, whose
  *   `retryAfter` is the pause.
  * - `chunkSize`: the maximum size of one request body, in bytes. By default a source that can be read again is sent in
- *   one request, and a one-shot stream in requests of at most 8 MiB.
+ *   one request, and a one-shot stream in requests of at most 8 MiB. If request bodies are not streamed, every source
+ *   is sent in slices of at most 8 MiB; see `CanStream`.
  * - `checksum`: sends each body with its checksum, if the server supports the algorithm. Bytes that the server reports
  *   as changed in transit (460) are sent again. With this option, bodies are held in memory, `chunkSize` is 8 MiB by
  *   default, and small sources are not sent with the creation. If the server does not support the algorithm, no
@@ -111,7 +112,8 @@ const observed = (
 
 /**
  * Uploads a source and emits events. The upload does not wait for the reader of its events. Interrupting the stream
- * ends the request, and the upload stays on the server.
+ * ends the request, and the upload stays on the server. With `parallel`, the parts are removed from the server, unless
+ * the server may already have concatenated them.
  *
  * @example
  * Upload.events(target, source, { metadata: { filename: "cat.jpg", fieldname: "file" } }).pipe(
@@ -159,7 +161,7 @@ const resumption = (
   emit: Events.Emit
 ) =>
   Continuation.send(
-    // The marker is empty, because the program identifies the upload only by its URL.
+    // The marker of the creation is unknown, because the program has stored only the URL.
     { name: "Upload", target, source, upload: { marker: "", url }, isReplayed: false },
     options,
     emit
@@ -170,16 +172,16 @@ const resumption = (
  *
  * **When to use**
  *
- * Use `resume` if your program stores the upload URL itself, instead of an `UploadJournal`. Encode the `url` of
- * `Created` with `UploadTarget.urlAtRest`, and store the text as a secret. Decode the text in the next run; decoding
- * checks the URL again.
+ * Use `resume` if your program stores the upload URL itself, instead of an `UploadJournal`. Encode the `url` of the
+ * event `Created` with `UploadTarget.urlAtRest`, and store the text as a secret. Decode the text in the next run;
+ * decoding checks the URL again.
  *
  * **Details**
  *
  * The offset is requested from the server, and only the remaining bytes are sent. `metadata` must be the metadata of
  * the creation. If the server reports another length than the size of the source, or other metadata, the call fails
- * with `UploadMismatch`. A one-shot stream starts with the first byte, so it can continue only an upload without stored
- * bytes.
+ * with `UploadMismatch`. A one-shot stream must start with the first byte of the upload. If the server has stored more
+ * bytes than the upload keeps of a one-shot stream in memory (`chunkSize`), the call fails with `SourceFailed`.
  *
  * @example
  * Effect.gen(function* () {
@@ -247,8 +249,7 @@ export interface SinkOptions extends Omit<Options, "parallel" | "progressInterva
  * - In all these cases, unless `onFailure` is `keep`, a request terminates the incomplete upload, because no later run
  *   can read the bytes of the stream again. The sink waits for this request: at most five seconds after a failure, and
  *   at most one second after an interruption. If the request fails, the upload stays on the server until it expires. An
- *   interruption while the server still creates the upload can leave an empty upload on the server until this upload
- *   expires.
+ *   interruption while the server still creates the upload can leave an upload on the server until this upload expires.
  * - The stream runs with the services of the caller, not within the span and the scope of the upload.
  *
  * **Gotchas**

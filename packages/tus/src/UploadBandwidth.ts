@@ -103,14 +103,14 @@ const make = (bytesPerSecond: number): Service => {
  * - The wait for a turn does not count as a stall, and does not count towards the time limit of a request.
  * - The limit counts the bytes of the files, including those that are sent again after a failure, but not the headers
  *   of requests. After a pause, an upload may send the bytes of a fifth of a second at once.
- * - Where request bodies are not streamed (see `Upload.CanStream`), and with `checksum`, a request waits until all
- *   bytes of its body may be sent, and then sends the whole body at once.
+ * - Where request bodies are not streamed (see `Upload.CanStream`), and for a small source that is sent with the
+ *   creation, a request waits until all bytes of its body may be sent, and then sends the whole body at once.
  *
  * **Gotchas**
  *
  * Each Layer has a separate limit, so provide the Layer once, to the whole program. A stream that is given to
- * `Tus.append` is not limited. If `bytesPerSecond` is not a whole number of at least 1, the Layer fails with
- * `InvalidRequest`.
+ * `Tus.create` or `Tus.append` is not limited. If `bytesPerSecond` is not a whole number of at least 1, the Layer fails
+ * with `InvalidRequest`.
  *
  * @example program.pipe(Effect.provide(UploadBandwidth.layer({ bytesPerSecond: 1_000_000 })))
  *

@@ -39,7 +39,7 @@ const upload = [
  * @since 0.1.0
  * @category errors
  */
-export const UploadError = /* @__PURE__ */ Schema.Union(upload)
+export const UploadError = Schema.Union(upload)
 /**
  * The type of {@link UploadError}.
  *
@@ -73,7 +73,7 @@ export type UploadError =
  * @since 0.1.0
  * @category errors
  */
-export const ResumableUploadError = /* @__PURE__ */ Schema.Union([
+export const ResumableUploadError = Schema.Union([
   ...upload,
   InvalidTarget,
   JournalError.JournalFailed,

@@ -19,7 +19,7 @@ import type { UploadUrl } from "./UploadTarget.ts"
  * - `Progress`: `sent` bytes were sent, and the server confirmed that it stored `acknowledged` bytes. If the platform
  *   sends a body as a whole, the number of sent bytes is unknown, and both numbers are the same.
  * - `Retrying`: a request failed and is retried after `delay`. `attempt` counts consecutive failures.
- * - `Waiting`: nothing is sent before `until`, in milliseconds since 1970, because of `reason`.
+ * - `Waiting`: the upload waits because of `reason`, at most until `until`, in milliseconds since 1970.
  * - `Restarted`: the option `restart` discarded the upload in the journal; a new upload starts.
  * - `PartCompleted`: the bytes of a part, from `start` to `end`, are stored.
  * - `Finishing`: the last byte was sent; the server stores the file or concatenates its parts. With `parallel`,
@@ -82,7 +82,7 @@ const total = Schema.optional(Schema.BigInt)
  * @since 0.1.0
  * @category schemas
  */
-export const Public = /* @__PURE__ */ Schema.TaggedUnion({
+export const Public = Schema.TaggedUnion({
   Created: { length: total },
   Resumed: { offset: bytes },
   Progress: { sent: bytes, acknowledged: bytes, total },
@@ -113,7 +113,7 @@ export type Public = typeof Public.Type
  * @since 0.1.0
  * @category schemas
  */
-export const Json = /* @__PURE__ */ Schema.fromJsonString(/* @__PURE__ */ Schema.toCodecJson(Public))
+export const Json = Schema.fromJsonString(Schema.toCodecJson(Public))
 
 /**
  * The URL of a completed upload, and its length in bytes.

@@ -1,7 +1,8 @@
 /**
- * The journal of uploads that survive a crash. The journal has one entry for each upload. The entry is written before
- * the creation request, before the first byte is sent, and when all bytes are stored. An entry contains capabilities
- * (URLs that grant access), so store the journal as a secret.
+ * The journal of uploads that survive a crash. The journal has one entry for each upload, and one for each job of
+ * `ResumableAssemblyUpload`. The entry of an upload is written before the creation request, before the first byte is
+ * sent, and when all bytes are stored. An entry contains capabilities (URLs that grant access), so store the journal as
+ * a secret.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import type * as Brand from "effect/Brand"
@@ -36,8 +37,8 @@ import type * as UploadTarget from "./UploadTarget.ts"
 export { type JournalError, JournalFailed, JournalTorn, LeaseLost, NoSuchUpload, UploadLeased } from "./JournalError.ts"
 
 /**
- * The entry of one upload. The URLs in an entry are plain text; `UploadTarget.urlAtRest` checks a URL and converts it
- * to an `UploadUrl`.
+ * The entry of one upload. The upload URLs in an entry are plain text; `UploadTarget.urlAtRest` checks a URL and
+ * converts it to an `UploadUrl`.
  *
  * @since 0.1.0
  * @category models
@@ -61,8 +62,8 @@ export type AssemblyEntry = AssemblyEntryAtRest.AssemblyEntry
 export type Key = string & Brand.Brand<"JournalKey">
 
 /**
- * A lease of an upload or a job. While one process holds the lease, no other process runs the upload. The lease is held
- * until its scope ends.
+ * A lease of an upload or a job. While one process holds the lease, no other process runs the upload or the job. The
+ * lease is held until its scope ends.
  *
  * @since 0.1.0
  * @category models
@@ -154,14 +155,14 @@ export class UploadJournal extends Context.Service<
 /**
  * - `expiry`: how long an entry is valid, 24 hours by default, because servers remove unfinished uploads. An
  *   `Untrusted` entry never expires. `list` removes expired entries. Each `put` checks a few other entries and leases,
- *   and removes those that have expired. In each process, the names of entries and leases are listed at
- *   most once an hour, and each listed name is checked once.
+ *   and removes expired entries, and leases that expired at least the time `expiry` ago. For these checks, a journal
+ *   lists the names of its entries and leases at most once an hour.
  * - `completedExpiry`: how long the entry of a completed job is valid, 60 days by default. After this time, the next
  *   run of the same job starts a new Assembly and uploads the files again. `"Infinity"` keeps the entry of a completed
  *   job until `forget` removes the entry.
  * - `leaseDuration`: how long a lease stays valid after its last renewal, 10 seconds by default. A running holder
  *   renews its lease after a third of this time. If a store has locks, `leaseDuration` is how long another process
- *   waits for a lock.
+ *   waits for a lock, but at most a minute.
  *
  * @since 0.1.0
  * @category options
@@ -191,9 +192,9 @@ export const make = (
   const lease = "lock" in leases ? Lock.make(leases, { millis }) : Leasing.make(leases, { millis, holder })
 
   /**
-   * Removes a lease that expired long ago. If a process acquires the lease between this check and the removal, that
-   * process loses the lease again. The first renewal of the removed lease then fails, and the upload of that process
-   * ends with `LeaseLost`.
+   * Removes a lease that expired at least the time `expiry` ago. If a process acquires the lease between this check and
+   * the removal, that process loses the lease again. The first renewal of the removed lease then fails, and the upload
+   * of that process ends with `LeaseLost`.
    */
   const removeExpiredLease = (key: Key) =>
     Effect.gen(function* () {

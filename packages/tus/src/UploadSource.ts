@@ -22,13 +22,13 @@ const remedy = {
 } as const
 
 /**
- * The source failed. Unlike a network failure, this failure is never retried.
+ * The source failed, for the reason `kind`. Unlike a network failure, this failure is never retried.
  *
  * - `Unreadable`: reading failed. Repair the source and run the upload again.
  * - `TooShort`, `TooLong`: the number of bytes differs from `size`. Give the correct size.
  * - `Changed`: the source changed during the upload. Upload the source again when no process writes to it.
- * - `NotReplayable`: the upload of a one-shot stream must send bytes again that are no longer in memory. Use a larger
- *   `chunkSize`, or a source that can be read again.
+ * - `NotReplayable`: the upload of a one-shot stream must continue at an offset whose bytes are not in memory. Use a
+ *   larger `chunkSize`, or a source that can be read again.
  *
  * @since 0.1.0
  * @category errors
@@ -49,8 +49,8 @@ export class SourceFailed extends Schema.TaggedError<SourceFailed>()("SourceFail
  * - `bytes(start, end)`: the bytes from `start` (inclusive) to `end` (exclusive).
  * - `identity`: identifies the content, so that a resumed upload can check that the content is the same. The result is
  *   undefined if the source has no identity.
- * - `slice(start, end)`: the same bytes as a Blob, for requests that cannot stream. `slice` is undefined if the source
- *   cannot make a Blob.
+ * - `slice(start, end)`: the same bytes as a Blob, for requests that are not streamed. `slice` is undefined if the
+ *   source cannot make a Blob.
  * - `read(start, end)`: returns the same bytes in memory instead of as a stream. `read` may return only the first part
  *   of these bytes. `read` is defined only if it is less work than a stream. An upload calls `read` only for small
  *   ranges.
@@ -182,12 +182,14 @@ const isSameFile = (now: FileSystem.File.Info, before: FileSystem.File.Info): bo
 
 /**
  * Makes a source from a file. The file is opened when the upload needs its bytes, and is read only as fast as the bytes
- * are sent. The identity of the file is its path, size and modification time. If the file changes or is replaced during
- * the upload, the upload fails.
+ * are sent. The identity of the file is its path, size and modification time. If the file changes during the upload,
+ * the upload fails with `SourceFailed` (`Changed`). If another file replaces the file, the bytes of this other file are
+ * never sent.
  *
  * **Gotchas**
  *
- * If a file is overwritten in place and its modification time is set back, the change is not detected.
+ * If a file is overwritten in place with the same number of bytes and its modification time is set back, the change is
+ * not detected.
  *
  * The identity contains `path` as the caller passes it. With a journal, pass an absolute path: a relative path leads to
  * another file in another working folder, and `a.bin` and `./a.bin` have different identities.
@@ -290,7 +292,7 @@ export const failedWith = (error: unknown): SourceFailed =>
 
 /**
  * Makes a source from a stream. The source can be read only once. The upload keeps unacknowledged bytes in memory, at
- * most `chunkSize` bytes.
+ * most `chunkSize` bytes and one chunk of the stream.
  *
  * **Gotchas**
  *
@@ -311,9 +313,9 @@ export const fromStream = <E>(
 })
 
 /**
- * Returns the same source, but with the SHA-256 of the content as the `identity`. The source is read once to compute
- * this digest. The SHA-256 is computed over the digests of 1 MiB pieces, because WebCrypto needs the whole input of a
- * digest in memory.
+ * Returns the same source, but with the SHA-256 of the content as the `identity`. The whole source is read each time
+ * `identity` runs. The SHA-256 is computed over the digests of 1 MiB pieces, because WebCrypto needs the whole input of
+ * a digest in memory.
  *
  * @since 0.1.0
  * @category combinators

@@ -103,9 +103,9 @@ export interface Completed {
 }
 
 /**
- * The bytes that the server stored at `urls` may differ from the sent bytes. `urls` contains the URLs of all parts and
- * of the final upload. `problem` and `mayBeWhole` are the fields of `UploadUntrusted`. An untrusted state never
- * changes.
+ * The bytes that the server stored at `urls` may differ from the sent bytes. `urls` contains all known URLs of the
+ * upload: the URL of the whole upload, or the URLs of the parts and of the final upload. `problem` and `mayBeWhole` are
+ * the fields of `UploadUntrusted`. An untrusted state never changes.
  *
  * @since 0.1.0
  * @category models
@@ -192,7 +192,7 @@ export const inParts = (size: bigint, count: number): UploadState => {
 }
 
 /**
- * Makes a change that keeps an untrusted state, because a part may still be running after the bytes of another part
+ * Makes a change that does nothing in an untrusted state. A part may still be running after the bytes of another part
  * became untrusted.
  */
 const unlessUntrusted =

@@ -1,9 +1,9 @@
 /**
  * The single steps of an upload, for a program that keeps the state itself, such as a durable workflow.
  *
- * The program generates a marker, stores it, and then calls {@link create}. If the process ends before the response,
- * the next process calls {@link recover} with the same marker, and never {@link create} again. {@link finish} sends the
- * bytes that the server does not have. {@link finish} may be called any number of times.
+ * The program generates a marker (a unique text), stores the marker, and then calls {@link create}. If the process ends
+ * before the response, the next process calls {@link recover} with the same marker, and never {@link create} again.
+ * {@link finish} sends the bytes that the server does not have. {@link finish} may be called any number of times.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Effect from "effect/Effect"
@@ -31,11 +31,11 @@ import type { UploadTarget } from "./UploadTarget.ts"
 export type Options = Omit<Upload.Options, "parallel">
 
 /**
- * The options of an upload, see `Upload.Options`, and:
+ * The options of an upload at one URL, see {@link Options}, and:
  *
  * - `marker`: a unique text of at least one character. The marker is sent with the creation, in the metadata key
  *   `upload_marker`, and is used to find the upload again. The marker does not grant write access, so it may be derived
- *   from a key of the program.
+ *   from an id that the program already has.
  *
  * @since 0.1.0
  * @category options
@@ -140,9 +140,9 @@ const finishing = (target: UploadTarget, source: Replayable, upload: Existing, o
  *
  * **Details**
  *
- * Without `transfer`, the offset is requested from the server. Before a byte is sent, the length on the server is
- * compared with the size of the source, and the metadata on the server with `options.metadata` and the marker. If the
- * length or the metadata differs, the call fails with `UploadMismatch`. Decode a stored URL with
+ * Without `transfer`, the call first requests the offset from the server. Before a byte is sent, the call then compares
+ * the length on the server with the size of the source, and the metadata on the server with `options.metadata` and the
+ * marker. If the length or the metadata differs, the call fails with `UploadMismatch`. Decode a stored URL with
  * `UploadTarget.urlAtRest`.
  *
  * @example

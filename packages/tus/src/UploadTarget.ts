@@ -42,8 +42,8 @@ export interface UploadTarget {
 const TypeId = "~@assembly-effect/tus/UploadTarget"
 
 /**
- * A field of the target breaks a rule. Nothing was sent. If the error names a host that belongs to the service, add the
- * origin of this host to the option `origins`.
+ * A field of the target breaks a rule. Nothing was sent to the target. If the error names a host that belongs to the
+ * service, add the origin of this host to the option `origins`.
  *
  * @since 0.1.0
  * @category errors
@@ -58,7 +58,7 @@ export class InvalidTarget extends Schema.TaggedError<InvalidTarget>()("InvalidT
 }
 
 /**
- * An upload URL from the service or the journal breaks a rule. Nothing was sent to this URL. The error contains only
+ * An upload URL from the service or the journal breaks a rule. Nothing was sent to this URL. The error contains at most
  * the host of the URL, because the path of the URL may be a capability. If the host belongs to the service, add its
  * origin to the option `origins`.
  *
@@ -123,7 +123,7 @@ export const make = (options: {
 
 /**
  * Makes the target from the Status of an Assembly. The URLs in the Status must belong to the service of the
- * `AssemblyClient`. A Status without `tus_url` is refused; no other host is tried.
+ * `AssemblyClient`. A Status without `tus_url` or `assembly_ssl_url` is refused; no other host is tried.
  *
  * @since 0.1.0
  * @category constructors
@@ -154,8 +154,9 @@ export const fromAssembly = (status: Assembly.Status): Effect.Effect<UploadTarge
 const originPart = /^https?:\/\/[^/]*/i
 
 /**
- * Checks the `location` in the response to a creation. The `location` must be an absolute URL whose origin belongs to
- * the service, or a path. The path must be `/resumable/files/<id>[/…]`. A path alone is resolved against `tus_url`.
+ * Checks an upload URL, such as the `location` in the response to a creation. `location` must be a path, or a URL with
+ * a host whose origin `target` permits; the scheme of this URL may be missing. The path must be
+ * `/resumable/files/<id>[/…]`. A path alone is resolved against `tus_url`.
  *
  * @since 0.1.0
  * @category constructors

@@ -105,7 +105,7 @@ export const runAssembly = <R = never>(
   AssemblyUploadEvent.result(assemblyEvents(options))
 
 /**
- * Uploads over HTTP.
+ * Provides an `Uploader` that uploads over HTTP.
  *
  * @since 0.1.0
  * @category layers

@@ -13,7 +13,7 @@ import * as UrlSource from "./internal/urlSource.ts"
 import { failedWith, fromStream, type OneShot, SourceFailed, type UploadSource } from "./UploadSource.ts"
 
 /**
- * Describes why a value cannot be a source: it is no `ReadableStream`, or is locked, or bytes were already read from
+ * Describes why a value cannot be a source: it is not a `ReadableStream`, or is locked, or bytes were already read from
  * it. Returns undefined for a valid stream.
  */
 const problemOf = (readable: ReadableStream<Uint8Array>): string | undefined => {
@@ -94,14 +94,15 @@ const toUrl = (text: string | URL): Effect.Effect<URL, SourceFailed> => {
  *
  * **Details**
  *
- * - The source can be read again if the server accepts ranges and the resource has a strong ETag. Every range must then
- *   have the same ETag and size, else the upload fails with `SourceFailed` (`Changed`). After a lost connection, the
- *   rest of the range is requested, if the `RetryPolicy` of the program permits it (by default up to 8 consecutive
- *   failures).
+ * - The source can be read again if the server accepts ranges and reports the size, and the resource has a strong ETag.
+ *   Every range must then have the same ETag and size, else the upload fails with `SourceFailed` (`Changed`). After a
+ *   lost connection, the rest of the range is requested, if the `RetryPolicy` of the program permits it (by default up
+ *   to 8 consecutive failures).
  * - Otherwise the source is a one-shot stream, and a lost connection to the resource ends the upload.
  * - The identity is the SHA-256 of the URL and the ETag, so that a journal contains neither the URL nor the ETag.
  * - `Tus.RequestTimeout` limits the wait for each response and for each piece of its body.
- * - A response with a `content-encoding` is refused, because HTTP clients decode it in different ways.
+ * - A response with a `content-encoding` other than `identity` is refused, because HTTP clients decode it in different
+ *   ways.
  * - No redirect is followed, so that nothing is sent to a host other than the host of the URL.
  *
  * **Gotchas**

@@ -226,6 +226,7 @@ test.effect("check counts each file of the Status once", () =>
     yield* DeliveryProof.check({ assembly_id: assemblyId, uploads: [one, one] }, twice)
     const error = yield* Effect.flip(DeliveryProof.check({ assembly_id: assemblyId, uploads: [one] }, twice))
     assert.strictEqual(error.field, "upload")
+    assert.match(error.message, /: the Status does not list the file that was uploaded$/u)
   })
 )
 

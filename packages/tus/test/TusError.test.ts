@@ -41,7 +41,7 @@ const texts: ReadonlyArray<readonly [{ readonly _tag: string; readonly message: 
   ],
   [
     new TusError.CreationUnknown({ host, problem: "create: the connection failed" }),
-    "the response to the creation at tus.example.com was lost (create: the connection failed), so the upload may exist; check the tus_uploads of the Assembly before you upload the file again"
+    "no response from tus.example.com shows whether the upload was created (create: the connection failed); check the tus_uploads of the Assembly before you upload the file again"
   ],
   [
     new TusError.ConcatenationUnknown({ host, problem: "create: the connection failed" }),

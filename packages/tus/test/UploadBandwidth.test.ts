@@ -172,7 +172,7 @@ describe("a limit of bandwidth", () => {
     })
   )
 
-  it.effect("counts what is not streamed: creations with a body, slices, and bodies with a checksum", () =>
+  it.effect("counts creations with a body, slices, and bodies with a checksum", () =>
     Effect.gen(function* () {
       const { arrivals, http } = makeServer()
       const small = yield* timed(Effect.andThen(upload(http, 200_000), upload(http, 200_000)).pipe(limited(20_000)))

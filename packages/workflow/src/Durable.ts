@@ -40,19 +40,21 @@ export type UploadOptions = Omit<UploadSteps.Options, "metadata">
  * The options of a runner.
  *
  * - `secrets`: the secrets of the deployment, each of at least 32 bytes. The ids of Assemblies and the markers of
- *   uploads are derived from these secrets. The first secret is used for new attempts; the others are used to continue
- *   attempts that began with them. All runners must have the same secrets.
- * - `uploads`: the number of files that this runner uploads at the same time, 8 by default. The runner has as many
- *   further places for jobs that it takes over from another runner, so that these jobs do not wait for the uploads of
- *   this runner.
+ *   uploads (see `UploadSteps.CreateOptions`) are derived from these secrets. The first secret is used for new
+ *   attempts; the others are used to continue attempts that began with them. All runners and clients must have the same
+ *   secrets.
+ * - `uploads`: the number of places of this runner, 8 by default: how many jobs, and how many files, it uploads at the
+ *   same time. The runner has as many further places for jobs that it takes over from another runner, so that these
+ *   jobs do not wait for the uploads of this runner.
  * - `patience`: how long a runner retries a job after temporary failures, for example while the service does not
  *   answer, and how long it retries the cancellation of a job. 1 hour by default. If another runner takes the job over,
- *   this time starts again. If the service refuses the credentials, or its address is wrong, the job waits without this
- *   limit.
+ *   the time for retries starts again, but the time for a cancellation does not. A job waits without this limit if the
+ *   service refuses the credentials or the account, if the host or the certificate of the service is wrong, or if the
+ *   runner does not know the secret of the attempt.
  * - `pollInterval`: the longest pause before the runner requests the Status of an Assembly in process again, 1 minute
- *   by default. A verified notification ends the pause, see {@link notified}.
- * - `retention`: how long a job stays in the database after it has ended, 7 days by default. After this time, another
- *   job can use the key of the job.
+ *   by default. {@link notified} ends the pause.
+ * - `retention`: how long a job stays in the database after it has ended, 7 days by default. A runner removes such jobs
+ *   at least once an hour. After the removal, another job can use the key of the job.
  * - `upload`: the options of each upload.
  *
  * @since 0.1.0
@@ -76,7 +78,8 @@ export interface Options {
 export type JobRefused = ApiError.InvalidRequest | SourceFailed | DurableError.JobConflict
 
 /**
- * The errors of {@link start}: the job is refused, or the database fails. Nothing was stored.
+ * The errors of {@link start}: the job is refused, or the database fails. A refused job is not stored. After
+ * `StoreFailed`, the job may be stored, because the response of the database may be lost: repeat the call.
  *
  * @since 0.1.0
  * @category errors
@@ -95,7 +98,8 @@ export type StartOutcome =
   | { readonly _tag: "Refused"; readonly job: Job; readonly error: JobRefused }
 
 /**
- * The errors of {@link retry}. If `retry` fails, the job is unchanged.
+ * The errors of {@link retry}. If the call fails, it has not queued another attempt, except perhaps after
+ * `StoreFailed`.
  *
  * @since 0.1.0
  * @category errors
@@ -199,8 +203,7 @@ export {
 }
 
 /**
- * Starts a job and waits for its end: {@link start}, then `await`. An interruption ends only the wait: the job
- * continues.
+ * Starts a job and waits for its end: {@link start}, then `await`. An interruption of the wait does not stop the job.
  *
  * @since 0.1.0
  * @category running
@@ -209,8 +212,9 @@ export const run = (job: Job): Effect.Effect<Assembly.Status, StartError | Await
   Effect.andThen(start(job), await_(job.key))
 
 /**
- * The state of a job, the reason why the job waits, and the number of bytes of the job that the service has stored.
- * This number is requested from the service, and is undefined if the service does not answer.
+ * The state of a job, the reason why the job waits, and the number of bytes of the job that the service has stored. If
+ * the state of the job does not show this number, `status` requests the number from the service. The number is
+ * undefined if the request fails or takes longer than 10 seconds.
  *
  * @since 0.1.0
  * @category reading
@@ -221,10 +225,11 @@ export const status = (
   Effect.flatMap(Durable, (durable) => durable.status(key))
 
 /**
- * Cancels a job, and returns when the cancellation is stored. The runner of the job stops the upload and cancels the
- * Assembly of the job. If no runner is running, the next runner that starts cancels the Assembly. A job that has ended
- * is unchanged. Until the service confirms the cancellation, the job is `Canceling`, and `waiting` says why. After the
- * `patience` of the runner, the job is `Failed`, and its Assembly may still run.
+ * Cancels a job, and returns when the cancellation is stored. A job that has ended is unchanged. A queued job is
+ * `Canceled` at once. Any other job is `Canceling`: its runner stops the upload and cancels the Assembly. If no runner
+ * is running, the next runner that starts cancels the Assembly. If a request for the cancellation fails, `waiting` says
+ * why. If the service does not confirm the cancellation within the `patience` of the runner, the job is `Failed`, and
+ * its Assembly may still run.
  *
  * @since 0.1.0
  * @category running
@@ -240,9 +245,9 @@ export const cancel = (
  *
  * **Details**
  *
- * The service must first confirm that the Assembly of the last attempt has ended, so a key never has two Assemblies
- * that run at the same time. If the service does not confirm this, the error is `AssemblyMayRun`, and the job is
- * unchanged.
+ * Before `retry` queues the next attempt, it cancels the Assembly of the last attempt. So a key never has two Assemblies
+ * that run at the same time. `retry` tries to cancel up to 5 times within 30 seconds. If the service does not confirm
+ * that the Assembly has ended, the error is `AssemblyMayRun`, and the job is unchanged.
  *
  * @example Durable.retry("video-42", { params: { templateId: "the-right-template" } })
  *
@@ -268,9 +273,9 @@ export const list = (options?: {
 
 /**
  * Ends the pause of the job that waits for this Assembly, so that its runner reads the Status at once. Call this
- * function when the service has sent a notification about the Assembly. Any runner may call this function. An Assembly
- * of another program is ignored. Only the id is used: the runner reads the Status from the service, so the content of
- * the notification need not be trusted.
+ * function when the service has sent a notification about the Assembly. Any runner or client may call this function.
+ * The call does nothing if no job has this Assembly. Only the first call for an attempt ends a pause. Only the id is
+ * used: the runner reads the Status from the service, so the content of the notification need not be trusted.
  *
  * **Gotchas**
  *
@@ -283,7 +288,8 @@ export const notified = (assemblyId: string): Effect.Effect<void, DurableError.S
   Effect.flatMap(Durable, (durable) => durable.notified(assemblyId))
 
 /**
- * What a host of jobs needs: the database, the cluster with its workflow engine, and the clients of the service.
+ * What a host of jobs needs: the database, the cluster with its workflow engine, the clients of the service, and the
+ * file system.
  *
  * @since 0.1.0
  * @category models

@@ -8,9 +8,9 @@ import * as Schema from "effect/Schema"
 import * as DurableJob from "./DurableJob.ts"
 
 /**
- * Another job with this key is in the database: its params or files differ, or its files had other bytes when the job
- * was queued. `changed` contains the names of the files with other bytes. Use another key. If the job in the database
- * has failed or was canceled, `Durable.retry` accepts other params and files for the same key.
+ * Another job with this key is in the database: its params or files differ, or a file has changed since that job was
+ * queued (its size, modification time or ETag). `changed` contains the names of the changed files. Use another key. If
+ * the job in the database has failed or was canceled, `Durable.retry` accepts other params and files for the same key.
  *
  * @since 0.1.0
  * @category errors
@@ -88,7 +88,7 @@ export class NotRetryable extends Schema.TaggedError<NotRetryable>()("NotRetryab
 
 /**
  * The next attempt of a job cannot begin, because the Assembly of the last attempt may still run: the service did not
- * confirm that this Assembly is canceled. Call `Durable.retry` again when the service answers.
+ * confirm that this Assembly has ended. Call `Durable.retry` again when the service answers.
  *
  * @since 0.1.0
  * @category errors
@@ -122,7 +122,7 @@ export class StoreFailed extends Schema.TaggedError<StoreFailed>()("StoreFailed"
 }
 
 /**
- * Another process has opened the database of an embedded runner. Stop that process, or use Postgres.
+ * Another process has opened the database of `DurableSqlite.layer`. Stop that process, or use Postgres.
  *
  * @since 0.1.0
  * @category errors

@@ -1,8 +1,8 @@
 /**
  * The models of durable jobs: what a program starts, and what it reads.
  *
- * The schemas are a wire format: rows of an earlier version are decoded with them. A field may be added as an optional
- * key, and no field changes its meaning.
+ * The schemas are a wire format: they also decode the rows that an earlier version has written to the database. A field
+ * may be added as an optional key, and no field changes its meaning.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,8 @@ import type * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Schema from "effect/Schema"
 
 /**
- * A reference to the bytes of a file. A runner resolves the reference when the upload starts.
+ * A reference to the bytes of a file. `Durable.start`, `startAll` and `retry` open the source to check it, and a runner
+ * opens it again each time the upload starts or continues.
  *
  * - `Path`: a file. If several machines run jobs, the path must lead to the same file on each machine.
  * - `Object`: the object `key` in an object store of the application, see `ObjectStores`. Only the name of the
@@ -67,8 +68,9 @@ export interface File {
 /**
  * A job: files to upload into one Assembly.
  *
- * - `key`: identifies the job, such as the id of a row in a database. Two jobs with the same key are the same job. A
- *   key is stored and shown as it is, so it must not contain a secret.
+ * - `key`: identifies the job, such as the id of a row in a database. The database has one job for each key: if the
+ *   key has a job with other params or files, `Durable.start` fails with `JobConflict`. A key is stored and shown as it
+ *   is, so it must not contain a secret.
  * - `params`: the params that create the Assembly. The params are stored as they are, so they must not contain a
  *   secret. The package adds the id of the Assembly and the number of files to the params.
  * - `files`: at least one file.
@@ -86,13 +88,13 @@ export interface Job {
  * The state of a job.
  *
  * - `Queued`: no runner has started the job. The job waits for a runner with a free place.
- * - `Uploading`: a runner creates the Assembly or sends bytes. If this runner has ended, the job stays in this state
- *   until another runner continues it.
+ * - `Uploading`: a runner creates the Assembly or sends bytes. If this runner ends, the job stays in this state, and
+ *   another runner continues it.
  * - `Processing`: all bytes are stored, and the Assembly has not ended.
  * - `Completed`: the Assembly has completed.
  * - `Failed`: the job failed, or the service did not confirm the cancellation of its Assembly. `Durable.retry` starts
  *   its next attempt.
- * - `Canceling`: the job stops sending bytes, and cancels its Assembly.
+ * - `Canceling`: the runner stops sending bytes, and cancels the Assembly.
  * - `Canceled`: the job was canceled.
  *
  * @since 0.1.0
@@ -116,7 +118,8 @@ export const State = Schema.Literals([
 export type State = typeof State.Type
 
 /**
- * Why an attempt failed. `reason` is the `_tag` of the error, and `message` is its message without capabilities.
+ * Why an attempt failed. `reason` is the `_tag` of the error, or `Defect` for an error without a tag. `message` is the
+ * message of the error without capabilities.
  *
  * @since 0.1.0
  * @category models
@@ -154,8 +157,8 @@ export type Waiting = typeof Waiting.Type
  * - `size`: the size of all files in bytes.
  * - `queuedAt`, `endedAt`: when the attempt was queued, and when it ended, in milliseconds since 1970.
  * - `failure`: why the attempt failed, in the state `Failed`.
- * - `waiting`: why an attempt that has not ended waits. `waiting` is undefined if the attempt does not wait for
- *   anything.
+ * - `waiting`: the last failure, if the runner tries again after it. An attempt that waits only for a place or for its
+ *   Assembly has no `waiting`.
  *
  * @since 0.1.0
  * @category models
@@ -172,8 +175,8 @@ export interface Summary {
 }
 
 /**
- * A job with `stored`, the number of bytes that the service has stored. `stored` is undefined if the service did not
- * answer.
+ * A job with `stored`, the number of bytes that the service has stored. `stored` is undefined if this number could not
+ * be read from the service.
  *
  * @since 0.1.0
  * @category models

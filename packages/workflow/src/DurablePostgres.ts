@@ -1,6 +1,6 @@
 /**
- * Durable jobs on any number of machines: the database is Postgres 14 or newer. A runner connects to Postgres only.
- * Runners do not connect to each other, and open no port.
+ * Durable jobs on any number of machines: the database is Postgres 14 or newer. Runners communicate only through
+ * Postgres: they do not connect to each other, and open no port.
  *
  * This module needs the package `@effect/sql-pg`, so the index of this package does not export it.
  *
@@ -42,8 +42,8 @@ import * as Migrations from "./internal/migrations.ts"
 import * as StoreError from "./internal/storeError.ts"
 
 /**
- * The options of a runner and of a client. All runners and clients of a deployment have the same `secrets`, and all
- * runners have the same `expiry`.
+ * The options of a runner and of a client. All runners and clients of a deployment must have the same `secrets`, and
+ * all runners must have the same `expiry`.
  *
  * - `database`: how to connect to Postgres, usually `{ url: Redacted.make("postgres://…") }`. A runner holds one
  *   connection for its locks, so `maxConnections` is at least 2. The default is 10.
@@ -99,8 +99,8 @@ const name = Effect.flatMap(SecureRandom.SecureRandom, ({ uuidV4 }) => uuidV4())
 
 /**
  * How many shards the jobs are divided into. Each row contains the number of its shard, so the number of shards must
- * never change. When a runner joins or leaves, each shard that moves takes one statement. More shards would take longer
- * on a busy database.
+ * never change. When a runner joins, the other runners release the shards that the new runner takes over, with separate
+ * statements for each shard. With more shards, the release would take longer on a busy database.
  */
 const shards = 64
 

@@ -64,8 +64,8 @@ const checkPath = (path: string): Effect.Effect<void, ApiError.InvalidRequest> =
     : Effect.void
 
 /**
- * Opens the database. Only the owner of the database can read it. No other process can open the database while this
- * process has it open.
+ * Opens the database, and locks it: no other process can open the database while this process has it open. Except on
+ * Windows, only the owner of the database can read it.
  */
 const database = (path: string) =>
   Layer.effect(
@@ -76,7 +76,8 @@ const database = (path: string) =>
         FileModes.closeDatabase(path),
         ({ message }) => new DurableError.StoreFailed({ operation: "open", problem: message, path })
       )
-      return yield* SqliteClient.make({ path, isExclusive: true }).pipe(
+      // After a power failure, a missing transaction could make the next process create a second Assembly.
+      return yield* SqliteClient.make({ path, isExclusive: true, isSynced: true }).pipe(
         Effect.catchReason("SqlError", "LockTimeoutError", () => Effect.fail(new DurableError.DatabaseInUse({ path }))),
         Effect.catchTag("SqlError", (error) => Effect.fail(StoreError.of("open")(error)))
       )
@@ -85,8 +86,8 @@ const database = (path: string) =>
 
 /**
  * The engine of a single runner. The runner has all shards, and needs no lock for each shard, because the process has
- * locked the whole database. Messages of this process arrive at once. The engine polls the database only for durable
- * clocks.
+ * locked the whole database. Messages of this process arrive at once. By polling the database, the engine finds the
+ * messages of an earlier process, and the durable clocks that are due.
  */
 const engine = ClusterWorkflowEngine.layer.pipe(
   Layer.provideMerge(Sharding.layer),
@@ -113,8 +114,8 @@ const engine = ClusterWorkflowEngine.layer.pipe(
  *
  * **Details**
  *
- * Only the owner of the database can read the database: the Layer sets the mode of its file to 600. If other users can
- * read or write the file with the secret, the Layer fails with `InvalidSecret`.
+ * Only the owner of the database can read the database: the Layer sets the mode of its file to 600, except on Windows.
+ * If other users can read or write the file with the secret, the Layer fails with `InvalidSecret`.
  *
  * @example
  * Durable.run(job).pipe(

@@ -1,6 +1,6 @@
 /**
- * The object stores of the application. A job names a store and a key; a runner opens the object when it needs the
- * bytes.
+ * The object stores of the application. A job names a store and a key. `Durable.start` opens the object to check it,
+ * and a runner opens the object when it needs the bytes.
  *
  * @since 0.1.0
  */
@@ -33,8 +33,8 @@ export const ObjectStores: Context.Reference<Readonly<Record<string, Open>>> = C
 
 /**
  * A store whose objects are read at presigned URLs. `presign` makes the URL of an object. `presign` is called each time
- * the object is opened, and the URL is not stored. The server must accept ranges and send a strong `ETag`, which is the
- * identity of the object.
+ * the object is opened, and the URL is not stored. The server must accept ranges and send a strong `ETag`. The identity
+ * of an object is its `ETag` and its URL without the query.
  *
  * @example
  * ObjectStores.layer({ videos: ObjectStores.presigned((key) => signedAddressOf("videos", key)) })
@@ -57,7 +57,8 @@ export const presigned =
     })
 
 /**
- * Registers the object stores of the application. All runners must register stores with the same names.
+ * Registers the object stores of the application. All runners, and all clients that start jobs, must register stores
+ * with the same names.
  *
  * @example
  * ObjectStores.layer({ videos: ObjectStores.presigned((key) => signedAddressOf("videos", key)) })

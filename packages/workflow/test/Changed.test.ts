@@ -31,6 +31,12 @@ layer(live, { excludeTestServices: true })("A key of a stored job", (it) => {
         // Bytes that were removed after their upload are not other bytes.
         yield* fs.remove(path)
         assert.deepInclude(yield* Durable.start(first), { state: "Completed" })
+        const second = job("second", [{ path, size: 200, sha256: "" }])
+        const [again, unknown] = yield* Stream.runCollect(Durable.startAll(Stream.make(first, second)))
+        assert(again?._tag === "Started")
+        assert.strictEqual(again.summary.state, "Completed")
+        assert(unknown?._tag === "Refused")
+        assert.strictEqual(unknown.error._tag, "SourceFailed")
       }).pipe(withRunner(database))
     })
   )

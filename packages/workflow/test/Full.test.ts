@@ -1,4 +1,4 @@
-/** A database whose disk is full: few lines in the log, and nothing that was acknowledged is lost. */
+/** A database whose disk is full or loses its power: few lines in the log, and nothing that was acknowledged is lost. */
 import * as Durable from "@assembly-effect/workflow/Durable"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -125,6 +125,19 @@ const disks = [
 ] as const
 
 layer(live, { excludeTestServices: true })("A database", (it) => {
+  it.effect("writes each transaction to the disk before it ends, so that a power failure loses none", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const seen = yield* watch(database)
+      const [synchronous] = yield* Effect.gen(function* () {
+        yield* Durable.run(job("a", [yield* file("a", 1000)]))
+        return Object.values(seen.connection?.prepare("PRAGMA synchronous").get() ?? {})
+      }).pipe(withRunner(database))
+      // FULL
+      assert.strictEqual(synchronous, 2)
+    })
+  )
+
   for (const [what, disk] of disks) {
     it.effect(
       `${what} is one line of the log, and its jobs continue when it has space again`,

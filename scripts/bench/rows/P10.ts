@@ -1,15 +1,12 @@
 import * as Effect from "effect/Effect"
-import { bundleSize } from "../bundle.ts"
+import { bundleSizes } from "../bundle.ts"
 import * as Harness from "../harness.ts"
-
-const size = (program: string) => Harness.attempt(() => bundleSize(program))
 
 export const row: Harness.Row = {
   id: "P10",
   work: "edge bundle of one signed operation, minified and gzipped",
   run: Effect.gen(function* () {
-    const ours = yield* size("edge-ours")
-    const plain = yield* size("edge-plain")
+    const [ours, plain] = yield* Harness.attempt(() => bundleSizes(["edge-ours", "edge-plain"]))
     return [
       {
         peer: "the same call with Effect alone",

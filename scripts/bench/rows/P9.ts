@@ -1,36 +1,20 @@
 import * as Effect from "effect/Effect"
 import { execFile } from "node:child_process"
-import { cp, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { mkdir, realpath, rm, symlink, writeFile } from "node:fs/promises"
+import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import * as Harness from "../harness.ts"
+import { packages, publish } from "../published.ts"
 
 const run = promisify(execFile)
-const root = fileURLToPath(new URL("../../../", import.meta.url))
-const packages = ["schema", "auth", "api", "tus"]
 
-/** Builds a package as it is published, with the exports of `publishConfig`. */
-const publish = async (folder: string, name: string) => {
-  const to = join(folder, "node_modules/@assembly-effect", name)
-  const manifest = JSON.parse(await readFile(join(root, "packages", name, "package.json"), "utf8"))
-  await mkdir(to, { recursive: true })
-  await cp(join(root, "packages", name, "dist"), join(to, "dist"), { recursive: true })
-  await writeFile(join(to, "package.json"), JSON.stringify({ ...manifest, exports: manifest.publishConfig.exports }))
-}
-
-/** Creates a folder with both sides installed, and for each side a program that measures its import time. */
+/** Adds the other client, and for each side a program that measures its import time. */
 const install = async () => {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), "bench-import-")))
-  await run(join(root, "node_modules/.bin/tsc"), ["-b"], { cwd: root })
-  for (const name of packages) await publish(folder, name)
-  const link = async (name: string, from: string) => {
-    await mkdir(join(folder, "node_modules", name, ".."), { recursive: true })
-    await symlink(await realpath(join(from, "node_modules", name)), join(folder, "node_modules", name))
-  }
-  await link("effect", root)
-  await link("@transloadit/node", fileURLToPath(new URL("../", import.meta.url)))
+  const folder = await publish()
+  const other = "node_modules/@transloadit/node"
+  await mkdir(join(folder, dirname(other)))
+  await symlink(await realpath(fileURLToPath(new URL(`../${other}`, import.meta.url))), join(folder, other))
   const program = (imports: ReadonlyArray<string>) =>
     [
       "const start = performance.now()",

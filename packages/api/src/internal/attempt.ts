@@ -29,7 +29,8 @@ export interface Environment {
  * - `requestTimeout`: the time limit of each request, measured from the moment it is sent.
  * - `until`: the time when the operation must have ended, pauses included.
  * - `clockSkew`: the difference of the clocks by which the expiry of the signature is corrected.
- * - `accepted`: called with each response to a signed request, unless the response reports an expired signature.
+ * - `accepted`: called with each response to an authenticated request, unless the response reports an expired
+ *   signature.
  */
 export interface Conditions {
   readonly requestTimeout: number
@@ -58,9 +59,9 @@ const isAboutExpiry = ({ error }: Response.Failed): boolean =>
   error instanceof ApiError.AuthenticationFailed && error.code === "AUTH_EXPIRED"
 
 /**
- * Makes the function that sends one request and reads its complete response. Each attempt is authenticated again, with
- * a fresh nonce and expiry. If the service refuses the proof, and the Authenticator may have another proof, the request
- * is sent once more with the other proof.
+ * Makes the function that sends one request and reads its complete response. The `Authenticator` makes the proof of
+ * each attempt: a signature with a fresh nonce and expiry, or a token. If the service refuses the proof, and the
+ * `Authenticator` may have another proof, the request is sent once more with the other proof.
  */
 export const compile = (operation: Operation.Any, { authenticator, baseUrl, http, maxBytes }: Environment) => {
   const decode = Response.decoder(operation, { maxBytes })
@@ -105,8 +106,8 @@ export const compile = (operation: Operation.Any, { authenticator, baseUrl, http
     )
 
   /**
-   * Sends an admitted request. If the response is a rate limit, all requests to this origin that pass the same gate
-   * (rate limiter) pause.
+   * Sends an admitted request. If the response is a rate limit that requests a pause, all requests to this origin that
+   * pass the same gate (rate limiter) pause.
    */
   const exchange = (encoded: Request.Encoded, conditions: Conditions, proof: Authenticator.Proof | undefined) =>
     receive(

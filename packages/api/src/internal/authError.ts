@@ -53,8 +53,8 @@ export const toFailed = (subject: Transport.Subject, error: AuthError.AuthError)
 }
 
 /**
- * The refusal in a response, if the service did not accept the proof: any 401, whatever the body says, or an
- * authentication code.
+ * The refusal in a response, if the service did not accept the proof: an authentication code, or a 401 with any other
+ * body except a rate limit or a named error.
  */
 export const refusal = (error: Response.Failed["error"]): AuthError.Refusal | undefined => {
   if (error instanceof ApiError.AuthenticationFailed) return { code: error.code, status: error.status }

@@ -34,8 +34,9 @@ const readSuccess = (
   )
 
 /**
- * Reads the body as strict UTF-8 text of at most `maxBytes`. If the body of an error response cannot be read, `problem`
- * says why; the read does not fail, because the status alone shows that the operation has failed.
+ * Reads the body as strict UTF-8 text of at most `maxBytes`. If the body of an error response cannot be read, the
+ * effect does not fail, because the status alone shows that the operation has failed; `problem` of the result says why
+ * the body cannot be read.
  */
 export const read = (
   response: HttpClientResponse.HttpClientResponse,

@@ -3,8 +3,8 @@
  *
  * A `Date` header is not trustworthy: it may come from a proxy or a broken service. Therefore, only the operation that
  * was refused uses the time in the header, for its next attempt. The skew is kept for other operations only if the
- * service accepts that attempt and the `Date` of the response shows the same skew. A correction is dropped if a later
- * response contradicts it.
+ * response to that attempt does not report an expired signature, and its `Date` shows the same skew. A correction is
+ * dropped if a later response contradicts it.
  */
 import * as Wait from "@assembly-effect/auth/unstable/Wait"
 import * as Effect from "effect/Effect"
@@ -13,7 +13,10 @@ import * as Option from "effect/Option"
 import type * as ApiError from "../ApiError.ts"
 import type { Failed } from "./response.ts"
 
-/** Times are in milliseconds. `max` is the largest skew that is corrected, in either direction. */
+/**
+ * Times are in milliseconds. `max` is the largest skew that is corrected, in either direction. `kept` is the skew that
+ * all operations start with, or 0.
+ */
 export interface ClockSkew {
   readonly max: number
   kept: number
@@ -41,8 +44,9 @@ const isExpired = (error: Failed["error"]): error is ApiError.AuthenticationFail
   error._tag === "AuthenticationFailed" && "clockSkew" in error && error.clockSkew !== undefined
 
 /**
- * Call this function after the service has accepted a request that was signed with the correction `used`. Keeps the
- * correction if the `Date` of the response shows the same skew, and drops the correction if it shows another skew.
+ * Call this function with each response to a request that was signed with the correction `used`, unless the response
+ * reports an expired signature. Keeps the correction if the `Date` of the response shows the same skew, and drops the
+ * correction if the `Date` shows another skew.
  */
 export const accepted = (skew: ClockSkew, used: number, response: HttpClientResponse): Effect.Effect<void> =>
   Effect.suspend(() => {

@@ -1,6 +1,7 @@
 /**
  * One queue for each origin in front of a rate limiter. The first request in a queue waits for the next permit; the
- * other requests wait for their turn. A request that leaves the queue, or whose turn would be too late, uses no permit.
+ * other requests wait for their turn. A request that is interrupted in the queue, or whose turn would be too late, uses
+ * no permit.
  */
 import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import * as Clock from "effect/Clock"

@@ -23,8 +23,8 @@ interface Walk<P, E> {
 }
 
 /**
- * Whether a page is the last page. If the service reports the total number of items, this number decides. Otherwise, a
- * page that is not full is the last page.
+ * Whether a page is the last page. An empty page is always the last page. For any other page, the total number of items
+ * decides, if the service reports it. Without this number, a page that is not full is the last page.
  */
 const isLast = (found: Page, page: number, pageSize: number): boolean =>
   found.items.length === 0 ||
@@ -70,7 +70,8 @@ export const walk = <Query extends { readonly page?: number; readonly pageSize?:
 /**
  * A lazy stream of pages, each of which contains the cursor of the next page. Nothing is requested before the first
  * pull; after that, one page is requested for each pull, because only the previous page contains the cursor. If the
- * `next_cursor` of a page is the cursor of the same page, the stream fails, because the pages would never end.
+ * `next_cursor` of a page is the cursor with which this page was requested, the stream fails, because the pages would
+ * never end.
  */
 export const follow = <Query extends { readonly cursor?: unknown }, P extends { readonly next_cursor: unknown }, E, R>(
   operation: string,

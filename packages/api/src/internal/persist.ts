@@ -81,8 +81,9 @@ const heal = Effect.fnUntraced(function* <A>(
 })
 
 /**
- * Repeats an attempt as often as the policy permits. The time limit of an attempt is at most the time until the
- * deadline. If a pause would end after the deadline, the operation fails with the last error instead.
+ * Repeats an attempt as often as the policy permits, and at most once more with a corrected clock. The time limit of an
+ * attempt is at most the time until the deadline. If a pause would end after the deadline, the operation fails with the
+ * last error instead.
  */
 export const persist = Effect.fnUntraced(function* <A>(
   operation: Operation.Any,

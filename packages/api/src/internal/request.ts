@@ -110,7 +110,10 @@ const toForm = (parts: Readonly<Record<string, string>>): FormData => {
   return form
 }
 
-/** Adds the proof and the params to the request. `carrier` decides whether the params are in the query or the body. */
+/**
+ * Makes the HTTP request with its proof and its params. `carrier` decides whether the params are in the query or the
+ * body. A request without a proof has no params.
+ */
 export const toHttp = (
   operation: Operation.Any,
   encoded: Encoded,

@@ -126,7 +126,7 @@ const unexpected = ({ operation, response, secrets, subject }: Answered, problem
     ...subject,
     ...Transport.requestIdOf(response.headers, secrets),
     status: response.status,
-    // The path in the decode error can contain keys of the response, so it is redacted too.
+    // The path of a decode error can contain keys of the response, so `problem` is redacted too.
     problem: Redaction.text(problem, { secrets }),
     excerpt: excerptOf({ operation, secrets }, text)
   })
@@ -149,7 +149,7 @@ const undecodable = (
 const readJson = (text: string): Result.Result<unknown, string> =>
   Result.mapError(Json.parse(text), (problem) => (problem === "not JSON" ? "that is not JSON" : problem))
 
-/** The failure of the operation after an error response. `body` is the parsed `text`. */
+/** The failure of the operation after a response that is not a success. `body` is the parsed `text`. */
 const toFailed = Effect.fnUntraced(function* (
   answered: Answered,
   { problem: unreadable, text }: AuthTransport.ErrorText,

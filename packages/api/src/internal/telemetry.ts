@@ -71,7 +71,10 @@ export const retried = (
     )
   )
 
-/** Logs that the local clock is wrong. If the corrected request succeeds, only this log shows the clock skew. */
+/**
+ * Logs the clock skew for which the next request is corrected. If this request succeeds, only this log shows the clock
+ * skew.
+ */
 export const corrected = (operation: string, clockSkew: number): Effect.Effect<void> =>
   Effect.logWarning(`${operation}: ${skewed(clockSkew)}; signing with the corrected time`)
 

@@ -21,10 +21,14 @@ export const ofAnother = (assemblyId: string): ApiError.UnexpectedResponse =>
     excerpt: ""
   })
 
-/** Reads the text of an update stream. Sends no credential and follows no redirect. */
+/**
+ * Reads the text of an update stream. Sends no credential and follows no redirect. `connected` runs when the service has
+ * answered with an update stream.
+ */
 export const read = (
   open: AssemblyClient["Service"]["open"],
-  url: ServiceUrl
+  url: ServiceUrl,
+  connected: Effect.Effect<unknown>
 ): Stream.Stream<
   string,
   ApiError.TransportFailure | ApiError.RateLimited | ApiError.TimedOut | ApiError.UnexpectedResponse
@@ -41,6 +45,7 @@ export const read = (
           excerpt: ""
         })
       }
+      yield* connected
       return stream.pipe(Stream.mapError(Transport.toFailure(subject)), Stream.decodeText)
     })
   )

@@ -23,19 +23,20 @@ export interface Access<E, R> {
   readonly origins: AssemblyClient["Service"]["origins"]
 }
 
-/**
- * The pace of readings while the update stream is connected. These readings find the changes whose events were lost.
- */
+/** The pace of readings while the update stream is connected. These readings find the changes whose events were lost. */
 const silent: Completion.Pace = { first: Duration.seconds(30), max: Duration.seconds(30) }
 
-/** The time between an event and the reading, so that a burst of events (such as progress) causes only one reading. */
+/** The time between an event and the reading. Therefore events (such as progress) cause at most 4 readings a second. */
 const settle = Duration.millis(250)
 
-/** The maximum size of one event. */
+/** The maximum length of one event in UTF-16 code units. */
 const maxEventSize = 1024 * 1024
 
 /** The pace of connection attempts. Polling continues between the attempts. */
 const reconnect: Completion.Pace = { first: Duration.seconds(1), max: Duration.seconds(30) }
+
+/** Makes the text of the update stream, for one connection. `connected` runs when the connection is established. */
+type UpdateText = (connected: Effect.Effect<unknown>) => Stream.Stream<string, { readonly _tag: string }>
 
 /** Signals from the update stream to the readings. `changed` fails if the stream belongs to another Assembly. */
 interface Signals {
@@ -51,15 +52,11 @@ const isOfAnother = (data: string, assemblyId: Assembly.AssemblyId): boolean =>
   )
 
 /**
- * Turns events into signals. The content of an event is not trusted to be complete, so the Status is read instead. A
- * new connection is a signal too, because the Status may have changed before the connection. Returns whether any event
- * arrived.
+ * Turns events into signals. The content of an event is not trusted to be complete, so the Status is read instead. The
+ * start of a connection is a signal too, because the Status may have changed while nothing was connected. Returns
+ * whether any event arrived.
  */
-const listen = (
-  text: Stream.Stream<string, { readonly _tag: string }>,
-  assemblyId: Assembly.AssemblyId,
-  signals: Signals
-): Effect.Effect<boolean> =>
+const listen = (text: UpdateText, assemblyId: Assembly.AssemblyId, signals: Signals): Effect.Effect<boolean> =>
   Effect.suspend(() => {
     let events = 0
     let eventful = false
@@ -72,8 +69,8 @@ const listen = (
       },
       { maxEventSize, dispatchEmptyNamedEvents: true }
     )
-    return text.pipe(
-      Stream.onStart(Effect.andThen(Ref.set(signals.connected, true), Queue.offer(signals.changed, undefined))),
+    const connected = Effect.andThen(Ref.set(signals.connected, true), Queue.offer(signals.changed, undefined))
+    return text(connected).pipe(
       Stream.runForEach((piece) => {
         events = 0
         parser.feed(piece)
@@ -94,7 +91,7 @@ const listen = (
  * event arrives. After a connection with an event, the pause is short.
  */
 const keepListening = (
-  text: Stream.Stream<string, { readonly _tag: string }>,
+  text: UpdateText,
   assemblyId: Assembly.AssemblyId,
   signals: Signals,
   fruitless = 0
@@ -120,7 +117,7 @@ const nextReading = Effect.fnUntraced(function* (signals: Signals, pace: Complet
   yield* Queue.take(signals.changed).pipe(Effect.andThen(Effect.sleep(settle)), Effect.timeoutOption(longest))
 })
 
-/** Emits each changed Status, and ends after a final Status. */
+/** Emits the current Status and each changed Status, and ends after a final Status. */
 export const watch = <E, R>(
   { assemblyId, open, origins, read }: Access<E, R>,
   pace: Completion.Pace
@@ -134,7 +131,9 @@ export const watch = <E, R>(
       const first = yield* read
       const url = ServiceUrl.make(first.update_stream_url, origins)
       if (Option.isSome(url) && !Assembly.isOver(first)) {
-        yield* Effect.forkScoped(keepListening(Updates.read(open, url.value), assemblyId, signals))
+        yield* Effect.forkScoped(
+          keepListening((connected) => Updates.read(open, url.value, connected), assemblyId, signals)
+        )
       }
       const later = Stream.unfold<Reading, Assembly.Status, E | ApiError.UnexpectedResponse, R>(
         { status: first, unchanged: 0 },

@@ -1,4 +1,5 @@
 /**
- * Joins bytes with `@assembly-effect/auth/unstable/Bytes`, for packages that depend on api.
+ * Exports `join` of `@assembly-effect/auth/unstable/Bytes` again, for packages such as `tus` that depend on `api` but
+ * not on `auth`.
  */
 export { join } from "@assembly-effect/auth/unstable/Bytes"

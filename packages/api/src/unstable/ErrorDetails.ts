@@ -1,5 +1,5 @@
 /**
- * The fields of errors that describe the request and the response.
+ * The fields of errors that describe the request and the response, and the messages of these errors.
  */
 import * as Schema from "effect/Schema"
 
@@ -9,7 +9,7 @@ import * as Schema from "effect/Schema"
  * - `operation`: the name of the operation, such as `Assemblies.list`.
  * - `host`: the host of the request, with its port if this is not the default port. `host` never contains a path or a
  *   query, because the URL of an upload or a Status grants access.
- * - `assemblyId`: the id in the path of the operation, if this path has an id. Anybody who has the id can read the
+ * - `assemblyId`: the id of the Assembly that the request is about, if it is known. Anybody who has the id can read the
  *   Status, so an application that exports errors may want to remove the id. No message and no span contains the
  *   complete id.
  *
@@ -25,10 +25,10 @@ export const subject = {
 /**
  * The response of the service: its error code, the HTTP status and the other fields of the error object.
  *
- * All texts are redacted, printable and limited (`@assembly-effect/auth/Redaction`): `code` and `requestId` to 100
- * characters, `explanation` (the service's `message`) and each text in `reason` to 1,000 characters. `requestId` is the
- * `x-request-id` of the response, with which the service can find the request. `assemblyId` is the id that the caller
- * gave, else the id in the response.
+ * All texts of the service are redacted, printable and limited (`@assembly-effect/auth/Redaction`): `code` and
+ * `requestId` to 100 characters, `explanation` (the service's `message`, else the code) and each text in `reason` to
+ * 1,000 characters. A text that was cut ends with `…`. `requestId` is the `x-request-id` of the response, with which
+ * the service can find the request. `assemblyId` is the id that the caller gave, else the id in the response.
  *
  * @since 0.1.0
  * @category schemas
@@ -57,7 +57,8 @@ export const answered = ({ code, explanation, status }: Pick<Details, "code" | "
   `${code === "" ? "" : `${code}, `}status ${status}${explanation === "" || explanation === code ? "" : `: ${explanation}`}`
 
 /**
- * Describes how far the clock of the service is ahead of the local clock, in milliseconds (negative: behind).
+ * Describes a clock skew for a message. `clockSkew` is in milliseconds, and is positive if the clock of the service is
+ * ahead of the local clock.
  *
  * @since 0.1.0
  * @category utilities

@@ -12,7 +12,7 @@ import type * as PlatformError from "effect/PlatformError"
 
 /**
  * Creates the folder, and the folders above it that are missing. A folder that already exists is not changed. Each new
- * folder gets the mode `mode`.
+ * folder gets the permissions `mode`, without those that the umask of the process forbids.
  *
  * @since 0.1.0
  * @category utilities

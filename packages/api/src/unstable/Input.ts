@@ -6,7 +6,7 @@ import * as SchemaIssue from "effect/SchemaIssue"
 import * as ApiError from "../ApiError.ts"
 
 /**
- * The input of an operation without params or fields.
+ * The schema of the params of an operation without params, and of the form fields of an operation without form fields.
  *
  * @since 0.1.0
  * @category utilities

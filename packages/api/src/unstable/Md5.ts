@@ -27,7 +27,7 @@ const portable = (): Md5 => {
  * @since 0.1.0
  * @category constructors
  */
-export const make: Effect.Effect<Md5> = /* @__PURE__ */ Effect.map(Hashing, (create = portable) => create())
+export const make: Effect.Effect<Md5> = Effect.map(Hashing, (create = portable) => create())
 
 /**
  * The MD5 of a file in a Status, in lowercase. The result is undefined if the Status has no MD5 for the file, or if the

@@ -1,6 +1,6 @@
 /**
- * One HTTP exchange of an operation or an upload. The exchange uses `@assembly-effect/auth/unstable/Transport` and
- * fails with the errors of api.
+ * One HTTP exchange of an operation, an upload or a download. The exchange uses
+ * `@assembly-effect/auth/unstable/Transport` and fails with the errors of api.
  */
 import * as Redaction from "@assembly-effect/auth/Redaction"
 import * as Admission from "@assembly-effect/auth/unstable/Admission"
@@ -65,9 +65,9 @@ export const requestIdOf = (
 }
 
 /**
- * Converts the failure of a request without a complete response to a `TransportFailure`. The error does not contain the
- * URL, because the URL may grant access. If the error is an `HttpClientError`, the connection was interrupted while the
- * response was read.
+ * Converts the failure of a request without a complete response to a `TransportFailure`. The `TransportFailure` does
+ * not contain the URL, because the URL may grant access. The argument is an `HttpClientError` if the connection was
+ * interrupted while the response was read.
  *
  * @since 0.1.0
  * @category utilities
@@ -91,7 +91,8 @@ export const toFailure =
  * Waits until a request to `url` is admitted, before its time limit starts, and returns the duration of the wait.
  * Without a rate limiter `admit` returns at once. Call `admit` before each request.
  *
- * Fails with `RateLimited` if the wait would be longer than `patience`. If `admit` fails, nothing was sent.
+ * Fails with `RateLimited` if the wait would be longer than `patience`, and with `TransportFailure` if the rate limiter
+ * itself fails. If `admit` fails, nothing was sent.
  *
  * @since 0.1.0
  * @category utilities
@@ -111,9 +112,9 @@ export const admit = (
   )
 
 /**
- * Sends a request once, in a scope that frees its connection. If the HTTP client would send the request a second time,
- * to another origin or with another body, that send is stopped. Redirects are not followed, and the span of the HTTP
- * client is off. `streaming` is for a body that must not be held in memory.
+ * Sends a request once, in a scope that frees its connection. If the HTTP client would send the request to another
+ * origin or with another body, or would repeat a request that is not a GET or HEAD, that send is stopped. Redirects are
+ * not followed, and the span of the HTTP client is off. `streaming` is for a body that must not be held in memory.
  *
  * @since 0.1.0
  * @category utilities

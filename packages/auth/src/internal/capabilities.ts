@@ -9,14 +9,14 @@ const forms: ReadonlyArray<RegExp> = [
   /(?<=\/resumable\/+files\/+)[^\s"'<>\\]+/giu,
   // URLs of Statuses and update streams. Anybody who knows such a URL can read the Status and cancel the Assembly.
   /(?<=\/assemblies\/+)(?=[0-9a-f-]{4})[^\s"'<>\\]+/giu,
-  // The URLs of signed results, update streams and signed requests: the query grants access.
+  // The query and the fragment of a URL, such as the URL of a signed result, and the user info of a URL.
   /(?<=[a-z]:\/\/[^\s"'<>\\?#]*[?#])[^\s"'<>\\]+/giu,
   /(?<=[a-z]:\/\/)[^\s"'<>\\/?#@]+(?=@)/giu,
   /(?<=(?:signature|sig|token|secret|policy|assembly|x-amz-[a-z-]{1,40})(?:=|"\s{0,2}:\s{0,2}"))[^\s"'<>\\&;]+/giu,
-  // The `authorization` header of a request.
+  // 16 or more characters after `Bearer` or `Basic`, as in the `authorization` header of a request.
   /(?<=\b(?:bearer|basic)\s+)[\w.~+/=-]{16,}/giu,
-  // Signatures, Assembly ids and tokens in hexadecimal digits. At the end of a text, 8 digits are enough, because the
-  // text may have been cut there.
+  // Signatures, Assembly ids and tokens in hexadecimal digits. At the end of a text, 8 digits with a letter and a
+  // decimal digit are enough, because the text may have been cut there.
   /[0-9a-f]{32,}/giu,
   /(?<![0-9a-z])(?=[0-9]{0,31}[a-f])(?=[a-f]{0,31}[0-9])[0-9a-f]{8,31}$/giu,
   // Long Base64 text may be a signature or a token.

@@ -1,5 +1,5 @@
 /**
- * Finds a secret, or a part of it, in every encoding of its characters.
+ * Finds a secret, or a part of it, even if some of its characters are escaped. `written.ts` decodes the escapes.
  */
 import * as Written from "./written.ts"
 
@@ -15,7 +15,10 @@ export interface Range {
  */
 const minPiece = 8
 
-/** The beginning of a secret is found at the end of a cut text if the beginning has at least this many characters. */
+/**
+ * The beginning of a secret is found at the end of a text, which may have been cut there, if the beginning has at least
+ * this many characters.
+ */
 const minBeginning = 4
 
 /** Treats a space and a plus sign as equal, and ignores the case of letters. */

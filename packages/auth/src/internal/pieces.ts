@@ -1,8 +1,8 @@
 /**
  * Streams of bytes, piece by piece.
  *
- * `mapPieces` replaces `Stream.tap`, `mapEffect`, `flatMap` and `concat`. Those functions can also work concurrently,
- * which this module does not need. The code of those functions would add Effect's semaphores and loggers to a bundle.
+ * `mapPieces` replaces `Stream.tap`, `mapEffect`, `flatMap` and `concat`, whose code would add Effect's semaphores and
+ * loggers to a bundle.
  */
 import type * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"

@@ -180,7 +180,7 @@ export const withLimit = <A, E, R, E2, R2>(
 
 /**
  * Reads the body of an error response, for at most 5 seconds. If the body breaks off, hangs, is too large or is not
- * text, the effect does not fail: the status is known, and only the message in the body is lost.
+ * UTF-8, the effect does not fail: the status is known, and only the message in the body is lost.
  *
  * @since 0.1.0
  * @category utilities

@@ -24,8 +24,8 @@ export class SameBytes {
   }
 
   /**
-   * Remembers a given piece until its bytes are seen. A remembered piece needs no additional memory, because the client
-   * holds the piece as well.
+   * Remembers a given piece until its bytes are seen. A remembered piece needs no additional memory as long as the
+   * client holds the piece as well.
    */
   give(piece: Uint8Array): void {
     if (piece.length === 0) return

@@ -1,5 +1,6 @@
 /**
- * The guard of one request. The guard observes each send, and stops a send that differs from the request.
+ * The guard of one request. The guard observes each send. It stops a send to another origin, a send with another body,
+ * a followed redirect, and the repetition of a request that is not a GET or HEAD.
  */
 import * as Effect from "effect/Effect"
 import * as HttpBody from "effect/http/HttpBody"
@@ -137,9 +138,10 @@ const isRead = (method: string): boolean => method === "GET" || method === "HEAD
  * - `request`: the request to give to the client. If its body is a stream, the body can be read only once.
  * - `onSend`: called with each request before it is sent. `onSend` throws to stop a send: it runs in a predicate of the
  *   HTTP client, and a predicate cannot fail in another way.
- * - `onAnswer`: checks that the response came from the requested URL.
- * - `refusal`: the error of a stopped send, if a send was stopped. This error takes precedence over the result of the
- *   client.
+ * - `onAnswer`: checks that the response came from the requested URL. If no send was observed, `onAnswer` also checks
+ *   the request that belongs to the response.
+ * - `refusal`: the error of a stopped send or of a refused response, if any. This error takes precedence over the
+ *   result of the client.
  * - `sends`: the number of sends so far, without the stopped sends.
  */
 export interface SendGuard {
@@ -221,8 +223,8 @@ export const make = (
     }
     if (leaving._tag === "Uint8Array") return bytes.sees(leaving.body) && bytes.isEmpty
     if (leaving._tag !== "Stream") return false
-    // This code runs in a predicate of the HTTP client (see `onSend`), which cannot replace the request. So the `stream`
-    // of the body is replaced by a stream that compares its bytes with the given bytes while they are sent.
+    // This code runs in a predicate of the HTTP client (see `onSend`), which cannot replace the request. So the
+    // `stream` of the body is replaced by a stream that compares its bytes with the given bytes while they are sent.
     Object.defineProperty(leaving, "stream", {
       value: bytes.only(leaving.stream, { length: lengthOf(given), refuse: () => refuse(other.changed) })
     })
@@ -235,7 +237,7 @@ export const make = (
         change(request, leaving) ?? (holdsOurs(leaving.body) ? undefined : new Lost({ ...other.changed, sent: "no" }))
       )
     }
-    // From here on, `leaving` is a second send of the request.
+    // From here on, `leaving` is a second or later send of the request.
     if (!isSameUrl(leaving, first, isSentAlike) || leaving.method !== ours.method) return other.followed
     if (!isRead(ours.method)) return other.repeated
     return change(request, leaving) === undefined ? undefined : other.repeated

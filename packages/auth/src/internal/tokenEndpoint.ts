@@ -39,7 +39,7 @@ export interface Answer {
   readonly lifetime: Duration.Duration | undefined
 }
 
-/** The maximum size of a response. A response of the endpoint has at most a few hundred bytes. */
+/** The maximum size of a response in bytes. A response with a token is much smaller. */
 const maxBytes = 64 * 1024
 
 const encodeForm = Schema.encodeEffect(Auth.OpenTokenRequest)
@@ -70,7 +70,7 @@ const codeOf = (body: unknown, secrets: ReadonlyArray<string>): string | undefin
     })
   )
 
-/** The error of a response without a token, chosen by its error code, else by its status. */
+/** The error of a response without a token, chosen by its status and its error code. */
 const toError = (
   grant: Grant,
   status: number,

@@ -83,7 +83,7 @@ const lengthOf = (first: number): number => (first < 0xc0 ? 1 : first < 0xe0 ? 2
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-/** Decodes the percent-encoded bytes of one character. An invalid UTF-8 byte is read as Latin-1. */
+/** Decodes `%uNNNN`, or the percent-encoded bytes of one character. An invalid UTF-8 byte is read as Latin-1. */
 const percentAt = (text: string, at: number): Escape | undefined => {
   const unicode = matchAt(percentUnicode, text, at)?.[1]
   if (unicode !== undefined) return { value: String.fromCharCode(parseInt(unicode, 16)), end: at + 6 }
@@ -111,7 +111,7 @@ export const escapeAt = (text: string, at: number): Escape | undefined => {
   }
 }
 
-/** Whether `rest`, the end of a text, may be the beginning of an escape. */
+/** Whether `rest`, the end of a text, is empty or may be the beginning of an escape. */
 export const isBrokenEscape = (rest: string): boolean =>
   rest === "" ||
   /^(?:%(?:[0-9a-f]?|u[0-9a-f]{0,3})|\\(?:u[0-9a-f]{0,7}|x[0-9a-f]?|[0-3][0-7]?)?|&(?:#?[0-9a-z]{0,40}))$/i.test(rest)

@@ -1,8 +1,8 @@
 /**
  * Admission of requests: a request waits for a permit before its time limit starts.
  *
- * Without a Layer every request is sent at once. `@assembly-effect/api/Guard` provides a rate limiter. All requests use
- * this module: operations, uploads and token requests.
+ * Without a rate limiter every request is sent at once. `@assembly-effect/api/Guard` provides a rate limiter. The
+ * requests of operations, uploads and tokens use this module. The requests of `Results` do not.
  */
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -13,9 +13,9 @@ import * as Option from "effect/Option"
 import { withLimit } from "../internal/readBody.ts"
 
 /**
- * A request was not admitted, so it was not sent. `wait` is the time until the rate limiter can give a permit. This
- * time exceeds `patience`, the longest wait that the caller accepts. `wait` is `None` if the rate limiter itself
- * failed.
+ * A request was not admitted, so it was not sent. If the wait for a permit would exceed `patience` (the longest wait
+ * that the caller accepts), `wait` is the estimated time until the rate limiter can give a permit. If the rate limiter
+ * itself failed, `wait` is `None`.
  *
  * @since 0.1.0
  * @category errors
@@ -64,9 +64,9 @@ const open: Gate = {
 export type Provided = Gate | ((gate: Gate) => Gate) | undefined
 
 /**
- * The gate in the context, if any. `AssemblyClient` and `Tokens` also use the gate that was in their context when they
- * were built. A gate that is provided for one call takes precedence. A function that is provided for one call wraps the
- * gate of the client.
+ * The gate in the context, if any. `AssemblyClient` and `Tokens` use the gate that was in their context when they were
+ * built. A gate that is provided for one call of an operation takes precedence over the gate of the client. A function
+ * that is provided for one call wraps the gate of the client.
  *
  * @since 0.1.0
  * @category references
@@ -87,7 +87,7 @@ export const apply = (provided: Provided, inner: Gate): Gate =>
 
 /**
  * The gate of one call. A gate in the context of the call takes precedence over `builtIn`, and a function in this
- * context wraps `builtIn`. Without both, the gate admits every request.
+ * context wraps `builtIn`. If the context has no value and `builtIn` is undefined, the gate admits every request.
  *
  * @since 0.1.0
  * @category utilities

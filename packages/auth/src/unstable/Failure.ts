@@ -4,10 +4,10 @@
 import * as Data from "effect/Data"
 
 /**
- * A request without a response. The error contains neither the URL nor the content of the request.
+ * A request without a complete response. The error contains neither the URL nor the content of the request.
  *
  * - `problem`: the description of the failure.
- * - `code`: the error code of the cause if it has one, such as `ECONNREFUSED`, or a code of this package:
+ * - `code`: the error code that the HTTP client reports, if any, such as `ECONNREFUSED`, or a code of this package:
  *   `REQUEST_REPEATED`, `REQUEST_REDIRECTED`, `BODY_CHANGED`, `BODY_READ_TWICE`, `STREAM_UNSUPPORTED`.
  * - `sent`: is `no` if no byte of the request was sent, and `maybe` if the service may have received the request.
  * - `permanent`: whether the same request would fail again in the same way.
@@ -23,7 +23,8 @@ export class Lost extends Data.TaggedError("Lost")<{
 }> {}
 
 /**
- * A body that is too large or not UTF-8. `start` is the part of the body that was read, which may contain a credential.
+ * A body that is too large or not UTF-8. `start` is the first chunk of a body that is too large, and the whole body if
+ * it is not UTF-8. `start` may contain a credential.
  *
  * @since 0.1.0
  * @category errors
@@ -35,8 +36,8 @@ export class UnreadableBody extends Data.TaggedError("UnreadableBody")<{
 
 /**
  * The body of an error, as far as it could be read. If `problem` is undefined, `text` is the whole body as valid UTF-8.
- * If `problem` is defined, `text` is only the start of the body, which may contain a credential or end in the middle of
- * a credential.
+ * If `problem` is defined, `text` is the part of the body that could be read, with replacement characters for invalid
+ * UTF-8. This part may contain a credential, or end in the middle of a credential.
  *
  * @since 0.1.0
  * @category models

@@ -54,9 +54,9 @@ const hostOf = (request: HttpClientRequest.HttpClientRequest): string =>
   Option.match(HttpClientRequest.toUrl(request), { onNone: () => "", onSome: ({ host }) => host })
 
 /**
- * The redirect mode of `fetch`. A redirect is not followed in either mode. With `error`, `fetch` does not keep a copy
- * of a streamed body. Some runtimes, such as workerd, do not support `error`. In such a runtime, a streamed request
- * gets the status of the redirect, as other requests do.
+ * The redirect mode of `fetch`, `manual` or `error`. A redirect is not followed in either mode. With `error`, `fetch`
+ * does not keep a copy of a streamed body. Some runtimes, such as workerd, do not support `error`. In such a runtime, a
+ * streamed request gets the status of the redirect, as other requests do.
  */
 const redirectMode = (streaming: boolean): RequestRedirect => {
   if (!streaming) return "manual"
@@ -104,9 +104,9 @@ const settle = (
  *
  * **Details**
  *
- * - The request is sent once and unchanged. A guard stops each of the following before it is sent: a second send
- *   (except a GET or HEAD to the same URL), a request to another origin, another body length, an added
- *   `content-encoding`, and changed bytes. The guard works through any wrapper of the client:
+ * - The request is sent once, to its own origin and with its own body. A guard stops each of the following before it is
+ *   sent: a second send (except a GET or HEAD to the same URL), a request to another origin, another body length,
+ *   another `content-encoding`, and changed bytes. The guard works through any wrapper of the client:
  *   `HttpClient.retryTransient`, `followRedirects`, `mapRequest`. If the client returns a response although the guard
  *   stopped a send, that response is ignored. A streamed body can be read once.
  * - A redirect is not followed, because it would take the credential or the bytes to another server. `streaming`
@@ -119,8 +119,8 @@ const settle = (
  *
  * The guard observes requests that pass through Effect's `HttpClient.make`. The guard cannot observe a layer below
  * `HttpClient.make`. If a `Dispatcher` or a `fetch` function repeats a request, the guard does not see the second send,
- * unless the body is a stream. Undici's `RetryAgent` repeats PUT, DELETE and reads, and the other methods in its
- * `methods` option. A wrapper that sets `HttpClient.TracerDisabledWhen` or `Tracer.DisablePropagation` inside the
+ * unless the body is a stream. Undici's `RetryAgent` repeats the methods in its `methods` option, by default PUT,
+ * DELETE and reads. A wrapper that sets `HttpClient.TracerDisabledWhen` or `Tracer.DisablePropagation` inside the
  * client also hides the sends. If the sends are hidden, the guard checks origin, length and encoding when the response
  * arrives. If a second send was stopped, the service may have carried out the first send, so `sent` is `maybe`.
  *
@@ -195,7 +195,8 @@ export const scopedToFailure = <A, E, R>(
 export const isRedirect = (status: number): boolean => status === 0 || (status >= 300 && status < 400)
 
 /**
- * Whether a status is a success: any 2xx, because the specification names no status (spec.md, "Endpoints").
+ * Whether a status is a success: any 2xx, because the specification does not name the exact status of most operations
+ * (spec.md, "Endpoints").
  *
  * @since 0.1.0
  * @category predicates

@@ -34,7 +34,7 @@ export interface Database {
   ) => Effect.Effect<A, JournalFailed>
 }
 
-/** The error of IndexedDB: a DOMException, or null if the page closes. */
+/** The error of IndexedDB: a DOMException, or null if the browser gives no error, for example when the page closes. */
 type Failure = { readonly name: string; readonly message: string } | null
 
 const failureOf = (error: unknown): Failure => (error instanceof Error || error instanceof DOMException ? error : null)
@@ -102,12 +102,12 @@ const transact = <A>(
   })
 
 /**
- * Whether the connection was closed, because the site's data was cleared or another version of the page changes the
+ * Whether the connection was closed, because the site's data was cleared, or because a page upgrades or deletes the
  * database.
  */
 const isClosed = (failure: Failure): boolean => failure?.name === "InvalidStateError"
 
-/** Opens a database, and opens it again if the browser closes it. */
+/** Opens a database. If its connection is closed, the next transaction opens the database again. */
 export const make = (factory: IDBFactory, name: string): Effect.Effect<Database, JournalFailed, Scope.Scope> =>
   Effect.gen(function* () {
     let current: IDBDatabase | undefined

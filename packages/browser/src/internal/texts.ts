@@ -1,12 +1,13 @@
 /**
- * Stores a journal in a database: its entries as texts, and its leases with an expiry.
+ * Stores a journal in a database: its entries, and its leases if the browser has no Web Locks. Entries and leases are
+ * texts.
  */
 import type { Leases, Locks, Store } from "@assembly-effect/tus/UploadJournal"
 import type { Database } from "./database.ts"
 
 /**
- * A value that is not a text was written by another program. A value of another type is read as an empty text, which is
- * neither a valid entry nor a valid lease.
+ * Converts a stored value to a text. Another program may have written a value that is not a text. Such a value is read
+ * as an empty text, which is neither a valid entry nor a valid lease.
  */
 const textOf = (value: unknown): string | undefined => (value === undefined || typeof value === "string" ? value : "")
 
@@ -44,7 +45,10 @@ const swap =
       return () => isSwapped
     })
 
-/** A store whose entries are on the disk when a write ends. If `locks` is undefined, the store uses leases instead. */
+/**
+ * A store whose entries are on the disk when a write ends, if the browser supports the durability `strict`. If `locks`
+ * is undefined, the store uses leases instead.
+ */
 export const make = (database: Database, locks: Locks | undefined): Store => ({
   ...textsIn(database, "entries"),
   set: (key, text) =>

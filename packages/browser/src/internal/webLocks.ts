@@ -17,8 +17,8 @@ const problemOf = (error: unknown): string =>
     : "the browser refused the lock"
 
 /**
- * Takes a lock, unless another holder has it. The browser's request for the lock ends when the lock is released or
- * stolen.
+ * Takes a lock, unless another holder has it. If the browser grants the lock, the promise of `manager.request` settles
+ * when the lock is released or stolen.
  */
 const take = (manager: LockManager, name: string): Effect.Effect<Held | undefined, JournalFailed> =>
   Effect.callback<Held | undefined, JournalFailed>((resume) => {

@@ -1,9 +1,7 @@
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 
-/**
- * Whether the arguments name a command, or need all commands, as the completions and the wizard do.
- */
+/** Whether the arguments name the command `name`, or need all commands, as the completions and the wizard do. */
 const isNeeded = (name: string, args: ReadonlyArray<string>): boolean =>
   args.some((arg) => arg === name || /^--(?:completions|wizard)(?:=|$)/.test(arg))
 

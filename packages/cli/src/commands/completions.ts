@@ -46,8 +46,9 @@ const hasValues = ({ type: { _tag } }: Completions.FlagDescriptor): boolean =>
   _tag === "Boolean" || _tag === "Choice" || _tag === "Path"
 
 /**
- * Sets an empty list of values for each flag that takes free text. Without this list, the script for bash would complete
- * the value of the flag with arguments of the command, for example the value of `--template` with the names of files.
+ * Sets an empty list of values for each flag that takes free text. Without this list, the script for bash would
+ * complete the value of the flag with arguments of the command, for example the value of `--template` with the names of
+ * files.
  */
 const withoutGuesses = (command: Completions.CommandDescriptor): Completions.CommandDescriptor => ({
   ...command,
@@ -55,7 +56,7 @@ const withoutGuesses = (command: Completions.CommandDescriptor): Completions.Com
   subcommands: command.subcommands.map(withoutGuesses)
 })
 
-/** `assembly completions`: prints the script that completes the commands and flags of a shell. */
+/** `assembly completions`: prints the script with which a shell completes the commands and flags of this program. */
 export const completions = <E, R>(root: Effect.Effect<Command.Command.Any, E, R>) =>
   Command.make(
     "completions",

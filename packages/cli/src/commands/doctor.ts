@@ -53,7 +53,7 @@ const variables = ["ASSEMBLY_BASE_URL", "ASSEMBLY_AUTH_KEY", "ASSEMBLY_AUTH_SECR
 
 const { failed, network, usage } = ExitCode.codes
 
-/** The time limit of each check. */
+/** The time limit of each operation of a check. */
 const patience = Duration.seconds(10)
 
 const limited = <A, E, R>(check: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -73,7 +73,7 @@ const problemOf = (error: unknown, host: string | undefined): string =>
 
 /**
  * The finding about a check that failed with `error`. The advice and the exit code of the finding are those of a
- * command that fails with `error`.
+ * command that fails with `error`. If such a command gives no advice, the advice is `otherwise`.
  */
 const broken = (about: string, error: unknown, address: Address.Address, otherwise: string): Health.Finding =>
   Health.bad(
@@ -150,7 +150,10 @@ const address = Effect.fnUntraced(function* (baseUrl: string, way: Address.Addre
  */
 const tolerable = Duration.seconds(30)
 
-/** Compares the clocks. The date of a response has whole seconds, so a small difference does not count. */
+/**
+ * Compares the clock of this machine with the clock of the service. The date of a response has whole seconds, so a
+ * small difference does not count.
+ */
 const clock = Effect.fnUntraced(function* (baseUrl: string) {
   // Tracing is off, because a span of the HTTP client would contain the URL.
   const request = Effect.withTracerEnabled(HttpClient.get(baseUrl), false)
@@ -189,7 +192,7 @@ const accessOf = <A, E extends { readonly _tag: string }, R>(
 
 const isRefusal = Schema.is(ApiError.AuthenticationFailed)
 
-/** One request for each scope that permits reading. None of these requests changes anything. */
+/** For each of these scopes, a request that needs the scope. None of these requests changes anything. */
 const readings: Readonly<Record<string, Effect.Effect<Access, never, AssemblyClient.AssemblyClient>>> = {
   "assemblies:read": accessOf(
     Effect.flatMap(DateTime.now, (now) =>

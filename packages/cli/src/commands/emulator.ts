@@ -20,11 +20,12 @@ import * as RequestLine from "../internal/requestLine.ts"
 import * as RunProgram from "../RunProgram.ts"
 import * as Shell from "../internal/shell.ts"
 import * as SystemProblem from "../internal/systemProblem.ts"
+import * as TextFile from "../internal/textFile.ts"
 import * as WholeNumber from "../internal/wholeNumber.ts"
 import * as Output from "../Output.ts"
 import * as Style from "../Style.ts"
 
-/** The emulator could not start. */
+/** The emulator cannot listen on its port. */
 export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
   port: Schema.Int,
   problem: Schema.String
@@ -42,7 +43,7 @@ const flagOf = {
   tls: "--tls-cert and --tls-key"
 } as const
 
-/** Only one part of an Auth Key was given: the key or the secret. */
+/** Only one part of an Auth Key was given (the key or the secret), or one part is empty. */
 export class IncompleteKey extends Schema.TaggedError<IncompleteKey>()("IncompleteKey", {}) {
   override readonly [Runtime.errorExitCode] = ExitCode.codes.usage
   override get message() {
@@ -58,14 +59,14 @@ export class IncompleteCertificate extends Schema.TaggedError<IncompleteCertific
   }
 }
 
-/** A file of the certificate cannot be read. */
+/** The file of the certificate or of its key cannot be read. */
 export class CannotReadCertificate extends Schema.TaggedError<CannotReadCertificate>()("CannotReadCertificate", {
   path: Schema.String,
   problem: Schema.String
 }) {
   override readonly [Runtime.errorExitCode] = ExitCode.codes.usage
   override get message() {
-    return `${this.path}: ${this.problem}`
+    return `${this.path || "the certificate"}: ${this.problem}`
   }
 }
 
@@ -108,9 +109,7 @@ const credentialsOf = (key: Option.Option<string>, secret: Option.Option<Redacte
 }
 
 const readCertificate = (path: string) =>
-  FileSystem.FileSystem.use((fs) => fs.readFileString(path)).pipe(
-    Effect.mapError((error) => new CannotReadCertificate({ path, problem: SystemProblem.of(error) }))
-  )
+  Effect.mapError(TextFile.read(path), (problem) => new CannotReadCertificate({ path, problem }))
 
 /** The certificate for TLS; undefined for plain HTTP. */
 const tlsOf = Effect.fnUntraced(function* (

@@ -110,7 +110,10 @@ interface Creation {
   readonly canShowAuthSecret: Option.Option<boolean>
 }
 
-/** Fails if the secret of a new key would be printed neither now nor later, because such a key is useless. */
+/**
+ * Fails if no scope is given. Also fails if the secret of the new key could be printed neither now nor later, because
+ * such a key is useless.
+ */
 const keepsSecret = ({ canShowAuthSecret, scopes, showSecret }: Creation) => {
   if (!Arr.isReadonlyArrayNonEmpty(scopes)) {
     return Effect.fail(new CliError.ValidationError({ message: "give at least one --scope" }))

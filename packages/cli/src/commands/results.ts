@@ -52,7 +52,10 @@ export class NoResults extends Schema.TaggedError<NoResults>()("NoResults", {
   }
 }
 
-/** A file at the destination differs from the result, and would be lost. */
+/**
+ * Another file than the result is at the destination, and would be lost. A file that cannot be compared by its MD5
+ * counts as another file.
+ */
 export class FileExists extends Schema.TaggedError<FileExists>()("FileExists", { path: Schema.String }) {
   override get message() {
     return `${this.path} exists and is another file; --overwrite replaces it, --output names another folder`
@@ -126,7 +129,7 @@ const list = Command.make(
       )
     }
     yield* Output.report(Table.render(ResultFiles.columns, files, { ...(yield* Output.layout), empty: "no results" }))
-    // The next command downloads the results of all Steps.
+    // The suggested command downloads the results of all Steps.
     if (steps.length === 0) yield* NextCommand.suggestFor(status)
   })
 ).pipe(

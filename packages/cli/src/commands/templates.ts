@@ -226,7 +226,7 @@ const remove = Command.make(
   ])
 )
 
-/** `assembly templates`: the stored Assembly Instructions of the Workspace. */
+/** `assembly templates`: the Templates of the Workspace. */
 export const templates = <E, R>(service: Layer.Layer<AssemblyClient, E, R>) =>
   Command.make("templates").pipe(
     Command.withSubcommands([

@@ -55,7 +55,7 @@ const paramsOf = Effect.fnUntraced(function* ({ fields: pairs, fieldsFile, path,
   return { params, folder }
 })
 
-/** The problem, if two flags contradict each other. */
+/** The problem of `--path`: another flag contradicts it, or its value is empty or invalid. */
 const contradiction = ({ path, steps, template }: Flags): string | undefined => {
   if (Option.isSome(path) && (Option.isSome(steps) || Option.isSome(template))) {
     return "--path is for the Workspace; with --template or --steps, the Steps decide where results are stored"

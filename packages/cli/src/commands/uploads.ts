@@ -44,7 +44,10 @@ interface Kept extends UnfinishedUploads.Upload {
   readonly problem: string | undefined
 }
 
-/** Why no request about an upload may be sent, if the upload belongs to another service. */
+/**
+ * Why no request about an upload may be sent: the upload belongs to another service. The result is undefined if the
+ * upload belongs to the service of ASSEMBLY_BASE_URL.
+ */
 const elsewhere = Effect.fnUntraced(function* ({ command }: UnfinishedUploads.Upload) {
   const { origins } = yield* AssemblyClient
   const origin = command?.origin
@@ -147,7 +150,10 @@ const recordOf = (kept: Kept) => {
 
 const isJournalFailed = Schema.is(UploadJournal.JournalFailed)
 
-/** Runs a program with the journal in the folder. Runs `otherwise` if there is no such folder. */
+/**
+ * Runs a program with the journal in the folder of `--journal`, or in the default folder. Runs `otherwise` if this
+ * folder does not exist.
+ */
 const inJournal = <A, E, R, E2, R2>(
   typed: Option.Option<string>,
   otherwise: Effect.Effect<A, E2, R2>,

@@ -15,7 +15,8 @@ import * as Text from "../internal/text.ts"
 import * as Output from "../Output.ts"
 
 /**
- * At least one of several Assemblies has not completed. `causes` are the errors of these Assemblies, which were printed.
+ * At least one of several Assemblies has not completed, or its Status could not be read. `causes` are the errors of
+ * these Assemblies, which were printed.
  */
 export class NotAllCompleted extends Schema.TaggedError<NotAllCompleted>()("NotAllCompleted", {
   causes: Schema.Array(Schema.Defect()),

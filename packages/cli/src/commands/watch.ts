@@ -20,7 +20,7 @@ export const watch = Command.make(
     const last = json
       ? yield* Stream.runLast(Output.whileRead(statuses, (status) => Output.jsonLines(Assembly.Status)([status])))
       : yield* Stream.runLast(WatchLines.print(statuses))
-    // Without a reader, the command ends before the Assembly.
+    // If nobody reads the output any more, the command ends before the Assembly has ended.
     if (!(yield* Output.isWritten)) return
     // The exit code tells a script how the Assembly ended.
     if (Option.isSome(last)) {

@@ -158,7 +158,10 @@ export const late = (failure: Failure, address: Address): string =>
 export const unexpected = (failure: Failure, address: Address): string | undefined =>
   isOfBaseUrl(failure, address) ? tellsProxy(failure, address, ofResponse) : undefined
 
-/** What to do after an error response. The result is undefined if the response itself says what to do. */
+/**
+ * What to do after an error response. The result is undefined unless ASSEMBLY_BASE_URL has a wrong path or a proxy or
+ * gateway responded.
+ */
 export const refused = (failure: Failure, address: Address): string | undefined => {
   if (isWrongPath(failure, address)) return unexpected(failure, address)
   return ExitCode.gatewayStatuses.has(failure.status) ? later : undefined

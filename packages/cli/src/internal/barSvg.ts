@@ -174,7 +174,10 @@ ${bars.join("\n")}
 </g>`
 }
 
-/** A picture of the charts, one below the other. `inner` is SVG text that is written before the charts, such as a `<style>` element. */
+/**
+ * A picture of the charts, one below the other. `inner` is SVG text that is written before the charts, such as a
+ * `<style>` element.
+ */
 export const picture = (
   charts: ReadonlyArray<Chart>,
   axis: TimeAxis.TimeAxis,

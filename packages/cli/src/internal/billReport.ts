@@ -21,8 +21,8 @@ const money = (amount: number | null | undefined, currency: string | null | unde
     : [amount.toLocaleString("en-US", decimals), currency ?? ""].join(" ").trim()
 
 /**
- * The names of quantities that other commands show too. The same fields of a robot are other quantities: what its Steps
- * have read and made.
+ * Fields of the bill that other commands show too, with the names that those commands use. In the use of a robot, the
+ * same fields are other quantities: what the Steps of the robot have read and made.
  */
 const quantities: Readonly<Record<string, string>> = { bytes_in: "Received", bytes_out: "Result bytes" }
 
@@ -38,7 +38,7 @@ const quantity = (name: string, value: number, currency: string | null | undefin
   return value.toLocaleString("en-US", { maximumFractionDigits: 6 })
 }
 
-/** A value as one line, such as `2 steps` or `emulator, price per gigabyte 1.00 USD`. */
+/** A value as one line, such as `steps 2` or `emulator, price per gigabyte 1.00 USD`. */
 const details = (value: unknown, currency: string | null | undefined): string =>
   Predicate.isObject(value)
     ? Object.entries(value)

@@ -30,7 +30,7 @@ export const timeColumn = <Row>(
   keep: true
 })
 
-/** A flag as a word. */
+/** A boolean as `yes` or `no`. */
 export const flag = (value: boolean | undefined): string => {
   if (value === undefined) return unknown
   return value ? "yes" : "no"

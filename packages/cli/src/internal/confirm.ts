@@ -68,8 +68,8 @@ export const deletion = Effect.fnUntraced(function* <Id extends string, E, R>(th
   const agreed = yield* Prompt.run(
     Prompt.Confirm({ message: `Delete ${Printable.escape(nameOf(things))}?`, theme: { tick: "✓" } })
   ).pipe(
-    // After Ctrl-C or Escape, the prompt leaves the cursor at the end of the question, so a line break is written
-    // first.
+    // After Ctrl-C, Ctrl-D or Escape, the prompt leaves the cursor at the end of the question, so a line break is
+    // written first.
     Effect.catchTag("QuitError", () => Effect.andThen(Output.draw("\n"), Effect.interrupt))
   )
   if (!agreed) return yield* new CommandError.NotConfirmed({ what: nameOf(things), asked: true })

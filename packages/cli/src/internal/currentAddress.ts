@@ -18,7 +18,8 @@ const toAddress = (text: string): Address.Address => {
 }
 
 /**
- * The way to the service, from ASSEMBLY_BASE_URL and the variables that name a proxy, and how the user runs this program.
+ * How requests reach the service, from ASSEMBLY_BASE_URL and the variables that name a proxy, and how the user runs
+ * this program.
  */
 export const currentAddress: Effect.Effect<Address.Address> = Effect.gen(function* () {
   const text = yield* Effect.orElseSucceed(Config.String("ASSEMBLY_BASE_URL"), () => "")

@@ -5,23 +5,14 @@
 import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Json from "@assembly-effect/schema/Json"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
+import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
-import type * as PlatformError from "effect/PlatformError"
 import type * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
-import * as Stdio from "effect/Stdio"
-import * as Stream from "effect/Stream"
+import type * as Stdio from "effect/Stdio"
 import * as CommandError from "../CommandError.ts"
-import * as SystemProblem from "./systemProblem.ts"
-
-const readText = (
-  path: string
-): Effect.Effect<string, PlatformError.PlatformError, FileSystem.FileSystem | Stdio.Stdio> =>
-  path === "-"
-    ? Stdio.Stdio.use(({ stdin }) => Stream.mkString(Stream.decodeText(stdin)))
-    : FileSystem.FileSystem.use((fs) => fs.readFileString(path))
+import * as TextFile from "./textFile.ts"
 
 interface Options {
   /** Whether the values of the document are secrets, which an error must not repeat. */
@@ -56,8 +47,8 @@ export const read = Effect.fnUntraced(function* <S extends Schema.ConstraintDeco
   options: Options = {}
 ) {
   const text = yield* Effect.mapError(
-    readText(path),
-    (error) => new CommandError.InvalidDocument({ path, problem: SystemProblem.of(error) })
+    TextFile.read(path),
+    (problem) => new CommandError.InvalidDocument({ path, problem })
   )
   const value = yield* Effect.mapError(
     Effect.fromResult(Json.parse(text)),

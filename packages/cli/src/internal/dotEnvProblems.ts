@@ -12,7 +12,7 @@ export interface Problem {
   readonly problem: string
 }
 
-/** Matches a line that begins with the name of a variable of this program. */
+/** Matches a line that begins with a variable whose name begins with `ASSEMBLY_`. */
 const ours = /^[\s\uFEFF]*(?:export\s+)?(ASSEMBLY_\w+)(.*)$/
 
 const quotes = new Set(["'", '"', "`"])
@@ -41,7 +41,7 @@ export const of = (text: string, names: ReadonlyArray<string>): ReadonlyArray<Pr
   if (/[\0\uFFFD]/.test(text)) return [{ line: 1, problem: "the file is not UTF-8 text; save it as UTF-8" }]
   const seen = new Map<string, number>()
   const problemsOf = (name: string, rest: string, line: number): ReadonlyArray<string | undefined> => {
-    if (!names.includes(name)) return [`there is no variable ${name}; assembly --help names the variables`]
+    if (!names.includes(name)) return [`there is no variable ${name}; this program reads ${names.join(", ")}`]
     const before = seen.get(name)
     seen.set(name, line)
     return [

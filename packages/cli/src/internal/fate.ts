@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Output from "../Output.ts"
 
 /**
- * `say` prints what happened to the work of an interrupted command. A command replaces `say` when it has begun its
+ * `say` prints what happened to the work of an interrupted command. `assembly upload` replaces `say` when it begins its
  * work.
  */
 export interface Fate {
@@ -17,8 +17,8 @@ export const Fate = Context.Reference<Fate>("@assembly-effect/cli/Fate", {
 })
 
 /**
- * Runs the program, and runs `say` if the program is interrupted. Until the command replaces `say`, `say` prints the
- * line of `Output.interruptedAtStart`.
+ * Runs the program, and runs `say` if the program is interrupted. Until `assembly upload` replaces `say`, `say` prints
+ * the line of `Output.interruptedAtStart`, which is empty for the other commands.
  */
 export const run =
   (args: ReadonlyArray<string>) =>

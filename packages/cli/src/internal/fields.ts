@@ -10,8 +10,8 @@ const invalid = (option: string, value: string, expected: string) =>
   Effect.fail(new CliError.InvalidValue({ option, value, expected, kind: "flag" }))
 
 /**
- * A flag that takes a pair of a key and a value. The flag may be repeated. `Flag.KeyValuePair` is not used: if a key is
- * repeated, it takes the last value and reports no error.
+ * A flag that takes a pair of a key and a value. The flag may be repeated. `Flag.KeyValuePair` is not used, because it
+ * takes the last value of a repeated key and reports no error.
  */
 const pairs = (name: string): Flag.Flag<Readonly<Record<string, string>>> =>
   Flag.String(name).pipe(

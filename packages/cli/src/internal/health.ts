@@ -7,9 +7,9 @@ import * as Style from "../Style.ts"
 import * as Text from "./text.ts"
 
 /**
- * One finding. `verdict` is `good` for a thing that works, `note` for a thing that is missing but may not be needed,
- * and `bad` for a thing that does not work. `advice` says what to do. If this finding is the first with the verdict
- * `bad`, the program ends with `exitCode`.
+ * One finding. `verdict` is `good` for a thing that works, `note` for a thing that is missing or not known but may not
+ * be needed, and `bad` for a thing that does not work. `advice` says what to do. If this finding is the first with the
+ * verdict `bad`, the program ends with `exitCode`.
  */
 export const Finding = Schema.Struct({
   about: Schema.String,

@@ -3,7 +3,8 @@
  * loaded.
  */
 
-const line = "interrupted; nothing was sent, and earlier files are kept. Run the same command again"
+const line =
+  "interrupted before anything was sent; what an earlier command uploaded is kept. Run the same command again"
 const lineOfNothing = "interrupted before a file was sent; run the same command again"
 
 /** Whether an earlier command can have kept an upload: without a folder, it has kept nothing. */

@@ -1,6 +1,6 @@
 /**
- * How a user runs this program in a shell. A printed command begins as the command that the user has typed, because a
- * program in the `node_modules` of a project is not in the path of the shell of the user.
+ * How a user runs this program in a shell. A printed command begins with the same words as the command that the user
+ * has typed, because a program in the `node_modules` of a project is not in the path of the shell of the user.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 /** How a user runs the program after a global installation, and how the documentation writes every command. */
 const installed = "assembly"
 
-/** The words with which the commands begin that this process prints. */
+/** The words with which every printed command begins. */
 export const Program = Context.Reference<string>("@assembly-effect/cli/Invocation/Program", {
   defaultValue: () => installed
 })
@@ -52,7 +52,7 @@ const ofPnpm = ({ env }: Process, manager: string): string => {
   if (kind === "dlx") return "pnpm dlx @assembly-effect/cli"
   if (kind === "exec") return `${manager} exec assembly`
   if (kind !== "run-script") return installed
-  // `pnpm assembly` runs no script of the `package.json`. pnpm itself may be such a script, or a program of npx.
+  // `pnpm assembly` runs no script of the `package.json`, so `event` is undefined, or is `npx` if npx runs pnpm.
   const isScript = event !== undefined && event !== "npx"
   if (isScript && !runsByName.test(script)) return installed
   return isScript ? `${manager} exec assembly` : `${manager} assembly`

@@ -9,7 +9,7 @@ import * as UploadPlan from "../UploadPlan.ts"
 /** The flag `--journal`, which names another folder. */
 export const flag = Flag.String("journal").pipe(
   Flag.withDescription(
-    "The folder for unfinished uploads (default: $XDG_STATE_HOME/assembly/uploads, or ~/.local/state/assembly/uploads)"
+    "The folder for unfinished uploads (default: $XDG_STATE_HOME/assembly/uploads or ~/.local/state/assembly/uploads; on Windows %LOCALAPPDATA%\\assembly\\uploads)"
   ),
   Flag.withMetavar("folder"),
   Flag.optional

@@ -6,7 +6,7 @@ import * as SystemProblem from "./systemProblem.ts"
 
 /**
  * The problem of the journal that an error contains. `LeaseLost` contains such a problem if the lease was lost because
- * the journal could not be written for long.
+ * the journal could not be written for a long time.
  */
 const problemOf = (error: UploadJob.JobError): string | undefined => {
   switch (error._tag) {
@@ -32,8 +32,8 @@ const tornOf = (error: JournalFailed | UploadJob.JobError): JournalTorn | undefi
 }
 
 /**
- * The error of a journal in words. The result is undefined if the error is not an error of the journal. `isKept`:
- * whether the same command continues the upload.
+ * The error of the command for an error of the journal. The result is undefined if the error is not an error of the
+ * journal. `isKept`: whether the same command continues the upload.
  */
 export const of = (
   error: JournalFailed | UploadJob.JobError,

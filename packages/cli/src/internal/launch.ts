@@ -120,7 +120,7 @@ const listen = (): { readonly handOver: () => void } => {
   }
 }
 
-/** Runs the command line. `load` loads the part that needs Effect, and runs this part. */
+/** Runs the command line. `load` loads the part that needs Effect, and returns the function that runs this part. */
 export const launch = async (load: () => Promise<(version: string) => void>): Promise<void> => {
   reportLost()
   const { engines, version } = readPackage()

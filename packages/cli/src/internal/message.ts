@@ -1,11 +1,11 @@
 /**
- * Whether the standard error is being written with a message that the user must be able to read, and not with progress.
+ * Tells apart two kinds of writes to the standard error: messages, which the user must be able to read, and progress.
  * This module imports nothing, because it is used before Effect is loaded.
  */
 
 let open = 0
 
-/** Whether a message is being written. Node reports its failure before the next turn of the event loop. */
+/** Whether a message is being written. Node reports a failed write before the next turn of the event loop. */
 export const isOpen = (): boolean => open > 0
 
 /** Marks the write of a message. Call this function before the write. */

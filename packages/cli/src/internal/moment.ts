@@ -20,7 +20,7 @@ const parseAgo = (text: string): Option.Option<Duration.Duration> => {
   return Option.map(Option.fromUndefinedOr(units[unit]), (make) => make(Number(amount)))
 }
 
-/** Whether the calendar has this day. The check is needed, because JavaScript reads 30 February as 2 March. */
+/** Whether the calendar has this day. The check is needed, because JavaScript reads 30 February as a day in March. */
 const isDay = (day: string): boolean =>
   Option.exists(DateTime.make(`${day}T00:00:00Z`), (moment) => DateTime.formatIsoDateUtc(moment) === day)
 

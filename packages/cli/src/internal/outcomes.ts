@@ -49,7 +49,10 @@ export const points = (
     })
   )
 
-/** The window of a report: the given times, else the time that the buckets cover. All times are in milliseconds. */
+/**
+ * The window of a report: the given times, else the start of the first bucket and the start of the last bucket. All
+ * times are in milliseconds.
+ */
 export const windowOf = (
   statistics: AssemblyStatistics.Statistics,
   given: { readonly from?: DateTime.DateTime | undefined; readonly to?: DateTime.DateTime | undefined }

@@ -10,8 +10,8 @@ interface Page {
 }
 
 /**
- * Fails if the page is behind the last page of its list. Without this error, the user would see an empty table and
- * think that the list is empty.
+ * Fails if the page is after the last page of its list. Without this error, the user would see an empty table and think
+ * that the list is empty.
  */
 export const check = (
   { count, items }: Page,

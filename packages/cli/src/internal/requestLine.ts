@@ -10,8 +10,8 @@ import * as Style from "../Style.ts"
 import * as Text from "./text.ts"
 
 /**
- * The width of the longest name of an operation on an Assembly, in cells. With a name of this width and the id of the
- * Assembly, a line has 80 cells.
+ * The width of the column of operations, in cells. A line with a name that fits, a duration below a minute and the id
+ * of an Assembly has 80 cells.
  */
 const operationCells = 22
 

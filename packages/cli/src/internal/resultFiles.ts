@@ -13,10 +13,7 @@ export interface ResultFile {
   readonly file: Assembly.File
 }
 
-/**
- * The Step whose files are the input of the Assembly: the uploaded or imported files. Results are the files of all other
- * Steps.
- */
+/** The Step whose files are the uploaded files of the Assembly. Results are the files of all other Steps. */
 const input = ":original"
 
 const { compare } = new Intl.Collator("en", { numeric: true })
@@ -119,9 +116,9 @@ const numbered = (name: string, count: number): string => {
 const keyOf = (parts: ReadonlyArray<string>): string => parts.join("/").normalize("NFC").toLowerCase()
 
 /**
- * Gives each file a folder and a name that no other file has. The folders are those of the path of the file in the
- * Workspace. If the files belong to several Steps, each Step has a folder. If two files have the same path, the name of
- * the second file gets the number 2. A file whose path is also the path of a folder gets a number too.
+ * Gives each file a path that no other file has: a folder and a name. The folders are those of the path of the file in
+ * the Workspace. If the files belong to several Steps, each Step has a folder. If two files have the same path, the
+ * name of the second file gets the number 2. A file whose path is also the path of a folder gets a number too.
  */
 export const place = (files: ReadonlyArray<ResultFile>): ReadonlyArray<Placed> => {
   const isOneStep = new Set(files.map(({ step }) => step)).size < 2

@@ -4,8 +4,8 @@
 import * as Printable from "@assembly-effect/schema/Printable"
 
 /**
- * A text of these characters needs no quotes in any shell. `=` is missing, because zsh reads `=word` as the path of a
- * command.
+ * A text of these characters needs no quotes in a POSIX shell or in fish. `=` is missing, because zsh reads `=word` as
+ * the path of a command.
  */
 const plain = /^[A-Za-z0-9_./:@%+,-]+$/
 

@@ -1,4 +1,6 @@
-/** Renders pairs of names and values as lines, for a terminal that is too narrow for a table. Pure. */
+/**
+ * Renders pairs of names and values as lines: the facts of a resource, or the cells of a table that does not fit. Pure.
+ */
 import * as Style from "../Style.ts"
 import * as Text from "./text.ts"
 

@@ -50,7 +50,7 @@ export const of = (status: Assembly.Status): ReadonlyArray<Facts.Fact> => {
   ]
 }
 
-/** What an Assembly does now, in one line. */
+/** The state, the progress and the number of results of an Assembly, in one line. */
 export const line = (status: Assembly.Status): string => {
   const code = Assembly.errorCode(status)
   const parts = [

@@ -23,7 +23,10 @@ export const flag = (what: string): Flag.Flag<Option.Option<string>> =>
     Flag.optional
   )
 
-/** Whether `steps` of the file contains the Steps. Otherwise `steps` is a Step with this name. */
+/**
+ * Whether `steps` of the file contains the Steps. Otherwise the file itself contains the Steps, and one of them may
+ * have the name `steps`.
+ */
 const isWrapped = (file: JsonObject): boolean =>
   Predicate.isObject(file["steps"]) && !Object.hasOwn(file["steps"], "robot")
 

@@ -1,4 +1,4 @@
-/** Describes errors of the file system in a few words. */
+/** Describes errors of the operating system in a few words. */
 import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
 
@@ -44,10 +44,10 @@ const full: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"])
 /** Whether a code of the operating system means that no space or no quota was left. */
 export const isFull = (code: string | undefined): boolean => code !== undefined && full.has(code)
 
-/** The code of the operating system at the end of the text of another package, such as `… (ENOSPC)`. */
+/** The code of the operating system that a text of another package has in parentheses, such as `… (ENOSPC)`. */
 export const codeIn = (text: string): string | undefined => /\((E[A-Z]+)\)/.exec(text)?.[1]
 
-/** Describes the problem of another package in words, if its text contains a code. Otherwise, the result is the text. */
+/** Describes the problem of another package in words, if its text contains a code. Otherwise the result is the text. */
 export const ofText = (text: string): string => {
   const code = codeIn(text)
   return code === undefined ? text : ofCode(code)

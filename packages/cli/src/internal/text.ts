@@ -30,7 +30,7 @@ const pieces = (word: string, cells: number): ReadonlyArray<string> => {
   const found: Array<string> = []
   let piece = ""
   for (const { segment } of graphemes.segment(word)) {
-    // A character that is wider than a line is replaced.
+    // A character that is wider than a line is replaced by `…`.
     const shown = truncate(segment, cells)
     if (piece !== "" && width(piece + shown) > cells) {
       found.push(piece)

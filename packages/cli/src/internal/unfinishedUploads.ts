@@ -82,7 +82,7 @@ const filesIn = (folder: string) =>
       read,
       write: (name: string, command: Command) =>
         Effect.gen(function* () {
-          // The folder of the journal exists. If `commands` cannot be created, the next line fails.
+          // The folder of the journal exists. If `commands` cannot be created, the write below fails.
           yield* Effect.ignore(fs.makeDirectory(inside, { mode: 0o700 }))
           // Only the owner may read the file, because anybody who knows the id of an Assembly can read its Status.
           yield* fs.writeFileString(path.join(inside, name), encode(command), { mode: 0o600 })
@@ -116,14 +116,14 @@ export interface Found {
 const suffix = ".json"
 
 /**
- * Reads each entry of a journal folder on its own, so that a damaged entry does not hide the others. Returns the entries
- * of the jobs that are not complete, and the entries that cannot be read.
+ * Reads each entry of a journal folder on its own, so that a damaged entry does not hide the other entries. Returns the
+ * entries of the jobs that are not complete, and the entries that cannot be read.
  */
 const readAll = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const journal = yield* UploadJournal.UploadJournal
-  // Listing the jobs also removes the expired ones.
+  // Listing the jobs also removes the expired entries.
   yield* Effect.ignore(journal.assemblies.list)
   const names = yield* Effect.mapError(
     fs.readDirectory(folder),
@@ -140,7 +140,7 @@ const readAll = Effect.fnUntraced(function* (folder: string) {
       if (entry !== undefined && entry._tag !== "Completed") jobs.push({ key, entry })
       continue
     }
-    // The entry may be the entry of a file.
+    // The entry may be the entry of one file, and not of a job.
     const problem = yield* Effect.flip(journal.get(key)).pipe(Effect.option)
     if (Option.isSome(problem) && problem.value._tag !== "InvalidRequest") {
       damaged.push({ file: path.join(folder, name), problem: SystemProblem.ofText(problem.value.problem) })
@@ -166,7 +166,10 @@ export const list = Effect.fnUntraced(function* (folder: string) {
   return { uploads, damaged } satisfies Found
 })
 
-/** When the upload was started, in milliseconds since 1970. */
+/**
+ * When the upload was started, in milliseconds since 1970. If the command is not remembered, the result is the time at
+ * which its entry was last written.
+ */
 export const startOf = ({ command, entry }: Upload): number => command?.startedAt ?? entry.writtenAt
 
 /**
@@ -178,7 +181,8 @@ export const forget = ({ entry: { assemblyId }, key }: Unfinished) =>
     const journal = yield* UploadJournal.UploadJournal
     // The lease fails if another process still runs this upload.
     yield* journal.lease(key)
-    // The files are read before the Assembly is canceled: if they cannot be read, the upload is kept as it is.
+    // The entries of the files are read before the Assembly is canceled: if they cannot be read, the upload is kept as
+    // it is.
     const files = yield* journal.list
     const status = yield* Assemblies.cancel(assemblyId).pipe(
       Effect.asSome,
@@ -197,8 +201,8 @@ export const forget = ({ entry: { assemblyId }, key }: Unfinished) =>
   }).pipe(Effect.scoped)
 
 /**
- * Cancels an Assembly that no command can continue. Returns a sentence about the result for the user. The result is
- * undefined if the journal no longer has the Assembly, or if the Assembly had ended before.
+ * Cancels an Assembly that no command can continue. Returns what happened, for the user. Returns undefined if the
+ * journal or the service no longer has the Assembly, or if the Assembly had ended before.
  */
 const leave = (assemblyId: Assembly.AssemblyId, what: string) =>
   Effect.gen(function* () {
@@ -224,7 +228,7 @@ const leave = (assemblyId: Assembly.AssemblyId, what: string) =>
  *
  * - `earlier`: the Assembly that an earlier run of the command has created, if this run can continue it.
  * - `runs`: remembers the Assembly of this run. If an earlier run of the command has left another Assembly behind,
- *   cancels that Assembly and returns a sentence about the result.
+ *   cancels that Assembly and returns what happened, for the user.
  * - `completed`: forgets the Assembly of the command, which is complete.
  */
 export interface Memory {
@@ -245,8 +249,8 @@ const toContinue = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
 }
 
 /**
- * Makes the memory of a command, which is a file in the folder of the journal. The command does not fail if this file
- * cannot be read or written.
+ * Makes the memory of a command, which is a file in the subfolder `commands` of the journal folder. The command does
+ * not fail if this file cannot be read or written.
  */
 export const make = Effect.fnUntraced(function* (
   folder: string,
@@ -280,7 +284,7 @@ export const make = Effect.fnUntraced(function* (
     before.content === about.content &&
     (yield* Effect.orElseSucceed(entryOf(before.assemblyId), () => undefined)) !== undefined
 
-  /** Removes the files of other commands whose jobs are no longer in the journal. */
+  /** Removes the files of commands whose jobs are no longer in the journal, and files that cannot be read. */
   const sweep = Effect.gen(function* () {
     for (const name of yield* memory.names) {
       const found = yield* memory.read(name)

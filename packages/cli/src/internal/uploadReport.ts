@@ -64,15 +64,15 @@ export const report = Effect.fnUntraced(function* (
 })
 
 /**
- * Tells a person at a terminal what to do next. Files that were only stored are files of the user, so the next command
- * shows them, and does not download them.
+ * Tells a person at a terminal what to do next. If the command has only stored the files (in `folder`), the next
+ * command lists them: a download would only bring the user the same files.
  */
 export const next = (status: Assembly.Status, folder: string | undefined): Effect.Effect<void> =>
   folder === undefined
     ? NextCommand.suggestFor(status)
     : NextCommand.suggest({ args: `results list ${status.assembly_id}` })
 
-/** Fails if the service has stored a file under another path than the name of the file. */
+/** Fails if the service has stored a file under another path than its name in `folder`. */
 export const checkPaths = (files: ReadonlyArray<UploadPlan.Planned>, { results }: Assembly.Status, folder: string) => {
   const paths = new Set((results?.["stored"] ?? []).flatMap(({ path }) => (path ? [path.normalize("NFC")] : [])))
   const moved = files

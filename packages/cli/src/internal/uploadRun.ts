@@ -31,7 +31,7 @@ import * as Waiting from "./waiting.ts"
 
 /**
  * The maximum number of consecutive failures of a file that are retried. The pauses between these retries together take
- * about seven minutes, so an upload survives a restart of the server or a lost network for this time.
+ * about six minutes, so an upload survives a restart of the server or a lost network for this time.
  */
 const maxRetries = 20
 
@@ -342,8 +342,8 @@ type Failure =
   | CommandError.DamagedJournal
 
 /**
- * Adds to an error whether the same command continues the upload or uploads into a new Assembly. If the job has no
- * Assembly yet, the error stays as it is.
+ * Adds to an error whether the same command continues the upload or uploads into a new Assembly. The error stays as it
+ * is if the job has no Assembly yet, or if its message already says what to do.
  */
 const toFailed =
   (settings: Settings, seen: Seen) =>

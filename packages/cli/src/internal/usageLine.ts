@@ -29,9 +29,12 @@ const invalid = ({ expected, kind, option, value }: CliError.InvalidValue): stri
   return new CliError.InvalidValue({ option, value, kind, expected: once }).message
 }
 
-/** A flag without a value. `rule` is the word for its value in the help, its values, or the rule of an empty value. */
+/**
+ * Describes a flag without a value. `rule` is the word for the value in the help, the list of the possible values, or
+ * the rule that an empty value breaks.
+ */
 const missing = (option: string, rule: string): string => {
-  // The rule of a text that must not be empty.
+  // This is the rule of a text that must not be empty.
   if (/^a value with a length of at least 1\b/.test(rule)) return `--${option} needs a value`
   if (rule.includes(" | ")) return `--${option} needs a value: ${rule.replaceAll(" | ", ", ")}`
   return /^[\w=:-]+$/.test(rule)

@@ -50,8 +50,9 @@ const withWholeWait = <A, E, R>(
   )
 
 /**
- * If an operation takes longer than `patience`, says what the command waits for. This is said only once, and never after
- * an operation has succeeded: then the progress of an upload may be on the screen, and a line would be written into it.
+ * If an operation takes longer than `patience`, says what the command waits for. The line is written only once, and
+ * never after an operation has succeeded: then the progress of an upload may be on the screen, and the line would be
+ * written into this progress.
  */
 const noticing = Effect.gen(function* () {
   const client = yield* AssemblyClient.AssemblyClient

@@ -32,9 +32,10 @@ const isOwn = (origin: string, host: string | undefined): boolean =>
   URL.canParse(origin) && host !== undefined && new URL(origin).host === host.toLowerCase()
 
 /**
- * Refuses a request from a page of another site, unless `origins` contains this site. A request from another site is
+ * Refuses a request from a page of another origin, unless `origins` contains this origin. A request from such a page is
  * dangerous, because the browser adds the cookies of the user. A request without `Sec-Fetch-Site` and `Origin` is
- * accepted, because it comes from a program that is not a browser and has no cookies of a user.
+ * accepted: a browser sends `Origin` with every POST request, and with every request whose answer a page of another
+ * origin may read.
  *
  * If the request has `Sec-Fetch-Site`, this header decides. A page cannot change `Sec-Fetch-Site`, and a proxy that
  * changes `Host` does not affect it. Browsers send `Sec-Fetch-Site` only to https URLs and to localhost. Without

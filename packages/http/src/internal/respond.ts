@@ -3,7 +3,10 @@ import * as HttpServerRespondable from "effect/http/HttpServerRespondable"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Refusal from "../Refusal.ts"
 
-/** The headers of each answer. Caches must not store the answer, and a browser must not guess its content type. */
+/**
+ * The headers of each successful answer. Caches must not store the answer, and a browser must not guess its content
+ * type.
+ */
 const headers = { "cache-control": "no-store", "x-content-type-options": "nosniff" }
 
 /**
@@ -28,7 +31,8 @@ export const stream = <E extends HttpServerRespondable.Respondable, R>(
     Effect.catchDefect(defect)
   )
 
-const failed = new Refusal.ApplicationFailed({ problem: "The application failed." })
+/** The answer if the application has a defect. */
+export const failed = new Refusal.ApplicationFailed({ problem: "The application failed." })
 
 /** Logs a defect, and makes an answer that does not describe it. */
 const defect = (what: unknown) =>

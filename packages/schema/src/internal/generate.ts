@@ -4,8 +4,8 @@
 import * as Schema from "effect/Schema"
 
 /**
- * Generates objects with at most `maxProperties` keys. Effect's default generates dozens of keys, each with a nested
- * value.
+ * Generates objects with at most `maxProperties` keys. Without a maximum, Effect generates up to 10 keys, each with a
+ * nested value.
  */
 export const generateFew = (maxProperties: number) =>
   Schema.makeFilter<object>(() => true, { expected: "an object", arbitraryConstraint: { maxProperties } })

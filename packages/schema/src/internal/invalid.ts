@@ -1,5 +1,5 @@
 /**
- * Generates invalid values. A generator makes a valid value, then breaks one rule in one field.
+ * Generates invalid values. A generator makes a valid value, then changes the value so that it breaks one rule.
  */
 import * as Arbitrary from "effect/Arbitrary"
 import * as DateTime from "effect/DateTime"
@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import type { Invalid, Invalids } from "../testing.ts"
 
-/** One way to break a rule: the path of the broken field, and the change to a valid value. */
+/** One way to break a rule: `change` makes a valid value invalid, and `path` is the path of the invalid part. */
 interface Breakage<in A> {
   readonly path: ReadonlyArray<PropertyKey>
   readonly change: (valid: A) => unknown

@@ -2,7 +2,8 @@
  * Optional fields of the resources in responses. A field whose value has the wrong type is left out, so that the other
  * fields stay readable. For example, a malformed `region` must not hide the state of an Assembly.
  *
- * An id, `ok` and `error` stay strict, because without these fields the resource would have a different meaning.
+ * Fields without which the resource would have a different meaning, such as `assembly_id`, `ok` and `error` of a
+ * Status, do not use this module: a value of the wrong type in such a field is an error.
  */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"

@@ -16,7 +16,8 @@ const keyPattern = /^[\x21-\x2b\x2d-\x7e]+$/
 
 const text = "[ -~\\u00a0-\\u024f\\u4e00-\\u9fff\\u{1f300}-\\u{1f64f}]"
 
-// A value with a lone surrogate is refused, because Base64 contains UTF-8, and UTF-8 cannot encode a lone surrogate.
+// A value with a lone surrogate is refused: the header contains the UTF-8 bytes of the value in Base64, and UTF-8
+// cannot encode a lone surrogate.
 const isText = (minLength: number) =>
   Schema.makeFilter<string>((value) => value.isWellFormed(), {
     expected: "valid Unicode",
@@ -36,8 +37,8 @@ const OptionalKey = Schema.String.check(
   })
 )
 
-// A record drops keys that its key schema refuses. In this record, a refused key must be an error, because the header
-// cannot contain the key.
+// A record drops keys that its key schema refuses, so `entries` would drop a key that the header cannot contain. Such a
+// key must be an error, so the record `noOther` matches and refuses it.
 const ForbiddenKey = Schema.String.check(
   Schema.makeFilter((key) => !keyPattern.test(key), {
     expected: "another key",
@@ -114,7 +115,7 @@ const encode = (metadata: Metadata): string =>
     .map(([key, value]) => (value === null ? key : `${key} ${Base64.encode(value)}`))
     .join(",")
 
-/** Converts between the header and the record. */
+/** Converts between the value of the header `upload-metadata` and an object with its entries. */
 export const Metadata = Schema.String.pipe(
   Schema.decodeTo(MetadataRecord, {
     decode: SchemaGetter.transformEffect((header, options) =>

@@ -1,5 +1,5 @@
 /**
- * The bodies of the named errors. A client decides by the error code and does not need these schemas.
+ * The bodies of the named errors. `@assembly-effect/api` recognizes a named error by its code, without these schemas.
  */
 import * as Schema from "effect/Schema"
 
@@ -29,8 +29,8 @@ export type NamedCode = keyof typeof statusOf
  * The body of one named error. `error` is the code. `http_code` is absent, or is exactly the HTTP status, as a number
  * or as text (spec.md, "Errors"). Unknown fields are kept.
  *
- * This schema describes what the service should write. A client decides only by the code, so the client also recognizes
- * an error with a wrong status.
+ * This schema describes what the service should send. `@assembly-effect/api` checks only the code, so it also
+ * recognizes an error with a wrong status.
  *
  * @example `ServiceError.named("DAM_MUTATION_CONFLICT")`
  *

@@ -15,8 +15,9 @@ const brokenRule = (text: string, allowsSlash: boolean): string | undefined => {
 }
 
 /**
- * An id or a name of the service whose syntax is not documented. The client percent-encodes the text, so only text that
- * cannot be part of a path is refused.
+ * An id or a name of the service whose syntax is not documented. Refuses an empty text, more than 255 characters, `.`,
+ * `..`, slashes (unless `allowsSlash`), backslashes, control characters and lone surrogates. The client percent-encodes
+ * any other text.
  */
 export const pathSegment = ({ allowsSlash = false }: { readonly allowsSlash?: boolean } = {}) =>
   Schema.String.check(

@@ -2,7 +2,7 @@
  * The options of the robots that the emulator (`@assembly-effect/emulator`) runs.
  */
 
-/** An option whose value breaks its rule. */
+/** An option whose value is invalid. `rule` describes the broken rule. */
 export interface OptionProblem {
   readonly option: string
   readonly rule: string
@@ -37,7 +37,10 @@ const robots: ReadonlyMap<unknown, Readonly<Record<string, Option>>> = new Map([
   ]
 ])
 
-/** The service replaces variables such as `${fields.name}` before it checks an option. */
+/**
+ * Whether a value contains a variable such as `${fields.name}`. The value is not checked here, because the service
+ * replaces variables before it checks an option.
+ */
 const hasVariable = (value: unknown): boolean => typeof value === "string" && /\$\{[^{}]+\}/.test(value)
 
 /** The invalid options of a Step. The options of an unknown robot are not checked. */

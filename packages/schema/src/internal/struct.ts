@@ -49,8 +49,8 @@ const noOther = (names: ReadonlyArray<string>) =>
     Schema.Never.annotate({ message: `Unknown key, expected one of ${names.join(", ")}` })
   )
 
-// The type of an unknown field is `unknown`, because TypeScript intersects the type of each known field with the type
-// of the unknown fields.
+// The type of an unknown field is `unknown`, not JSON. TypeScript intersects the type of each known field with the type
+// of the unknown fields, and an intersection with `unknown` changes nothing.
 const Kept = Schema.make<Schema.Codec<unknown>>(Schema.Json.ast)
 
 /**

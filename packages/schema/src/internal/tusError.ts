@@ -1,5 +1,5 @@
 /**
- * The errors of tus. This is a separate module, so that a bundle that uses only operations does not include these
+ * The errors of tus. This is a separate module, so that the bundle of a program without uploads does not include these
  * errors.
  */
 import * as Schema from "effect/Schema"
@@ -46,8 +46,8 @@ export const parseTusError = (text: string): TusErrorText => {
 }
 
 /**
- * The body of a tus error response (spec.md, "Errors"). Decoding never fails, because a text of the shape `ERR_CODE:
- * message` is a `Line`, and any other text is the raw text of a `Hook`.
+ * The body of a tus error response (spec.md, "Errors"). Decoding never fails: a line `ERR_CODE: message` that ends with
+ * a line feed is a `Line`, and any other text is a `Hook`.
  *
  * @example `"ERR_UPLOAD_STOPPED: no\n"`, `'{"error":"no "quotes""}'`
  *

@@ -32,7 +32,10 @@ interface Meter {
   count: bigint
   movedAt: number
   allSent: boolean
-  /** Fails with the same cause as the source, if the source failed, died or was interrupted. */
+  /**
+   * Fails with the cause that ended the body: the source failed, died or was interrupted, or it has a wrong number of
+   * bytes.
+   */
   readonly failed: Deferred.Deferred<never, SourceFailed>
 }
 
@@ -79,7 +82,7 @@ const metered = (
 
 /**
  * Fails after too much time without progress. After the last byte the server may take longer, because it stores the
- * file. A limit that is too short could cause a second request, and the server could store the file twice.
+ * file. A limit that is too short would cause a second request while the server still processes the first request.
  */
 const watch = (
   request: TusError.RequestName,

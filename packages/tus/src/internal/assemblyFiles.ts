@@ -1,5 +1,5 @@
 /**
- * Uploads the files of one Assembly in parallel, and cancels the Assembly if files fail.
+ * Uploads the files of one Assembly in parallel. If files fail, decides whether the Assembly is canceled.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
@@ -36,7 +36,10 @@ export const Permits = Context.Reference<Semaphore.Semaphore | undefined>(
   }
 )
 
-/** Whether an event of a job is transient: out of date after the next event of its kind. A `FileEvent` is transient if its `UploadEvent` is transient. */
+/**
+ * Whether an event of a job is transient, which means out of date after the next event of its kind. A `FileEvent` is
+ * transient if its `UploadEvent` is transient.
+ */
 export const isTransient = (event: AssemblyUploadEvent.AssemblyUploadEvent): boolean =>
   Events.isTransient(event._tag === "FileEvent" ? event.event : event)
 
@@ -50,7 +53,7 @@ export type UploadOne<Source, R> = (
 
 type FileExit = Exit.Exit<UploadEvent.UploadResult, ResumableUploadError>
 
-/** The progress of all files together. */
+/** Makes a function that adds the progress of one file to the progress of all files, and emits the sum. */
 const totals = (sources: ReadonlyArray<UploadSource>, emit: Emit) => {
   const sumOf = sums(sources.length)
   const sizes = sources.flatMap(({ size }) => (size === undefined ? [] : [size]))
@@ -93,7 +96,8 @@ const distinctUrls = () => {
 }
 
 /**
- * Uploads every file. The first permanent failure stops the uploads of the other files, unless `onFailure` is "keep".
+ * Uploads every file. The first permanent failure stops the uploads of the other files. If `onFailure` is "keep", only
+ * a failure that is not bearable (see `isBearable`) stops them.
  */
 const uploadAll = <Source extends UploadSource, R>(
   job: Job<File<unknown>>,
@@ -152,7 +156,7 @@ const uploadAll = <Source extends UploadSource, R>(
   )
 }
 
-/** The maximum wait for the Status of an Assembly whose files failed. */
+/** The maximum time of a cancellation, and of the request for the Status in `ownError`. */
 const patience = "30 seconds"
 
 /**
@@ -167,8 +171,9 @@ export const cancel = (assemblyId: Assembly.AssemblyId): Effect.Effect<boolean, 
   )
 
 /**
- * Fails with the error of the Assembly if the Assembly has already failed. A failed Assembly refuses its files, so the
- * error of the Assembly is more useful than the errors of the files.
+ * Reads the Status if the server responded to the upload of a file with an error. Fails with the error of the Assembly
+ * if the Assembly has failed, was canceled or was aborted. Such an Assembly refuses its files, so the error of the
+ * Assembly is more useful than the errors of the files.
  */
 const ownError = (
   assemblyId: Assembly.AssemblyId,
@@ -190,7 +195,10 @@ const ownError = (
   )
 }
 
-/** Uploads all files into an Assembly, and cancels the Assembly if files fail. */
+/**
+ * Uploads all files into an Assembly. If files fail, the Assembly is canceled, unless `onFailure` is "keep" and every
+ * failure is harmless (see `isHarmless`).
+ */
 const fill = <Source extends UploadSource, R>(
   job: Job<File<unknown>>,
   status: Assembly.Status,
@@ -216,7 +224,7 @@ const fill = <Source extends UploadSource, R>(
       assembly: isKept ? "kept" : (yield* cancel(assemblyId)) ? "canceled" : "not canceled"
     })
   }).pipe(
-    // After a defect the Assembly is always canceled, because no later run continues the Assembly.
+    // After a defect the Assembly is canceled, even if `onFailure` is "keep".
     Effect.onExit((exit) => (Exit.hasDies(exit) ? cancel(assemblyId) : Effect.void))
   )
 
@@ -233,7 +241,7 @@ export const prove = <Source extends UploadSource>(
   sources: ReadonlyArray<Source>
 ): Effect.Effect<Proof<Source> | undefined> => (verify === undefined ? Effect.undefined : verify(sources))
 
-/** Compares the Status of a completed Assembly with the sources of its files. */
+/** Compares the Status of a completed Assembly with the sources of its files, if the job has a proof. */
 export const check = (
   job: Job<File<unknown>>,
   status: Assembly.Status,
@@ -251,7 +259,7 @@ export type FinishError =
   | Assemblies.AssemblyError
   | ApiError.Common
 
-/** Runs an existing Assembly to its end: uploads its files, and waits for its results. */
+/** Uploads the files of an existing Assembly, and waits for its results, unless `wait` is false. */
 export const finish = <Source extends UploadSource, R>(
   job: Job<File<unknown>>,
   status: Assembly.Status,

@@ -1,5 +1,5 @@
 /**
- * Validates the options of a whole job before the Assembly of the job is created.
+ * Validates the options of a whole job, and opens its sources, before the Assembly of the job is created.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
@@ -36,7 +36,10 @@ const optionIssues = ({ concurrency, files, progressInterval, upload, verify, wa
   ...(wait === undefined || wait === false ? [] : under(["wait"], Assemblies.awaitOptionIssues(wait)))
 ]
 
-/** The sources of a job. The options are checked before the sources are opened. */
+/**
+ * Opens the sources of a job. All options are checked before the first source is opened. The size of each source, and
+ * whether the source can be read again, are checked afterwards.
+ */
 export const prepare = <R, Source extends UploadSource>(
   job: Job<File<R, Source>>,
   { isReplayed }: { readonly isReplayed: boolean }

@@ -1,8 +1,8 @@
 /**
- * Limits the size of the next body after a body was cut off. If a server refuses a request and closes the connection
- * while the body is being sent, the client may not get the response, because `fetch` on Node mostly reports the closed
- * connection instead. A second request with the same body would fail in the same way. A small body is sent completely
- * before the connection closes, so the client gets the response with the reason.
+ * Limits the size of the next body after two bodies that start at the same offset were cut off. If a server refuses a
+ * request and closes the connection while the body is being sent, the client may not get the response, because `fetch`
+ * on Node mostly reports the closed connection instead. A second request with the same body would fail in the same way.
+ * A small body is sent completely before the connection closes, so the client gets the response with the reason.
  */
 
 /** A body of this size in bytes is sent completely before the server can close the connection. */
@@ -15,7 +15,7 @@ const patience = 2
 export class Caution {
   #start = -1n
   #cuts = 0
-  /** The size of the largest body that was cut off. */
+  /** The size of the largest body whose cut set the limit, or set it again. */
   #largest = 0n
   #most: bigint | undefined
 
@@ -37,8 +37,8 @@ export class Caution {
   }
 
   /**
-   * Call this method when a body was sent completely. Doubles the size limit of the next body, and removes the limit
-   * when it reaches the size of the largest body that was cut off.
+   * Call this method when the server has stored a whole body. Doubles the size limit of the next body, and removes the
+   * limit when it reaches the size of the largest body whose cut set the limit.
    */
   arrived(): void {
     if (this.#most === undefined) return

@@ -74,7 +74,7 @@ export type Seal = (
   body: Outgoing.Body
 ) => Effect.Effect<{ readonly body: Outgoing.Body; readonly checksum: string | undefined }, SourceFailed>
 
-/** Sends a body as it is, without a checksum. */
+/** Returns the body as it is, without a checksum. */
 export const unsealed: Seal = (body) => Effect.succeed({ body, checksum: undefined })
 
 /**

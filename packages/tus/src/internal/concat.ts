@@ -1,5 +1,5 @@
 /**
- * The header `upload-concat`, which concatenates parts.
+ * The header `upload-concat`, which contains the URLs of the parts of a final upload.
  */
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
@@ -14,7 +14,7 @@ export const concat = (parts: ReadonlyArray<UploadUrl>): string =>
 
 const decodeConcat = SchemaParser.decodeUnknownEffect(TusUpload.Concat)
 
-/** Checks that the URLs of parts fit into one final creation: at most 8192 characters (spec.md, "Limits"). */
+/** Checks that the header `upload-concat` of these parts has at most 8192 characters (spec.md, "Limits"). */
 export const check = (parts: ReadonlyArray<UploadUrl>): Effect.Effect<void, ApiError.InvalidRequest> =>
   decodeConcat(concat(parts)).pipe(
     Effect.asVoid,

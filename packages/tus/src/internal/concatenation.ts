@@ -1,8 +1,8 @@
 /**
  * The final upload, which concatenates stored parts (spec.md, "Create a tus upload", concatenation). The final upload
- * is created once. If the response to this creation does not report the offset of the last byte, the response shows
- * only that the server has started to concatenate. The client then requests the state of the final upload until the
- * server reports that it is complete.
+ * is created once. If the response to this creation does not report an offset that equals the length, the response
+ * shows only that the server has started to concatenate. The client then requests the state of the final upload until
+ * the server reports that it is complete.
  */
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Clock from "effect/Clock"
@@ -28,7 +28,7 @@ import type * as Session from "./session.ts"
 import { inTime } from "./timeout.ts"
 
 /**
- * The response to HEAD of a final upload. Before the upload is complete, the response has no `Upload-Offset`. This rule
+ * The response to HEAD of a final upload. A server should omit `Upload-Offset` until the upload is complete. This rule
  * is from tus 1.0.0, and is not in the specification of the service.
  */
 const FinalHeaders = Schema.Struct({
@@ -48,8 +48,8 @@ const ask = (url: UploadUrl) =>
  * Why the client does not know yet that a final upload is complete.
  *
  * - `Pending`: the server is still concatenating the parts.
- * - `Contradiction`: the reported length is not the total length of the parts. One response may be wrong, so a second
- *   response must confirm the length.
+ * - `Contradiction`: the reported length is deferred, or is not the total length of the parts. One response may be
+ *   wrong, so a second response must confirm the length.
  * - `Gone`: the server no longer has the upload, and no receipt shows that it is complete. A server may remove the URL
  *   of a complete upload.
  * - `Failed`: the request failed.
@@ -105,7 +105,8 @@ const look = <E>(
   )
 
 /**
- * The number of equal `Doubt`s at which `prove` gives up. For a temporary failure, the retry policy decides instead.
+ * The number of `Doubt`s with the same tag at which `prove` gives up. After a temporary failure, the retry policy
+ * decides instead.
  */
 const patience = ({ _tag, error }: Doubt): number => {
   switch (_tag) {
@@ -147,7 +148,7 @@ const retry = <E>(session: Session.Session<E>, pauseAfter: Policy.Retry, { error
 
 /**
  * Requests the state until the final upload is complete, for at most `finishTimeout`. Fails with `UploadUntrusted` if
- * the reported length of the final upload differs from the length of its parts.
+ * the server twice reports a deferred length, or another length than the total length of the parts.
  */
 const prove = <E>(
   session: Session.Session<E>,
@@ -190,8 +191,8 @@ const complete = <E>({ store }: Session.Session<E>, url: UploadUrl, length: bigi
   store.update(UploadState.completed(url, length))
 
 /**
- * Stores the URL of the final upload. If the response or a receipt shows that the final upload is complete, also stores
- * that the upload has completed, because no further request is necessary.
+ * Adds the URL of the final upload to the state, without storing the state. If the response or a receipt shows that the
+ * final upload is complete, stores that the upload has completed, because no further request is necessary.
  */
 const found = <E>(session: Session.Session<E>, { finished, url }: Creation.Created, length: bigint) => {
   session.store.note(UploadState.concatenated(url))
@@ -202,9 +203,9 @@ const asUnknown = ({ cause, host, problem }: TusError.CreationUnknown) =>
   Effect.fail(new TusError.ConcatenationUnknown({ host, problem, ...(cause === undefined ? undefined : { cause }) }))
 
 /**
- * Creates the final upload, and stores its URL. After a lost response, the creation is not repeated, and the final
- * upload is searched for in the receipts. If the server refuses the creation, the state from before the creation is
- * restored.
+ * Creates the final upload, and adds its URL to the state. After a lost response, the creation is not repeated, and the
+ * final upload is searched for in the receipts. If the server refuses the creation, the state from before the creation
+ * is restored.
  */
 export const begin = <E>(session: Session.Session<E>, parts: ReadonlyArray<UploadUrl>, length: bigint) =>
   Effect.gen(function* () {
@@ -227,8 +228,9 @@ export const begin = <E>(session: Session.Session<E>, parts: ReadonlyArray<Uploa
   })
 
 /**
- * Returns when the final upload is complete. If an earlier process ended after it may have sent the creation, the URL
- * of the final upload is unknown: then this function first searches for the final upload in the receipts.
+ * Performs the next step of a final upload. If its URL is known, this step requests the state until the final upload is
+ * complete. The URL is unknown if an earlier process ended after it may have sent the creation. In this case the step
+ * only searches for the final upload in the receipts, and adds its URL to the state.
  */
 export const finish = <E>(session: Session.Session<E>, { length, marker, url }: UploadState.Concatenating) => {
   if (url !== undefined) return Effect.andThen(prove(session, url, length), complete(session, url, length))

@@ -30,7 +30,8 @@ export interface Continuation {
 }
 
 /**
- * Sends the bytes that the server does not have. Without `transfer`, `send` first requests the offset from the server.
+ * Sends the bytes that the server does not have. Without `upload.transfer`, `send` first requests the offset from the
+ * server.
  */
 export const send = (
   { isReplayed, name, source, target, upload }: Continuation,

@@ -1,6 +1,6 @@
 /**
- * Creates an upload at most once. If a creation gets no response, the creation is not repeated, and the upload is
- * searched for in the receipts.
+ * Creates an upload at most once. If a creation may have reached the server, and its response is lost or invalid, the
+ * creation is not repeated, and the upload is searched for in the receipts.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Transport from "@assembly-effect/api/unstable/Transport"
@@ -68,13 +68,14 @@ interface Failure {
 }
 
 /**
- * What a failed creation did on the server. The HTTP status of the response decides. Without a response, the result
- * depends on whether the request was sent.
+ * What a failed creation did on the server. The result depends on the HTTP status of the response or, without a
+ * response, on whether the request was sent.
  *
  * - `Refused`: the request created nothing, and another request would be refused as well.
  * - `TurnedAway`: the request created nothing, because the server did not process it or never got it. The client may
  *   safely send the request again.
- * - `Open`: an upload may exist. There was no response, or the response was invalid or may come from a gateway.
+ * - `Open`: an upload may exist. There was no response, or the response was invalid, or a gateway may have sent it (for
+ *   example a status 502).
  */
 const outcome = (error: Failure): "Refused" | "TurnedAway" | "Open" => {
   const { status } = error
@@ -94,12 +95,15 @@ const outcome = (error: Failure): "Refused" | "TurnedAway" | "Open" => {
 }
 
 /**
- * The number of times that the receipts are read. Reading them once may not suffice, because the server may still be
- * processing the request whose response was lost.
+ * The maximum number of times that the receipts are read. Reading them once may not suffice, because the server may
+ * still be processing the request whose response was lost.
  */
 const lookups = 5
 
-/** A creation that was or may have been sent: its target, its marker, and its fields. */
+/**
+ * A creation that may have been sent: its target, its marker, its metadata and size (`sent`), and the policy of the
+ * upload.
+ */
 export interface Lost {
   readonly target: UploadTarget
   readonly marker: string
@@ -199,8 +203,8 @@ export const create = <E>(
       // After a creation without a body, the server has stored nothing. If the response reports an offset above 0, the
       // offset is requested again.
       offset: hasBody || offset === 0n ? offset : undefined,
-      // If the response to a final creation reports the offset of the last byte, the parts are concatenated. A HEAD
-      // request would return the same offset.
+      // If the response to the creation of a final upload reports an offset that equals the size, the parts are
+      // concatenated. A HEAD request would return the same offset.
       finished: creation._tag === "Final" && offset === size
     }))
   )

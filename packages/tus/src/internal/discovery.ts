@@ -1,5 +1,5 @@
 /**
- * Asks the server for its extensions and its maximum size (tus 1.0.0, OPTIONS).
+ * Asks the server for its extensions, its maximum size and its checksum algorithms (tus 1.0.0, OPTIONS).
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -22,7 +22,7 @@ interface Asked {
 export const discover = ({ policy, target }: Asked) =>
   inTime({ request: "discover", url: target.tusUrl }, policy.stallTimeout, Tus.discover(target))
 
-/** Requests the capabilities of the server. A failure is ignored. */
+/** Requests the capabilities of the server. After a failure, the result has no extensions and no maximum size. */
 export const guess = (asked: Asked) =>
   Effect.orElseSucceed(discover(asked), () => ({ extensions: [] as ReadonlyArray<string>, maxSize: undefined }))
 
@@ -32,12 +32,16 @@ export const guess = (asked: Asked) =>
  */
 const offers = new WeakMap<HttpClient.HttpClient, { readonly url: string; readonly at: number }>()
 
-/** How long an offer counts, in milliseconds. This time is short, because another version may replace the server. */
+/**
+ * How long an offer counts, in milliseconds. This time is short, because a server that does not support concatenation
+ * may replace this server.
+ */
 const lifetime = 300_000
 
 /**
  * Fails if the server's list of extensions does not contain concatenation. A server without such a list may still
- * support concatenation. Only an offer is remembered, so a server that offers nothing is asked for each upload.
+ * support concatenation. Only an offer is remembered, so a server that does not offer concatenation is asked before
+ * each new upload in parts.
  */
 export const checkConcatenation = (asked: Asked) =>
   Effect.gen(function* () {

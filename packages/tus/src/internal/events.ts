@@ -28,7 +28,7 @@ const transient: ReadonlySet<string> = new Set([
 
 /**
  * Whether an event is out of date after the next event of its kind. All other events describe permanent facts, and
- * occur once, or once for each part.
+ * occur once, or once for each part or file.
  */
 export const isTransient = ({ _tag }: Tagged): boolean => transient.has(_tag)
 
@@ -47,8 +47,8 @@ class Unread<Event extends Tagged> {
   }
 
   /**
-   * A Progress replaces the Progress before it, because a late reader does not need the earlier one. Of all transient
-   * events only the newest are kept.
+   * A `Progress` replaces an unread `Progress` directly before it, because a late reader does not need the earlier one.
+   * Of all transient events, only the newest `mostTransient` events are kept.
    */
   add(event: Event): void {
     if (event._tag === "Progress" && this.#events.at(-1)?._tag === "Progress") {
@@ -71,8 +71,9 @@ class Unread<Event extends Tagged> {
 }
 
 /**
- * Emits at most one `Progress` in each interval. A delayed Progress is emitted before any other event. Without an
- * interval every Progress is emitted.
+ * Holds back each `Progress` that follows an emitted `Progress` within the interval. If an event of another kind
+ * follows, the newest `Progress` that is still held back is emitted first. Without an interval, every `Progress` is
+ * emitted.
  */
 export const paced = <Event extends Tagged>(
   emit: Emit<Event>,
@@ -116,8 +117,8 @@ export const fromProgram = <E, R, Event extends Tagged = UploadEvent>(
         unread.add(event)
         news.openUnsafe()
       }).pipe(
-        // The program has its own scope, which closes after the program has recorded its interruption. When this scope
-        // closes, the lease of the upload is released.
+        // The program has its own scope, which closes when the program has ended. Closing this scope releases the lease
+        // of the upload.
         Effect.scoped,
         Effect.onExit((exit) =>
           Effect.sync(() => {

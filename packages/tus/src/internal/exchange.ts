@@ -28,8 +28,8 @@ interface Said {
 }
 
 /**
- * Reads the text of an error: the error line of a tus server (`<code>: <message>`), else the `message` of the service's
- * error object, else the whole body.
+ * Reads the text of an error: the error line of a tus server (`<code>: <message>`), else the `message` or the code of
+ * the service's error object, else the whole body.
  */
 const readSaid = (body: string, json: Option.Option<unknown>): Said => {
   const error = ServiceError.parseTusError(body)
@@ -44,8 +44,8 @@ const readSaid = (body: string, json: Option.Option<unknown>): Said => {
 const minSecret = 8
 
 /**
- * The secrets in a request: the upload ids in its URL and in `upload-concat`, and the URL of the Assembly in its
- * metadata.
+ * The secrets in a request: the upload ids in its URL and in `upload-concat`, and the URL of the Assembly, which its
+ * metadata contains in Base64.
  */
 const secretsOf = ({ headers, url }: HttpClientRequest.HttpClientRequest): ReadonlyArray<string> => {
   const named = [url, headers["upload-concat"] ?? ""].flatMap((text) =>
@@ -131,8 +131,8 @@ export const readError = (
   })
 
 /**
- * The rules that headers break, with the names of the headers. The values of the headers are omitted, because these
- * values may be capabilities.
+ * The rules that headers break, with the names of the headers. The values of the headers are omitted, because a value
+ * may be a secret URL.
  */
 const brokenRules = (issue: SchemaIssue.Issue): string =>
   Input.fromSchemaIssue(issue)

@@ -11,7 +11,10 @@ import type * as Scope from "effect/Scope"
 
 const kibi = 1024
 
-/** The size of the first piece of a source, in bytes. A later range of the source may start with a larger piece. */
+/**
+ * The size of the first piece of a source in bytes, if the share of its reader is large enough. A later range of the
+ * source may start with a larger piece.
+ */
 export const smallest = 64 * kibi
 const largest = 1024 * kibi
 
@@ -22,8 +25,8 @@ const least = 16 * kibi
 const fast = 100
 
 /**
- * The maximum number of bytes that all readers of files hold together. Pieces of 1 MiB reach the speed of a raw socket
- * and pieces of 64 KiB do not. But a thousand concurrent uploads with pieces of 1 MiB would need too much memory.
+ * The number of bytes that all readers of files share. Pieces of 1 MiB reach the speed of a raw socket and pieces of 64
+ * KiB do not. But a thousand concurrent uploads with pieces of 1 MiB would need too much memory.
  */
 class ReadBudget {
   #readers = 0
@@ -55,12 +58,16 @@ const ReadBudgetRef = Context.Reference<ReadBudget>("@assembly-effect/tus/ReadBu
 /** The number of pieces that one reader and its HTTP client hold: two are being sent while the next one is read. */
 const held = 3
 
-/** The maximum size of a piece for a share, so that all pieces that are held at once fit into the share. */
+/**
+ * The maximum size of a piece for a share, so that all pieces that are held at once fit into the share. The result is
+ * never below `least`.
+ */
 const most = (share: number): number => Math.max(least, Math.min(largest, Math.floor(share / held)))
 
 /**
- * The size of the next piece. The size starts small and doubles while the HTTP client requests pieces quickly. So the
- * pieces stay small on a slow link, and each piece is sent well within the stall timeout.
+ * The size of the next piece. The size starts small, doubles while the HTTP client requests pieces quickly, and halves
+ * while the requests are slow. So the pieces stay small on a slow link, and each piece is sent well within the stall
+ * timeout.
  */
 const grow = (current: number, elapsed: number): number =>
   elapsed < fast ? current * 2 : elapsed > fast * 10 ? Math.max(least, Math.floor(current / 2)) : current
@@ -79,7 +86,8 @@ const onTheWay = 8
 const worthReusing = 256 * kibi
 
 /**
- * The memory of the pieces of one request. Allocating and freeing memory is most of the cost of sending a file.
+ * The memory of the pieces of one request. Without reuse, allocating and freeing memory would be most of the cost of
+ * sending a file.
  */
 export class Memory {
   readonly #given: Array<ArrayBuffer>
@@ -132,7 +140,8 @@ export const MemoryRef = Context.Reference<Memory | undefined>("@assembly-effect
 })
 
 /**
- * The size of the pieces of one source, in bytes. The next range of the source starts with the last size.
+ * The size of the pieces of one source, in bytes. If a range was read to its end, the next range of the source starts
+ * with the last size.
  */
 export interface PieceSize {
   size: number

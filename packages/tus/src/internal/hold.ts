@@ -1,5 +1,6 @@
 /**
- * Holds the lease of an upload in the journal: waits for another holder, and stops the work when the lease is lost.
+ * Holds the lease of an upload or a job in the journal: waits for another holder, and stops the work when the lease is
+ * lost.
  */
 import type { InvalidRequest } from "@assembly-effect/api/ApiError"
 import * as Clock from "effect/Clock"
@@ -24,8 +25,9 @@ const longest = Duration.toMillis("1 minute")
 type HoldError = JournalFailed | UploadLeased | InvalidRequest
 
 /**
- * Acquires the lease of an upload. If another process holds the lease, waits until that lease expires, because an ended
- * process does not renew its lease. Fails with `UploadLeased` if the other process renews its lease.
+ * Acquires the lease of an upload or a job. If another process holds the lease, tries again until that lease should
+ * expire, at most for a minute. If the lease is still held then, fails with `UploadLeased`. A process that has ended
+ * does not renew its lease.
  */
 export const hold = (
   journal: UploadJournal.UploadJournal["Service"],

@@ -45,7 +45,7 @@ export const make = <Entry extends Dated>(
         ? Effect.succeed(Option.none<Entry>())
         : decode(text).pipe(
             Effect.map(Option.some),
-            // The issue of the schema is omitted, because the text contains capabilities.
+            // The issue of the schema is omitted, because the text may contain secret URLs.
             Effect.mapError(() => new JournalTorn({ key, problem: `the ${text.length} characters cannot be decoded` }))
           )
     )

@@ -61,7 +61,7 @@ const codec = Json.fromString(Schema.toCodecJson(Stored))
 export const encode = Schema.encodeEffect(codec)
 export const decode = Schema.decodeEffect(codec)
 
-/** The identity of an upload, which is the same in all its entries. */
+/** The fields that identify an upload, which are the same in all its entries. */
 export type About = Pick<Entry, "target" | "metadata" | "size" | "identity" | "file">
 
 type PartAtRest = Extract<Entry, { readonly _tag: "Parts" }>["parts"][number]
@@ -72,8 +72,9 @@ const pieceAtRest = (piece: Piece): Pick<PartAtRest, "marker" | "url"> => ({
 })
 
 /**
- * The entry of a state, or undefined if nothing has to be stored. The offset of an upload and the URL of a final upload
- * are not stored. A later run requests the offset from the server, and finds the URL in the receipts.
+ * The entry of a state, or undefined if nothing has to be stored. The offset of an upload, and the URL of a final
+ * upload that is not complete, are not stored. A later run requests the offset from the server, and finds the URL in
+ * the receipts.
  */
 export const fromState = (
   state: UploadState,

@@ -14,7 +14,7 @@ const leaseSuffix = ".lease"
 const utf8 = new TextEncoder()
 
 const isNotFound = ({ reason }: PlatformError.PlatformError) => reason._tag === "NotFound"
-/** The error code of the operating system, such as ENOSPC, which the message of the platform does not contain. */
+/** The error code of the operating system, such as ENOSPC, which the message of a `PlatformError` does not contain. */
 const codeOf = ({ reason }: PlatformError.PlatformError): string | undefined => {
   const cause = "cause" in reason ? reason.cause : undefined
   const code: unknown = Predicate.hasProperty(cause, "code") ? cause.code : undefined
@@ -31,8 +31,9 @@ const failed = (action: JournalFailed["action"]) => (error: PlatformError.Platfo
 }
 
 /**
- * A store of texts in a folder, with one file for each text. A text is written to an exclusive temporary file, synced
- * and renamed, so that a reader never sees a part of a text. Only the owner of a file can read it.
+ * A store of texts in a folder, with one file for each entry; `makeLeases` stores the leases. An entry is written to an
+ * exclusive temporary file, synced and renamed, so that a reader never sees a part of an entry. Only the owner of a
+ * file can read it.
  */
 export const make = (folder: string): Effect.Effect<Store, JournalFailed, FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function* () {
@@ -86,7 +87,8 @@ export const make = (folder: string): Effect.Effect<Store, JournalFailed, FileSy
       keys: keysWith(suffix),
       leases: makeLeases({
         fs,
-        // Leases are not synced, because a power failure that loses a lease also ends its holder.
+        // Leases are not synced, because a power failure of the machine that loses a lease also ends the holder of the
+        // lease.
         withText: (text, use) => withText(text, use, false),
         folderOf: (key) => path.join(folder, key + leaseSuffix),
         keys: keysWith(leaseSuffix)
@@ -100,9 +102,9 @@ type WithText = <A>(
 ) => Effect.Effect<A, PlatformError.PlatformError>
 
 /**
- * Each lease has a folder with numbered files. The file with the highest number is valid. A change creates the next
- * number with a hard link, which is atomic: only one of two processes succeeds. Then the change removes the files with
- * lower numbers.
+ * Each lease has a folder with numbered files. The file with the highest number is valid. A change creates the file
+ * with the next number as a hard link, which is atomic: only one of two processes succeeds. Then the change removes the
+ * files with lower numbers.
  */
 const makeLeases = (options: {
   readonly fs: FileSystem.FileSystem
@@ -133,7 +135,7 @@ const makeLeases = (options: {
       if (version === undefined) return Effect.succeed({ version: 0, text: undefined })
       return fs.readFileString(file(key, version)).pipe(
         Effect.map((text) => ({ version, text })),
-        // If the file was removed in the meantime, a newer file has replaced it.
+        // The file was removed in the meantime: a newer file has replaced it, or the lease was removed.
         Effect.catchIf(isNotFound, () => present(key))
       )
     })

@@ -1,7 +1,8 @@
 /**
- * The key of an upload in a journal. A store uses the key as a file name or as part of its own keys, so one rule
- * applies to every store. The rule excludes separators and dots. The rule also excludes upper-case letters, because
- * some file systems ignore case. A key therefore never looks like the file name of a lease.
+ * The key of an upload or a job in a journal. A store uses the key as a file name or as part of its own keys, so one
+ * rule applies to every store. The rule excludes separators and dots. The rule also excludes upper-case letters,
+ * because some file systems ignore case. If a store keeps its leases beside its entries, the name of a lease contains a
+ * dot or a hyphen, so a key never looks like the name of a lease.
  */
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Effect from "effect/Effect"

@@ -25,7 +25,7 @@ export const make = (options: {
   const { about, initial, journal, key, lease } = options
   const store = StateStore.written(initial, (state) =>
     Effect.gen(function* () {
-      // After the lease is lost, the entry belongs to another holder.
+      // After the lease is lost, the entry may belong to another holder.
       yield* lease.check
       const entry = JournalEntry.fromState(state, about, yield* Clock.currentTimeMillis)
       yield* entry === undefined ? journal.forget(key) : journal.put(key, entry)

@@ -1,5 +1,5 @@
 /**
- * Journals in memory and in a key-value store.
+ * The stores for the texts of a journal: in memory, and in a key-value store.
  */
 import * as Effect from "effect/Effect"
 import * as KeyValueStore from "effect/persistence/KeyValueStore"

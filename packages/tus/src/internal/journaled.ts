@@ -31,8 +31,8 @@ interface Restartable {
 }
 
 /**
- * The identity of the bytes of a source: the identity of the source, or the SHA-256 of the bytes if the source has no
- * identity.
+ * Identifies the bytes of a source: returns the result of `source.identity`, or a digest of the bytes
+ * (`UploadSource.identifiedByContent`) if this result is undefined.
  */
 export const identify = (source: UploadSource.Replayable): Effect.Effect<string, UploadSource.SourceFailed> =>
   Effect.flatMap(source.identity, (identity) =>
@@ -71,8 +71,8 @@ const verifySource = ({ about }: Known, { identity, source }: Held): Effect.Effe
 }
 
 /**
- * Checks an entry, because another program may have written it. The key of the entry must match the Assembly and the
- * identity of the bytes, and the URLs of the entry must have permitted origins (`origins`).
+ * Checks an entry, because another program may have written it. The key of the entry must equal the key that
+ * `UploadJournal.keyOf` computes from the entry, and the URLs of the entry must have permitted origins (`origins`).
  */
 const verify = (
   entry: UploadJournal.Entry,
@@ -150,8 +150,8 @@ const goOn = (held: Held, known: Known, options: RunOptions, emit: Emit) =>
   })
 
 /**
- * Continues the upload of the same bytes for the same Assembly, if the journal has this upload. Otherwise starts a new
- * upload.
+ * Continues the upload of the same bytes for the same Assembly, if the journal has this upload and `restart` is not
+ * true. Otherwise starts a new upload.
  */
 export const start = (
   target: UploadTarget.UploadTarget,
@@ -185,13 +185,13 @@ export const start = (
   })
 
 /**
- * - `origins`: further permitted origins of upload URLs.
+ * - `origins`: further permitted origins of the URLs in the journal entry and in responses.
  */
 export interface Resumption extends Omit<Session.Options, "metadata">, Restartable {
   readonly origins?: ReadonlyArray<string> | undefined
 }
 
-/** Continues the upload with this key in the journal. */
+/** Continues the upload with this key in the journal. If `restart` is true, starts a new upload instead. */
 export const resume = (
   key: string,
   source: UploadSource.Replayable,

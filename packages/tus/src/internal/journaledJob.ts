@@ -42,8 +42,8 @@ const record = (
   })
 
 /**
- * Records that the Assembly has completed. If the record cannot be written, the job has still completed, and the next
- * run requests the Status of the Assembly again.
+ * Records that the Assembly has completed, so that `AssemblyBatch` skips the job. If the record cannot be written, the
+ * job has still completed, and the next run requests the Status of the Assembly again.
  */
 const recordCompletion = (held: Held, assemblyId: Assembly.AssemblyId) =>
   Effect.ignore(record(held, "Completed", assemblyId))
@@ -85,8 +85,8 @@ const create = <R>(
   })
 
 /**
- * Requests the Status of the Assembly that the journal names. If the creation request never reached the service, the
- * Assembly is created now.
+ * Requests the Status of the Assembly that the journal names. If the service does not have the Assembly, and the
+ * journal does not show that the creation succeeded, the Assembly is created now.
  */
 const reopen = <R>(
   held: Held,
@@ -154,8 +154,8 @@ const uploadOne: AssemblyFiles.UploadOne<Replayable, HttpClient.HttpClient | Upl
   )
 
 /**
- * Whether every failed file failed because nothing shows whether its upload was created. In this case every later run
- * would fail with the same error.
+ * Whether every failed file failed because nothing shows whether its upload was created, or whether its parts were
+ * concatenated. In this case every later run would fail with the same error.
  */
 const isUndecided = (error: ResumableAssemblyUploadError): boolean =>
   error._tag === "FilesFailed" &&
@@ -190,9 +190,9 @@ const attempt = <R>(
   })
 
 /**
- * Runs the job. If nothing shows whether an earlier run created an upload (an undecided upload), this run cancels the
- * Assembly, and starts the job again in a new Assembly. An undecided upload cannot be created again in the same
- * Assembly, because the Assembly could then get the file twice.
+ * Runs the job. If the run continues an Assembly, and nothing shows whether an upload in this Assembly was created (an
+ * undecided upload), the run cancels the Assembly, and starts the job again in a new Assembly. An undecided upload
+ * cannot be created again in the same Assembly, because the Assembly could then get the file twice.
  */
 const job = <R>(held: Held, options: Options<R>, sources: ReadonlyArray<Replayable>, emit: AssemblyFiles.Emit) =>
   Effect.gen(function* () {
@@ -249,7 +249,7 @@ export const prepare = <R>(options: Options<R>) =>
     return { options, sources, key: yield* keyOf(options, sources) } satisfies Prepared<R>
   })
 
-/** The Assembly of the job, if an earlier run has seen its completion. */
+/** The entry of the Assembly of the job, if an earlier run has seen that the Assembly has completed. */
 export const completed = ({ key }: { readonly key: string }) =>
   Effect.gen(function* () {
     const { assemblies } = yield* UploadJournal.UploadJournal

@@ -55,7 +55,10 @@ const makeOwn = (leases: Leases, key: Key, holder: LeaseHolder.Service) =>
     let ours: ReadonlyArray<string> = []
     let end = 0
 
-    /** If the stored text is one of `candidates`, replaces it. Returns whether the text was replaced. */
+    /**
+     * If the stored text is one of `candidates`, replaces it. The candidate `undefined` means that no text is stored.
+     * Returns whether the new text was written.
+     */
     const replace = (candidates: ReadonlyArray<string | undefined>, newEnd: number) =>
       Effect.gen(function* () {
         const text = textUntil(newEnd)
@@ -120,7 +123,7 @@ export const make = (
       const lose = (problem: string) =>
         Effect.flatMap(Deferred.fail(loss, new LeaseLost({ key, problem })), () => Deferred.await(loss))
 
-      /** A holder stops this number of milliseconds before its lease expires. */
+      /** A holder that cannot renew its lease stops its work this number of milliseconds before the lease expires. */
       const margin = millis / 10
       const left = Effect.map(Clock.currentTimeMillis, (time) => own.until() - margin - time)
 

@@ -62,7 +62,7 @@ export type Upload = Partial<SessionOptions> & {
   readonly isReplayed?: boolean | undefined
 }
 
-/** All rules that the options of an upload break. */
+/** The rules that the options of an upload break, except the rule of {@link missingDigest}. */
 export const issues = ({ checksum, isReplayed, metadata, source, ...options }: Upload): Issues => [
   ...Settings.issues({
     chunkSize: Settings.whole(options.chunkSize, 1),

@@ -103,7 +103,7 @@ export const tooShort = (got: bigint, expected: bigint): SourceFailed =>
 export const tooLong = (expected: bigint): SourceFailed =>
   new SourceFailed({ kind: "TooLong", problem: `the source has more than the announced ${expected} bytes` })
 
-/** Refuses bytes that contradict the announced size, before any of them is sent. */
+/** Fails if the bytes that were read so far contradict the announced size. */
 const checkSize = (window: Window.Window, size: bigint | undefined): Effect.Effect<Window.Window, SourceFailed> => {
   const seen = window.start + BigInt(window.size)
   if (size !== undefined && seen > size) return Effect.fail(tooLong(size))
@@ -138,7 +138,7 @@ export const oneShot = (
           if (offset < window.start || offset > window.start + BigInt(window.size)) {
             return yield* new SourceFailed({
               kind: "NotReplayable",
-              problem: `the server needs bytes from ${offset}, but bytes before ${window.start} were released`
+              problem: `the server needs the byte ${offset}, but the source can be read only once and is at the byte ${window.start}`
             })
           }
           // The window changes in two steps, so that the acknowledged bytes are not held while the next bytes are read.

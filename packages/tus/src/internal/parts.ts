@@ -37,8 +37,8 @@ const emitOf = (parts: ReadonlyArray<UploadState.Part>, total: bigint, emit: Emi
 }
 
 /**
- * Fails if two parts have the same URL. Two parts with the same URL would overwrite each other, and the total length
- * would not show this error.
+ * Fails if two parts have the same URL. Two parts with the same URL would mix their bytes, and the total length might
+ * not show this error.
  */
 const checkDistinct = ({ tusUrl }: UploadTarget, urls: ReadonlyArray<UploadUrl>) =>
   new Set(urls.map((url) => Redacted.value(url))).size === urls.length

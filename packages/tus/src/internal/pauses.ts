@@ -8,7 +8,7 @@ import * as Option from "effect/Option"
 /** The maximum pause in milliseconds. If a server requests a longer pause, the requests wait only for this maximum. */
 const longest = Duration.toMillis("1 hour")
 
-/** Makes a gate that has no pauses at first. */
+/** Makes a gate (see `Admission.Gate`), which has no pauses at first. */
 const make = (): Admission.Gate => {
   /** The end of the last pause of each origin, in milliseconds since 1970. */
   const ends = new Map<string, number>()

@@ -32,10 +32,13 @@ export interface Job<E> {
   readonly emit: Emit
 }
 
-/** A source up to this size in bytes is sent with the creation, which saves a round trip. */
+/** The maximum size in bytes of a source that is sent with the creation, which saves a round trip. */
 const smallSize = 256n * 1024n
 
-/** The bytes of a small source, which the creation contains. */
+/**
+ * The bytes that are sent with the creation: all bytes of a small source. Undefined if the source is empty, of unknown
+ * size, or larger than `smallSize` or `chunkSize`.
+ */
 const smallBody = (
   source: UploadSource,
   outgoing: Outgoing.Outgoing

@@ -7,10 +7,10 @@ import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as Stream from "effect/Stream"
 
-/** Small byte arrays are joined into pieces of at least this size in bytes before they are sent. */
+/** Before small byte arrays are sent, they are joined until a piece has this size in bytes, or no array is left. */
 const smallest = 64 * 1024
 
-/** The size of the pieces in which bytes in memory are sent. */
+/** The maximum size of a piece in bytes. A larger byte array is cut. */
 const memoryPiece = 256 * 1024
 
 const cut = (bytes: Uint8Array): ReadonlyArray<Uint8Array> => {
@@ -43,7 +43,7 @@ export const inRegularPieces = (parts: Array<Uint8Array>): Stream.Stream<Uint8Ar
     )
   )
 
-/** The given number of bytes from the start of a stream. */
+/** The first `count` bytes of a stream, or all its bytes if it has fewer. */
 export const takeBytes = <E, R>(
   stream: Stream.Stream<Uint8Array, E, R>,
   count: bigint

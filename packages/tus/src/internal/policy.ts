@@ -9,7 +9,10 @@ import * as Option from "effect/Option"
 import type { SourceFailed } from "../UploadSource.ts"
 import type * as TusError from "../TusError.ts"
 
-/** The retry policy and the time limits of one upload. `retryDelay` is the first pause of {@link pollDelay}. */
+/**
+ * The retry policy and the time limits of one upload. `retryDelay` is the first pause of {@link pollDelay}, before its
+ * jitter.
+ */
 export interface Policy {
   readonly retry: RetryPolicy.Policy
   readonly retryDelay: Duration.Duration
@@ -54,7 +57,10 @@ interface Limits {
   readonly maxWait?: Duration.Input | undefined
 }
 
-/** Limits a policy: gives up after `maxRetries` failures, or if a response requests a longer wait than `maxWait`. */
+/**
+ * Limits a policy: gives up after `maxRetries` retries without progress, or if a response requests a longer wait than
+ * `maxWait`.
+ */
 const limited = (policy: RetryPolicy.Policy, { maxRetries, maxWait }: Limits): RetryPolicy.Policy => ({
   start: Effect.map(
     policy.start,
@@ -79,7 +85,7 @@ export const retryPolicy = (said: RetryPolicy.Policy | undefined, limits: Limits
       })
     : limited(said, limits)
 
-/** The wait that a server requests, if its response names a time. */
+/** The wait that a server requests, if this wait is not zero. */
 const asked = (error: RequestError): Option.Option<Duration.Duration> =>
   error._tag === "RateLimited" || error._tag === "ServerFailure"
     ? Option.filter(Option.fromUndefinedOr(error.retryAfter), (wait) => !Duration.isZero(wait))
@@ -100,6 +106,9 @@ export const retrying = ({ retry }: Policy): Retry => {
   })
 }
 
-/** The pause between two requests about unfinished work of the server. The pause doubles, with jitter. */
+/**
+ * The pause between two requests for the state of a final upload that is not known to be complete. The pause doubles up
+ * to `maxDelay`, with jitter.
+ */
 export const pollDelay = ({ retryDelay }: Policy, questions: number): Effect.Effect<Duration.Duration> =>
   RetryPolicy.backOff({ base: retryDelay, maxPause: maxDelay }, questions)

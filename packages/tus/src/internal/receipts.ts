@@ -1,7 +1,7 @@
 /**
  * The receipts of an Assembly for its uploads (`tus_uploads`). After a lost response, a receipt shows whether an upload
- * exists. Therefore a receipt is used only if it contradicts neither itself nor the sent request. The specification of
- * the service does not define receipts, because it does not define the Assembly Status.
+ * exists. A receipt that contradicts itself or the sent request never proves that an upload is complete. The
+ * specification of the service does not define receipts, because it does not define the Assembly Status.
  */
 import * as Transport from "@assembly-effect/api/unstable/Transport"
 import * as Assembly from "@assembly-effect/schema/Assembly"
@@ -16,7 +16,7 @@ import * as Schema from "effect/Schema"
 import * as UploadTarget from "../UploadTarget.ts"
 import { RequestTimeout } from "./timeout.ts"
 
-/** The metadata key with the unique value of each creation. */
+/** The metadata key of the marker: a value that is unique for each creation. */
 export const markerKey = "upload_marker"
 
 /** The upload as its creation described it. `size` is undefined if the size was unknown. */
@@ -85,7 +85,10 @@ const hasMarker = (receipt: Assembly.TusReceipt, marker: string): boolean => {
 const toBytes = (count: number | null | undefined): bigint | undefined =>
   typeof count === "number" && Number.isSafeInteger(count) && count >= 0 ? BigInt(count) : undefined
 
-/** Whether the name in a receipt matches the name that was sent. A service may use another Unicode normalization. */
+/**
+ * Whether the name in a receipt matches the name that was sent, or one of the names is missing. A service may use
+ * another Unicode normalization.
+ */
 const isName = (told: string | null | undefined, sent: string | null | undefined): boolean =>
   typeof told !== "string" || typeof sent !== "string" || told.normalize("NFC") === sent.normalize("NFC")
 

@@ -33,7 +33,7 @@ const orphansOf = (subject: Subject, state: UploadState.UploadState): ReadonlyAr
     case "Completed":
       return []
     case "Concatenating":
-      // The final creation may have been sent, so the parts may already be a file of the Assembly.
+      // The creation of the final upload may have been sent, so the parts may already be a file of the Assembly.
       return []
     case "Creating":
       return [
@@ -85,8 +85,8 @@ export const remove = (
   )
 
 /**
- * Tries to remove the orphans of the session's upload, and ignores failures. The server removes the remaining orphans
- * when they expire.
+ * Tries to remove the orphans of the session's upload, and ignores failures. Orphans that remain stay on the server
+ * until they expire.
  */
 const tryToRemove = <E>(session: Session.Session<E>): Effect.Effect<void, never, HttpClient.HttpClient> =>
   Effect.forEach(

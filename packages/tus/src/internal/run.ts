@@ -53,14 +53,14 @@ interface Failed {
 
 /**
  * The length that a request declares in `Upload-Length`. The length is undefined if the server already knows the
- * length, or if the body does not contain the last byte of the source.
+ * length, or if the body does not end at the end of the source.
  */
 const declaration = (state: Transfer.Sending, body: Body): bigint | undefined =>
   state.length === undefined && body.total === body.end ? body.total : undefined
 
 /**
  * Adds the maximum size that the server announces to the error of a 413 response. If the source is not larger than this
- * maximum, the error suggests a smaller `chunkSize`.
+ * maximum, the error advises the caller to set `chunkSize`.
  */
 const advise = (
   job: Shared,
@@ -203,7 +203,7 @@ const retry = (job: Shared, { error, state }: Failed): Effect.Effect<Transfer.Tr
     return next
   })
 
-/** Decides what follows a failed step: another step, or the error. */
+/** Decides what follows a failed step: another step, the completion of the upload, or an error. */
 const heal = (
   job: Shared,
   failed: Failed

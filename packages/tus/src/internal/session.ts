@@ -69,15 +69,15 @@ const takesStreams = (): boolean => {
 
 /**
  * Whether request bodies are streamed. The default is detected once. Without streaming, a source is sent in slices. The
- * first slice has 256 KiB. The slices grow up to `chunkSize` (8 MiB by default) while each slice takes less than a
- * second.
+ * first slice has at most 256 KiB. The slices grow up to `chunkSize` (8 MiB by default) while a larger slice would take
+ * less than a second, or hardly longer than the last slice.
  *
  * **Details**
  *
  * By default, a page or a worker of a browser does not stream, for two reasons. Over HTTP/1.1, even browsers that
- * support streaming refuse a streamed body and report a broken connection. No browser reports the number of sent bytes.
- * In a page, set `CanStream` to `true` only if all browsers of its users support streaming, and the server supports
- * HTTP/2 or HTTP/3.
+ * support streaming refuse a streamed body and report a broken connection. No browser reports how many bytes of a
+ * streamed body were sent. In a page, set `CanStream` to `true` only if all browsers of its users support streaming,
+ * and the server supports HTTP/2 or HTTP/3.
  *
  * @since 0.1.0
  * @category references
@@ -124,13 +124,13 @@ export const trusted: Job["verify"] = () => Effect.void
 
 const decodeMetadata = SchemaParser.decodeUnknownEffect(TusUpload.Metadata)
 
-/** Servers do not distinguish a key without a value from a key with an empty value. */
+/** Some servers do not distinguish a key without a value from a key with an empty value. */
 const textOf = (value: string | null) => value ?? ""
 
 /**
- * The check of an upload that an earlier process created. The metadata on the server must match the metadata of the
- * creation, before more bytes are sent. `assembly_url` is not compared, because the creation sets its value from the
- * target. The error names the key that differs, without its values.
+ * The check of an upload that an earlier process created. If the server reports metadata, the metadata must match the
+ * metadata of the creation before more bytes are sent. `assembly_url` is not compared, because the creation sets its
+ * value from the target. The error names the key that differs, without its values.
  */
 export const verifyMetadata =
   (metadata: Readonly<Record<string, string | null>>, marker: string | undefined): Job["verify"] =>

@@ -11,8 +11,8 @@ import type { Settle } from "./stateStore.ts"
 const grace = "2 seconds"
 
 /**
- * After an interruption, a request that still waits for a permit is not sent. If the request has been sent, its
- * response is awaited for at most `grace`.
+ * After an interruption, a request that still waits for a permit of the rate limiter is not sent. If the request has
+ * been sent, its response is awaited for at most `grace`.
  */
 export const settle: Settle = ({ answered, refused, sending }) =>
   Effect.uninterruptibleMask((restore) =>

@@ -11,7 +11,7 @@ import * as Window from "./window.ts"
 
 const kibi = 1024
 
-/** The size of the first slice, and the maximum size of the last slice, in bytes. */
+/** The size of the first slice if `chunkSize` is not smaller, and the maximum size of the last slice, in bytes. */
 const first = 256 * kibi
 
 /** Slow and stalled slices never reduce the size below this number of bytes. */
@@ -79,7 +79,7 @@ const forecast = (last: Passed, other: Passed | undefined) => {
       : Math.min(whole * bytes, last.millis + perByte * (bytes - last.bytes))
 }
 
-/** Two durations whose ratio is below this value count as equal. */
+/** Two durations count as equal if their ratio is at most this value. */
 const alike = 1.25
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Removes expired entries of a store in small steps. Each step checks a few entries, so that no write has to wait until
- * the whole store is checked.
+ * Removes expired entries of a store in small steps. `UploadJournal` performs one step after each write. Each step
+ * checks a few entries, so that no write has to wait until the whole store is checked.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"

@@ -38,8 +38,8 @@ export interface Resource {
 }
 
 /**
- * The facts in the first response. `isRanged`: whether ranges can be requested, and a strong ETag shows whether the
- * resource has changed. If `isRanged` is true, `size` is known.
+ * The facts in the first response. `isRanged` is true if ranges can be requested, the size is known, and a strong ETag
+ * shows whether the resource has changed.
  */
 export interface Described {
   readonly size: bigint | undefined
@@ -164,9 +164,8 @@ export const describe = (resource: Resource): Effect.Effect<Described, Failed> =
         const size = part?.first === 0n && part.last === 0n ? part.total : undefined
         return { size, etag, isRanged: isOffered && isStrong(etag) && size !== undefined }
       }
-      // An empty resource has no first byte.
-      // The ETag of a 416 may belong to the error, or be missing, so only the size of an empty resource can be
-      // compared.
+      // An empty resource has no first byte. The ETag of a 416 may belong to the error, or be missing, so only the size
+      // of an empty resource can be compared.
       if (status === 416 && headers["content-range"]?.trim() === "bytes */0")
         return { size: 0n, etag: undefined, isRanged: false }
       if (status === 200) return { size: lengthOf(response), etag, isRanged: false }
@@ -174,7 +173,7 @@ export const describe = (resource: Resource): Effect.Effect<Described, Failed> =
     })
   )
 
-/** The body of a response, with time limits. */
+/** The body of a response. The wait for each piece of the body has a time limit. */
 const piecesOf = (
   resource: Resource,
   response: HttpClientResponse.HttpClientResponse
@@ -209,7 +208,7 @@ interface Connection {
   readonly close: Effect.Effect<void>
 }
 
-/** Requests the bytes from `start` to `end`. The server may send only the first part of these bytes. */
+/** Requests the bytes from `start` to `end` (exclusive). The server may send only the first of these bytes. */
 const connect = (
   resource: Resource,
   { etag = "", size }: Described,
@@ -220,7 +219,7 @@ const connect = (
     const response = yield* get(resource, { range: `bytes=${start}-${end - 1n}`, "if-match": etag })
     const { headers, status } = response
     if (status === 412) return yield* Effect.fail(changed(resource, "it has another ETag"))
-    if (status === 416) return yield* Effect.fail(changed(resource, `it has fewer than ${start} bytes`))
+    if (status === 416) return yield* Effect.fail(changed(resource, `it has at most ${start} bytes`))
     if (status !== 206 && status !== 200) return yield* refused(resource, response)
     if (headers["etag"] !== etag) return yield* Effect.fail(changed(resource, "it has another ETag"))
     if (status === 200) return yield* Effect.fail(unreadable(resource, "status 200 instead of a range"))
@@ -295,7 +294,7 @@ export const range = (
         return pieces
       })
 
-      /** Pauses before the rest is requested, unless the policy gives up. */
+      /** Pauses before the rest is requested. Fails if another request cannot help, or if the policy gives up. */
       const recover = (failed: Failed): Effect.Effect<undefined, Failed> =>
         Effect.gen(function* () {
           yield* leave

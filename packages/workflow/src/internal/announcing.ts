@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
  * - `store`: the database, without its password.
  * - `details`: the options that say how the runner behaves.
  * - `after`: what happens to the jobs of the runner after its end.
- * - `log`: writes a line. An embedded runner writes debug lines, so that the program prints only its own lines.
+ * - `log`: writes a line. `DurableSqlite` writes debug lines, so that the program prints only its own lines.
  */
 interface Options {
   readonly log: (line: string) => Effect.Effect<void>

@@ -108,7 +108,7 @@ export const makeRunning = Effect.fnUntraced(function* ({ cancel, stage, store, 
    * given.
    */
   let given = new Map<string, number>()
-  /** Whether the last read stopped before the end of the queue. */
+  /** Whether the last read may have stopped before the end of the queue. */
   let isFull = false
   /**
    * The last cancellation that was read. The next read begins after this row, so that slow cancellations do not block

@@ -16,7 +16,7 @@ class StillRuns extends Data.TaggedError("StillRuns") {
   }
 }
 
-/** Why a cancellation failed, so that the Assembly may still run. */
+/** The errors of a cancellation. After such an error, the Assembly may still run. */
 export type CancelError = InvalidSecret | StillRuns | Effect.Error<ReturnType<typeof Assemblies.cancel>>
 
 /** Whether an error says that the service has no Assembly with this id. */
@@ -24,9 +24,9 @@ export const isNotFound = (error: { readonly _tag: string; readonly status?: num
   error._tag === "ServiceFailure" && error.status === 404
 
 /**
- * Cancels an Assembly, and returns whether the Assembly had completed before. If the Assembly does not exist, there is
- * nothing to cancel. The request is repeated a few times in this case, because the request that creates the Assembly
- * may still arrive.
+ * Cancels an Assembly, and returns whether the Assembly had completed before. If the service has no such Assembly, the
+ * request is repeated twice, because the request that creates the Assembly may still arrive. If the Assembly is then
+ * still missing, nothing has to be canceled.
  */
 const cancelAssembly = (assemblyId: Assembly.AssemblyId) =>
   Assemblies.cancel(assemblyId).pipe(
@@ -44,8 +44,8 @@ export const tries = {
 }
 
 /**
- * Cancels the Assembly of an attempt, if the Assembly exists, and returns whether the Assembly had completed before.
- * Succeeds only if the service has confirmed that the Assembly does not run.
+ * Cancels the Assembly of an attempt, and returns whether the Assembly had completed before. Succeeds only if no runner
+ * has begun the attempt, or if the service has confirmed that the Assembly does not run.
  */
 export const cancel = (
   derive: Derive,

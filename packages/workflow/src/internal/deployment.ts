@@ -1,7 +1,7 @@
 /**
  * The options that must be equal for all runners of a database: the secrets of the deployment and `expiry`. One row of
- * the database contains the fingerprints of the secrets and the `expiry`. Each runner compares its options with this
- * row when it starts.
+ * the database contains the fingerprints of the secrets and the `expiry`. Each runner and each client compares its
+ * options with this row when it starts.
  */
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
@@ -35,8 +35,9 @@ interface Columns {
  *   new attempts.
  * - `expiry`: the `expiry` of this runner. `expiry` is undefined for a client, for SQLite, and for a process that joins
  *   again.
- * - `isAlone`: whether no other process can use the database. If so, and if no job in the table has begun, a process
- *   with other secrets is accepted, and the fingerprints of its secrets replace the stored fingerprints.
+ * - `isAlone`: whether no other process can use the database. If so, and if no job in the table `durable_jobs` has
+ *   begun, a process with other secrets is accepted, and the fingerprints of its secrets replace the stored
+ *   fingerprints.
  * - `runs`: whether this process runs jobs. A process that runs no jobs does not change the row.
  * - `isRepeated`: whether this process has joined before. If so, the warning about a missing secret is not logged
  *   again.
@@ -75,11 +76,11 @@ const warnOfExpiry = (before: number | undefined, expiry: Duration.Duration | un
       )
 
 /**
- * Joins the deployment of the database, or creates the deployment if the database has none. Fails if the row contains
- * none of the secrets of this process.
+ * Joins the deployment of the database. If the database has none, a runner creates the deployment. If the row contains
+ * the fingerprint of none of the secrets of this process, `join` fails, unless `isAlone` permits to replace the row.
  *
  * One common secret is enough, because a new secret is added runner by runner. Another runner may change the row at the
- * same time, so the UPDATE changes the row only if it still contains the secrets that were read.
+ * same time, so the UPDATE changes the row only if it still contains the fingerprints that were read.
  */
 export const join = ({
   expiry,

@@ -1,6 +1,7 @@
 /**
- * Derives the ids of Assemblies and the markers of uploads from the secret of the deployment and an execution. A later
- * runner derives the same values, so no URL has to be stored. Nobody without the secret can guess the values.
+ * Derives the id of the Assembly of an attempt, and the markers of its uploads, from the secret of the deployment, the
+ * execution id and the salt of the attempt. A later runner derives the same values, so no URL has to be stored. Nobody
+ * without the secret can guess the values.
  */
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Mac from "effect/crypto/Mac"
@@ -44,11 +45,11 @@ const derivation = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
 })
 
 /**
- * The values of an attempt are derived from these fields and from the execution of the attempt.
+ * The values of an attempt are derived from these fields and from the execution id of the attempt.
  *
  * - `secret`: the fingerprint of the secret that the attempt began with.
  * - `salt`: a random value, chosen when the attempt began. If a key is used again after its job was removed, the new
- *   job has the same executions as the old job. Without a salt, the new job would get the Assembly of the old job.
+ *   job has the same execution ids as the old job. Without a salt, the new job would get the Assembly of the old job.
  *   The salt is undefined for an attempt that began before the table had salts (migration `0002_waiting`).
  */
 export interface Root {
@@ -62,9 +63,10 @@ export interface Root {
  * - `newest`: the fingerprint of the secret for new attempts.
  * - `fingerprints`: the fingerprints of all secrets, `newest` first.
  * - `salt`: makes a random salt for a new attempt.
- * - `marker`: the marker of creation number `creation` of a file. The first creation has number 1.
- * - `lookup`: the value by which the database finds an Assembly. The id of the Assembly is a capability, so the id is
- *   not stored.
+ * - `marker`: the marker of an upload of the file with the index `file`. The first upload that is created for this file
+ *   has the `creation` 1, the second has 2.
+ * - `lookup`: the value by which the database finds the job of an Assembly. The id of the Assembly is a capability, so
+ *   the id is not stored.
  * - `lookups`: the lookups of an Assembly, one for each secret.
  */
 export interface Derive {

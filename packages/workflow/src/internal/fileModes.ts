@@ -12,8 +12,8 @@ const ofOthers = 0o077
 const hasModes = process.platform !== "win32"
 
 /**
- * Returns the mode of a file in octal digits if users other than its owner may read or write the file. Returns
- * undefined if only the owner may read and write the file.
+ * Returns the mode of a file in octal digits if it gives users other than the owner any permission. Returns undefined
+ * if only the owner has permissions, and always on Windows.
  */
 export const openTo = (
   path: string

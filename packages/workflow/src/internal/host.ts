@@ -110,12 +110,13 @@ const run = Effect.fnUntraced(function* (
   yield* Effect.forkScoped(Retention.loop(store, Duration.fromInputUnsafe(retention)))
   return {
     queued: attendant.change,
-    // If this process runs the job, the job stops at once. Otherwise the attendant cancels the Assembly.
+    // If this process runs the job, the job stops at once. Otherwise the attendant of the runner that has the shard of
+    // the job cancels the Assembly.
     canceled: (execution) => Effect.andThen(activities.stop(execution), attendant.changeAll)
   } satisfies Reactions
 })
 
-/** Creates the missing tables, and runs jobs if `runs` is true. */
+/** Makes the service behind `Durable`. Creates the missing tables, and runs jobs if `runs` is true. */
 export const make = Effect.fnUntraced(function* (options: Durable.Options, role: { readonly runs: boolean }) {
   yield* check(options)
   const work = yield* Deferred.make<Work.Activities>()

@@ -39,7 +39,7 @@ export type SourceAtRest = typeof SourceAtRest.Type
 
 export const Sources = Schema.fromJsonString(Schema.Array(SourceAtRest))
 
-/** For each file, how often the creation of its upload was announced. */
+/** For each file, how often the creation of its upload was announced (see `announce` in `transfer.ts`). */
 export const Creations = Schema.fromJsonString(Schema.Array(Schema.Int))
 
 const Key = Schema.NonEmptyString.check(

@@ -23,7 +23,7 @@ export const executionOf = (attempt: Attempt): Effect.Effect<string> => JobWorkf
 /** A verified notification about the Assembly completes this Deferred. */
 const Notified = DurableDeferred.make("notified/v1")
 
-/** Ends the pause of an execution that waits for a notification or for the next look. */
+/** Ends the pause of an execution before its next request for the Status. */
 export const notify = (executionId: string) =>
   DurableDeferred.succeed(Notified, {
     token: DurableDeferred.tokenFromExecutionId(Notified, { workflow: JobWorkflow, executionId }),
@@ -49,7 +49,7 @@ export interface Work<R> {
 
 /**
  * The first pause between two looks at an Assembly. A look reads the Status of the Assembly. Each further pause is
- * twice as long.
+ * twice as long, up to `pollInterval`.
  */
 const firstPause = Duration.seconds(5)
 

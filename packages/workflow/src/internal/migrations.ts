@@ -43,7 +43,7 @@ const loader = Migrator.fromRecord({
     const sql = yield* SqlClient.SqlClient
     const deployment = sql(Deployment.tableName)
     yield* sql`CREATE TABLE ${deployment} (id INTEGER PRIMARY KEY, secrets TEXT NOT NULL, expiry BIGINT)`
-    // The row starts with the secrets that jobs of earlier versions began with.
+    // The first row contains the fingerprints of the secrets that jobs of earlier versions began with.
     const begun = yield* sql<{ readonly secret: string; readonly at: number | string }>`
       SELECT secret, MIN(queued_at) AS at FROM ${sql("durable_jobs")}
       WHERE secret IS NOT NULL GROUP BY secret ORDER BY MIN(queued_at)`

@@ -1,6 +1,6 @@
 /**
- * What a runner does while its database fails, for example because the disk is full: it retries each statement until
- * the database answers, and logs one line at growing intervals.
+ * What a runner does while its database fails, for example because the disk is full: it tries again, and logs one line
+ * at growing intervals.
  */
 import * as Cause from "effect/Cause"
 import { MessageStorage } from "effect/cluster/MessageStorage"
@@ -43,7 +43,7 @@ const makeReport = (): Outage["report"] => {
     })
 }
 
-/** The outages of this runner. */
+/** Reports the outages of the database of this runner. */
 export const Outage: Context.Reference<Outage> = Context.Reference<Outage>("@assembly-effect/workflow/Outage", {
   defaultValue: () => ({ report: makeReport() })
 })
@@ -63,8 +63,9 @@ export const reportCause = (outage: Outage, operation: string, cause: Cause.Caus
 }
 
 /**
- * Retries the reads and writes of the engine until the database answers. If the result of an activity cannot be stored,
- * the engine forgets the execution until the process starts again. The engine interrupts the retries when it ends.
+ * Retries the reads and writes of the engine until the database answers. Without these retries, an execution whose
+ * result cannot be stored would not continue until the process starts again. When the engine ends, it interrupts the
+ * retries.
  *
  * Use this Layer only if the database has a single runner. With several runners, another runner may take over an
  * execution while its result waits to be stored.

@@ -47,8 +47,8 @@ const refuseIfOpen = Effect.fnUntraced(function* (path: string) {
 })
 
 /**
- * Reads the secret. A file that users other than its owner can read is refused. If the file is missing, this function
- * creates the file, unless jobs have begun with the secret of the missing file. The caller must have locked the
+ * Reads the secret. A file that users other than its owner can read or write is refused. If the file is missing, this
+ * function creates the file, unless jobs have begun with the secret of the missing file. The caller must have locked the
  * database, so that no other process creates the file at the same time.
  */
 export const read = (

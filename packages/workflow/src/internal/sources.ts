@@ -55,7 +55,10 @@ interface Opened {
   readonly atRest: SourceAtRest
 }
 
-/** An object store did not return the bytes of an object. A later try with another presigned URL may succeed. */
+/**
+ * An object store did not return the bytes of an object, or this runner does not know the store. A later try with
+ * another presigned URL, or by another runner, may succeed.
+ */
 export class SourceAway {
   readonly _tag = "SourceAway"
   readonly error: SourceFailed
@@ -87,7 +90,7 @@ const openOne = ({ filename, source: reference }: File) =>
 const isSame = (was: SourceAtRest | undefined, is: SourceAtRest): boolean =>
   was !== undefined && was.size === is.size && was.identity === is.identity
 
-/** The names of the files whose sources differ. */
+/** The names of the files whose sources have changed. A source that cannot be read does not count as changed. */
 export const changed = (
   files: ReadonlyArray<File>,
   before: ReadonlyArray<SourceAtRest>,

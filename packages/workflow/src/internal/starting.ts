@@ -45,7 +45,8 @@ interface Now {
 }
 
 /**
- * Two jobs with the same key are the same job. Fails if the stored job has other params, files or bytes than this one.
+ * Returns the summary of the stored job `row`. Fails if the job that the caller starts has other params or files, or if
+ * a file has changed since the stored job was queued.
  */
 const same = ({ files, job, key, sources }: Now, row: Store.Row | undefined): Effect.Effect<Summary, JobConflict> =>
   Effect.gen(function* () {
@@ -85,34 +86,10 @@ export const make = ({ derive, queued, reading, store, upload }: Options) => {
     return stored
   })
 
-  const refused = (job: Job) => (error: Durable.JobRefused) => ({ _tag: "Refused" as const, job, error })
-
-  /** Stores all valid jobs of `jobs` with one statement. Returns the outcome of each job. */
-  const startMany = (
-    jobs: ReadonlyArray<Job>
-  ): Effect.Effect<ReadonlyArray<Durable.StartOutcome>, StoreFailed, Services> =>
-    Effect.gen(function* () {
-      const prepared = yield* Effect.forEach(
-        jobs,
-        (job) =>
-          Effect.match(prepare(job), {
-            onFailure: refused(job),
-            onSuccess: (row) => ({ _tag: "Prepared" as const, job, row })
-          }),
-        { concurrency: 4 }
-      )
-      const stored = yield* insert(prepared.flatMap((one) => (one._tag === "Prepared" ? [one.row] : [])))
-      return yield* Effect.forEach(prepared, (one): Effect.Effect<Durable.StartOutcome> => {
-        if (one._tag === "Refused") return Effect.succeed(one)
-        const { job, row } = one
-        return Effect.match(same(row, stored.get(job.key)), {
-          onFailure: refused(job),
-          onSuccess: (summary) => ({ _tag: "Started", job, summary })
-        })
-      })
-    })
-
-  /** Stores a job. If the job is already stored and its sources can no longer be read, the stored job stays as it is. */
+  /**
+   * Stores a job. If the job is already stored, a source that can no longer be read is not an error, because a program
+   * may delete what it has uploaded.
+   */
   const start = (job: Job): Effect.Effect<Summary, Durable.StartError, Services> =>
     Effect.gen(function* () {
       const encoded = yield* JobAtRest.encode("Durable.start", job, upload)
@@ -123,6 +100,47 @@ export const make = ({ derive, queued, reading, store, upload }: Options) => {
       }
       const row = yield* toRow({ key: job.key, attempt: 1 }, encoded)
       return yield* same(row, (yield* insert([row])).get(job.key))
+    })
+
+  const refused = (job: Job) => (error: Durable.JobRefused) => ({ _tag: "Refused" as const, job, error })
+
+  const started = (job: Job) => (summary: Summary) => ({ _tag: "Started" as const, job, summary })
+
+  /** Stores one job, as {@link start} does. */
+  const startOne = (job: Job): Effect.Effect<Durable.StartOutcome, StoreFailed, Services> =>
+    start(job).pipe(
+      Effect.map(started(job)),
+      Effect.catchTags({
+        InvalidRequest: (error) => Effect.succeed(refused(job)(error)),
+        JobConflict: (error) => Effect.succeed(refused(job)(error)),
+        SourceFailed: (error) => Effect.succeed(refused(job)(error))
+      })
+    )
+
+  /** Stores all valid jobs of `jobs` with one statement. Returns the outcome of each job. */
+  const startMany = (
+    jobs: ReadonlyArray<Job>
+  ): Effect.Effect<ReadonlyArray<Durable.StartOutcome>, StoreFailed, Services> =>
+    Effect.gen(function* () {
+      const prepared = yield* Effect.forEach(
+        jobs,
+        (job) =>
+          Effect.matchEffect(prepare(job), {
+            // The job may be stored already. Then its sources need not be readable any more.
+            onFailure: (error) => (error._tag === "SourceFailed" ? startOne(job) : Effect.succeed(refused(job)(error))),
+            onSuccess: (row) => Effect.succeed({ _tag: "Prepared" as const, job, row })
+          }),
+        { concurrency: 4 }
+      )
+      const stored = yield* insert(prepared.flatMap((one) => (one._tag === "Prepared" ? [one.row] : [])))
+      return yield* Effect.forEach(prepared, (one): Effect.Effect<Durable.StartOutcome> =>
+        one._tag === "Prepared"
+          ? Effect.match(same(one.row, stored.get(one.job.key)), {
+              onFailure: refused(one.job),
+              onSuccess: started(one.job)
+            })
+          : Effect.succeed(one)
+      )
     })
 
   /** Cancels the Assembly of an ended attempt, and fails if this Assembly may still run. */
@@ -164,7 +182,7 @@ export const make = ({ derive, queued, reading, store, upload }: Options) => {
       yield* checkEnded(row)
       const stored = yield* store.retry(attempt, next)
       yield* queued
-      // If `store.retry` returned no row, another process has retried the same attempt, maybe with other changes.
+      // If `store.retry` returned no row, another caller has retried the same attempt, maybe with other changes.
       return yield* same(next, Option.isSome(stored) ? stored.value : yield* reading.found(key))
     })
 

@@ -21,7 +21,7 @@ const problemOf = (errors: ReadonlyArray<Error>): string => {
   return Redaction.text(text === "" ? "a value that is not an Error" : text, { max: 400 })
 }
 
-/** Describes an error of the database. For SQLite, the innermost error names the file. */
+/** Describes an error of the database. With SQLite, one of the causes is a `SqliteError`, which names the file. */
 export const of =
   (operation: string) =>
   (error: unknown): StoreFailed => {

@@ -39,8 +39,8 @@ export interface Sending {
  *
  * - `execution`: the execution of the attempt, from which the ids are derived.
  * - `files`: limits the files that are sent at the same time.
- * - `held`: waits until this runner surely holds the lock of the attempt. The transfer runs `held` before each request
- *   and each piece of a file.
+ * - `held`: waits until this runner surely holds the lock of the attempt's shard (see `lease.ts`). The transfer runs
+ *   `held` before each request and each piece of a file.
  */
 export interface Now {
   readonly execution: string
@@ -48,7 +48,9 @@ export interface Now {
   readonly held: Effect.Effect<void>
 }
 
-/** The attempt may not send bytes: it was canceled or has ended, or another runner has already stored all its bytes. */
+/**
+ * The attempt must not send bytes: it was canceled or has ended, or another runner has already stored all its bytes.
+ */
 export class Superseded {
   readonly _tag = "Superseded"
 }
@@ -99,7 +101,7 @@ const existing = (assemblyId: Assembly.AssemblyId) =>
   Effect.map(Assemblies.get(assemblyId), (status): Begun => ({ status, isNew: false }))
 
 /**
- * The Assembly of the attempt. If an earlier runner may have created the Assembly, the service is asked for it first.
+ * The Assembly of the attempt. If an earlier transfer may have created the Assembly, the service is asked for it first.
  */
 const assemblyOf = (row: Row, assemblyId: Assembly.AssemblyId, job: JobAtRest.JobAtRest) =>
   row.begins > 1
@@ -128,7 +130,7 @@ const announce = ({ store }: Sending, row: Row, { counts }: Announced, file: num
     return creation
   })
 
-/** Creates the upload of a file, or finds the upload that an earlier runner has created. */
+/** Creates the upload of a file, or finds the upload that an earlier transfer has created. */
 const begin = (
   sending: Sending,
   row: Row,
@@ -149,7 +151,7 @@ const begin = (
     if (known === 0 || !announced.mayExist) return yield* first
     const marker = yield* markerOf(known)
     // `CreationUnknown` means that `recover` has read the receipts several times and found no upload. If the upload
-    // appears later, it stays empty, because the next creation has another marker.
+    // appears later, no runner continues it, because the next creation has another marker.
     return yield* Effect.catchTag(
       UploadSteps.recover(target, source, { ...options, marker }),
       "CreationUnknown",
@@ -158,13 +160,13 @@ const begin = (
   })
 }
 
-/** A source that returns bytes only while this runner holds the lock of the attempt. */
+/** A source that returns bytes only while this runner holds the lock of the attempt's shard. */
 const guarded = (source: Replayable, held: Effect.Effect<void>): Replayable => ({
   ...source,
   bytes: (start, end) => Stream.tap(source.bytes(start, end), () => held)
 })
 
-/** Delays each request until this runner surely holds the lock of the attempt. */
+/** Delays each request until this runner surely holds the lock of the attempt's shard. */
 const guardedClient = (held: Effect.Effect<void>) =>
   Effect.updateService(HttpClient.HttpClient, (client) => {
     const guard = HttpClient.mapRequestEffect(client, (request) => Effect.as(held, request))

@@ -27,7 +27,7 @@ import * as Transfer from "./transfer.ts"
  * The work of one runner.
  *
  * - `places`: limits the jobs that send bytes.
- * - `patience`: how long temporary failures of one activity are retried.
+ * - `patience`: how long temporary failures of one activity are retried, and how long a cancellation is tried.
  * - `held`: waits until this runner surely holds the lock of the shard that an execution belongs to.
  * - `outage`: reports that the database has failed.
  * - `begun`, `ended`: called when an attempt has begun or ended in this process.
@@ -50,7 +50,7 @@ const pauses = Schedule.min([Schedule.exponential("1 second"), Schedule.spaced("
 /** The time limit of the request that checks whether the service answers. */
 const answerTime = "10 seconds"
 
-/** What the workflow and the attendant of the queue run. */
+/** The functions that the workflow and the attendant of the queue call. */
 export type Activities = ReturnType<typeof make>
 
 /** Replaces `SourceAway`, which is internal, by the error that a program knows. */
@@ -61,8 +61,8 @@ export const make = ({ begun, ended, held, outage, patience, places, sending }: 
   /** The attempts whose activities run in this process. Completing the Deferred of an attempt stops its activity. */
   const running = new Map<string, Deferred.Deferred<void>>()
   /**
-   * The executions that have a place or wait for a place. An execution that is in `running` but not in this Set is in
-   * the pause after a failure.
+   * The executions that have a place or wait for a place. If the upload of an execution runs but the execution is not
+   * in this Set, the upload pauses after a failure.
    */
   const taking = new Set<string>()
 
@@ -112,7 +112,7 @@ export const make = ({ begun, ended, held, outage, patience, places, sending }: 
     )
 
   /**
-   * Decides what follows for an attempt that may not send bytes, because it was canceled, has ended, or is
+   * Decides what follows for an attempt that must not send bytes, because it was canceled, has ended, or is
    * `Processing`. An attempt is already `Processing` if a runner died after it had recorded this state, and before the
    * engine stored the result.
    */
@@ -129,13 +129,13 @@ export const make = ({ begun, ended, held, outage, patience, places, sending }: 
     )
 
   const fail = Effect.fnUntraced(function* (attempt: Store.Attempt, execution: string, cause: Cause.Cause<unknown>) {
-    // Waits until this runner holds the lock. If another runner has taken the attempt over, the attempt has not failed,
-    // and the engine interrupts this wait.
+    // Waits until this runner holds the lock of the attempt's shard. If another runner has taken the attempt over, the
+    // attempt has not failed, and the engine interrupts this wait.
     yield* held(execution)
     const row = yield* current(attempt)
     if (Option.isNone(row)) return "Ended" as const
-    // The Assembly is canceled, because it would wait for files that no attempt sends. If the cancellation fails, the
-    // next attempt cancels this Assembly first.
+    // The Assembly is canceled, because it would wait for files that no attempt sends. If the cancellation fails,
+    // `Durable.retry` cancels this Assembly before it queues the next attempt.
     yield* Canceling.cancel(derive, row.value, execution).pipe(Effect.retry(Canceling.tries), Effect.ignore)
     const assemblyId = yield* Effect.option(derive.assemblyId(row.value, execution))
     return yield* end(
@@ -196,7 +196,8 @@ export const make = ({ begun, ended, held, outage, patience, places, sending }: 
   }
 
   /**
-   * Sends an attempt, and repeats the transfer while the service refuses the credentials or the account of the runner.
+   * Sends an attempt, and repeats the transfer while the service refuses the credentials or the account of the runner,
+   * or the address of the service is wrong.
    */
   const once = (attempt: Store.Attempt, execution: string, isTakenOver: boolean) =>
     places(isTakenOver, (files) =>
@@ -216,7 +217,7 @@ export const make = ({ begun, ended, held, outage, patience, places, sending }: 
   const persevere = (attempt: Store.Attempt, execution: string) =>
     Effect.gen(function* () {
       const start = yield* Clock.monotonicTimeNanos
-      // The wall clock does not count, because it may jump while a job waits.
+      // The time of day is not used here, because somebody may set it while a job waits.
       const isPatient = Effect.map(
         Clock.monotonicTimeNanos,
         (now) => Number(now - start) / 1e6 < Duration.toMillis(patience)

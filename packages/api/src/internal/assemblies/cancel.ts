@@ -43,15 +43,15 @@ const addressOf = (status: Assembly.Status, assemblyId: Assembly.AssemblyId, { o
   )
 
 /**
- * Whether the state of the Assembly is unknown after a failure: a lost response, or a response 404 or 410 from the URL
- * in the Status.
+ * Whether the state of the Assembly is unknown after a failure of the DELETE request: the failure does not prove that
+ * the service did nothing, or the response has the status 404 or 410.
  */
 const isOpen = (error: Operation.Failure<typeof Cancel>): boolean =>
   Lost.isLost(error) || ("status" in error && (error.status === 404 || error.status === 410))
 
 /**
- * Sends the DELETE request, which the client repeats only if the service did nothing. If the response is lost, or is a
- * 404 or 410, also reads the Status.
+ * Sends the DELETE request, which the client repeats only if the service did nothing. If the state of the Assembly is
+ * unknown after a failure (`isOpen`), also reads the Status.
  */
 const attempt = Effect.fnUntraced(function* (status: Assembly.Status, assemblyId: Assembly.AssemblyId) {
   const client = yield* AssemblyClient
@@ -66,13 +66,14 @@ const attempt = Effect.fnUntraced(function* (status: Assembly.Status, assemblyId
 
 /**
  * Cancels an Assembly and returns its new Status. If the Assembly had already ended, the Status shows that end instead
- * of a cancellation. The Status is read first, and the request is sent to its `assembly_ssl_url`. If that URL is
- * missing or does not belong to the service, the request is sent to the base URL.
+ * of a cancellation. The current Status is read first, and the DELETE request is sent to its `assembly_ssl_url`. If
+ * that URL is missing, does not belong to the service or does not contain the id of the Assembly, the DELETE request is
+ * sent to the base URL.
  *
- * If the response is lost, or has the status 404 or 410, the Status of the Assembly is read before the request is
- * repeated. If the Assembly has ended, its Status is the result. If the Assembly is still running, the request is sent
- * once more, and the Status after that request is the result, even if the Assembly is still running. The operation
- * fails if the Status cannot be read.
+ * If the DELETE request fails, the Status is read again in two cases: if the failure does not prove that the service
+ * did nothing, and after the status 404 or 410. If the Assembly has ended, its Status is the result. If the Assembly is
+ * still running, the DELETE request is sent once more, and the Status after the second DELETE request is the result,
+ * even if the Assembly is still running. The operation fails if a Status cannot be read.
  *
  * @since 0.1.0
  * @category operations

@@ -59,12 +59,13 @@ const isOpen = (error: Operation.Failure<typeof Create>, isOurId: boolean): bool
  * Creates an Assembly. The Steps of the Assembly are checked by the rules of `Instructions.make` before anything is
  * sent. Without `assemblyId`, the id is generated as by {@link newId}.
  *
- * If the response is lost or unreadable, or if its HTTP status does not show whether the Assembly was created, the
- * Status is requested. The statuses that do not show this are 5xx except 501, and 408, 423, 425 and 499, whatever the
- * body says. A 409 is one of them only if the id was generated. If the service knows the Assembly, its Status is the
- * result. If the Status cannot be read, the operation fails with the error of the creation request. Every error
- * contains the `assemblyId`, so that a caller can request the Status later. The request to create the Assembly is
- * repeated only after a rate limit, or if no byte of the request was sent.
+ * If the creation request fails, and its failure does not prove that the Assembly was not created, the Status is
+ * requested. The proofs are a rate limit, a request of which no byte was sent, and the HTTP statuses 501 and 4xx except
+ * 408, 423, 425 and 499, whatever the body says. A 409 is a proof only if the caller chose the id. If the service knows
+ * the Assembly, its Status is the result. If the Status cannot be read, the operation fails with the error of the
+ * creation request. Every error after the creation request was sent contains the `assemblyId`, so that a caller can
+ * request the Status later. The creation request is repeated only after a rate limit, after a refused token, after an
+ * expired signature, or if no byte of the request was sent.
  *
  * @example
  * Assemblies.create({ steps: { ":original": { robot: "/upload/handle" } }, numExpectedUploadFiles: 1 })

@@ -80,11 +80,12 @@ export const awaitCompletion: (
 /**
  * Streams the Status of an Assembly: the current Status, each changed Status, and the final Status.
  *
- * If the Status names an update stream (`update_stream_url`), the Status is read after each event of that stream, and
- * every 30 seconds to find changes without an event. Without an update stream, or while the stream is broken, the
- * Status is polled; after each change the pauses start again at `interval`. A broken update stream never fails the
- * watch. After a rate limit, the watch waits for the requested pause, if this pause is at most `maxWait`. An update
- * stream or a Status that belongs to another Assembly fails the watch with `UnexpectedResponse`.
+ * If the first Status names an update stream (`update_stream_url`) at an origin of the service, the Status is read
+ * after the events of that stream (at most four times a second), and every 30 to 33 seconds to find changes without an
+ * event. Without an update stream, or while the stream is broken, the Status is polled; after each change the pauses
+ * start again at `interval`. A broken update stream never fails the watch. After a rate limit, the watch waits for the
+ * requested pause, if this pause is at most `maxWait`. An update stream or a Status that belongs to another Assembly
+ * fails the watch with `UnexpectedResponse`.
  *
  * @since 0.1.0
  * @category operations

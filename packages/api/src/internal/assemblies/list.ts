@@ -87,7 +87,8 @@ export const listPages = (
 > => Pages.walk(query, list)
 
 /**
- * Streams the entries of all pages, newest first and each entry once; see {@link listPages}. Holds two pages in memory.
+ * Streams the entries of all pages, newest first. {@link listPages} describes when an entry may be missed or repeated.
+ * Holds two pages in memory.
  *
  * @example
  * Effect.flatMap(DateTime.now, (now) =>

@@ -31,11 +31,11 @@ export const Replace = Operation.make({
 })
 
 /**
- * Creates an Assembly under an id that may be taken: the new Assembly replaces the old one. {@link create} never
- * replaces an Assembly.
+ * Creates an Assembly under an id that may already be in use: the new Assembly then replaces the old one.
+ * `Assemblies.create` never replaces an Assembly.
  *
- * The request is not repeated after it may have been sent. If the response is lost, the operation fails and reads no
- * Status, because a Status would not show to which of the two Assemblies it belongs.
+ * The request is not repeated if the service may have carried it out. If the response is lost, the operation fails and
+ * reads no Status, because a Status would not show to which of the two Assemblies it belongs.
  *
  * Beyond the specification.
  *

@@ -35,7 +35,7 @@ export const Statistics = Operation.make({
 })
 
 /**
- * Gets the statistics of a region since a moment.
+ * Gets the statistics of the Assemblies in a region, from `since` until now.
  *
  * If `since` is more than 91 days ago, and is a `DateTime` or an ISO 8601 text with an offset, the operation fails with
  * `InvalidRequest` and sends nothing. Any other text is validated by the service, whose error is

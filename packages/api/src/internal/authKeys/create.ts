@@ -32,7 +32,8 @@ export const Create = Operation.make({
 
 /**
  * Creates an Auth Key. The secret of the Auth Key is redacted, and the service may never show it again. The request is
- * not repeated after it may have been sent: if the response is lost, {@link list} shows whether the Auth Key exists.
+ * not repeated if the service may have carried it out. If the response is lost, `AuthKeys.list` shows whether the Auth
+ * Key exists.
  *
  * Beyond the specification.
  *

@@ -32,7 +32,7 @@ export const Secret = Operation.make({
 
 /**
  * Gets the secret of an Auth Key whose setting `can_show_auth_secret` permits this. The secret is redacted. It is not
- * documented which scope the service requires, so the operation uses `auth_keys:write`, the stronger scope.
+ * documented which scope the service requires, so the operation requests `auth_keys:write`, the stronger scope.
  *
  * Beyond the specification.
  *

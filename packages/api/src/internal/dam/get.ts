@@ -30,7 +30,7 @@ export const Get = Operation.make({
 })
 
 /**
- * Gets an asset, or an older version of it.
+ * Gets an asset. `versionId` selects one stored version of its bytes, by default the current version.
  *
  * Beyond the specification.
  *

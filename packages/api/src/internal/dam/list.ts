@@ -32,8 +32,8 @@ export const List = Operation.make({
 })
 
 /**
- * Lists one page of the assets of the Workspace, at most 500. Use the `next_cursor` of a page as the `cursor` of the
- * next request. On the last page `next_cursor` is null.
+ * Lists one page of the assets of the Workspace: at most `limit` assets, 100 by default. Use the `next_cursor` of a
+ * page as the `cursor` of the next request. On the last page `next_cursor` is null.
  *
  * Beyond the specification.
  *

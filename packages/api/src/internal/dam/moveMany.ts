@@ -34,7 +34,7 @@ export const MoveMany = Operation.make({
 })
 
 /**
- * Moves 1 to 500 assets to a folder, or with null to the root.
+ * Moves 1 to 500 assets to the folder `destinationFolderId`, or to the root if `destinationFolderId` is null.
  *
  * Beyond the specification.
  *

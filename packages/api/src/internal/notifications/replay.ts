@@ -31,7 +31,7 @@ export const Replay = Operation.make({
 
 /**
  * Sends the notification of an Assembly again, to its `notify_url` or to another URL. A repetition would send another
- * notification, so the request is not repeated after it may have been sent.
+ * notification, so the request is not repeated if the service may have carried it out.
  *
  * Beyond the specification.
  *

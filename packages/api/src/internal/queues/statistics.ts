@@ -34,7 +34,7 @@ export const Statistics = Operation.make({
 })
 
 /**
- * Gets the statistics of the priority job slots since a moment.
+ * Gets the statistics of the priority job slots in a region, from `since` until now.
  *
  * Beyond the specification.
  *

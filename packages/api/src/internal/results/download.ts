@@ -110,8 +110,8 @@ const statusIssues = (file: Assembly.File): ReadonlyArray<ApiError.Issue> => [
 ]
 
 /**
- * Whether http URLs on loopback are permitted. A service that is not on loopback must not make the program send
- * requests to the machine of the program.
+ * Whether http URLs on loopback are permitted. Without an `AssemblyClient` in the context, they are permitted. A
+ * service that is not on loopback must not make the program send requests to the machine of the program.
  */
 const allowsHttp = Effect.map(
   Effect.serviceOption(AssemblyClient),
@@ -321,8 +321,8 @@ const ended = (job: Job, state: State, { left, subject }: Attempt): Effect.Effec
 }
 
 /**
- * Reads the next pieces. The result is empty if the body has ended, or if it only repeats bytes that were emitted
- * before.
+ * Reads the next pieces. The result is empty if the body has ended, or if the pieces only repeat bytes that were
+ * emitted before.
  */
 const read = Effect.fnUntraced(function* (
   job: Job,

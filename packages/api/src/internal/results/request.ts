@@ -37,8 +37,8 @@ export interface Subject {
 }
 
 /**
- * The error of a response that breaks a rule of HTTP. The request is never retried, because the server would send the
- * same response again.
+ * The error of a response that a download cannot use, such as a redirect to an invalid URL. The request is never
+ * retried, because the server would send the same response again.
  */
 export const unexpected = (subject: Subject, status: number, problem: string): ApiError.UnexpectedResponse =>
   new ApiError.UnexpectedResponse({ ...subject, status, problem, excerpt: "" })

@@ -31,7 +31,8 @@ export const Create = Operation.make({
 })
 
 /**
- * Creates Template Credentials. The content is redacted, and no error repeats it.
+ * Creates Template Credentials. The content is redacted. No error repeats a text of at least 4 characters in the
+ * content.
  *
  * Beyond the specification.
  *

@@ -29,7 +29,7 @@ export const Delete = Operation.make({
 })
 
 /**
- * Deletes Template Credentials. After the deletion, Assemblies of Templates that use these credentials fail.
+ * Deletes Template Credentials. After the deletion, Steps can no longer name these credentials.
  *
  * Beyond the specification.
  *

@@ -88,7 +88,8 @@ export const listPages = (
 > => Pages.walk(query, list)
 
 /**
- * Streams the Templates of all pages, each Template once; see {@link listPages}. Holds two pages in memory.
+ * Streams the Templates of all pages. {@link listPages} describes what happens if a Template is created or deleted
+ * meanwhile. Holds two pages in memory.
  *
  * Beyond the specification.
  *

@@ -7,8 +7,8 @@ import * as Notifications from "../notifications/notifications.ts"
 import * as Updates from "./updates.ts"
 
 /**
- * Ends Assemblies. The end of an Assembly is stored before its followers and its `notify_url` are notified. An Assembly
- * ends only once.
+ * Ends Assemblies. The end of an Assembly is stored before a notification and the live updates report the end. An
+ * Assembly ends only once.
  */
 export class AssemblyEnd extends Context.Service<
   AssemblyEnd,

@@ -41,8 +41,8 @@ const Row = Schema.Struct({
 })
 
 /**
- * The number of Assemblies that are searched in one turn of `Turns`. An Assembly has at most 22,000 characters of text
- * to search.
+ * The number of Assemblies that are searched in one turn of `Turns`. An Assembly has fewer than 22,000 characters of
+ * text to search.
  */
 const slice = 20
 
@@ -96,7 +96,7 @@ const statements = (sql: SqlClient.SqlClient) => {
       WHERE ${isListed(filter)} AND (created_at < ${created_at} OR assemblies.rowid < ${position})
       ${newestFirst} ${limited}`,
 
-    /** Selects the entry of one Assembly. An entry names only the first files, in at most 4096 characters. */
+    /** Selects the entry of one Assembly. An entry names the first 100 uploads, in at most 4096 characters. */
     entry: (position: number) => sql`
       SELECT id, state, parent_id, region, template_id, (
           SELECT name FROM templates WHERE templates.workspace = assemblies.workspace AND templates.id = template_id

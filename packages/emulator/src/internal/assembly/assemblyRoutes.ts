@@ -85,5 +85,5 @@ const routes = Effect.gen(function* () {
   ])
 })
 
-/** The routes under `/assemblies`. */
+/** The routes under `/assemblies`, except the route of live updates. */
 export const layer = HttpRouter.addAll(routes)

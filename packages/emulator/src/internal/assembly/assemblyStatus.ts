@@ -18,7 +18,7 @@ export class AssemblyStatus extends Context.Service<
   }
 >()("@assembly-effect/emulator/AssemblyStatus") {}
 
-/** The `ok` and the `message` of each state. */
+/** The `ok` and the `message` of each state. A failed Assembly has an `error` instead of `ok`. */
 const ok: Readonly<Record<AssemblyStore.State, readonly [ok: string, message: string] | undefined>> = {
   uploading: ["ASSEMBLY_UPLOADING", "The Assembly waits for its uploads."],
   executing: ["ASSEMBLY_EXECUTING", "The Assembly is executing."],

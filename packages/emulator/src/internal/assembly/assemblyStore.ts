@@ -28,7 +28,7 @@ export interface New {
   readonly params: Assembly.CreateParams
   readonly fields: Schema.JsonObject
   readonly redirectUrl: string | undefined
-  /** Whether followers receive the progress of the execution. */
+  /** Whether the live updates contain the progress of the execution. */
   readonly emitProgress: boolean
   /** The parts of the Status that notifications omit. */
   readonly notificationPayload: ReadonlyArray<CreationOptions.Payload>
@@ -123,9 +123,12 @@ export class AssemblyStore extends Context.Service<
      * and returns the other Assemblies.
      */
     readonly recover: Effect.Effect<ReadonlyArray<Row>, StorageFailed>
-    /** Records that the whole body of the request that created the Assembly was received. */
+    /** Records that the request that created the Assembly sends no more files. */
     readonly received: (id: string) => Effect.Effect<void, StorageFailed>
-    /** Starts the execution if every expected upload has arrived. Returns whether this call started the execution. */
+    /**
+     * Changes the state to `executing` if every expected upload and every file of the form has arrived. Returns whether
+     * this call changed the state.
+     */
     readonly beginExecution: (id: string) => Effect.Effect<boolean, StorageFailed>
     /** Records the files that the execution of an Assembly works on. */
     readonly works: (id: string, uploads: ReadonlyArray<Assembly.File>) => Effect.Effect<void, StorageFailed>
@@ -198,7 +201,7 @@ const make = Effect.gen(function* () {
   const busy = sql.literal("state IN ('uploading', 'executing')")
 
   const begin = (id: string, millis: number) => {
-    /** The number of finished uploads. Partial uploads do not count (spec.md, "Create a tus upload"). */
+    /** The number of finished tus uploads. Partial uploads do not count (spec.md, "Create a tus upload"). */
     const arrived = sql`SELECT arrived FROM upload_counts WHERE assembly_id = ${id}`
     return Statement.isChange(sql`
       UPDATE assemblies SET state = 'executing', uploaded_at = ${millis}

@@ -11,8 +11,8 @@ export class Cancellation extends Context.Service<
   Cancellation,
   {
     /**
-     * Cancels a busy Assembly, and stops the requests that upload to this Assembly. An Assembly that has ended stays
-     * unchanged.
+     * Cancels a busy Assembly, and stops requests that append to its ordinary tus uploads. Requests that append to its
+     * partial uploads, and the request with its form, are not stopped. An Assembly that has ended stays unchanged.
      */
     readonly cancel: (assemblyId: string) => Effect.Effect<void, StorageFailed>
   }
@@ -26,8 +26,8 @@ const make = Effect.gen(function* () {
   return Cancellation.of({
     cancel: Effect.fnUntraced(function* (id) {
       yield* execution.stop(id, "canceled")
-      // Taking the lock of an upload asks the request that holds the lock to stop. The next request to this upload is
-      // refused, because the Assembly has ended.
+      // Taking the lock of an upload asks the request that holds the lock to stop. The next request that appends to
+      // this upload is refused, because the Assembly has ended.
       const unfinished = (yield* uploads.ofAssembly(id)).filter(({ finished_at }) => finished_at === null)
       yield* Effect.forEach(unfinished, (upload) => locks.hold(upload.id, () => Effect.void))
     }, Effect.uninterruptible)

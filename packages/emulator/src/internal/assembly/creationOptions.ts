@@ -16,7 +16,7 @@ export type Payload = typeof Payload.Type
 const Url = Schema.String.check(Schema.isMaxLength(2048))
 
 /**
- * Decodes the fields of the params that `Operations.Create.params` ignores. Also limits the length of `notify_url`.
+ * Decodes the fields of the params that `Assemblies.Create.params` ignores. Also limits the length of `notify_url`.
  * These rules are beyond the specification, which defines only `auth.max_size` ("Limits").
  */
 const Options = Schema.Struct({

@@ -28,8 +28,8 @@ export class Execution extends Context.Service<
     /** Fails an Assembly at once if its Steps are invalid. */
     readonly check: (assemblyId: string) => Effect.Effect<void>
     /**
-     * Executes an Assembly if every expected upload has arrived. Waits for the end of the Assembly, unless one of its
-     * Steps is slow or the disk fails.
+     * Executes an Assembly if every expected upload has arrived. Unless one of its Steps is slow, waits until the
+     * execution has ended or the disk has failed once.
      */
     readonly advance: (assemblyId: string) => Effect.Effect<void>
     /** Cancels a busy Assembly and stops its execution. */
@@ -120,8 +120,9 @@ const make = Effect.gen(function* () {
     const { count, hasRoom } = meter(limits)
     // The results of the finished Steps as JSON. The results of each Step are encoded only once.
     const told: Array<string> = []
+    const filesOf = (used: string) => results.get(used) ?? (used === Steps.original ? uploaded : [])
     for (const [index, { name, robot, step, uses }] of plan.entries()) {
-      const inputs = uses.length === 0 ? [uploaded] : uses.map((used) => results.get(used) ?? [])
+      const inputs = uses.length === 0 ? [uploaded] : uses.map(filesOf)
       // The limit is checked before the Step runs. A Step that names another Step twice gets the files of that Step
       // twice, so a few Steps can multiply the files.
       yield* hasRoom(inputs.reduce((total, files) => total + files.length, 0))

@@ -34,8 +34,8 @@ const countOf = (steps: Schema.Json | undefined): number => (Predicate.isObject(
 const decodeParams = SchemaParser.decodeUnknownEffect(Operations.Create.params, { errors: "all" })
 
 /**
- * Merges the params of a request into their Template and decodes the result. Refuses Steps that name Template Credentials
- * which the Workspace does not have.
+ * Merges the params of a request into their Template and decodes the result. Refuses Steps that name Template
+ * Credentials which the Workspace does not have.
  */
 export const read: (
   workspace: string,

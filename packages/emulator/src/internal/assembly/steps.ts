@@ -12,7 +12,7 @@ export interface Planned {
   readonly name: string
   readonly step: Assembly.Step
   readonly robot: Robot
-  /** The Steps whose files this Step works on. If the list is empty, this Step works on the uploads. */
+  /** The Steps whose files this Step works on, or `:original`. If the list is empty, this Step works on the uploads. */
   readonly uses: ReadonlyArray<string>
 }
 
@@ -26,7 +26,10 @@ const countOf = (use: Schema.Json | undefined): number => {
   return Predicate.hasProperty(use, "steps") && Array.isArray(use.steps) ? use.steps.length : 1
 }
 
-/** The Steps that a Step uses. `:original` means the uploads, unless a Step has that name. */
+/** The name of the uploads in a `use`, unless a Step has this name. */
+export const original = ":original"
+
+/** The names in the `use` of a Step. The list is empty if the Step has no `use`; then the Step works on the uploads. */
 const usesOf = Effect.fnUntraced(function* (name: string, step: Assembly.Step, steps: Steps, limits: Limits.Values) {
   const { use } = step
   if (use === undefined) return []
@@ -39,19 +42,20 @@ const usesOf = Effect.fnUntraced(function* (name: string, step: Assembly.Step, s
   }
   // A name that occurs twice stays in the list twice, because the Step then works on the files twice.
   const names = references.map((used) => used.name)
-  const unknown = names.find((used) => used !== ":original" && !Object.hasOwn(steps, used))
+  const unknown = names.find((used) => used !== original && !Object.hasOwn(steps, used))
   if (unknown !== undefined) {
     return yield* fail("ASSEMBLY_STEP_UNKNOWN_USE", `The Step ${name} uses ${unknown}, which is not a Step.`)
   }
-  return names.filter((used) => Object.hasOwn(steps, used))
+  return names
 })
 
 /** Orders Steps so that each Step comes after the Steps that it uses. */
 const inOrder = Effect.fnUntraced(function* (planned: ReadonlyArray<Planned>) {
   const ordered: Array<Planned> = []
   let waiting = planned
+  const given = planned.some(({ name }) => name === original) ? [] : [original]
   while (waiting.length > 0) {
-    const done = new Set(ordered.map(({ name }) => name))
+    const done = new Set([...given, ...ordered.map(({ name }) => name)])
     const ready = waiting.filter(({ uses }) => uses.every((used) => done.has(used)))
     if (ready.length === 0) {
       return yield* fail(

@@ -54,7 +54,7 @@ export const failed = (
   isLast: true
 })
 
-/** Sends updates to the followers of an Assembly. */
+/** Sends live updates to the followers of an Assembly: the clients that read its live updates. */
 export class Updates extends Context.Service<
   Updates,
   {

@@ -98,7 +98,7 @@ const decodeReferer = Schema.decodeUnknownOption(Auth.AuthParams.fields.referer)
 
 /**
  * Matches the `referer` header against `auth.referer`. A request without a `referer` header is accepted (spec.md,
- * "Retrieve list").
+ * "Retrieve list of Assemblies").
  */
 const checkReferer = ({ params: { auth }, referer }: Claim) => {
   if (referer === undefined || !Predicate.hasProperty(auth, "referer")) return Effect.void

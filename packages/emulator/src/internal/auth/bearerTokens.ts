@@ -32,9 +32,9 @@ export interface Minted {
 
 /**
  * Issues and verifies bearer tokens. A token contains the id of its Auth Key, its scopes, its expiry, and a tag: a MAC
- * made with the secret of the Auth Key. Tokens are not stored. A token stays valid after a restart with the same
- * `data`, and becomes invalid if its Auth Key is deleted, even if a later Auth Key has the same `key` and secret. The
- * specification does not define the error codes.
+ * made with the secret of the Auth Key. Tokens are not stored: a token stays valid after a restart if its Auth Key is
+ * stored. A token becomes invalid if the Auth Key is deleted, even if a later Auth Key has the same `key` and secret.
+ * The specification does not define the error codes.
  */
 export class BearerTokens extends Context.Service<
   BearerTokens,

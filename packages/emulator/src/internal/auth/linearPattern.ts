@@ -6,7 +6,7 @@ const maxPattern = 256
 const maxText = 2048
 
 /**
- * The maximum sum of the minimum repetition counts in a pattern, such as 2 in `a{2,5}`, and the maximum number of
+ * The maximum sum of the lower repetition counts in a pattern, such as 10 in `a{10,20}`, and the maximum number of
  * instructions in a compiled pattern.
  */
 const maxRepetitions = 1000
@@ -18,10 +18,10 @@ const repetitions = (pattern: string): number =>
 const compile = (pattern: string) => Result.try(() => RE2JS.compile(RE2JS.translateRegExp(pattern)))
 
 /**
- * Returns whether a text matches a regular expression that a client has sent. The time is proportional to the length of
- * the pattern times the length of the text; the backtracking engine of JavaScript needs exponential time for a pattern
- * such as `^(a+)+$`. The result is false if the pattern or the text exceeds a maximum above, or if the pattern is
- * invalid, or uses back-references or look-around.
+ * Returns whether a text matches a regular expression that a client has sent. The time is at most proportional to the
+ * length of the text times the number of instructions in the compiled pattern. The backtracking engine of JavaScript
+ * needs exponential time for a pattern such as `^(a+)+$`. The result is false if the pattern or the text exceeds a
+ * maximum above, or if the pattern is invalid or uses back-references or look-around.
  */
 export const matches = (pattern: string, text: string): boolean => {
   if (pattern.length > maxPattern || text.length > maxText || repetitions(pattern) > maxRepetitions) return false

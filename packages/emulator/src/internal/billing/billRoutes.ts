@@ -18,7 +18,7 @@ const routes = Effect.gen(function* () {
 
   return yield* Effect.all([
     Route.signed(Operations.Get, {
-      // Only the path can be invalid. The operation has no error code for an invalid month.
+      // The operation has no error code for invalid input.
       invalid: (issues) => Refusal.server(400, Refusal.explain(issues)),
       handle: ({ authKey, path }) =>
         Effect.flatMap(

@@ -10,8 +10,8 @@ import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Statement from "../data/statement.ts"
 
 /**
- * The bills of the Workspaces. The bill of a month contains the Assemblies that ended in that month (UTC), so the bill of
- * a month that is over never changes.
+ * The bills of the Workspaces. The bill of a month contains the Assemblies that ended in that month (UTC), so the bill
+ * of a month that is over never changes.
  */
 export class BillStore extends Context.Service<
   BillStore,

@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from "node:crypto"
 
 /**
- * The state of a walk, which reads the pages of a list of assets one after the other. The next page starts with the
- * first asset after the position `after`. `until` is the position of the newest asset when the walk started.
+ * A place in a walk through a list of assets. The next page starts after the position `after`. `until` is the position
+ * of the newest asset when the walk started.
  */
 export interface Walk {
   readonly after: number

@@ -33,7 +33,7 @@ const refusedAs = ({ path, reason }: Pick<Refused, "path" | "reason">): Refusal.
 const invalid = (issues: Parameters<typeof Refusal.explain>[0]) =>
   Refusal.named("DAM_INVALID_REQUEST", Refusal.explain(issues))
 
-/** Converts the errors of the DAM to refusals. */
+/** Converts the error `Refused` of the DAM to a refusal. */
 const reading = <A>(work: Effect.Effect<A, Refused | StorageFailed>) =>
   Effect.catchTag(work, "DamRefused", (refused) => Effect.fail(refusedAs(refused)))
 

@@ -115,7 +115,7 @@ export const make = (sql: SqlClient.SqlClient) => {
         Option.match({ onNone: () => 0, onSome: ({ position }) => position })
       ),
     /**
-     * A position for a new asset. No asset had this position before, so a walk (`Cursor.Walk`) that has already started
+     * A position that no asset of the Workspace had before. A walk through the list that has already started therefore
      * does not return the new asset.
      */
     nextPosition: (workspace: string) =>

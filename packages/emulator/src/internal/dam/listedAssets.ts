@@ -16,7 +16,7 @@ export const firstRepeated = (values: ReadonlyArray<string>): number | undefined
   return undefined
 }
 
-/** Finds all assets of a request, in the order of the ids in the request. An unknown or a repeated id is refused. */
+/** Finds all assets of a bulk request, in the order of `ids`. An unknown or a repeated id is refused. */
 export const find = Effect.fnUntraced(function* (
   sql: DamStatements.Statements,
   workspace: string,

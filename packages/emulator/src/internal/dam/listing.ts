@@ -30,9 +30,10 @@ const sliceFor = (count: number): number => Math.min(maxSlice, 2 ** Math.ceil(Ma
 const normalise = (prefix: string): string => Paths.withoutSlash(prefix.normalize("NFC"))
 
 /**
- * Lists assets in the order of their creation, which moves do not change. Therefore a walk returns each asset that
- * matches the prefix during the whole walk exactly once. The walk ends at the asset that was the newest one at its
- * start. Therefore the walk ends even if the client stores a new asset for each asset that it reads.
+ * Lists assets in the order of their creation, which moves do not change. Therefore a walk through all pages returns
+ * each asset that matches the prefix during the whole walk exactly once. The walk ends at the asset that was the newest
+ * one when the walk started. Therefore the walk ends even if the client stores a new asset for each asset that the
+ * client reads.
  *
  * The cost of a whole walk is linear in the number of assets of the Workspace. A page starts at the first match that
  * the previous page did not return, so the page does not read the assets before this match again.

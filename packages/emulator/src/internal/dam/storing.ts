@@ -12,7 +12,10 @@ export interface New {
   readonly folders: ReadonlyArray<string>
   readonly filename: string
   readonly blob: string
-  /** An id made of the Assembly, the Step and the index of the file. If a version has this id, nothing is stored. */
+  /**
+   * The id of the work that stores the file: the Assembly, the Step, and the index of the file. If this work has
+   * already stored a version, nothing is stored.
+   */
   readonly madeBy: string
   readonly mime: string | null
   readonly digest: FileStore.Digest
@@ -50,7 +53,7 @@ export const ensureFolder = Effect.fnUntraced(function* (
 /**
  * Stores a file. If the path already has an asset, the asset gets a new version.
  *
- * If a Step runs again after a crash, a file that the Step had already stored is not stored again, even if a client has
+ * If a Step that has already stored the file runs again after a crash, nothing is stored again, even if a client has
  * deleted the asset since.
  */
 export const store = Effect.fnUntraced(function* (

@@ -106,8 +106,8 @@ const second = [
 ]
 
 const third = [
-  // An id made of the Assembly, the Step and the index of the file that the Step stored as this version. The unique
-  // index prevents a second version if the Step runs again after a crash.
+  // The id of the work that made the version: the Assembly, the Step, and the index of the file. The unique index
+  // prevents a second version if the Step runs again after a crash.
   "ALTER TABLE versions ADD COLUMN made_by TEXT",
   "CREATE UNIQUE INDEX versions_by_maker ON versions (made_by)"
 ]
@@ -196,9 +196,9 @@ const ninth = [
 ]
 
 const tenth = [
-  // How many uploads an Assembly has, and how many whole files have arrived. Triggers maintain the counts, because
-  // counting all uploads after each upload would become slower with every upload. The counts have their own table,
-  // because a row of `assemblies` may have megabytes.
+  // How many uploads an Assembly has, and how many ordinary and final uploads have finished. Triggers maintain the
+  // counts, because counting all uploads after each upload would become slower with every upload. The counts have their
+  // own table, because a row of `assemblies` may have megabytes.
   `CREATE TABLE upload_counts (
      assembly_id TEXT PRIMARY KEY,
      created INTEGER NOT NULL,
@@ -229,13 +229,14 @@ const eleventh = [
      modified_at INTEGER NOT NULL
    ) STRICT`,
   "CREATE UNIQUE INDEX template_credentials_by_name ON template_credentials (workspace, name)",
-  // An index for the replacement of an Assembly, which changes the id of the Assembly in the rows of its replays.
+  // Indexes for the replacement of an Assembly, which changes the id of the Assembly in the rows of its replays.
   "CREATE INDEX assemblies_by_parent ON assemblies (parent_id) WHERE parent_id IS NOT NULL",
   "CREATE INDEX assemblies_by_uploads ON assemblies (uploads_from) WHERE uploads_from IS NOT NULL"
 ]
 
 const twelfth = [
-  // The settings of each Auth Key. `created_at`, `modified_at` and `last_used_at` are null if they are not known.
+  // The settings of each Auth Key. `created_at` is null if it is not known. `modified_at` and `last_used_at` are null
+  // until a request changes or uses the Auth Key.
   "ALTER TABLE auth_keys ADD COLUMN id TEXT NOT NULL DEFAULT ''",
   "ALTER TABLE auth_keys ADD COLUMN description TEXT",
   "ALTER TABLE auth_keys ADD COLUMN signature_algo TEXT",

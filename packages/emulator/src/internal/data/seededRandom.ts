@@ -38,9 +38,9 @@ const seeded = (seed: string) =>
 const start = Statement.one(Schema.Struct({ before: Schema.Int }))
 
 /**
- * The source of random ids. The secrets of Auth Keys never come from this source. With a seed, emulators with new
- * databases generate the same ids in the same order. A restart with the same database generates other ids, so that no
- * id repeats.
+ * The source of random ids. The `key` and the secret of an Auth Key never come from this source. With a seed, emulators
+ * with new databases generate the same ids in the same order. A restart with the same database generates other ids, so
+ * that no id repeats.
  */
 export const layer = (
   seed: string | undefined

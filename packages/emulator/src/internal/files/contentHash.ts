@@ -39,8 +39,8 @@ export const make = (hasher: FileHasher.FileHasher["Service"], file: string): Co
 
   return {
     observe: (start) => {
-      // The hashes do not cover exactly the first `start` bytes, for example because an earlier process wrote some of
-      // these bytes. Such hashes cannot be used.
+      // The hashes cannot be used if they do not cover exactly the bytes before `start`, for example because an earlier
+      // process wrote these bytes.
       if (start !== hashed) hashes = []
       return {
         onChunk: (chunk) => {

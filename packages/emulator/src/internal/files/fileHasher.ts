@@ -32,8 +32,8 @@ export class FileHasher extends Context.Service<
 >()("@assembly-effect/emulator/FileHasher") {}
 
 /**
- * The maximum size in bytes of a file that `digest` hashes without the worker thread. The thread needs 25 MiB of
- * memory, which is too much for small files.
+ * The maximum size in bytes of a file that `digest` reads without the worker thread. The thread needs 25 MiB of memory,
+ * which is too much for small files.
  */
 export const large = 16 * 1024 * 1024
 
@@ -116,7 +116,7 @@ const make = Effect.fnUntraced(function* (end: Effect.Effect<void>) {
   const thread = yield* Effect.cached(Effect.provideContext(makeThread(end), context))
   const followed = new Set<string>()
 
-  /** Hashes a file in this thread. All reads of the file use one buffer, which means less garbage collection. */
+  /** Hashes a file in this thread. All reads of the file use one buffer, to save garbage collection. */
   const digestHere = Effect.fnUntraced(
     function* (path: string, algorithms: ReadonlyArray<string>) {
       const file = yield* Effect.mapError(fs.open(path, { flag: "r" }), StorageFailure.fromSystem(path))

@@ -15,7 +15,7 @@ import * as Updates from "../assembly/updates.ts"
 import * as UploadedFiles from "./uploadedFiles.ts"
 import * as UploadStore from "./uploadStore.ts"
 
-/** A file in a form is larger than the `max_size` of its Assembly. */
+/** A file in a form is larger than `auth.max_size` or the limit `fileBytes`. */
 export class Oversized extends Data.TaggedError("Oversized") {}
 
 /** A form contains more files than an Assembly may have. */

@@ -72,7 +72,7 @@ export class UploadStore extends Context.Service<
     readonly setLength: (id: string, length: bigint) => Effect.Effect<void, StorageFailed>
     /** Marks an upload as finished. Returns false if the upload was already finished. */
     readonly finish: (id: string, digest: FileStore.Digest | undefined) => Effect.Effect<boolean, StorageFailed>
-    /** The ids of the unfinished uploads that a request can continue. */
+    /** The ids of the unfinished tus uploads, without the terminated uploads. */
     readonly unfinished: Effect.Effect<ReadonlyArray<string>, StorageFailed>
     /**
      * The ids of the uploads whose bytes are needed. Unfinished uploads and partial uploads that were created before

@@ -17,7 +17,10 @@ export class UploadedFiles extends Context.Service<
   UploadedFiles,
   {
     readonly of: (upload: UploadStore.Row) => Effect.Effect<StepFile, StorageFailed>
-    /** The finished uploads of an Assembly, in the order of their creation. */
+    /**
+     * The finished uploads of an Assembly, in the order of their creation. The files of a replay are the finished
+     * uploads of the original Assembly.
+     */
     readonly ofAssembly: (assembly: AssemblyStore.Row) => Effect.Effect<ReadonlyArray<StepFile>, StorageFailed>
   }
 >()("@assembly-effect/emulator/UploadedFiles") {}

@@ -20,8 +20,8 @@ const cut = <E>(stream: Stream.Stream<Uint8Array, E>, afterBytes: number, error:
   Stream.concat(first(stream, afterBytes), Stream.fail(error))
 
 /**
- * Returns a request whose connection breaks after `bytes` bytes of the body. Its `stream` contains the first `bytes`
- * bytes, and then fails. Any other way to read the body fails at once.
+ * Returns a request whose connection breaks after `bytes` bytes of the body. `stream` contains the first `bytes` bytes,
+ * and then fails. All other ways to read the body fail at once.
  */
 export const after = (
   request: HttpServerRequest.HttpServerRequest,

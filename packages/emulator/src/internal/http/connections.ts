@@ -55,7 +55,7 @@ const closing = 500
 
 const bodyOf = (refusal: Refusal.Refusal): string => JSON.stringify(Refusal.toObject(refusal))
 
-/** Responds to a request that does not reach a route, and closes the connection. */
+/** Sends the refusal of a request that Node rejects, and closes the connection. */
 const refuse = (socket: Net.Socket, refusal: Refusal.Refusal): void => {
   const body = bodyOf(refusal)
   socket.setTimeout(closing, () => socket.destroy())
@@ -88,7 +88,8 @@ export const guard = (
     // `Sessions` limits HTTP/2 connections.
     if (!(socket instanceof Net.Socket)) return
     const exchange = current.get(socket)
-    // A connection stays open while its response is unfinished, because live updates may have long pauses.
+    // After the whole request has arrived, its connection stays open until the response has ended, because live updates
+    // may have long pauses.
     const isAnswering = exchange?.request.complete === true && !exchange.response.writableFinished
     if (!isAnswering) socket.destroy()
   })

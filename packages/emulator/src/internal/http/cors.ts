@@ -10,7 +10,7 @@ import * as RouteRefusal from "./routeRefusal.ts"
 
 /**
  * The routes that a page of any origin may use, as with the service. A page can create, follow and cancel an Assembly,
- * upload to the Assembly, and download its uploads and results. These routes use no cookies; a request needs a
+ * upload to the Assembly, and download its results. These routes use no cookies. Except for OPTIONS, a request needs a
  * signature, a bearer token, the id of an Assembly, an upload URL, or the URL of a result. The other routes are for
  * programs and for pages of the emulator's own origin.
  */
@@ -27,8 +27,8 @@ const openMethods = (request: HttpServerRequest.HttpServerRequest): ReadonlyArra
   open.find(([path]) => RequestPath.matches(path, RequestPath.of(request)))?.[1] ?? []
 
 /**
- * The headers that a page may send: the headers that tusd allows, `upload-checksum`, `transloadit-client` (Uppy sends
- * its version in this header), `range` and `if-range`.
+ * The headers that a page may send: the headers that tusd allows for tus 1.0.0, `upload-checksum`, `transloadit-client`
+ * (Uppy sends its version in this header), `range` and `if-range`.
  */
 const allowed = {
   "access-control-allow-headers": [
@@ -39,8 +39,8 @@ const allowed = {
 }
 
 /**
- * The headers that a page may read: the headers that tusd exposes, `tus-checksum-algorithm`, `upload-expires`, `date`,
- * `content-range` and `etag`.
+ * The headers that a page may read: the headers that tusd exposes for tus 1.0.0, `tus-checksum-algorithm`,
+ * `upload-expires`, `date`, `content-range` and `etag`.
  */
 const exposed = {
   "access-control-expose-headers": [
@@ -53,7 +53,7 @@ const refusal = {
   code: "ORIGIN_NOT_ALLOWED",
   status: 403,
   message:
-    "A page of another origin may only create, follow and cancel an Assembly, and upload to it. " +
+    "A page of another origin may only create, follow and cancel an Assembly, upload to it, and download its results. " +
     "Use a program, or a page of the same origin (publicUrl, --public-url)."
 }
 
@@ -69,8 +69,8 @@ const isOwn = (origin: string, host: string | undefined): boolean =>
 
 /**
  * Whether the request comes from a page of another origin. Programs send neither `sec-fetch-site` nor `origin`, and a
- * page cannot change these headers. Older browsers, and browsers that send a request to plain `http` outside loopback,
- * send only `origin`.
+ * page cannot change these headers. Older browsers do not send `sec-fetch-site`. No browser sends this header to plain
+ * `http`, except on loopback.
  */
 const isForeign = ({ host, origin, "sec-fetch-site": site }: Headers.Headers, baseUrl: string): boolean => {
   if (site !== undefined) return site !== "same-origin" && site !== "none"

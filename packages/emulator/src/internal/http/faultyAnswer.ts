@@ -47,7 +47,7 @@ const hangUp = (request: Request): Effect.Effect<void> =>
   })
 
 /**
- * The bytes of a response, and their number. The result is undefined if the response has no body, or a body that is
+ * The bytes of a response, their number (if known) and their content type. The result is undefined if the body is
  * neither bytes nor a stream.
  */
 const bytesOf = ({ body }: Response) => {
@@ -61,7 +61,7 @@ const bytesOf = ({ body }: Response) => {
   }
 }
 
-/** Sends only the first `afterBytes` bytes of a response. The `content-length` still announces all bytes. */
+/** Sends only the first `afterBytes` bytes of a response. A `content-length` header still announces all bytes. */
 const cutAnswer = (request: Request, response: Response, afterBytes: number): Response => {
   const whole = bytesOf(response)
   if (whole === undefined) return response
@@ -80,7 +80,8 @@ const moveOffset = (response: Response, by: number): Response => {
 }
 
 /**
- * Waits until the duration is over or the client disconnects. By default, the server does not interrupt a middleware.
+ * Waits until the duration is over or the client disconnects. Without `Effect.interruptible`, a disconnection would not
+ * end the wait, because the server runs a middleware without interruption.
  */
 const wait = (duration: Duration.Input) => Effect.interruptible(Effect.sleep(duration))
 

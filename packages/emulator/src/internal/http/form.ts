@@ -75,8 +75,8 @@ const ifFile = (part: Multipart.Part): Effect.Effect<Multipart.File, Malformed> 
 const withoutFiles = (fields: Fields): Form => ({ fields, files: undefined })
 
 /**
- * Describes why a multipart body cannot be read. The description depends on the `cause` of the error, because the
- * parser reports every problem of {@link malformedBody} with the same `reason`.
+ * Describes why a multipart body cannot be read. The tag of `cause` determines the description, because all problems in
+ * `malformedBody` have the same `reason`.
  */
 const unreadable = (cause: unknown): Malformed => {
   const tag = Predicate.hasProperty(cause, "_tag") ? cause._tag : undefined

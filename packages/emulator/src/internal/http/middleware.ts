@@ -23,7 +23,10 @@ const date = HttpRouter.middleware(
   { global: true }
 )
 
-/** Responds to requests that match no route. OPTIONS succeeds, because most routes do not handle preflights. */
+/**
+ * Responds to requests that match no route. OPTIONS succeeds, because it may be the preflight of a route that is
+ * open to all pages. `Cors` refuses the preflights of all other routes.
+ */
 const elsewhere = HttpRouter.add("*", "/*", ({ method }) =>
   Effect.succeed(
     method === "OPTIONS" ? HttpServerResponse.empty({ status: 204 }) : Refusal.toResponse(Refusal.notFound)
@@ -31,8 +34,8 @@ const elsewhere = HttpRouter.add("*", "/*", ({ method }) =>
 )
 
 /**
- * The middleware of every request, the outermost first. CORS comes before the injected faults, so that the responses of
- * the faults have CORS headers too.
+ * The middleware of every request, the outermost first, and the route for unknown paths. `Cors` is outside
+ * `FaultyAnswer`, so that the responses of injected faults have CORS headers too.
  */
 export const layer = (listener: RequestLog.Listener | undefined) =>
   Layer.mergeAll(

@@ -7,7 +7,7 @@ import * as EmulatorError from "../../EmulatorError.ts"
 import * as Certificate from "./certificate.ts"
 import * as IpAddress from "./ipAddress.ts"
 
-/** The URLs of the emulator. `baseUrl` and `localUrl` have no trailing slash. */
+/** The URLs of the emulator. Neither `baseUrl` nor `localUrl` has a trailing slash. */
 export class Origin extends Context.Service<
   Origin,
   {

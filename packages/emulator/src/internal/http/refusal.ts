@@ -31,13 +31,13 @@ export const explain = (issues: ReadonlyArray<ApiError.Issue>): string => {
 }
 
 /**
- * The refusal of a request with an invalid field, for example of a request that creates an Assembly. The specification
+ * The refusal of invalid input, for operations without an error code of their own for invalid input. The specification
  * does not define the error code.
  */
 export const invalidForm = (issues: ReadonlyArray<ApiError.Issue>): Refusal =>
   new Refusal({ code: "INVALID_FORM_DATA", status: 400, message: explain(issues) })
 
-/** A refusal whose error code belongs to no operation. The specification does not define the error code. */
+/** A refusal whose error code contains the status. The specification does not define the error code. */
 export const server = (status: number, message: string): Refusal =>
   new Refusal({ code: `SERVER_${status}`, status, message })
 

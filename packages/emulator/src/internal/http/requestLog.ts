@@ -32,7 +32,7 @@ const reasonOf = ({ body, status }: HttpServerResponse.HttpServerResponse): stri
 const assemblyOf = (url: string): string | undefined =>
   /^\/(?:assemblies|assembly_notifications)\/([0-9a-f]{32})(?:[/?]|$)/.exec(url)?.[1]
 
-/** The response to a request whose client has disconnected. The response is never sent; the log uses its status. */
+/** The response to a request whose client has disconnected. The log uses the response, which is never sent. */
 const disconnected = HttpServerResponse.text("the client has closed the connection", { status: 499 })
 
 /** Calls the listener for each request. Without a listener, requests are not measured. */

@@ -114,8 +114,8 @@ const decoder = <S extends Schema.ConstraintDecoder<unknown>>(
 const longParams = 65_536
 
 /**
- * Authenticates a request. The params and fields are decoded later, so that an unauthenticated caller gets no message
- * about them.
+ * Authenticates a request. The schemas of the operation decode the params and the fields after the authentication, so
+ * that an unauthenticated caller does not learn which values are invalid.
  */
 type Prove<Proof> = (claim: Authentication.Claim) => Effect.Effect<Proof, Refusal.Refusal | StorageFailed>
 

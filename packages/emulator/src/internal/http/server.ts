@@ -11,7 +11,7 @@ import * as Certificate from "./certificate.ts"
 import * as Connections from "./connections.ts"
 import * as Sessions from "./sessions.ts"
 
-/** How long the emulator waits for current requests when it closes. */
+/** How long the server waits for its open connections when the emulator closes. */
 const gracefulShutdownTimeout = "50 millis"
 
 /** A server for plain HTTP supports HTTP/1.1 only. */
@@ -68,7 +68,10 @@ const make = Effect.fnUntraced(function* (port: number, limits: Limits.Values) {
   return http
 })
 
-/** An HTTP server on loopback only, because a client can read and cancel any Assembly whose id the client knows. */
+/**
+ * An HTTP server on loopback only, because whoever reaches the server and knows the id of an Assembly can read the
+ * Assembly without credentials.
+ */
 export const layer = (
   port: number,
   limits: Limits.Values

@@ -7,8 +7,8 @@ import type * as Limits from "../../Limits.ts"
 const maxConcurrentStreams = 100
 
 /**
- * Headers that exceed the limit get status 431, up to this multiple of the limit. A request with larger headers is
- * reset without a response.
+ * A request whose headers exceed the limit gets status 431. If the headers exceed this multiple of the limit, the
+ * request is reset without a response.
  */
 const answered = 4
 
@@ -47,7 +47,8 @@ export const guard = (server: Http2.Http2SecureServer, { headersTime, idleTime }
       open++
       clearTimeout(closing)
       stream.setTimeout(idle, () => {
-        // A request stays open while its response is unfinished, because live updates may have long pauses.
+        // After its body has ended, a request stays open until its response has ended, because live updates may have
+        // long pauses.
         const isAnswering = (stream.endAfterHeaders || stream.readableEnded) && !stream.writableFinished
         if (!isAnswering) stream.close(Http2.constants.NGHTTP2_CANCEL)
       })

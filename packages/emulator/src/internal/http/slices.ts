@@ -1,10 +1,10 @@
 import * as Effect from "effect/Effect"
 import type * as Turns from "./turns.ts"
 
-/** The number of items in one slice. An item that is a file takes about 40 microseconds of processor time. */
+/** The number of items in one slice. An item such as a file takes about 40 microseconds of processor time. */
 const size = 200
 
-/** Maps a list slice by slice. `Turns.share` runs each slice, so that other requests are handled between slices. */
+/** Maps a list in slices. Each slice is one piece of work for `Turns`, so that other requests can run in between. */
 export const mapEffect = Effect.fnUntraced(function* <A, B, E, R>(
   turns: Turns.Turns["Service"],
   items: ReadonlyArray<A>,

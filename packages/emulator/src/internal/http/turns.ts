@@ -5,18 +5,17 @@ import * as Layer from "effect/Layer"
 import * as Semaphore from "effect/Semaphore"
 
 /**
- * Spreads synchronous work that takes milliseconds over several rounds of the event loop. Other clients get their
- * responses between two rounds. All routes share one instance, because otherwise every route could run a piece of work
- * in the same round.
+ * Limits the long work in one round of the event loop, so that other clients get their responses between two rounds.
+ * All routes share one instance, because otherwise every route could use the whole limit in the same round.
  */
 export class Turns extends Context.Service<
   Turns,
   {
-    /** Waits for a turn, then runs the work. */
+    /** Waits for a turn, then runs the work. A turn starts after the previous turn, in a new round. */
     readonly take: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     /**
-     * Runs work that is usually short. The work waits for a turn only if `share` has used up the time budget of this
-     * round.
+     * Runs work that is usually short. The work waits for a turn only if `share` has used up the time budget of the
+     * current round.
      */
     readonly share: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }

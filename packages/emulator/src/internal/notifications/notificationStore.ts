@@ -29,7 +29,10 @@ export interface Outcome {
   readonly error: string | undefined
 }
 
-/** An ended Assembly with neither a successful nor a scheduled notification, and the number of attempts so far. */
+/**
+ * An ended Assembly whose notification must still be sent: no attempt was successful, and no attempt is scheduled, or
+ * only replays are scheduled. `attempts` is the number of all attempts for the Assembly, including replays.
+ */
 const Pending = Schema.Struct({ id: Schema.String, url: Schema.String, attempts: Schema.Int })
 export type Pending = typeof Pending.Type
 
@@ -60,8 +63,8 @@ export class NotificationStore extends Context.Service<
     /** The attempts for an Assembly, without scheduled attempts. */
     readonly ofAssembly: (assemblyId: string) => Effect.Effect<ReadonlyArray<Row>, StorageFailed>
     /**
-     * Marks the unfinished attempts of an earlier process as failed. Returns the Assemblies whose notification has
-     * neither succeeded nor is scheduled.
+     * Marks the unfinished attempts of an earlier process as failed, and returns the Assemblies whose notification must
+     * still be sent.
      */
     readonly recover: Effect.Effect<ReadonlyArray<Pending>, StorageFailed>
   }

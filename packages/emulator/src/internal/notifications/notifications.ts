@@ -28,8 +28,8 @@ import * as StorageFailure from "../data/storageFailure.ts"
 
 /**
  * Sends notifications. A notification is a POST request with the signed Status to the `notify_url` of an ended
- * Assembly. The request is repeated until the response is 200 (service facts, "Webhooks"), or until it was sent
- * {@link maxAttempts} times. A request whose URL is not allowed is not repeated.
+ * Assembly. The request is repeated until the response is 200, or until `maxAttempts` attempts have failed. The details
+ * of notifications are beyond the specification.
  */
 export class Notifications extends Context.Service<
   Notifications,
@@ -37,8 +37,8 @@ export class Notifications extends Context.Service<
     /** Notifies in the background, if the Assembly has a `notify_url`. */
     readonly notify: (assemblyId: string) => Effect.Effect<void>
     /**
-     * Sends one more notification in the background, and returns the id of the attempt. `isSigned`: whether the URL
-     * comes from signed params.
+     * Sends one more notification in the background, and returns the id of the attempt. `isSigned`: whether the request
+     * for the replay is signed, or the URL comes from the signed params of the Assembly.
      */
     readonly replay: (assemblyId: string, url: string, isSigned: boolean) => Effect.Effect<string, StorageFailed>
   }
@@ -61,8 +61,8 @@ const pauseAfter = (attempts: number, first: Duration.Duration): Duration.Durati
   Duration.times(first, 2 ** (attempts - 1))
 
 /**
- * Returns the part of a response body that arrives in time. An error in the body is ignored, because the status has
- * arrived.
+ * Returns the first characters of a response body, at most `maxExcerpt`, as far as they arrive within `bodyTimeout`. An
+ * error in the body is ignored, because the status has arrived.
  */
 const excerptOf = <E>(bytes: Stream.Stream<Uint8Array, E>): Effect.Effect<string> =>
   bytes.pipe(
@@ -89,7 +89,7 @@ const serialize = (form: FormData): Effect.Effect<HttpBody.HttpBody> =>
 const withoutMeta = (files: ReadonlyArray<Assembly.File>): ReadonlyArray<Assembly.File> =>
   files.map(({ meta: _meta, ...file }) => file)
 
-/** The Status without the parts that `notification_payload` omits (service facts). */
+/** The Status without the parts that `notification_payload` omits. */
 const payloadOf = (status: Assembly.Status, leaveOut: ReadonlyArray<CreationOptions.Payload>): Assembly.Status => {
   const { results, uploads, ...rest } = status
   const has = (part: CreationOptions.Payload) => !leaveOut.includes(part)
@@ -106,8 +106,9 @@ const payloadOf = (status: Assembly.Status, leaveOut: ReadonlyArray<CreationOpti
 }
 
 /**
- * The hosts that a notification may reach. A signed `notify_url` may be on loopback. An unsigned `notify_url` must be
- * public, because otherwise anyone could send requests to the private network.
+ * The hosts that a notification may reach. Unless `allowPrivate` is true, the host must be public; the host of a signed
+ * `notify_url` may also be loopback. An unsigned `notify_url` comes from a request with a bearer token, which does not
+ * protect the params.
  */
 const reachOf = (isSigned: boolean, allowPrivate: boolean): NotificationClient.Reach =>
   allowPrivate ? "any" : isSigned ? "loopback" : "public"
@@ -143,7 +144,7 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
   const statuses = yield* AssemblyStatus.AssemblyStatus
   const limits = yield* Limits.Limits
   const running = yield* FiberSet.make()
-  // Wakes `dispatch` after an attempt was scheduled or has ended.
+  // Wakes `dispatch`, because an attempt was scheduled or has ended.
   const wakes = yield* Queue.sliding<void>(1)
   let underWay = 0
 

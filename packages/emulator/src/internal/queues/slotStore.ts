@@ -19,7 +19,7 @@ export interface Filter {
 
 /**
  * The job slots of the Workspaces. An Assembly has one slot while it executes. The history of the slots needs no
- * storage, because the Assemblies have the times at which their executions started and ended.
+ * table of its own, because the Assemblies have the times at which their executions started and ended.
  */
 export class SlotStore extends Context.Service<
   SlotStore,
@@ -41,12 +41,12 @@ const counted = Statement.one(Count)
 const moments = Statement.all(Moment)
 
 /**
- * The maximum number of rows that each statement of a history reads in one turn of `Turns`. Each row counts the slots
- * that were taken, or released, in one millisecond.
+ * The maximum number of rows that `taken` and `released` each read at once. Each row counts the slots that were taken,
+ * or released, in one millisecond.
  */
 const slice = 1000
 
-/** The statements of a history. This function is exported, because a test checks the query plans. */
+/** The statements that count slots. This function is exported, because a test checks the query plans. */
 export const statements = (sql: SqlClient.SqlClient, { region, workspace }: Omit<Filter, "since">) => {
   const selected = sql`workspace = ${workspace} AND ${region === "all" ? sql.literal("true") : sql`region = ${region}`}`
   // LIMIT is a literal, because SQLite would plan the statement again each time a LIMIT parameter is bound. The states

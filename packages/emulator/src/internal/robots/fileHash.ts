@@ -13,7 +13,10 @@ const toNode = (algorithm: typeof Algorithm.Type): string => (algorithm === "b2"
 const Options = Schema.Struct({ algorithm: Schema.optionalKey(Algorithm) })
 const decodeOptions = Schema.decodeUnknownEffect(Options)
 
-/** `/file/hash`: sets `meta.hash` of each file to the hash of the file. `algorithm` is `sha256` by default. */
+/**
+ * `/file/hash`: hashes each file. The `meta` of each result contains only the hash, as `hash`. `algorithm` is `sha256`
+ * by default.
+ */
 export const make = Effect.gen(function* () {
   const files = yield* FileStore.FileStore
   const random = yield* SecureRandom.SecureRandom

@@ -27,7 +27,10 @@ export class StepFailed extends Data.TaggedError("StepFailed")<{
   readonly message: string
 }> {}
 
-/** If a file is larger than `auth.max_size`, the Assembly fails with this error (spec.md, "Limits"). */
+/**
+ * If a file is larger than `auth.max_size` (spec.md, "Limits") or the limit `fileBytes`, the Assembly fails with this
+ * error.
+ */
 export const maxSizeExceeded = new StepFailed({
   error: "MAX_SIZE_EXCEEDED",
   message: "A file is larger than auth.max_size allows."
@@ -41,8 +44,8 @@ export const tooManyFiles = new StepFailed({
 
 /**
  * A robot makes files from files. To add a robot, implement this interface and register the robot in `Robots`. The
- * request that starts the Steps of an Assembly waits until the Assembly has ended, unless `isSlow` is true for one of
- * the robots.
+ * request that starts the Steps of an Assembly waits until the Assembly has ended, unless the disk fails or `isSlow` is
+ * true for the robot of one of these Steps.
  */
 export interface Robot {
   readonly isSlow: boolean

@@ -18,8 +18,8 @@ const failed = (message: string) => new StepFailed({ error: "INTERNAL_COMMAND_ER
 
 /**
  * The maximum number of characters of a `path`, before and after its variables are replaced. This maximum is higher
- * than the limit for the path of an asset. The limit for an asset applies after the normalisation to NFC, which
- * combines at most 4 characters into one.
+ * than the limit for the path of an asset, because that limit applies after the normalization to NFC, which combines up
+ * to 4 characters into one.
  */
 const maxPath = 4 * 1024
 

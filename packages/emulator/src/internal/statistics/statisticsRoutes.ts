@@ -14,7 +14,7 @@ const invalidTime = (message: string) => Refusal.named("ASSEMBLY_STATS_INVALID_T
 
 /**
  * Reports a missing or invalid region first. All other issues have the error code of an invalid time, because the
- * specification defines no code for them.
+ * specification defines no further code for invalid params.
  */
 const invalid = (issues: ReadonlyArray<ApiError.Issue>): Refusal.Refusal => {
   const [first] = issues

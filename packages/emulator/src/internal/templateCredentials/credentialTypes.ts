@@ -5,7 +5,7 @@ import type * as Schema from "effect/Schema"
 /** A field that is required when Template Credentials are created and when their content is changed. */
 const required = { requiredOnCreate: true, requiredOnUpdate: true }
 
-/** A secret field. If a change omits the field, the stored value stays. */
+/** A secret field. If a change of the content omits the field and keeps the type, the stored value stays. */
 const secret = { requiredOnCreate: true, requiredOnUpdate: false }
 
 const optional = { requiredOnCreate: false, requiredOnUpdate: false }
@@ -14,9 +14,9 @@ const optional = { requiredOnCreate: false, requiredOnUpdate: false }
 const bucket = { bucket: required, bucket_region: optional, host: optional, key: required, secret }
 
 /**
- * The types of credentials and their fields. The names of the types, and most names of fields, are those of the
- * official client. The official client does not define which fields are required, so the emulator chooses the required
- * fields.
+ * The types of credentials and their fields. The names of the types, except `box`, and most names of fields are those
+ * of the official client. The official client does not define which fields are required, so the emulator chooses the
+ * required fields.
  */
 export const types: Readonly<Record<string, TemplateCredential.Type>> = {
   ai: {
@@ -80,7 +80,7 @@ export const problems = (type: string, content: Schema.JsonObject): ReadonlyArra
 
 /**
  * The content after a change. A field that is required on creation, but not on a change, keeps its stored value if the
- * change omits the field. The result must have all fields that are required on creation.
+ * change omits the field. {@link problems} checks that the result has all fields that are required on creation.
  */
 export const changed = (type: string, stored: Schema.JsonObject, next: Schema.JsonObject): Schema.JsonObject => {
   const { fields = {} } = typeOf(type) ?? {}

@@ -13,9 +13,10 @@ const stepsDenied = new Refusal.Refusal({
 })
 
 /**
- * Merges the params of a request into the Template that the `template_id` of the params names. Params without a
- * `template_id` stay unchanged. The specification does not define the error codes and the merge rules. The emulator
- * follows the official client.
+ * Merges the params of a request into the Template with their `template_id`. Params without a `template_id` stay
+ * unchanged. The specification defines neither the error codes nor the merge rules, so the emulator follows the
+ * official client. Unlike in the official client, a null in a nested object or array of the params does not replace a
+ * value of the Template.
  */
 export const merge: (
   workspace: string,

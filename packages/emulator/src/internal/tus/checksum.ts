@@ -4,8 +4,8 @@ import type * as FileStore from "../files/fileStore.ts"
 import * as TusRefusal from "./tusRefusal.ts"
 
 /**
- * The algorithms of the checksum extension (tus 1.0.0) and the sizes of their digests in bytes. Node uses the same
- * algorithm names.
+ * The supported algorithms of the checksum extension (tus 1.0.0), and the sizes of their digests in bytes. Node uses
+ * the same algorithm names.
  */
 const sizes: ReadonlyMap<string, number> = new Map([
   ["sha1", 20],

@@ -35,8 +35,8 @@ const make = Effect.fnUntraced(function* (lifetime: Duration.Duration) {
 
   const limit = Effect.map(DateTime.now, (now) => DateTime.subtractDuration(now, lifetime).epochMilliseconds)
 
-  // Removes the files that no upload needs. At the start, no request creates an upload, so none of these files belongs
-  // to an upload that is being created.
+  // At the start, removes every file that is not the blob of an upload in `kept`. No new upload can lose its file,
+  // because no request creates an upload yet.
   const kept = new Set(yield* Effect.flatMap(limit, uploads.kept))
   yield* Effect.forEach(yield* files.names, (name) => (kept.has(name) ? Effect.void : files.remove(name)))
 

@@ -106,8 +106,8 @@ const handlers = Effect.gen(function* () {
     const { id } = upload.row
     const offset = yield* uploads
       .append({ id, offset: 0n, length: undefined, size, checksum, bytes: body(request) })
-      // After a wrong checksum, the upload is terminated, because no client can continue it: the refusal does not tell
-      // the client the URL of the upload.
+      // If the checksum does not match, the upload is terminated, because the refusal does not tell the client the URL
+      // of the upload.
       .pipe(Effect.tapError((error) => (error === TusRefusal.checksumMismatch ? uploads.terminate(id) : Effect.void)))
     return created({ ...upload, offset })
   })

@@ -77,8 +77,9 @@ export class Uploads extends Context.Service<
     readonly concatenate: (final: Final) => Effect.Effect<Upload, TusRefusal.TusRefusal | StorageFailed>
     readonly get: (id: string) => Effect.Effect<Upload, TusRefusal.TusRefusal | StorageFailed>
     /**
-     * Appends bytes as they arrive, and returns the new offset. Bytes that were stored before a failure remain part of
-     * the upload.
+     * Appends bytes, and returns the new offset. Without a checksum, the bytes are appended as they arrive, and bytes
+     * that were stored before a failure remain part of the upload. With a checksum, the bytes are appended only after
+     * all of them match the checksum.
      */
     readonly append: <E>(append: Append<E>) => Effect.Effect<bigint, E | TusRefusal.TusRefusal | StorageFailed>
     /** Reads the bytes of a finished upload. */
@@ -159,7 +160,7 @@ const make = Effect.gen(function* () {
     if ((yield* uploads.count(assembly.id)) >= limits.files) return yield* TusRefusal.tooManyUploads
   })
 
-  /** Finishes an upload that has all its bytes. */
+  /** Finishes an upload that has all its bytes. Advances its Assembly, unless the upload is partial. */
   const finish = Effect.fnUntraced(function* ({ id, kind }: UploadStore.Row) {
     const digest = kind === "partial" ? undefined : yield* files.digest(id)
     if (!(yield* uploads.finish(id, digest)) || digest === undefined) return
@@ -171,9 +172,9 @@ const make = Effect.gen(function* () {
   })
 
   /**
-   * Loads an upload. If the upload has all its bytes, this function first finishes the upload and advances its
-   * Assembly. Every function of `Uploads` except `download` runs this function. The work continues even if the client
-   * disconnects. If the emulator ends during the work, the next request or the next start repeats the work.
+   * Loads an upload. If the upload has all its bytes but is not finished, this function finishes the upload before it
+   * returns. `finish` continues even if the client disconnects. If the emulator ends during `finish`, the next start of
+   * the emulator repeats `finish`.
    */
   const settled = Effect.fnUntraced(function* (id: string) {
     const upload = yield* load(id)
@@ -237,7 +238,7 @@ const make = Effect.gen(function* () {
 
   /**
    * The number of bytes that a request may append. While the length of the upload is unknown, the `max_size` of the
-   * Assembly limits this number.
+   * Assembly is the limit of the upload.
    */
   const roomIn = ({ max_size }: AssemblyStore.Row, offset: bigint, room: bigint | undefined) =>
     room === undefined && max_size !== null ? BigInt(max_size) - offset : room

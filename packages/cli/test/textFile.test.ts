@@ -1,0 +1,76 @@
+/**
+ * The files that a command reads as text: which of them it refuses, and that it never waits for one.
+ */
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { expect, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import { execFileSync } from "node:child_process"
+import * as Uploading from "./support/uploading.ts"
+
+const steps = JSON.stringify({ hashed: { robot: "/file/hash", use: ":original" } })
+
+const folder = Uploading.folderWith({ "a.txt": "meow", "steps.json": steps })
+
+const upload = (cwd: string, path: string, options?: Parameters<typeof Uploading.assembly>[2]) =>
+  Uploading.assembly(cwd, ["upload", "a.txt", `--steps=${path}`], options)
+
+const live = Layer.mergeAll(Emulator.layer(), NodeServices.layer)
+
+layer(live, { excludeTestServices: true })("a file of Steps", (it) => {
+  it.effect("is refused if it has no name, is a folder, may never end, or is too large", () =>
+    Effect.gen(function* () {
+      const cwd = yield* folder
+      const fs = yield* FileSystem.FileSystem
+      execFileSync("sh", ["-c", "mkfifo pipe"], { cwd })
+      yield* fs.makeDirectory(`${cwd}/steps`)
+      yield* fs.writeFileString(`${cwd}/large.json`, "")
+      yield* fs.truncate(`${cwd}/large.json`, 16 * 1024 * 1024 + 1)
+      const notAFile = "is not a file; redirect it to the standard input, and give - as the path"
+      for (const [path, problem, redirection] of [
+        ["", "the path of the file is empty"],
+        ["steps", "steps: is a folder"],
+        ["pipe", `pipe: ${notAFile}`],
+        ["/dev/zero", `/dev/zero: ${notAFile}`],
+        ["large.json", "large.json: has more than 16 MiB"],
+        // Another program may hold the other end, and never write.
+        ["/dev/fd/3", `/dev/fd/3: ${notAFile}`, "3<> pipe"],
+        ["absent.json", "absent.json: no such file"]
+      ] as const) {
+        expect(yield* upload(cwd, path, { redirection })).toEqual({
+          code: 2,
+          stdout: "",
+          stderr: expect.stringMatching(new RegExp(`^assembly: ${problem}\n`))
+        })
+      }
+    })
+  )
+
+  it.effect("may be the standard input, which has the same limit", () =>
+    Effect.gen(function* () {
+      const cwd = yield* folder
+      for (const path of ["-", "/dev/stdin"]) {
+        const { code, stderr, stdout } = yield* upload(cwd, path, { input: steps, state: `${cwd}/${path.length}` })
+        expect(code, stderr).toBe(0)
+        expect(stdout).toMatch(/\nhashed +a\.txt +4 B /)
+      }
+      const endless = yield* upload(cwd, "-", { redirection: "< /dev/zero" })
+      expect(endless).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/^assembly: the standard input: has more/)
+      })
+    })
+  )
+
+  it.effect("may be a file or a pipe that the shell has opened", () =>
+    Effect.gen(function* () {
+      const cwd = yield* folder
+      const file = yield* upload(cwd, "/dev/fd/3", { redirection: "3< steps.json", state: `${cwd}/1` })
+      expect(file.stdout, file.stderr).toMatch(/\nhashed +a\.txt +4 B /)
+      const pipe = yield* upload(cwd, "/dev/fd/3", { redirection: `3<<END\n${steps}\nEND`, state: `${cwd}/2` })
+      expect(pipe.stdout, pipe.stderr).toMatch(/\nhashed +a\.txt +4 B /)
+    })
+  )
+})

@@ -1,0 +1,115 @@
+/**
+ * Writes a second form of a built package, for Node alone: `dist/internal/bundled`. In this form, one file contains the
+ * code of all modules that the index of the package loads. Each module stays importable, because it re-exports its
+ * values from that file.
+ *
+ * Node looks up the name of each import in each file, so many small files make a slow start. `scripts/bench/rows/P9.ts`
+ * measures the difference. Bundlers for browsers get the form with one file for each module, because they remove unused
+ * modules more surely than unused parts of a module. The condition `node` in the exports of the package chooses the form.
+ */
+import { build, type Plugin } from "esbuild"
+import { copyFileSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { dirname, join, posix } from "node:path"
+import { parseSync } from "oxc-parser"
+
+/** The packages whose index loads many modules. */
+export const bundledForNode: ReadonlyArray<string> = ["schema", "auth", "api", "tus"]
+
+/** The folder of the second form in `dist`. */
+export const folder = "internal/bundled"
+
+/** The file in this folder that contains the code. */
+const bundle = "bundle.js"
+
+interface Module {
+  /** The path in `dist`, for example `internal/lenient.js`. */
+  readonly path: string
+  /** The paths of the modules of the same package that this module loads. */
+  readonly loads: ReadonlyArray<string>
+  /** The names of the exported values. */
+  readonly values: ReadonlyArray<string>
+}
+
+const read = (dist: string, path: string): Module => {
+  const { module } = parseSync(path, readFileSync(join(dist, path), "utf8"))
+  const exported = module.staticExports.flatMap(({ entries }) => entries)
+  const requests = [...module.staticImports, ...exported].flatMap(({ moduleRequest }) => moduleRequest?.value ?? [])
+  return {
+    path,
+    loads: requests.filter((request) => request.startsWith(".")).map((request) => posix.join(dirname(path), request)),
+    values: exported.map(({ exportName }) => {
+      if (exportName.name === null) throw new Error(`${path}: the names that \`export *\` exports are not known`)
+      return exportName.name
+    })
+  }
+}
+
+/** The index and the modules that it loads. Each module comes after the modules that it loads, as in the order of evaluation. */
+const loadedByIndex = (dist: string): ReadonlyArray<Module> => {
+  const visited = new Set<string>()
+  const visit = (path: string): ReadonlyArray<Module> => {
+    if (visited.has(path)) return []
+    visited.add(path)
+    const module = read(dist, path)
+    return [...module.loads.flatMap(visit), module]
+  }
+  return visit("index.js")
+}
+
+/** The name of a value in the bundle, for example `internal$lenient$orAbsent`. */
+const inBundle = ({ path }: Module, value: string): string =>
+  `${path.slice(0, -".js".length).replaceAll("/", "$")}$${value}`
+
+/** The code that re-exports the values of a module under other names. A module of types has no values. */
+const reExport = ({ values }: Module, from: string, rename: (value: string) => string): string =>
+  values.length === 0 ? "export {};\n" : `export { ${values.map(rename).join(", ")} } from "${from}";\n`
+
+/** Leaves the imports of other packages as they are. */
+const otherPackages: Plugin = {
+  name: "other packages",
+  setup: ({ onResolve }) => onResolve({ filter: /^[^./]/ }, ({ path }) => ({ path, external: true }))
+}
+
+/** Copies a module that the index does not load. Its source map gets the paths of the sources as seen from the copy. */
+const copy = (from: string, to: string, up: string): void => {
+  copyFileSync(from, to)
+  if (!existsSync(`${from}.map`)) return
+  const map: { readonly sources: ReadonlyArray<string> } = JSON.parse(readFileSync(`${from}.map`, "utf8"))
+  writeFileSync(`${to}.map`, JSON.stringify({ ...map, sources: map.sources.map((source) => `${up}${source}`) }))
+}
+
+/** Writes the second form of the package whose output of the compiler is in a folder `dist`. */
+export const write = async (dist: string): Promise<void> => {
+  const target = join(dist, folder)
+  const modules = new Map(loadedByIndex(dist).map((module) => [module.path, module]))
+  await build({
+    stdin: {
+      contents: Array.from(modules.values(), (module) =>
+        reExport(module, `./${module.path}`, (value) => `${value} as ${inBundle(module, value)}`)
+      ).join(""),
+      resolveDir: dist
+    },
+    bundle: true,
+    format: "esm",
+    target: "es2024",
+    outfile: join(target, bundle),
+    sourcemap: true,
+    sourcesContent: false,
+    logLevel: "warning",
+    plugins: [otherPackages]
+  })
+  const paths = globSync("**/*.js", { cwd: dist, exclude: [`${folder}/**`] })
+  for (const path of paths) {
+    mkdirSync(join(target, dirname(path)), { recursive: true })
+    const module = modules.get(path)
+    if (module === undefined) copy(join(dist, path), join(target, path), "../../")
+    else {
+      const relative = posix.relative(posix.dirname(path), bundle)
+      const from = relative.startsWith(".") ? relative : `./${relative}`
+      writeFileSync(
+        join(target, path),
+        reExport(module, from, (value) => `${inBundle(module, value)} as ${value}`)
+      )
+    }
+  }
+}
