@@ -20,7 +20,7 @@ import type * as Duration from "effect/Duration"
  * - `formFields`: the number of fields in a form or query.
  * - `formBytes`: the size of the names and values of all fields in a multipart form together, including `params`, or
  *   the size of a urlencoded body. `headers` limits the size of a query.
- * - `formTime`: the time limit for the fields before the first file to arrive; 408 `SERVER_408`.
+ * - `formTime`: the time within which the fields before the first file must arrive; 408 `SERVER_408`.
  * - `jsonDepth`: the depth of `params`. Deeper params get the same response as an invalid field of the operation.
  * - `steps`: the number of Steps of an Assembly; 400 `ASSEMBLY_INVALID_STEPS`. If the `use` of one Step has more names
  *   than this number, the Assembly fails (`ASSEMBLY_STEP_INVALID_USE`).

@@ -10,9 +10,9 @@ import * as RouteRefusal from "./routeRefusal.ts"
 
 /**
  * The routes that a page of any origin may use, as with the service. A page can create, follow and cancel an Assembly,
- * upload to the Assembly, and download its results. These routes use no cookies. Except for OPTIONS, a request needs a
- * signature, a bearer token, the id of an Assembly, an upload URL, or the URL of a result. The other routes are for
- * programs and for pages of the emulator's own origin.
+ * upload to the Assembly, and download its uploads and results. These routes use no cookies. Except for OPTIONS, a
+ * request needs a signature, a bearer token, the id of an Assembly, an upload URL, or the URL of a result. The other
+ * routes are for programs and for pages of the emulator's own origin.
  */
 const open: ReadonlyArray<readonly [path: string, methods: ReadonlyArray<string>]> = [
   ["/assemblies", ["POST"]],
