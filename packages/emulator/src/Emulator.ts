@@ -109,9 +109,9 @@ export class Emulator extends Context.Service<
  * - `allowedHosts`: host names at which the emulator answers, besides loopback and the host of `publicUrl`. Requests to
  *   other hosts are refused with status 421, which stops pages that use DNS rebinding.
  * - `data`: the folder that stores all data. By default, all data is lost when the scope closes.
- * - `credentials`: the first Auth Key of the first Workspace. By default, this is the first Auth Key of that Workspace
- *   in `workspaces`. If `workspaces` has none, it is the oldest active Auth Key of that Workspace in `data`, or else a
- *   random key.
+ * - `credentials`: the first Auth Key of the first Workspace. By default, the emulator uses the first Auth Key of this
+ *   Workspace in `workspaces`. If `workspaces` has no Auth Key of this Workspace, the emulator uses the oldest active
+ *   Auth Key of this Workspace in `data`. If `data` has none either, the emulator makes a random Auth Key.
  * - `workspaces`: the Workspaces, isolated from each other. By default there is one Workspace, `emulator`. Workspaces
  *   that are stored in `data` stay. If an Auth Key in `data` has the same `key` as an Auth Key of this option, the
  *   secret, the scopes and `isActive` of this option replace the stored values. If a request has deleted an Auth Key of
@@ -318,16 +318,16 @@ const parts = (options: Options) =>
  * **Details**
  *
  * The emulator listens on loopback only, and accepts only requests to known hosts. A page of another origin may create,
- * follow and cancel an Assembly, upload to the Assembly, and download its results. A page of another origin cannot make
- * any other request that changes data, and cannot read the response to any other request.
+ * follow and cancel an Assembly, upload to the Assembly, and download its uploads and results. A page of another origin
+ * cannot make any other request that changes data, and cannot read the response to any other request.
  *
- * Only one emulator at a time can use a data folder; a second emulator fails with `DataInUse`. Acknowledged data
- * survives the end of the process, even a crash. Only the owner of the folder can read the files. When the scope
- * closes, current requests have 50 milliseconds to end.
+ * Only one emulator at a time can use a data folder; a second emulator fails with `DataInUse`. With the option `data`,
+ * acknowledged data survives the end of the process, even a crash. Only the user of the process can read the files in
+ * the folder. When the scope closes, current requests have 50 milliseconds to end.
  *
- * If the disk is full or read-only, or access is not permitted, requests that need the disk are answered with status
- * 507, and changes of the DAM with `DAM_MUTATION_FAILED`. The reason is logged. Acknowledged data stays. The emulator
- * continues when the disk works again.
+ * If the disk is full or read-only, or access is not permitted, requests that need the disk fail as described at
+ * {@link EmulatorError.StorageFailed}. The reason is logged. Acknowledged data stays. The emulator continues when the
+ * disk works again.
  *
  * **Gotchas**
  *

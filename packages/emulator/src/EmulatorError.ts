@@ -16,14 +16,15 @@ export class DataInUse extends Data.TaggedError("DataInUse")<{ readonly path: st
 }
 
 /**
- * An Auth Key was given to two Workspaces. A key can belong to only one Workspace.
+ * The options give a Workspace an Auth Key that belongs to another Workspace, in the options or in the stored data. A
+ * key can belong to only one Workspace.
  *
  * @since 0.1.0
  * @category errors
  */
 export class KeyInTwoWorkspaces extends Data.TaggedError("KeyInTwoWorkspaces")<{
   readonly key: string
-  /** The slugs of both Workspaces. The first Workspace owns the key. */
+  /** The slugs of both Workspaces. The first slug is that of the Workspace to which the key belongs. */
   readonly workspaces: readonly [string, string]
 }> {
   override get message() {
@@ -77,12 +78,13 @@ const reasons = {
 } as const
 
 /**
- * The emulator cannot read or write a file, or its database is damaged. Stored data is unchanged, and the emulator
- * continues when the disk works again. A request that needs the disk is answered with status 507, and a change of the
- * DAM with `DAM_MUTATION_FAILED`.
+ * The emulator cannot read or write a file, or its database is damaged. Acknowledged data stays, and the emulator
+ * continues when the disk works again. A request that needs the disk is answered with status 507, a change of the DAM
+ * with `DAM_MUTATION_FAILED`, and a request for the statistics of the job slots with `PRIORITY_JOB_SLOT_STATS_ERROR`.
  *
- * - `path`: the file that cannot be written or read.
- * - `code`: the error code of the system or of SQLite, e.g. `ENOSPC`.
+ * - `path`: the file or folder that cannot be written or read.
+ * - `code`: the error code of the system or of SQLite, such as `ENOSPC`. The code of a database that another program
+ *   has made is `NOT_OF_THE_EMULATOR`.
  *
  * @since 0.1.0
  * @category errors

@@ -35,10 +35,10 @@ export interface Where {
  *   has the format of an error of the route. `headers` are added to the response.
  * - `RefuseEarly`: like `Refuse`, but responds and closes the connection at once, without reading the body.
  * - `LoseAnswer`: handles the request and cuts the connection without a response.
- * - `CutAnswer`: handles the request and cuts the connection after `afterBytes` bytes of the response body.
+ * - `CutAnswer`: handles the request and cuts the connection after `afterBytes` bytes of the response body. A response
+ *   without a body is not changed.
  * - `FinishSlowly`: handles the request and responds after `duration`.
- * - `MoveOffset`: handles the request and adds `by` to the `upload-offset` of the response. The sent offset is at least
- *   0.
+ * - `MoveOffset`: handles the request and adds `by` to the `upload-offset` of the response. A negative sum becomes 0.
  *
  * @since 0.1.0
  * @category models

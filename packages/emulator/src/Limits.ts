@@ -10,7 +10,8 @@ import type * as Duration from "effect/Duration"
  * limit names another response.
  *
  * - `headers`: the size of the request line and all headers; 431 `SERVER_431`. Over HTTP/2, a request with headers of
- *   more than four times this size, or with more than 128 headers, is reset without a response.
+ *   more than four times this size (each header counts 32 bytes more), or with more than 128 headers, is reset without
+ *   a response.
  * - `headersTime`: the time limit for the headers to arrive; 408 `SERVER_408`. Over TLS, this is also the time limit of
  *   the handshake. A new HTTP/2 connection without a request in this time is closed.
  * - `connections`: the number of open connections. Further connections are closed.
@@ -19,10 +20,10 @@ import type * as Duration from "effect/Duration"
  * - `formFields`: the number of fields in a form or query.
  * - `formBytes`: the size of the names and values of all fields in a multipart form together, including `params`, or
  *   the size of a urlencoded body. `headers` limits the size of a query.
- * - `formTime`: the time limit for the fields before the first file to arrive; 408 `SERVER_408`.
+ * - `formTime`: the time within which the fields before the first file must arrive; 408 `SERVER_408`.
  * - `jsonDepth`: the depth of `params`. Deeper params get the same response as an invalid field of the operation.
- * - `steps`: the number of Steps of an Assembly; 400 `ASSEMBLY_INVALID_STEPS`. One Step also uses at most this number
- *   of Steps; otherwise the Assembly fails (`ASSEMBLY_STEP_INVALID_USE`).
+ * - `steps`: the number of Steps of an Assembly; 400 `ASSEMBLY_INVALID_STEPS`. If the `use` of one Step has more names
+ *   than this number, the Assembly fails (`ASSEMBLY_STEP_INVALID_USE`).
  * - `files`: the number of uploads of an Assembly. A further tus upload is refused; a form with more files fails its
  *   Assembly (`MAX_NUMBER_OF_FILES_EXCEEDED`).
  * - `fileBytes`: the size of one upload. This limit works like `auth.max_size`. By default, the size of an upload has

@@ -69,8 +69,8 @@ export class AuthKeyRecords extends Context.Service<
       request: AuthKey.UpdateRequest
     ) => Effect.Effect<Row, Refused | StorageFailed>
     /**
-     * Deletes an Auth Key. The last active Auth Key with the scope `auth_keys:write` cannot be deleted, because then no
-     * request could create another Auth Key.
+     * Deletes an Auth Key. The last active Auth Key of a Workspace with the scope `auth_keys:write` cannot be deleted,
+     * because then no request could create another Auth Key in this Workspace.
      */
     readonly remove: (caller: Caller, id: AuthKey.AuthKeyId) => Effect.Effect<void, Refused | StorageFailed>
     /** Returns the secret of an Auth Key if its `can_show_auth_secret` is true. */

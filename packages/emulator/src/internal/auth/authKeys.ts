@@ -37,8 +37,8 @@ interface Given {
 }
 
 /**
- * Stores the Auth Keys of all Workspaces for authentication. Every request reads its Auth Key from the database, so
- * that a change takes effect at once.
+ * Stores the Auth Keys of all Workspaces for authentication. Every request with credentials reads its Auth Key from the
+ * database, so that a change takes effect at once.
  */
 export class AuthKeys extends Context.Service<
   AuthKeys,
@@ -114,7 +114,7 @@ const make = Effect.gen(function* () {
         if (last_used_at !== null && now - last_used_at < precision) return
         yield* Statement.run(sql`UPDATE auth_keys SET last_used_at = ${now} WHERE id = ${id}`)
       },
-      // The failure is ignored, so that a request that only reads succeeds even if the disk is full.
+      // The failure is ignored, so that a request with a bearer token can read even if the disk is full.
       Effect.catchTag("StorageFailed", () => Effect.void)
     )
   })

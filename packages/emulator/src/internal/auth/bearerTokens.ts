@@ -40,7 +40,7 @@ export class BearerTokens extends Context.Service<
   BearerTokens,
   {
     readonly mint: (granted: Granted) => Effect.Effect<Minted>
-    /** Returns the scopes that both the token and its Auth Key grant at this moment. */
+    /** Returns the Auth Key of a token, and the scopes that both the token and the Auth Key grant at this moment. */
     readonly verify: (token: string) => Effect.Effect<Granted, Refusal | StorageFailed>
   }
 >()("@assembly-effect/emulator/BearerTokens") {}
@@ -63,8 +63,8 @@ const expired = new Refusal({ code: "BEARER_TOKEN_EXPIRED", status: 400, message
 const utf8 = new TextEncoder()
 
 /**
- * The bytes that the tag of a token covers. The same secret also signs params. The prefix ensures that no signature of
- * params is a valid token.
+ * The bytes that the tag of a token covers. The secret that makes the tag also signs params. The prefix ensures that no
+ * signature of params is a valid tag.
  */
 const sealed = (content: string): Uint8Array => utf8.encode(`token.${content}`)
 

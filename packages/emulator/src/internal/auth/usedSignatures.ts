@@ -9,8 +9,8 @@ import * as Statement from "../data/statement.ts"
 
 /**
  * Accepts each signature only once. The emulator remembers signatures instead of nonces, because official clients send
- * no nonce. A used signature is remembered until it expires. If more signatures are remembered than the limit
- * `signatures` allows, the oldest signatures are forgotten.
+ * no nonce. A used signature is remembered until it expires, or until as many newer signatures were used as the limit
+ * `signatures` allows.
  */
 export class UsedSignatures extends Context.Service<
   UsedSignatures,

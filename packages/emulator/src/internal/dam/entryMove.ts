@@ -13,7 +13,7 @@ export interface MoveEntry {
   readonly destination: string
 }
 
-/** The names of a path. */
+/** Splits a path into the names of its folders and the name of the entry. */
 const namesOf = (path: string) => {
   const names = path.split("/")
   return { folders: names.slice(0, -1), name: names.at(-1) ?? "" }

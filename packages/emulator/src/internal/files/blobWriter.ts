@@ -13,9 +13,7 @@ import * as StorageFailure from "../data/storageFailure.ts"
 /** A chunk exceeds the permitted number of bytes. This chunk was not stored. */
 export class NoRoom extends Data.TaggedError("NoRoom") {}
 
-/**
- * The buffer size of one upload in bytes: 1 MiB, or less if the buffers of all uploads together would exceed 16 MiB.
- */
+/** The buffer size of a new writer in bytes: an equal share of 16 MiB among the current writers, but at most 1 MiB. */
 const capacityFor = (writers: number): number => Math.min(1024 * 1024, Math.floor((16 * 1024 * 1024) / writers))
 
 /** The maximum number of chunks in one write. The operating system allows 1024. */
@@ -126,12 +124,12 @@ const writeGathered = <E>(
     yield* check
   })
 
-/** Makes a function that appends bytes to files. All uploads share the limit for buffered bytes. */
+/** Makes a function that appends bytes to files. A new writer gets a smaller buffer if many writers are running. */
 export const make = Effect.sync(() => {
   let writers = 0
   /**
-   * Appends bytes as they arrive, at most `room` bytes. When the effect ends, even by a failure or an interruption, the
-   * operating system has all received bytes.
+   * Appends bytes as they arrive, at most `room` bytes. When the effect ends, even by an interruption or by a failure
+   * of `bytes`, the operating system has all received bytes.
    */
   return <E>(
     path: string,

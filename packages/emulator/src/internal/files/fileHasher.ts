@@ -41,8 +41,8 @@ export const large = 16 * 1024 * 1024
 const piece = 256 * 1024
 
 /**
- * The number of small files that are hashed at the same time. A higher number would need more memory without being
- * faster, because hashing uses one core.
+ * The maximum number of small files that are hashed at the same time. A higher number would need more memory without
+ * being faster, because hashing uses one core.
  */
 const maxReaders = 2
 

@@ -24,7 +24,7 @@ export const options = ({ headers, headersTime, idleTime }: Limits.Values): Http
   connectionsCheckingInterval: Math.min(toMillis(headersTime), maxInterval),
   maxHeaderSize: headers,
   keepAliveTimeout: Math.min(toMillis(idleTime), maxKeepAlive),
-  // The middleware, not Node, refuses a request without a `host` header.
+  // The middleware `HostCheck`, not Node, refuses a request without a `host` header.
   requireHostHeader: false,
   // No route upgrades a connection, so a request for an upgrade is handled like any other request.
   shouldUpgradeCallback: () => false

@@ -10,9 +10,9 @@ import * as RouteRefusal from "./routeRefusal.ts"
 
 /**
  * The routes that a page of any origin may use, as with the service. A page can create, follow and cancel an Assembly,
- * upload to the Assembly, and download its results. These routes use no cookies. Except for OPTIONS, a request needs a
- * signature, a bearer token, the id of an Assembly, an upload URL, or the URL of a result. The other routes are for
- * programs and for pages of the emulator's own origin.
+ * upload to the Assembly, and download its uploads and results. These routes use no cookies. Except for OPTIONS, a
+ * request needs a signature, a bearer token, the id of an Assembly, an upload URL, or the URL of a result. The other
+ * routes are for programs and for pages of the emulator's own origin.
  */
 const open: ReadonlyArray<readonly [path: string, methods: ReadonlyArray<string>]> = [
   ["/assemblies", ["POST"]],
@@ -78,10 +78,10 @@ const isForeign = ({ host, origin, "sec-fetch-site": site }: Headers.Headers, ba
 }
 
 /**
- * Lets pages of other origins use only the open routes. On all other routes, preflights are refused, and requests of
- * pages of other origins that change data are refused. A page of another origin cannot read any response of these other
- * routes. Every response of an open route to a page has the CORS headers, so that the page can read the response, even
- * an error.
+ * Lets pages of other origins use only the routes of {@link open}. On all other routes, preflights are refused, and
+ * requests of pages of other origins that change data are refused. A page of another origin cannot read any response of
+ * these other routes. Every response of an open route to a page has the CORS headers, so that the page can read the
+ * response, even an error.
  */
 export const layer = HttpRouter.middleware(
   Effect.map(Origin.Origin, ({ baseUrl }) =>

@@ -221,7 +221,10 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
     return Queue.offer(wakes, undefined)
   })
 
-  /** Starts due attempts, up to the limit. Then waits until an attempt is due, is scheduled or has ended. */
+  /**
+   * Starts due attempts, as many as the limit `notifications` allows. Then waits until an attempt is due, is scheduled
+   * or has ended.
+   */
   const dispatch = Effect.gen(function* () {
     const room = limits.notifications - underWay
     const due = room > 0 ? yield* sent.begin(room) : []

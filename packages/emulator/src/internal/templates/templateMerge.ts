@@ -13,7 +13,7 @@ const stepsDenied = new Refusal.Refusal({
 })
 
 /**
- * Merges the params of a request into the Template with their `template_id`. Params without a `template_id` stay
+ * Merges the params of a request into the Template that their `template_id` names. Params without a `template_id` stay
  * unchanged. The specification defines neither the error codes nor the merge rules, so the emulator follows the
  * official client. Unlike in the official client, a null in a nested object or array of the params does not replace a
  * value of the Template.
