@@ -111,8 +111,8 @@ layer(layerEmulator(), { excludeTestServices: true })("Assemblies", (it) => {
       const robot = "/upload/handle"
       for (const own of [{}, { ":original": { robot } }]) {
         const steps = { ...own, a: { robot }, both: { robot, use: [":original", "a"] } }
-        const { results = {} } = yield* uploadOne({ steps }, text("1"))
-        assert.deepStrictEqual([results["a"]?.length, results["both"]?.length], [1, 2])
+        const { results } = yield* uploadOne({ steps }, text("1"))
+        assert.deepStrictEqual([results?.["a"]?.length, results?.["both"]?.length], [1, 2])
       }
     })
   )
