@@ -66,7 +66,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A creation", (
         const server = yield* answering(status, false)
         const error = yield* Effect.flip(run(server))
         assert.strictEqual(error._tag, "CreationUnknown")
-        assert.include(error.message, "the upload may exist")
+        assert.include(error.message, "shows whether the upload was created")
         assert.strictEqual(count(server, "POST"), 1)
         assert.strictEqual(count(server, "GET"), 5)
       })
