@@ -8,6 +8,7 @@ import * as Fiber from "effect/Fiber"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
+import { request } from "node:http"
 import {
   createUpload,
   creationHeaders,
@@ -35,6 +36,32 @@ const begin = Effect.fnUntraced(function* (headers: Readonly<Record<string, stri
   assert.strictEqual(created.status, 201)
   return { assembly, url: created.headers["location"] ?? "" }
 })
+
+/** Sends chunks at an offset, without `content-length`. */
+const patchStream = (url: string, offset: number, ...chunks: ReadonlyArray<Uint8Array>) =>
+  send(
+    HttpClientRequest.patch(url, { headers: { "tus-resumable": "1.0.0", "upload-offset": String(offset) } }).pipe(
+      HttpClientRequest.bodyStream(Stream.fromIterable(chunks), { contentType: "application/offset+octet-stream" })
+    )
+  )
+
+/** Sends the headers of a request whose body never begins. Returns the status of the response. */
+const patchWithoutEnd = (url: string, offset: number) =>
+  Effect.callback<number | undefined>((resume) => {
+    const message = request(url, {
+      method: "PATCH",
+      headers: {
+        "tus-resumable": "1.0.0",
+        "upload-offset": String(offset),
+        "content-type": "application/offset+octet-stream",
+        "transfer-encoding": "chunked"
+      }
+    })
+    message.on("response", (response) => resume(Effect.succeed(response.statusCode)))
+    message.on("error", () => resume(Effect.succeed(undefined)))
+    message.flushHeaders()
+    return Effect.sync(() => message.destroy())
+  })
 
 const refused = (answer: { readonly status: number; readonly text: string }, status: number, code: string) => {
   assert.strictEqual(answer.status, status)
@@ -164,15 +191,22 @@ layer(layerEmulator(), { excludeTestServices: true })("An upload", (it) => {
     Effect.gen(function* () {
       const { assembly, url } = yield* begin({ "upload-length": "10" })
       refused(yield* patch(url, 0, bytes.subarray(0, 11)), 413, "ERR_UPLOAD_SIZE_EXCEEDED")
-      const streamed = yield* send(
-        HttpClientRequest.patch(url, { headers: { "tus-resumable": "1.0.0", "upload-offset": "0" } }).pipe(
-          HttpClientRequest.bodyStream(Stream.make(bytes.subarray(0, 6), bytes.subarray(0, 6)), {
-            contentType: "application/offset+octet-stream"
-          })
-        )
-      )
-      refused(streamed, 413, "ERR_UPLOAD_SIZE_EXCEEDED")
+      refused(yield* patchStream(url, 0, bytes.subarray(0, 6), bytes.subarray(0, 6)), 413, "ERR_UPLOAD_SIZE_EXCEEDED")
       assert.strictEqual((yield* statusOf(assembly)).ok, "ASSEMBLY_UPLOADING")
+    })
+  )
+
+  it.effect("that is finished takes a body without bytes, and no other", () =>
+    Effect.gen(function* () {
+      const { assembly, url } = yield* begin({ "upload-length": "10" })
+      yield* patch(url, 0, bytes.subarray(0, 10))
+      assert.strictEqual((yield* patchStream(url, 10)).status, 204)
+      refused(yield* patchStream(url, 10, bytes.subarray(0, 6)), 413, "ERR_UPLOAD_SIZE_EXCEEDED")
+      assert.strictEqual((yield* statusOf(assembly)).uploads?.[0]?.size, 10)
+
+      const stuck = yield* Effect.forkChild(patchWithoutEnd(url, 10))
+      yield* Effect.repeat(head(url), { until: () => stuck.pollUnsafe() !== undefined })
+      assert.strictEqual(yield* Fiber.join(stuck), 423)
     })
   )
 

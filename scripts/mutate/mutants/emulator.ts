@@ -1109,6 +1109,22 @@ export const emulator = [
     ]
   ),
   ...changes(
+    "packages/emulator/src/internal/tus/uploads.ts",
+    ["/Tus.test"],
+    [
+      {
+        name: "a finished upload ignores a body without content-length",
+        find: `Effect.raceFirst(requireNoBytes(append.bytes), whenAsked)`,
+        replace: `Effect.void`
+      },
+      {
+        name: "a body that never begins keeps the lock of a finished upload",
+        find: `Effect.raceFirst(requireNoBytes(append.bytes), whenAsked)`,
+        replace: `requireNoBytes(append.bytes)`
+      }
+    ]
+  ),
+  ...changes(
     "packages/emulator/src/internal/http/server.ts",
     ["EarlyRequests"],
     [

@@ -7,7 +7,7 @@ import * as FiberMap from "effect/FiberMap"
 import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import type * as Stream from "effect/Stream"
+import * as Stream from "effect/Stream"
 import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Limits from "../../Limits.ts"
 import * as AssemblyStore from "../assembly/assemblyStore.ts"
@@ -109,6 +109,10 @@ const checkAppend = Effect.fnUntraced(function* ({ offset, row }: Upload, append
   const room = length - offset
   return append.size !== undefined && append.size > room ? yield* TusRefusal.sizeExceeded : room
 })
+
+/** Refuses the body of a request to a finished upload at its first byte. A body without `content-length` may have some. */
+const requireNoBytes = <E>(bytes: Stream.Stream<Uint8Array, E>) =>
+  Stream.runForEach(bytes, (chunk) => (chunk.length === 0 ? Effect.void : Effect.fail(TusRefusal.sizeExceeded)))
 
 const make = Effect.gen(function* () {
   const assemblies = yield* AssemblyStore.AssemblyStore
@@ -250,10 +254,14 @@ const make = Effect.gen(function* () {
     checksum === undefined ? files.append(id, bytes, options) : files.appendVerified(id, bytes, options, checksum)
 
   const appendAlone = Effect.fnUntraced(function* <E>(append: Append<E>, asked: Effect.Effect<void>) {
+    const whenAsked = Effect.andThen(asked, Effect.fail(TusRefusal.locked))
     const upload = yield* settled(append.id)
     const room = yield* checkAppend(upload, append)
     // A finished upload accepts a request without bytes, even after the end of the Assembly.
-    if (upload.row.finished_at !== null) return upload.offset
+    if (upload.row.finished_at !== null) {
+      yield* Effect.raceFirst(requireNoBytes(append.bytes), whenAsked)
+      return upload.offset
+    }
     const assembly = Option.getOrThrow(yield* assemblies.find(upload.row.assembly_id))
     yield* ifWaiting(assembly)
     yield* checkSize(assembly, append.length)
@@ -261,7 +269,7 @@ const make = Effect.gen(function* () {
     // The digest of a partial upload is never needed.
     const isHashed = upload.row.kind === "ordinary"
     yield* store(append, { isHashed, room: roomIn(assembly, upload.offset, room) }).pipe(
-      Effect.raceFirst(Effect.andThen(asked, Effect.fail(TusRefusal.locked))),
+      Effect.raceFirst(whenAsked),
       Effect.catchTag("Mismatch", () => Effect.fail(TusRefusal.checksumMismatch)),
       Effect.catchTag("NoRoom", () =>
         Effect.andThen(
