@@ -33,7 +33,7 @@ export class StepFailed extends Data.TaggedError("StepFailed")<{
  */
 export const maxSizeExceeded = new StepFailed({
   error: "MAX_SIZE_EXCEEDED",
-  message: "A file is larger than auth.max_size allows."
+  message: "A file is larger than auth.max_size or the limit fileBytes."
 })
 
 /** The service uses this error code for `auth.max_number_of_files`. */

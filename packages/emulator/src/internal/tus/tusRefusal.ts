@@ -66,7 +66,11 @@ export const finalCannotGrow = refusal("ERR_MODIFY_FINAL", 403, "a final upload 
 export const unknownPart = refusal("ERR_UPLOAD_NOT_FOUND", 404, "a part is not a partial upload of this Assembly")
 export const partNotFinished = refusal("ERR_UPLOAD_NOT_FINISHED", 400, "a part is not finished")
 export const notFinished = refusal("ERR_UPLOAD_NOT_FINISHED", 400, "the upload is not finished")
-export const maxSizeExceeded = hook("ERR_MAX_SIZE_EXCEEDED", 413, "the upload is larger than auth.max_size")
+export const maxSizeExceeded = hook(
+  "ERR_MAX_SIZE_EXCEEDED",
+  413,
+  "the upload is larger than auth.max_size or the limit fileBytes"
+)
 export const tooManyUploads = hook("ERR_MAX_NUMBER_OF_FILES_EXCEEDED", 413, "the Assembly accepts no more uploads")
 export const unknownChecksum = refusal(
   "ERR_UNSUPPORTED_CHECKSUM_ALGORITHM",
