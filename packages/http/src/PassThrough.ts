@@ -132,7 +132,7 @@ export type Uploaded = typeof Uploaded.Type
 export const Failed = Schema.TaggedStruct("Failed", { problem: Schema.String })
 
 /**
- * The last event of an upload without `wait: true` in the `Grant`: the service has stored the whole file.
+ * The last event of a successful upload without `wait: true` in the `Grant`: the service has stored the whole file.
  *
  * @since 0.1.0
  * @category schemas
