@@ -146,7 +146,7 @@ const makeKeyValueStore = Effect.gen(function* () {
     yield* entries.remove(yield* nameOf(grant))
   })
 
-  /** Logs a failed access, also one that takes longer than `patience`, as a warning, and returns `fallback`. */
+  /** Logs a failure or a timeout of an access to the store as a warning, and returns `fallback`. */
   const tolerate =
     <B>(method: string, fallback: B) =>
     <A, E extends { readonly _tag: string }>(attempt: Effect.Effect<A, E>) =>

@@ -80,7 +80,7 @@ export interface Grant {
  * - `maxWatchers`: the maximum number of pages that watch uploads, 1024 by default.
  * - `receiveTimeout`: how long the part of the form before the file may take to arrive, 10 seconds by default.
  * - `idleTimeout`: how long the user may send nothing, 30 seconds by default.
- * - `timeout`: how long an upload may take, 1 hour by default.
+ * - `timeout`: how long an upload may take until its answer, 1 hour by default.
  * - `chunkSize`: the maximum size of one request to the service in bytes, 4 MiB by default. Each upload holds about
  *   this number of bytes in memory.
  * - `progressInterval`: the minimum time between two `Progress` events, 250 milliseconds by default. A delayed
@@ -236,7 +236,10 @@ export const make = Effect.fnUntraced(function* <R>(options: Omit<Options<R>, "p
   const chunkSize = options.chunkSize ?? 4 * 1024 * 1024
   const progressInterval = options.progressInterval ?? "250 millis"
 
-  /** Streams the file into a new Assembly. If the file cannot be uploaded, or `pass` is interrupted, cancels it. */
+  /**
+   * Streams the file into a new Assembly. If the upload of the file fails, or if `pass` is interrupted, the Assembly is
+   * canceled.
+   */
   const pass = Effect.fnUntraced(function* (
     form: FileForm.FileForm,
     grant: Grant,

@@ -41,7 +41,7 @@ const isOwn = (origin: string, host: string | undefined): boolean =>
  * origin may read.
  *
  * If `origins` does not contain the origin and the request has `Sec-Fetch-Site`, this header decides. A page cannot
- * change `Sec-Fetch-Site`, and a proxy that changes `Host` does not affect `Sec-Fetch-Site`. Browsers send it only to
+ * change `Sec-Fetch-Site`, and a proxy that changes `Host` does not affect it. Browsers send `Sec-Fetch-Site` only to
  * https URLs and to hosts on the same machine, such as `localhost`. Without `Sec-Fetch-Site`, `Origin` is compared with
  * `Host`.
  */
