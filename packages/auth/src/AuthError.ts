@@ -1,7 +1,7 @@
 /**
  * The errors of authentication. Handle these errors by tag.
  *
- * `Authenticator.authenticate` can fail only if it needs a token, because a signature needs no request. No error
+ * `Authenticator.authenticate` can fail only if it has to request a token. A signature needs no request. No error
  * contains a secret, a token, or any text of the response except its error code. The error codes are beyond the
  * specification, which defines no errors of `/token`.
  */
@@ -10,8 +10,8 @@ import * as Schema from "effect/Schema"
 
 /**
  * The Auth Key or the Auth Secret is empty or blank, or the token for `Authenticator.layerBearer` is not a text of
- * visible ASCII characters. `issues` names the field and the rule, never the value. Only the Layers `Credentials.layer`
- * and `Authenticator.layerBearer` fail with this error; a request never does.
+ * visible ASCII characters. `issues` names the field and the rule, never the value. `Credentials.layer`,
+ * `Authenticator.layerBearer` and the Layers that use one of them fail with this error; a request never does.
  *
  * @since 0.1.0
  * @category errors
@@ -25,9 +25,9 @@ export class InvalidCredentials extends Schema.TaggedError<InvalidCredentials>()
 }
 
 /**
- * This runtime has no `crypto.subtle`, which signatures and encryption need. A Layer that needs `crypto.subtle` fails
- * with this error; a request never fails with it. A page has `crypto.subtle` only on https and on localhost. For any
- * other page, the server of the application must make the signatures.
+ * This runtime has no `crypto.subtle`. The Layers of this package that sign, verify or encrypt with WebCrypto fail with
+ * this error; a request never does. A page has `crypto.subtle` only on https and on localhost. For any other page, the
+ * server of the application must make the signatures.
  *
  * @since 0.1.0
  * @category errors
@@ -39,8 +39,8 @@ export class CryptoUnavailable extends Schema.TaggedError<CryptoUnavailable>()("
 }
 
 /**
- * A response that refuses a token request, a token or a signature: its error code (empty if the response has no code)
- * and its HTTP status.
+ * A response that refuses a token request, a token or a signature: its error code (empty if the response has no valid
+ * code) and its HTTP status.
  *
  * @since 0.1.0
  * @category schemas
@@ -57,7 +57,8 @@ const describe = ({ code, status }: Refusal, meaning: string): string =>
 
 /**
  * The service does not know the Auth Key, or the Auth Secret is wrong: the code `GET_ACCOUNT_UNKNOWN_AUTH_KEY` or
- * `TOKEN_INVALID_CREDENTIALS`, or a 401 without the code of another error. A retry does not help.
+ * `TOKEN_INVALID_CREDENTIALS`, or a 401 without a code of `ScopeNotGranted`, `AudienceRefused` or `TokenRateLimited`. A
+ * retry does not help.
  *
  * @since 0.1.0
  * @category errors
@@ -112,7 +113,7 @@ export class TokenRefused extends Schema.TaggedError<TokenRefused>()("TokenRefus
 /**
  * Too many token requests. `retryAfter` is the pause that the service requests, or zero if the service requests none.
  * Status 0 means that the program's own rate limiter refused the request, so nothing was sent. `retryAfter` is then the
- * time until the rate limiter permits a request.
+ * estimated time until the rate limiter permits a request.
  *
  * @since 0.1.0
  * @category errors
@@ -129,8 +130,8 @@ export class TokenRateLimited extends Schema.TaggedError<TokenRateLimited>()("To
 }
 
 /**
- * The token request got no response or a server error (5xx), or the rate limiter failed. A later retry may help, unless
- * `permanent` is true.
+ * The token request got no complete response or a server error (5xx), or the rate limiter failed. A later retry may
+ * help, unless `permanent` is true.
  *
  * - `code`: the error code of the cause if it has one, such as `ECONNREFUSED`.
  * - `status`: the HTTP status of the server error; undefined if there was no server error.

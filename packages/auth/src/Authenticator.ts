@@ -130,8 +130,8 @@ const sendable = /^[\x21-\x7e]+$/
 /**
  * Authenticates with a bearer token that the program supplies. The request contains neither `auth` nor a signature.
  *
- * The Layer fails with `InvalidCredentials` if the token is empty, or if the token contains white space or any other
- * character than visible ASCII.
+ * The Layer fails with `InvalidCredentials` if the token is empty, or if it contains white space or another character
+ * that is not visible ASCII.
  *
  * @example Authenticator.layerBearer(Redacted.make("my-token"))
  *
@@ -194,5 +194,5 @@ const makeTokens = () =>
  * @category layers
  */
 export const layerTokens: Layer.Layer<Authenticator, never, Tokens.Tokens> =
-  // This call is marked as pure, so that a bundler removes the code for tokens from programs that only sign.
+  // The build marks this call as pure, so that a bundler removes the code for tokens from programs that only sign.
   makeTokens()

@@ -12,8 +12,7 @@ import * as Settings from "./unstable/Settings.ts"
 import * as Variables from "./unstable/Variables.ts"
 
 /**
- * The Auth Key and the Auth Secret. Use this service only on servers and edge runtimes, because a browser must not have
- * the secret.
+ * The Auth Key and the Auth Secret. Do not use this service in a browser, because a browser must not have the secret.
  *
  * @since 0.1.0
  * @category services
@@ -74,5 +73,6 @@ const makeConfigured = () => Layer.effect(Credentials, Variables.read(variables(
  * @category layers
  */
 export const layerConfig: Layer.Layer<Credentials, Config.ConfigError> =
-  // The annotation lets a bundler remove this Layer and `Config` from programs that do not use this Layer.
+  // The build marks this call as pure, so that a bundler removes this Layer and `Config` from programs that do not use
+  // this Layer.
   makeConfigured()

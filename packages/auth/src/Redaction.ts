@@ -4,21 +4,24 @@
  * **When to use**
  *
  * Redact all text of a server that is shown as a message, a code or an excerpt. A server may repeat the request in its
- * response: even an ordinary error page repeats the path of the request.
+ * response: even an ordinary error page often repeats the path of the request.
  *
  * **Details**
  *
  * - A secret is removed if it is plain, or if any of its characters are written as `\/`, `\uNNNN`, `\xNN`, `\NNN`
- *   (octal), `%NN`, `%uNNNN`, an HTML entity, or `+` for a space. The case of letters is ignored. Encodings may be
- *   mixed, and nested up to five levels. No 8 consecutive characters of a secret remain, wherever the text was cut. A
- *   secret of less than 8 characters is removed only as a whole. At the end of the text, even the first 4 characters of
- *   a secret are removed, because the text may have been cut there.
- * - Capabilities (texts that grant access) are recognized by a pattern, and removed even if they are not listed as
- *   secrets: the id in the URL of an upload, a Status or an update stream; the query, the fragment and the user info of
- *   any URL; signatures and tokens by their names; 16 or more characters after `Bearer` or `Basic`; any 32 consecutive
- *   hexadecimal digits, or any 8 with a letter and a decimal digit at the end of the text; and any 40 characters of
- *   Base64 with letters of both cases and a digit. The host and the path before an id stay, because they help to find
- *   the problem.
+ *   (octal), `%NN`, `%uNNNN`, an HTML entity (a number or a common name), or `+` for a space. The case of letters is
+ *   ignored. Encodings may be mixed, and nested up to five levels. No 8 consecutive characters of a secret remain,
+ *   wherever the text was cut. A secret of less than 8 characters is removed only as a whole. At the end of the text,
+ *   even the first 4 characters of a secret are removed, because the text may have been cut there.
+ * - Capabilities (texts that grant access) are recognized by patterns, and removed even if they are not in `secrets`:
+ *   - the id in the URL of an upload, a Status or an update stream. The host and the path before the id stay, because
+ *     they help to find the problem.
+ *   - the query, the fragment and the user info of any URL
+ *   - the value after a name such as `signature=` or `"token":`
+ *   - 16 or more characters after `Bearer` or `Basic`
+ *   - 32 or more consecutive hexadecimal digits. At the end of the text, 8 digits with a letter and a decimal digit are
+ *     enough.
+ *   - 40 or more consecutive characters of Base64 with letters of both cases and a digit
  * - Control characters are escaped (`@assembly-effect/schema/Printable`), and line breaks become spaces. Finally the
  *   text is cut to its maximum length.
  *

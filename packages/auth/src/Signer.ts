@@ -33,7 +33,7 @@ export class Signer extends Context.Service<
 export type Algorithm = "sha384" | "sha256" | "sha1"
 
 /**
- * Whether a text is the name of a hash function. A signature starts with this name: `sha384` in `sha384:0a1b…`.
+ * Whether a text is an {@link Algorithm}. A signature starts with its algorithm, such as `sha384` in `sha384:0a1b…`.
  *
  * @since 0.1.0
  * @category predicates
@@ -71,8 +71,8 @@ export const make = Effect.fnUntraced(function* (options: {
 
 /**
  * A Signer that uses an HMAC of the platform. `hmac` is called once, with the Auth Secret and the algorithm (`sha384`
- * by default), when the Layer is built. The function that `hmac` returns is called once for each text, and returns the
- * hexadecimal digest of the text's UTF-8 bytes. An empty secret is a defect.
+ * by default), when the Layer is built. The function that `hmac` returns is called once for each text, and must return
+ * the HMAC of the text's UTF-8 bytes in hexadecimal digits. An empty secret is a defect.
  *
  * **When to use**
  *

@@ -1,6 +1,6 @@
 /**
- * Signed URLs of the Smart CDN, which runs a Template when a browser requests a URL and caches the result. Signed URLs
- * are beyond the specification, which only names the scope `smart_cdn:sign`.
+ * Signed URLs of the Smart CDN, which runs a Template when a URL is requested, and caches the result. The Smart CDN is
+ * beyond the specification.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -79,10 +79,10 @@ const lifetime = 60 * 60 * 1000
 /** The latest time of a `Date`, in milliseconds since 1970. */
 const latest = 8.64e15
 
-/** The query parameters that the signature uses. A program cannot set these parameters. */
+/** The query parameters that `signedUrl` sets itself. `urlParams` must not contain them. */
 const reserved: ReadonlySet<string> = new Set(["auth_key", "exp", "sig"])
 
-/** Untyped callers may pass any value, so every rule checks the type first. */
+/** Whether a value is a text in valid Unicode. An untyped caller may pass a value of any type. */
 const isText = (value: unknown): value is string => typeof value === "string" && value.isWellFormed()
 
 const workspaceRule = (value: unknown): string | undefined =>
@@ -209,8 +209,8 @@ export const layer: Layer.Layer<SmartCdn, AuthError.CryptoUnavailable, Credentia
  *
  * **Details**
  *
- * The signature covers the Workspace in the host name, and everything after the host except the signature itself. A URL
- * parameter that the signature uses (`auth_key`, `exp`, `sig`) is refused.
+ * The signature covers the Workspace in the host name, and everything after the host except the signature itself. The
+ * names `auth_key`, `exp` and `sig` are refused in `urlParams`, because the signature uses them.
  *
  * **Gotchas**
  *

@@ -26,7 +26,7 @@ import * as Bytes from "./unstable/Bytes.ts"
 /**
  * A bearer token.
  *
- * - `expiresAt`: the time when the service stops accepting the token.
+ * - `expiresAt`: the expiry of the token, computed from the time of the token request.
  * - `renewAt`: the time from which `Tokens` requests a new token.
  *
  * Both times are undefined if the service did not report how long the token is valid.
@@ -55,8 +55,8 @@ export interface Grant {
 }
 
 /**
- * Stores the newest token of a grant. The methods cannot fail. If `load` returns `None`, `Tokens` uses the token that
- * it has in memory, or requests a new token.
+ * Stores the newest token of each grant. The methods cannot fail. If `load` returns `None`, `Tokens` uses the token
+ * that it has in memory, or requests a new token.
  *
  * @since 0.1.0
  * @category models
@@ -146,7 +146,7 @@ const makeKeyValueStore = Effect.gen(function* () {
     yield* entries.remove(yield* nameOf(grant))
   })
 
-  /** Logs a failure or a timeout of the `KeyValueStore` as a warning, and returns `fallback`. */
+  /** Logs a failure or a timeout of an access to the store as a warning, and returns `fallback`. */
   const tolerate =
     <B>(method: string, fallback: B) =>
     <A, E extends { readonly _tag: string }>(attempt: Effect.Effect<A, E>) =>

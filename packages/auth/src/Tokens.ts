@@ -39,7 +39,7 @@ export interface Request {
 /**
  * Provides tokens, and remembers which tokens the service has refused.
  *
- * - `get`: the current token. Concurrent calls share one request.
+ * - `get`: the current token. Concurrent calls that need the same token share one request.
  * - `refused`: reports that the service did not accept a token, so that `get` does not return the token again.
  *
  * @since 0.1.0
@@ -79,13 +79,13 @@ export interface Options {
   readonly audience?: string | undefined
 }
 
-/** A token, and how long it can be used without a new request. */
+/** A token, and how long `get` returns it without another token request. */
 interface Lease {
   readonly token: TokenStore.Token
   readonly duration: Duration.Duration
 }
 
-/** The tokens of one grant: the latest token that was returned, and the refused tokens. */
+/** The tokens of one grant: the latest token that `get` returned, and the refused tokens. */
 interface Memory {
   readonly latest: TokenStore.Token | undefined
   readonly refused: ReadonlyArray<Redacted.Redacted>
@@ -174,7 +174,7 @@ const afterRefusal = (memory: Memory, value: Redacted.Redacted): Memory | undefi
     : undefined
 
 /**
- * Makes tokens from the `Credentials`, the `HttpClient` and the `TokenStore` in the context.
+ * Makes the `Tokens` service from the `Credentials`, the `HttpClient` and the `TokenStore` in the context.
  *
  * @since 0.1.0
  * @category constructors

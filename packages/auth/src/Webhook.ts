@@ -125,8 +125,7 @@ const toMalformed = (issue: SchemaIssue.Issue): MalformedNotification => {
 
 /**
  * Makes a verifier for the Auth Secret in the context's `Credentials`. `algorithms` are the accepted algorithms, by
- * default `sha384` and `sha256`. Notifications for an older Auth Key are signed with `sha1` and without a prefix; add
- * `sha1` to accept them.
+ * default `sha384` and `sha256`. A signature without a prefix is `sha1`; add `sha1` to accept such a signature.
  *
  * @since 0.1.0
  * @category constructors
@@ -185,7 +184,7 @@ export const layer = (options?: {
  * **Gotchas**
  *
  * A notification has neither a nonce nor an expiry, so a copy of the notification is valid too. The work that a
- * notification starts should be idempotent. The service itself repeats a notification until the response is 200.
+ * notification starts should be idempotent. The service itself repeats a notification if the response is not 200.
  *
  * @example
  * const route = Effect.gen(function* () {
@@ -203,7 +202,8 @@ export const verify = (
   Webhook.use((webhook) => webhook.verify(notification))
 
 /**
- * Verifies a notification about one Assembly. Fails if the Status belongs to an Assembly other than `assemblyId`.
+ * Verifies a notification about one Assembly. Fails if the Status names another Assembly than `assemblyId`. A Status
+ * without any Assembly id is accepted.
  *
  * @example
  * Webhook.verifyOf(notification, assemblyId)

@@ -14,8 +14,8 @@ import * as Semaphore from "effect/Semaphore"
 import * as SqlClient from "effect/sql/SqlClient"
 
 /**
- * The store of handled notifications failed. If a claim fails, the route answers 503, so that the service repeats the
- * notification.
+ * The store of handled notifications failed. If a claim (see {@link Claim}) fails, the route of `Webhooks` answers 503,
+ * so that the service repeats the notification.
  *
  * @since 0.1.0
  * @category errors
@@ -31,10 +31,10 @@ export class StoreFailed extends Schema.TaggedError<StoreFailed>()("StoreFailed"
 /**
  * The result of a claim. A process claims a notification before it handles the notification.
  *
- * - `Claimed`: the caller handles the notification, and runs `renew` meanwhile so that the lease of the claim does not
- *   end. After a success the caller runs `done`, and after a failure `release`.
+ * - `Claimed`: the caller handles the notification, and runs `renew` again and again meanwhile, so that the claim does
+ *   not expire. After a success the caller runs `done`, and after a failure `release`.
  * - `Done`: the notification was handled before.
- * - `Busy`: another process handles the notification now.
+ * - `Busy`: another process has claimed the notification.
  *
  * @since 0.1.0
  * @category models
@@ -53,8 +53,8 @@ export type Claim =
  * The store of handled notifications. The key of a notification, a SHA-256 in hexadecimal digits, identifies the
  * notification.
  *
- * - `claim(key, lease)`: claims a notification for the caller, who then handles it. If the claim is not renewed for the
- *   time `lease`, another process may claim the notification too, because the first process may have ended.
+ * - `claim(key, lease)`: tries to claim a notification. The claim expires after the time `lease`, unless it is renewed.
+ *   Then another process may claim the notification, because the first process may have ended.
  *
  * @since 0.1.0
  * @category services

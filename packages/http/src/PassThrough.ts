@@ -32,8 +32,8 @@ import * as Watchers from "./internal/watchers.ts"
 import * as Refusal from "./Refusal.ts"
 
 /**
- * The file of a request, as the user describes it. The route does not check this description: `contentType` may be
- * wrong, and `filename` may be a path.
+ * The file of a request, as the user describes it. The route checks only `uploadId`: `contentType` may be wrong, and
+ * `filename` may be a path.
  *
  * - `fields`: the form fields before the file.
  *
@@ -75,15 +75,16 @@ export interface Grant {
  *   chooses the id.
  * - `origins`: other origins whose pages may use the route, such as `https://app.example.com`, without a path. By
  *   default only pages of the same origin may use the route.
- * - `maxUploads`: the maximum number of permitted uploads at the same time, 64 by default. Above this number, the
- *   answer is 503. At most `4 * maxUploads` requests may wait for the decision of the policy.
+ * - `maxUploads`: the maximum number of running uploads that the policy has permitted, 64 by default. Another upload is
+ *   answered with 503. At most `4 * maxUploads` other requests may be arriving or waiting for the policy.
  * - `maxWatchers`: the maximum number of pages that watch uploads, 1024 by default.
  * - `receiveTimeout`: how long the part of the form before the file may take to arrive, 10 seconds by default.
  * - `idleTimeout`: how long the user may send nothing, 30 seconds by default.
- * - `timeout`: how long an upload may take, 1 hour by default.
+ * - `timeout`: how long an upload may take until its answer, 1 hour by default.
  * - `chunkSize`: the maximum size of one request to the service in bytes, 4 MiB by default. Each upload holds about
  *   this number of bytes in memory.
- * - `progressInterval`: the minimum time between two `Progress` events, 250 milliseconds by default.
+ * - `progressInterval`: the minimum time between two `Progress` events, 250 milliseconds by default. A delayed
+ *   `Progress` is sent earlier if another event follows.
  *
  * @since 0.1.0
  * @category options
@@ -107,9 +108,9 @@ export interface Options<R> {
 const bytesOfFile = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 /**
- * The answer to an upload: its size in bytes, and the Status of the Assembly without capabilities (ids and URLs that
- * grant access). If the policy chose `wait`, `status` is the Status of the completed Assembly, otherwise the Status of
- * the new Assembly.
+ * The answer to an upload: the size of the file in bytes, and the Status of the Assembly without capabilities (ids and
+ * URLs that grant access). With `wait: true` in the `Grant`, `status` is the Status of the completed Assembly. Without
+ * `wait: true`, `status` is the Status of the new Assembly.
  *
  * @since 0.1.0
  * @category schemas
@@ -123,7 +124,7 @@ export type Uploaded = typeof Uploaded.Type
 
 /**
  * The last event of an upload that failed. `problem` is the same text as in the answer to the upload, or "The upload
- * was canceled." after an interruption or a defect.
+ * was canceled." after an interruption.
  *
  * @since 0.1.0
  * @category schemas
@@ -131,7 +132,7 @@ export type Uploaded = typeof Uploaded.Type
 export const Failed = Schema.TaggedStruct("Failed", { problem: Schema.String })
 
 /**
- * The last event of an upload whose answer is sent before the Assembly has completed.
+ * The last event of a successful upload without `wait: true` in the `Grant`: the service has stored the whole file.
  *
  * @since 0.1.0
  * @category schemas
@@ -139,8 +140,8 @@ export const Failed = Schema.TaggedStruct("Failed", { problem: Schema.String })
 export const Stored = Schema.TaggedStruct("Stored", { bytes: bytesOfFile })
 
 /**
- * An event of an upload, without capabilities (ids and URLs that grant access). `Stored`, `Completed` and `Failed` are
- * the last events.
+ * An event of an upload, without capabilities (ids and URLs that grant access). The last event of an upload is
+ * `Stored`, `Completed` or `Failed`.
  *
  * @since 0.1.0
  * @category schemas
@@ -190,7 +191,7 @@ const uploadIdOf = Effect.flatMap(HttpRouter.params, ({ uploadId }) =>
 const encodeUploaded = Schema.encodeEffect(Schema.toCodecJson(Uploaded))
 const encodeEvent = Schema.encodeEffect(Schema.fromJsonString(Schema.toCodecJson(Event)))
 
-/** An event as JSON text. An event without capabilities can always be encoded. */
+/** An event as JSON text. The encoding of an `Event` never fails. */
 const toText = (event: Event) => Effect.orDie(encodeEvent(event))
 
 const seenBy = ({ headers }: HttpServerRequest.HttpServerRequest): number => {
@@ -198,10 +199,6 @@ const seenBy = ({ headers }: HttpServerRequest.HttpServerRequest): number => {
   return Number.isSafeInteger(seen) && seen > 0 ? seen : 0
 }
 
-/**
- * A comment of Server-Sent Events every 15 seconds. A proxy may close a connection without data, so these comments keep
- * the connection open while no event is sent.
- */
 /** The text for the watchers of an upload that failed. It does not describe a defect of the application. */
 const problemOf = (cause: Cause.Cause<{ readonly problem: string }>): string => {
   const error = Cause.findErrorOption(cause)
@@ -209,11 +206,16 @@ const problemOf = (cause: Cause.Cause<{ readonly problem: string }>): string => 
   return Cause.hasDies(cause) ? Respond.failed.problem : "The upload was canceled."
 }
 
+/**
+ * A comment of Server-Sent Events every 15 seconds. A proxy may close a connection without data, so these comments keep
+ * the connection open while no event is sent.
+ */
 const keepAlive = Stream.map(Stream.tick("15 seconds"), () => ":\n\n")
 
 /**
  * Makes the functions that answer the two requests of an upload, for routes of your own or for the handlers of
- * {@link group}. `upload` receives the file, and `watch` streams the events.
+ * {@link group}. `upload` receives the file, and `watch` streams the events. The path of your own routes must contain
+ * `:uploadId`.
  *
  * @since 0.1.0
  * @category constructors
@@ -234,7 +236,10 @@ export const make = Effect.fnUntraced(function* <R>(options: Omit<Options<R>, "p
   const chunkSize = options.chunkSize ?? 4 * 1024 * 1024
   const progressInterval = options.progressInterval ?? "250 millis"
 
-  /** Streams the file into a new Assembly. If the upload fails or is interrupted, the Assembly is canceled. */
+  /**
+   * Streams the file into a new Assembly. If the upload of the file fails, or if `pass` is interrupted, the Assembly is
+   * canceled.
+   */
   const pass = Effect.fnUntraced(function* (
     form: FileForm.FileForm,
     grant: Grant,
@@ -264,7 +269,7 @@ export const make = Effect.fnUntraced(function* <R>(options: Omit<Options<R>, "p
       Effect.provideService(AssemblyClient, client),
       Effect.provideService(HttpClient, http),
       // If the body of the user's request failed, this failure caused the failure of the upload. The answer then
-      // describes the problem of the body, because it is more useful than the error of the upload.
+      // describes the problem of the body, which is more useful than the error of the upload.
       Effect.catch((error): Effect.Effect<never, Body.Problem | Refusal.UploadFailed> =>
         problem === undefined ? UploadProblem.of(error) : Effect.fail(problem)
       )
@@ -351,11 +356,12 @@ const withAnyField = <Fields extends Schema.Struct.Fields>(form: Schema.Struct<F
  *
  * **Details**
  *
- * - The body is a multipart form with one file. A field after the file is refused. The file is not stored: its bytes
- *   are sent to the service as they arrive, and the user can send the bytes only as fast as the service accepts them.
+ * - The body is a multipart form with one file. A field after the file is refused. The route writes no file to a disk:
+ *   it sends the bytes to the service as they arrive, and the user can send bytes only as fast as the service accepts
+ *   them.
  * - Each file gets its own Assembly. The Assembly is canceled if the file is too large, incomplete or followed by
- *   another part, if the user sends nothing for `idleTimeout`, if the upload takes longer than `timeout`, or if the
- *   user closes the connection.
+ *   another part, if the user sends nothing for `idleTimeout`, if the service refuses the file, if the upload takes
+ *   longer than `timeout`, or if the user closes the connection.
  * - The events are Server-Sent Events with an {@link Event} as JSON in `data`. A page may watch an upload before the
  *   upload starts. Only the process that receives an upload has the events of this upload.
  *

@@ -23,8 +23,8 @@ const answer = (
   )
 
 /**
- * A header of the answer to a request whose body may not have been read to its end. Without this header, the server
- * would still receive the rest of the body.
+ * Closes the connection after the answer to a request whose body may not have been read to its end. Without this
+ * header, the server would still receive the rest of the body.
  */
 const unread = { connection: "close" }
 
@@ -48,7 +48,7 @@ export class BodyMalformed
 }
 
 /**
- * The body is larger than the limit, or has too many fields.
+ * The body, its file or one of its fields is larger than the limit, or the body has too many fields.
  *
  * @since 0.1.0
  * @category errors
@@ -66,7 +66,7 @@ export class BodyTooLarge
 }
 
 /**
- * The body took too long to arrive, or the upload took too long.
+ * The body took too long to arrive or stopped arriving, or the upload took too long.
  *
  * @since 0.1.0
  * @category errors
@@ -121,7 +121,7 @@ export class OriginRefused
 
 /**
  * The signature of a notification is invalid: the service did not send the notification, or signed it with another
- * secret.
+ * secret or with an algorithm that `Webhook` does not accept.
  *
  * @since 0.1.0
  * @category errors
@@ -194,7 +194,7 @@ export class UploadExists
 }
 
 /**
- * The service did not accept the upload, or the Assembly failed. The log of the application contains the reason.
+ * The upload to the service failed, or the Assembly failed. The log of the application contains the reason.
  *
  * @since 0.1.0
  * @category errors

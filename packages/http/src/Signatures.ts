@@ -229,8 +229,8 @@ export const make = Effect.fnUntraced(
  * **Gotchas**
  *
  * The page cannot add Steps to signed params, even if these params name a Template that permits other Steps. But an
- * unsigned request can use the same Template with other Steps, unless the Template requires signatures
- * (`require_signature_auth`).
+ * unsigned request can use the same Template with other Steps, unless the Template (`require_signature_auth`) or the
+ * Auth Key requires signatures.
  *
  * @example
  * Signatures.layer({

@@ -85,10 +85,10 @@ const defaultPath = "/assembly-notifications"
  */
 const lease = Duration.seconds(20)
 
-/** The time between two renewals of the lease of a notification that is being handled. */
+/** The time between two renewals of the claim of a notification. */
 const renewal = Duration.seconds(5)
 
-/** The time limit of each access to the store. */
+/** The time limit of each access to the store of handled notifications. */
 const storeTimeout = Duration.seconds(10)
 
 const issues = (options: Omit<Options<unknown, unknown>, "handle" | "path">) =>
@@ -127,8 +127,8 @@ const toOutcome = <A, E>(exit: Exit.Exit<A, E>): Exit.Exit<A, E | Refusal.Busy> 
   Exit.isSuccess(exit) ? exit : Exit.fail(Option.getOrElse(Exit.findErrorOption(exit), () => stopping))
 
 /**
- * Makes the function that answers a notification, for a route of your own or for the handler of {@link group}. A
- * running handler is interrupted when the scope closes.
+ * Makes the function that answers a notification, for a route of your own or for the handler of {@link group}. When the
+ * scope of `make` closes, a running `handle` is interrupted.
  *
  * @since 0.1.0
  * @category constructors
@@ -173,8 +173,8 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Omit<Options<E, 
     )
 
   /**
-   * Handles a notification unless it was handled before, and remembers that it was handled. After a claim, either
-   * `done` or `release` runs, even after an interruption.
+   * Claims a notification and handles it, unless it was handled before. After the claim, either `done` or `release`
+   * runs, even after an interruption.
    */
   const handleOnce = (notification: Notification) =>
     Effect.uninterruptibleMask((restore) =>

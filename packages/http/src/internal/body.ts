@@ -11,8 +11,8 @@ export interface Limits {
 }
 
 /**
- * Limits the number of bytes that all requests of a route together hold in memory. `take` returns false if the limit
- * would be exceeded.
+ * Limits the number of bytes that all requests of a route together hold in memory. `take` reserves bytes, or returns
+ * false if the limit would be exceeded. `give` frees reserved bytes.
  */
 export interface Budget {
   readonly take: (bytes: number) => boolean

@@ -9,7 +9,10 @@ import * as Refusal from "../Refusal.ts"
 import * as Body from "./body.ts"
 import * as Form from "./form.ts"
 
-/** The maximum number of bytes of a form without its file: the fields, and the boundaries and headers of all parts. */
+/**
+ * How many bytes a body may have in addition to the `maxBytes` of its file: for the fields, and for the boundaries and
+ * headers of all parts.
+ */
 const besides = 256 * 1024
 
 const limits = { bytes: 64 * 1024, fields: 32, time: 0 }
@@ -129,6 +132,6 @@ export const read = Effect.fnUntraced(function* (
   return { fields: Object.fromEntries(fields), filename: file.name, contentType: file.contentType, content }
 })
 
-/** Whether the `content-length` of a request shows that its file has more than `maxBytes` bytes. */
+/** Whether the `content-length` of a request is too large for a form whose file has at most `maxBytes` bytes. */
 export const announcesMore = (request: HttpServerRequest.HttpServerRequest, maxBytes: number): boolean =>
   Number(request.headers["content-length"] ?? 0) > maxBytes + besides

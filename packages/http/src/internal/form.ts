@@ -26,7 +26,7 @@ const problems = [Refusal.BodyMalformed, Refusal.BodyTooLarge, Refusal.BodyTooSl
 
 const isProblem = (cause: unknown): cause is Body.Problem => problems.some((problem) => cause instanceof problem)
 
-/** Describes why the parser refuses a multipart body. An error of the body itself is returned unchanged. */
+/** Converts an error of the parser to an error of the route. An error of the body itself is returned unchanged. */
 export const toProblem =
   (limits: Limits) =>
   (error: Multipart.MultipartError | Body.Problem): Body.Problem => {

@@ -27,7 +27,10 @@ export const issues = (origins: ReadonlyArray<string>): ReadonlyArray<Settings.I
         ]
   )
 
-/** Whether an origin is the origin of this server. `host` is the `host` header of the request. */
+/**
+ * Whether an origin has the host and the port of this server. `host` is the `host` header of the request. The schemes
+ * are not compared.
+ */
 const isOwn = (origin: string, host: string | undefined): boolean =>
   URL.canParse(origin) && host !== undefined && new URL(origin).host === host.toLowerCase()
 
@@ -37,9 +40,10 @@ const isOwn = (origin: string, host: string | undefined): boolean =>
  * accepted: a browser sends `Origin` with every POST request, and with every request whose answer a page of another
  * origin may read.
  *
- * If the request has `Sec-Fetch-Site`, this header decides. A page cannot change `Sec-Fetch-Site`, and a proxy that
- * changes `Host` does not affect it. Browsers send `Sec-Fetch-Site` only to https URLs and to localhost. Without
- * `Sec-Fetch-Site`, `Origin` is compared with `Host`.
+ * If `origins` does not contain the origin and the request has `Sec-Fetch-Site`, this header decides. A page cannot
+ * change `Sec-Fetch-Site`, and a proxy that changes `Host` does not affect it. Browsers send `Sec-Fetch-Site` only to
+ * https URLs and to hosts on the same machine, such as `localhost`. Without `Sec-Fetch-Site`, `Origin` is compared with
+ * `Host`.
  */
 export const check = (
   { headers }: HttpServerRequest.HttpServerRequest,

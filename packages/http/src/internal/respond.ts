@@ -4,8 +4,8 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Refusal from "../Refusal.ts"
 
 /**
- * The headers of each successful answer. Caches must not store the answer, and a browser must not guess its content
- * type.
+ * The headers of each successful answer of {@link to}. Caches must not store the answer, and a browser must not guess
+ * its content type.
  */
 const headers = { "cache-control": "no-store", "x-content-type-options": "nosniff" }
 

@@ -51,8 +51,8 @@ export interface Limits {
 }
 
 /**
- * What `start` returns for an upload whose request has begun to arrive. `permit` starts the upload, `tell` sends an
- * event to the watchers of the upload, and `last` sends the last event.
+ * What `start` returns for an upload whose request has begun to arrive. `permit` marks the upload as running, `tell`
+ * sends an event to the watchers of the upload, and `last` sends the last event.
  */
 export interface Started<Event> {
   readonly permit: Effect.Effect<void, Refusal.Busy>
@@ -77,8 +77,8 @@ export const make = Effect.fnUntraced(function* <Event>(limits: Limits) {
     })
 
   /**
-   * After the end of an upload, keeps the upload and its last event for a minute. If too many uploads are kept, the
-   * oldest is forgotten before its minute is over.
+   * After the end of an upload, keeps the upload and its newest events for a minute. If too many uploads are kept, the
+   * upload that ended first is forgotten before its minute is over.
    */
   const keep = (id: string, entry: Entry<Event>) =>
     Effect.gen(function* () {
@@ -90,7 +90,7 @@ export const make = Effect.fnUntraced(function* <Event>(limits: Limits) {
 
   const add = (id: string) =>
     Effect.map(PubSub.sliding<Numbered<Event>>({ capacity: kept, replay: kept }), (events) => {
-      // Another fiber may have added the entry in the meantime.
+      // Another fiber may have added the entry while this fiber made the `PubSub`.
       const entry: Entry<Event> = entries.get(id) ?? { events, state: "announced", count: 0, watchers: 0 }
       entries.set(id, entry)
       return entry
@@ -106,8 +106,8 @@ export const make = Effect.fnUntraced(function* <Event>(limits: Limits) {
     Effect.suspend(() => PubSub.publish(entry.events, { number: ++entry.count, event, isLast }))
 
   /**
-   * Starts an upload. If the limit of permitted uploads is reached, the upload is refused and its id becomes free, so
-   * that the page can try again.
+   * Marks an upload as running. If the limit of permitted uploads is reached, the upload is refused and its id becomes
+   * free, so that the page can try again.
    */
   const permit = (id: string, entry: Entry<Event>) =>
     Effect.gen(function* () {
@@ -128,7 +128,7 @@ export const make = Effect.fnUntraced(function* <Event>(limits: Limits) {
       return entries.get(id) === entry ? keep(id, entry) : Effect.void
     })
 
-  /** Marks an upload as arriving, and then as running, until the scope closes. */
+  /** Marks an upload as arriving. When the scope closes, the upload is marked as ended. */
   const start = (id: string): Effect.Effect<Started<Event>, Refusal.Busy | Refusal.UploadExists, Scope.Scope> =>
     Effect.acquireRelease(
       Effect.gen(function* () {
@@ -153,7 +153,7 @@ export const make = Effect.fnUntraced(function* <Event>(limits: Limits) {
       }))
     )
 
-  /** Whether the upload has ended, and `seen` is the number of its last event. */
+  /** Whether the upload has ended, and no event of the upload has a higher number than `seen`. */
   const hasSeen = (id: string, seen: number): boolean => {
     const entry = entries.get(id)
     return entry?.state === "ended" && entry.count <= seen
