@@ -241,12 +241,18 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
    * Keeps the current token until the next attempt. Fails if there is no current token, if the current token has
    * expired, or if `pauseAfter` returns no pause for the error.
    */
-  const fallBack = Effect.fnUntraced(function* (current: TokenStore.Token | undefined, error: AuthError.AuthError) {
+  const fallBack = Effect.fnUntraced(function* (
+    grant: TokenStore.Grant,
+    current: TokenStore.Token | undefined,
+    error: AuthError.AuthError
+  ) {
     const pause = pauseAfter(error, maxWait)
     const now = yield* Clock.currentTimeMillis
-    return current === undefined || Option.isNone(pause) || !isLater(current.expiresAt, now)
-      ? yield* Effect.fail(error)
-      : extended(current, now, pause.value)
+    if (current === undefined || Option.isNone(pause) || !isLater(current.expiresAt, now)) {
+      return yield* Effect.fail(error)
+    }
+    yield* giveOut(grant, current)
+    return extended(current, now, pause.value)
   })
 
   const lookup = Effect.fnUntraced(function* (grant: TokenStore.Grant): Effect.fn.Return<Lease, AuthError.AuthError> {
@@ -257,7 +263,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     }
     return yield* mint(grant).pipe(
       Effect.flatMap((token) => Effect.map(Clock.currentTimeMillis, (then) => toLease(token, then))),
-      Effect.catch((error) => fallBack(current, error)),
+      Effect.catch((error) => fallBack(grant, current, error)),
       Effect.withSpan("Tokens.request", {
         kind: "client",
         attributes: { "http.request.method": "POST", "url.template": "/token" }

@@ -351,6 +351,26 @@ describe("A refused token", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
+  it.effect("is not used again if it came from the store and could not be renewed", () => {
+    const stored: TokenStore.Token = {
+      value: Redacted.make("of-another-process"),
+      expiresAt: DateTime.makeUnsafe(3_600_000),
+      renewAt: DateTime.makeUnsafe(0)
+    }
+    const store = TokenStore.TokenStore.of({
+      load: () => Effect.succeedSome(stored),
+      save: () => Effect.void,
+      forget: () => Effect.void
+    })
+    return Effect.gen(function* () {
+      const server = yield* TokenServer.make(answer(503, "busy"))
+      const request = { baseUrl: server.baseUrl, scope: "dam:write" }
+      assert.strictEqual(yield* get(request), "of-another-process")
+      yield* refuse("of-another-process")
+      assert.strictEqual((yield* Effect.flip(get(request)))._tag, "TokenUnavailable")
+    }).pipe(Effect.provide(tokens(undefined, Layer.succeed(TokenStore.TokenStore, store))))
+  })
+
   it.effect("leaves the others alone", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token())
