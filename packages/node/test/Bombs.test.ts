@@ -10,11 +10,14 @@ import * as Loopback from "../../../test/hostile/Loopback.ts"
 
 const mebi = 1024 * 1024
 
-/** The outcome of each bomb. */
-const size = 256 * mebi
+/** The decompressed size of each bomb, in bytes. */
+const size = 512 * mebi
 
-/** The memory that a client may use for everything else, in MiB: windows of decoders, pieces, and garbage. */
-const bound = 192
+/**
+ * The memory that a client may use, in MiB: for windows of decoders, pieces, and garbage. A client that reads a whole
+ * bomb uses more than `size`. Under load, a client uses up to 204 MiB, because its garbage is collected later.
+ */
+const bound = 384
 
 const program = new URL("fixtures/bombed.ts", import.meta.url).pathname
 
@@ -56,7 +59,7 @@ describe.each(Behaviour.codings)("a bomb of %s", (coding) => {
   it.live.each(clients)("is read only up to the limit by %s", (client) =>
     Effect.gen(function* () {
       const body = yield* Effect.promise(() => made)
-      assert.isBelow(body.length, 2 * mebi)
+      assert.isBelow(body.length, 4 * mebi)
       const baseUrls = [yield* service(coding, body, "true"), yield* service(coding, body, "missing")]
       const { mebibytes, outcomes } = yield* runClient(client, baseUrls)
       const expected = {
