@@ -30,7 +30,9 @@ export const flag = (what: string): Flag.Flag<Option.Option<string>> =>
 const isWrapped = (file: JsonObject): boolean =>
   Predicate.isObject(file["steps"]) && !Object.hasOwn(file["steps"], "robot")
 
-/** The Steps of the file. Fails if the file has no Steps, or other keys next to `steps`. */
+/**
+ * The Steps of the file. Fails if the file has no Steps, or if `steps` contains the Steps and the file has other keys.
+ */
 const stepsOf = (path: string, file: JsonObject) => {
   const fail = (problem: string) => Effect.fail(new CommandError.InvalidDocument({ path, problem }))
   const other = Object.keys(file).find((key) => key !== "steps")

@@ -15,8 +15,8 @@ const maxBytes = ByteSize.mebibytes(16)
 const tooLarge = "has more than 16 MiB"
 
 /**
- * Whether the path leads to a pipe without a name, as in `--steps <(jq .steps job.json)`. Opening such a pipe never waits.
- * Opening a named pipe waits until another program opens it for writing.
+ * Whether the path leads to a pipe without a name, as in `--steps <(jq .steps job.json)`. Opening such a pipe never
+ * waits. Opening a named pipe waits until another program opens it for writing.
  */
 const isPipeOfShell = Effect.fnUntraced(function* (path: string) {
   if (!/^\/(?:dev|proc\/self)\/fd\/[0-9]+$/.test(path)) return false
