@@ -64,7 +64,7 @@ const regionsSince = (from: DateTime.Utc) =>
     Effect.orElseSucceed((): ReadonlyArray<string> => [])
   )
 
-/** Says that a region has no Assemblies, because the service counts 0 for a region that does not exist. */
+/** Says that a region has no Assemblies, because the service may count 0 for a region that does not exist. */
 const sayRegion = Effect.fnUntraced(function* (query: Query, from: DateTime.Utc) {
   if (query.region === "all") return
   const known = yield* regionsSince(from)

@@ -15,7 +15,7 @@ const JsonObject = Schema.Record(Schema.String, Schema.Json)
 
 type JsonObject = typeof JsonObject.Type
 
-/** The flag. `what` says what the file contains. */
+/** The flag `--steps`. `what` says what its file contains. */
 export const flag = (what: string): Flag.Flag<Option.Option<string>> =>
   Flag.String("steps").pipe(
     Flag.withDescription(`A JSON file with ${what}, such as {"stored": {"robot": …}}; - is the standard input`),

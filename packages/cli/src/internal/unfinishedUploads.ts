@@ -244,7 +244,7 @@ export interface Memory {
 /** The memory of a command whose upload cannot be continued. This memory stores nothing. */
 export const none: Memory = { earlier: undefined, runs: () => Effect.undefined, completed: Effect.void }
 
-/** The arguments of the command that continues this upload. */
+/** The arguments of the command that continues this upload: the same arguments without `--restart`. */
 const toContinue = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
   const end = args.indexOf("--")
   return args.filter((arg, index) => (end >= 0 && index >= end) || !/^--restart(?:=|$)/.test(arg))
