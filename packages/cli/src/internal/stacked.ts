@@ -1,6 +1,6 @@
 /**
- * Renders pairs of names and values as lines: the facts of a resource, or the cells of a table that is too
- * wide for the terminal. Pure.
+ * Renders pairs of names and values as lines: the facts of a resource, or the cells of a table that is too wide for the
+ * terminal. Pure.
  */
 import * as Style from "../Style.ts"
 import * as Text from "./text.ts"
