@@ -1,5 +1,5 @@
 /**
- * Reads a small text that the user names by its path: JSON, or a certificate.
+ * Reads a text of at most 16 MiB that the user names by its path: JSON, a certificate, or the key of a certificate.
  */
 import * as ByteSize from "effect/ByteSize"
 import * as Effect from "effect/Effect"
