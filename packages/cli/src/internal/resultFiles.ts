@@ -118,9 +118,9 @@ const keyOf = (parts: ReadonlyArray<string>): string => parts.join("/").normaliz
 
 /**
  * Gives each file a path that no other file has: a folder and a name. The folders are those of the path of the file in
- * the Workspace, if the file has such a path. If the files belong to several Steps, each Step has a folder. If two files
- * have the same path, the name of the second file gets the number 2. A file whose path is also the path of a folder gets
- * a number too.
+ * the Workspace, if the file has such a path. If the files belong to several Steps, each Step has a folder. If two
+ * files have the same path, the name of the second file gets the number 2. A file whose path is also the path of a
+ * folder gets a number too.
  */
 export const place = (files: ReadonlyArray<ResultFile>): ReadonlyArray<Placed> => {
   const isOneStep = new Set(files.map(({ step }) => step)).size < 2
