@@ -1,7 +1,7 @@
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 
-/** Whether the arguments name the command `name`, or need all commands, as the completions and the wizard do. */
+/** Whether one of the arguments is `name`, or needs all commands, as `--completions` and `--wizard` do. */
 const isNeeded = (name: string, args: ReadonlyArray<string>): boolean =>
   args.some((arg) => arg === name || /^--(?:completions|wizard)(?:=|$)/.test(arg))
 
@@ -24,8 +24,8 @@ const lazily = <const Name extends string, Input, Context, E, R>(
   })
 
 /**
- * The client of the service. ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET are read when a command
- * needs the client.
+ * Loads the Layer with the client of the service. The Layer reads ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY and
+ * ASSEMBLY_AUTH_SECRET when a command needs the client.
  */
 const loadService = async () => {
   const { layer } = await import("../internal/waiting.ts")

@@ -136,7 +136,7 @@ interface Destination {
   readonly root: boolean
 }
 
-/** The destination folder; null is the root. */
+/** The destination folder, or null for the root. Fails unless exactly one of `--folder` and `--root` is given. */
 const toFolder = ({ folder, root }: Destination): Effect.Effect<Identifier.FolderId | null, CliError.ValidationError> =>
   root === Option.isSome(folder)
     ? Effect.fail(new CliError.ValidationError({ message: "give either --folder or --root" }))

@@ -10,7 +10,7 @@ type PathType = "file" | "directory" | "either"
 
 /**
  * The parameters that take a path, although their type is a text. The type of these parameters is not a path, because a
- * parameter may also take `-` or a pattern, and because the command itself refuses an empty text. The name of a flag
+ * parameter may also take `-` or a pattern, or because the command itself refuses an empty text. The name of a flag
  * includes its dashes.
  */
 export const paths: Readonly<Record<string, Readonly<Record<string, PathType>>>> = {
@@ -26,7 +26,7 @@ export const paths: Readonly<Record<string, Readonly<Record<string, PathType>>>>
   "assembly emulator": { "--data": "directory" }
 }
 
-/** Gives each parameter that is in {@link paths} the type of a path, so that shells complete it with names of files. */
+/** Gives each parameter that is in {@link paths} the type of a path, so that shells complete it with paths. */
 const withPaths = (command: Completions.CommandDescriptor, above: string = ""): Completions.CommandDescriptor => {
   const path = `${above} ${command.name}`.trim()
   const known = paths[path] ?? {}

@@ -84,8 +84,8 @@ const broken = (about: string, error: unknown, address: Address.Address, otherwi
   )
 
 /**
- * The findings about the file `.env`: which variables are read from the file, why the file is not used, and which of
- * its lines cannot be read.
+ * The findings about the file `.env`: which variables are read from the file, why the file is not used, and the
+ * problems of its lines.
  */
 const dotEnv = Effect.map(DotEnv.Current, (report) => {
   if (report === undefined) return []
@@ -152,7 +152,7 @@ const tolerable = Duration.seconds(30)
 
 /**
  * Compares the clock of this machine with the clock of the service. The date of a response has whole seconds, so a
- * small difference does not count.
+ * difference below two seconds does not count.
  */
 const clock = Effect.fnUntraced(function* (baseUrl: string) {
   // Tracing is off, because a span of the HTTP client would contain the URL.
@@ -257,7 +257,7 @@ const credentials = Effect.fnUntraced(function* (way: Address.Address) {
   ]
 })
 
-/** The extensions of tus that uploads of this program can use. */
+/** The extensions of tus that uploads of this program can use, each with what is worse without the extension. */
 const useful: Readonly<Record<string, string>> = {
   creation: "uploads cannot start",
   "creation-with-upload": "a small file takes one more request",
@@ -335,7 +335,10 @@ const uploadsOfAssembly = Effect.fnUntraced(function* (way: Address.Address) {
 /** Takes the findings of a check as soon as they are known. */
 type Tell = (found: ReadonlyArray<Health.Finding>) => Effect.Effect<void>
 
-/** Runs the checks that need complete settings. If the address is wrong, the later checks are skipped. */
+/**
+ * Runs the checks that need complete settings. If the check of the address finds a problem, all later checks are
+ * skipped. If the service does not accept the credentials, the check of uploads is skipped.
+ */
 const examine = Effect.fnUntraced(function* (upload: Option.Option<boolean>, tell: Tell) {
   const baseUrl = (yield* Config.String("ASSEMBLY_BASE_URL")).replace(/\/+$/, "")
   const way = yield* currentAddress

@@ -80,8 +80,8 @@ const readTemplates = Effect.fnUntraced(function* (path: string) {
 })
 
 /**
- * `ASSEMBLY_AUTH_KEY` and `ASSEMBLY_AUTH_SECRET` are not used, because they may hold the credentials of the real
- * service.
+ * The flags for the Auth Key of the emulator. `ASSEMBLY_AUTH_KEY` and `ASSEMBLY_AUTH_SECRET` do not set these flags,
+ * because they may hold the credentials of the real service.
  */
 const credentialFlags = {
   key: Flag.String("key").pipe(
@@ -123,8 +123,8 @@ const tlsOf = Effect.fnUntraced(function* (
 })
 
 /**
- * The value of `--data` is empty, or is not the path of a folder. An empty value is refused, because it often comes
- * from an unset variable of a shell.
+ * The value of `--data` is empty, or is the path of a file that is not a folder. An empty value is refused, because it
+ * often comes from an unset variable of a shell.
  */
 export class NotAFolder extends Schema.TaggedError<NotAFolder>()("NotAFolder", { path: Schema.String }) {
   override readonly [Runtime.errorExitCode] = ExitCode.codes.usage
@@ -143,7 +143,7 @@ const checkFolder = Effect.fnUntraced(function* (path: string) {
   }
 })
 
-/** Writes a line of the log to the standard error, because a shell evaluates the standard output. */
+/** Writes a line of the log to the standard error, so that the standard output has only lines for a shell. */
 const writeRequest = Effect.fnUntraced(function* (entry: RequestLog.Entry) {
   const { canColor } = yield* TerminalCapabilities.TerminalCapabilities
   yield* Output.log(RequestLine.render(entry, yield* DateTime.now, canColor ? Style.ansi : Style.plain))

@@ -56,7 +56,7 @@ const settings = {
 /** The Auth Key without its secret. */
 const hidden = ({ auth_secret: _secret, ...key }: AuthKey.AuthKey): AuthKey.AuthKey => key
 
-/** A new Auth Key whose secret may be left out. */
+/** The response with a new Auth Key, from which the secret may be left out. */
 const Created = Schema.Struct({ ...AuthKey.Created.fields, auth_key: AuthKey.AuthKey })
 
 const scopesOf = ({ scope }: AuthKey.AuthKey): string => Cells.text(scope?.join(" "))

@@ -34,7 +34,7 @@ export class StillRunning extends Schema.TaggedError<StillRunning>()("StillRunni
 
 /**
  * The Assembly has no result that can be downloaded, or the given Steps have no such result. `found` is the number of
- * results without a URL. `others` are the other Steps, which have results.
+ * results without a URL. `others` are the Steps that have results.
  */
 export class NoResults extends Schema.TaggedError<NoResults>()("NoResults", {
   assemblyId: Schema.String,
@@ -76,7 +76,7 @@ export class FolderIsLink extends Schema.TaggedError<FolderIsLink>()("FolderIsLi
   }
 }
 
-/** The folder for the files cannot be created or read. */
+/** The folder for the files cannot be created, or a path in this folder cannot be read. */
 export class CannotUseFolder extends Schema.TaggedError<CannotUseFolder>()("CannotUseFolder", {
   path: Schema.String,
   problem: Schema.String
@@ -129,7 +129,7 @@ const list = Command.make(
       )
     }
     yield* Output.report(Table.render(ResultFiles.columns, files, { ...(yield* Output.layout), empty: "no results" }))
-    // The suggested command downloads the results of all Steps.
+    // The suggested command downloads the results of all Steps, so it does not fit a list of some Steps.
     if (steps.length === 0) yield* NextCommand.suggestFor(status)
   })
 ).pipe(
@@ -171,7 +171,7 @@ const refuseLinks = Effect.fnUntraced(function* (output: string, { folder, name 
   }
 })
 
-/** How many files are downloaded at the same time. */
+/** How many files are downloaded at the same time by default. */
 const defaultConcurrency = 4
 
 const download = Command.make(

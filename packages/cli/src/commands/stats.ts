@@ -37,8 +37,8 @@ const read = ({ region, since, template }: Query) =>
   )
 
 /**
- * The id of the Template. The result is `None` if the Template cannot be read, for example because the Auth Key lacks
- * the scope.
+ * The id of the Template with this id or name. Fails if no Template has this id or name. The result is `None` if the
+ * Template cannot be read for another reason, for example because the Auth Key lacks the scope.
  */
 const findTemplate = (template: string) =>
   Effect.asSome(TemplateId.find(template)).pipe(
@@ -64,7 +64,7 @@ const regionsSince = (from: DateTime.Utc) =>
     Effect.orElseSucceed((): ReadonlyArray<string> => [])
   )
 
-/** Says that a region has no Assemblies, because the service counts 0 for a region that does not exist. */
+/** Says that a region has no Assemblies, because the service may count 0 for a region that does not exist. */
 const sayRegion = Effect.fnUntraced(function* (query: Query, from: DateTime.Utc) {
   if (query.region === "all") return
   const known = yield* regionsSince(from)

@@ -21,7 +21,7 @@ const decodeBaseUrl = SchemaParser.decodeUnknownEffect(SecureUrl.SecureUrl)
 const toBaseUrl = (text: string) =>
   Effect.mapError(decodeBaseUrl(text), (issue) => Input.invalidRequest("ASSEMBLY_BASE_URL", issue))
 
-/** The three variables of the environment. The error names each variable that is missing. */
+/** ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET. The error names each of them that is missing. */
 const variables = Variables.read({ baseUrl: Config.NonEmptyString("ASSEMBLY_BASE_URL"), ...Credentials.variables() })
 
 /** A token as JSON. `expires_at` is missing if the service does not say when the token expires. */

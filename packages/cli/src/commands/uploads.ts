@@ -46,7 +46,7 @@ interface Kept extends UnfinishedUploads.Upload {
 
 /**
  * Why no request about an upload may be sent: the upload belongs to another service. The result is undefined if the
- * upload belongs to the service of ASSEMBLY_BASE_URL.
+ * upload belongs to the service of ASSEMBLY_BASE_URL, or if the command is not remembered.
  */
 const elsewhere = Effect.fnUntraced(function* ({ command }: UnfinishedUploads.Upload) {
   const { origins } = yield* AssemblyClient
@@ -97,8 +97,8 @@ const stateOf = ({ entry, problem, status }: Kept): string => {
 }
 
 /**
- * The names of the first files. If the file that remembers the command cannot be read, the names come from the Status
- * of the Assembly.
+ * The names of the first files, and the number of further files. If the command is not remembered, the names are those
+ * of `tus_uploads` in the Status of the Assembly.
  */
 const filesOf = ({ command, status }: Kept): string => {
   if (command === undefined) {
@@ -151,8 +151,8 @@ const recordOf = (kept: Kept) => {
 const isJournalFailed = Schema.is(UploadJournal.JournalFailed)
 
 /**
- * Runs a program with the journal in the folder of `--journal`, or in the default folder. Runs `otherwise` if this
- * folder does not exist.
+ * Runs a program with the journal in the folder of `--journal`, or in the default folder. Runs `otherwise` if there
+ * is no such folder.
  */
 const inJournal = <A, E, R, E2, R2>(
   typed: Option.Option<string>,

@@ -77,7 +77,7 @@ const throughProxy = (failure: Failure, host: string, { address, variable }: Pro
     : undefined
 }
 
-/** Adds the proxy to an advice, because the proxy may have answered instead of the host. */
+/** Names the proxy after the advice, because the proxy may have answered instead of the host. */
 const withProxy = (advice: string, { address, variable }: Proxy.Route): string =>
   `${advice} The request went through the proxy ${address} (${variable}).`
 
@@ -159,8 +159,8 @@ export const unexpected = (failure: Failure, address: Address): string | undefin
   isOfBaseUrl(failure, address) ? tellsProxy(failure, address, ofResponse) : undefined
 
 /**
- * What to do after an error response. The result is undefined unless ASSEMBLY_BASE_URL has a wrong path or a proxy or
- * gateway responded.
+ * What to do after an error response. The result is undefined, unless ASSEMBLY_BASE_URL has a wrong path, or the
+ * response has a status of a proxy or a gateway (`ExitCode.gatewayStatuses`).
  */
 export const refused = (failure: Failure, address: Address): string | undefined => {
   if (isWrongPath(failure, address)) return unexpected(failure, address)

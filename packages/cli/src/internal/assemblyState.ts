@@ -8,7 +8,10 @@ import * as Cells from "./cells.ts"
 /** The fields of a Status, or of a list entry, that determine the state. */
 type Standing = Pick<Assembly.Status, "ok" | "error">
 
-/** The name of the state, as in the filter of the list. */
+/**
+ * The name of the state, as in `assembly list --type`, which has no name for `replaying`. A Status without a state has
+ * the name `–`.
+ */
 export const name = (standing: Standing): string => {
   if (Assembly.errorCode(standing) !== undefined) return "failed"
   return standing.ok?.replace(/^ASSEMBLY_/, "").toLowerCase() || Cells.unknown

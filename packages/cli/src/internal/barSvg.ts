@@ -105,7 +105,7 @@ const legendOf = (
   return { drawn, top: y + 30 }
 }
 
-/** The bars of one chart in a rectangle of `width` and {@link height}, moved down by `y`. */
+/** One chart as SVG, in a rectangle of `width` and {@link height} that is moved down by `y`. */
 const draw = (chart: Chart, axis: TimeAxis.TimeAxis, width: number, y: number): string => {
   const plot = width - left - right
   const startOf = (index: number): number => axis.start + index * axis.step

@@ -34,8 +34,8 @@ const problemOf = (name: string, rest: string): string | undefined => {
 }
 
 /**
- * The problems in the text of a `.env` file, in the order of its lines. `names` are the variables that the file may
- * set.
+ * The problems in the text of a `.env` file, in the order of its lines. `names` are the variables that this program
+ * reads.
  */
 export const of = (text: string, names: ReadonlyArray<string>): ReadonlyArray<Problem> => {
   if (/[\0\uFFFD]/.test(text)) return [{ line: 1, problem: "the file is not UTF-8 text; save it as UTF-8" }]

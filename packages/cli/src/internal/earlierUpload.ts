@@ -55,7 +55,8 @@ const names = (gone: ReadonlyArray<Stored>, all: ReadonlyArray<Stored>, assembly
 /**
  * - `Gone`: the Workspace lacks some of the files, or has them at another path or with another content. The command
  *   uploads all files again.
- * - `Done`: the Workspace has all files, or the service did not answer the question. No file is uploaded.
+ * - `Done`: the Workspace has all files, or a request for an asset failed, so that it is not known whether the files
+ *   still exist. No file is uploaded.
  */
 export interface Finding {
   readonly _tag: "Gone" | "Done"

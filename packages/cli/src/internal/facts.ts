@@ -5,7 +5,7 @@ import * as Printable from "@assembly-effect/schema/Printable"
 import type * as Style from "../Style.ts"
 import * as Stacked from "./stacked.ts"
 
-/** The name of a value and its text. The text is not trusted. A fact without a text is left out. */
+/** The name of a value and its text. {@link render} escapes the text, and leaves out a fact without a text. */
 export type Fact = readonly [name: string, value: string | null | undefined]
 
 /**

@@ -11,7 +11,7 @@ export interface Fate {
   say: Effect.Effect<void>
 }
 
-/** What the running command prints after Ctrl-C. By default, the command prints nothing. */
+/** What the running command prints after Ctrl-C. Without {@link run}, the command prints nothing. */
 export const Fate = Context.Reference<Fate>("@assembly-effect/cli/Fate", {
   defaultValue: () => ({ say: Effect.void })
 })

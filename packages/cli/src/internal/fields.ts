@@ -53,7 +53,7 @@ interface Given {
 
 const Fields = Schema.Record(Schema.String, Schema.Json)
 
-/** The fields of both flags. Fails if both flags have a value for the same field. */
+/** The fields of `--fields` and `--fields-file`. Fails if both flags have a value for the same field. */
 export const read = Effect.fnUntraced(function* ({ fields, fieldsFile }: Given) {
   const ofFile = yield* Document.readGiven(Fields, fieldsFile)
   if (Option.isNone(ofFile) || Option.isNone(fields)) return Option.orElse(ofFile, () => fields)

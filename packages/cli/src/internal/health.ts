@@ -35,7 +35,7 @@ export const bad = (about: string, text: string, advice: string, exitCode: numbe
 const marks = { good: "✓", note: "–", bad: "✗" } as const
 const colours = { good: "green", note: "yellow", bad: "red" } as const
 
-/** The number of cells of the mark and of the subject, with the gaps after them. */
+/** The number of cells of the mark and of `about`, with the gaps after them. */
 const indentation = 16
 
 /** Renders each finding with its advice. Long texts are wrapped, and their lines start in the same column. */

@@ -7,7 +7,7 @@ const line =
   "interrupted before anything was sent; what an earlier command uploaded is kept. Run the same command again"
 const lineOfNothing = "interrupted before a file was sent; run the same command again"
 
-/** Whether an earlier command can have kept an upload: without a folder, it has kept nothing. */
+/** Whether an earlier command can have kept an upload. Without a folder, no command keeps an upload. */
 const hasFolder = (args: ReadonlyArray<string>, env: NodeJS.ProcessEnv): boolean =>
   args.some((arg) => /^--journal(?:=|$)/.test(arg)) || Boolean(env.XDG_STATE_HOME || env.HOME || env.LOCALAPPDATA)
 

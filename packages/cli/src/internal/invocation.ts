@@ -5,7 +5,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 
-/** How a user runs the program after a global installation, and how the documentation writes every command. */
+/** How a user runs the program after a global installation, and how the texts of the help write every command. */
 const installed = "assembly"
 
 /** The words with which every printed command begins. */
@@ -16,7 +16,10 @@ export const Program = Context.Reference<string>("@assembly-effect/cli/Invocatio
 /** A command that a user can paste into the shell, such as `npx assembly wait 1a2b`. */
 export const command = (args: string): Effect.Effect<string> => Effect.map(Program, (program) => `${program} ${args}`)
 
-/** Matches `assembly` before a command or a flag. A path such as `.assembly` does not match. */
+/**
+ * Matches `assembly` before a command, a flag or a placeholder such as `<command>`. A path such as `.assembly` does not
+ * match.
+ */
 const names = /(?<![\w./-])assembly(?= [a-z<[-])/g
 
 /** A text of the help in which `program` replaces the name of this program. */
@@ -40,7 +43,7 @@ const runsByName = /(?:^|[\s;&|(])assembly(?:\s|$)/
 const ofNpm = ({ env, path }: Process): string => {
   if (cached.test(path)) return "npx @assembly-effect/cli"
   const { npm_command: kind, npm_lifecycle_event: event, npm_lifecycle_script: script = "" } = env
-  // `npx assembly` and `npm exec assembly` put the name into quotes, and leave out the arguments.
+  // For `npx assembly` and `npm exec assembly`, npm sets `script` to the name in quotes, without the arguments.
   if (kind === "exec" && event === "npx") {
     return script === "'assembly'" || runsByName.test(script) ? "npx assembly" : installed
   }
@@ -59,14 +62,14 @@ const ofPnpm = ({ env }: Process, manager: string): string => {
 }
 
 /**
- * The words with which a user runs this program, from the variables that npm and pnpm set. The result is `assembly`
- * unless the variables show another way.
+ * The words with which a user runs this program, from the path of the program and the variables that npm and pnpm set.
+ * The result is `assembly` unless they show another way.
  */
 export const ofProcess = (started: Process): string => {
   const { npm_config_user_agent: agent = "", npm_execpath: manager = "" } = started.env
   if (npm.test(manager)) return ofNpm(started)
   if (!pnpm.test(manager)) return installed
   const [, version = ""] = /^pnpm\/(\d+)\./.exec(agent) ?? []
-  // `npx pnpm` runs a pnpm that is not in the path of the user.
+  // `npx pnpm` runs a pnpm that the shell of the user does not find by its name.
   return ofPnpm(started, cached.test(manager) && version !== "" ? `npx -y pnpm@${version}` : "pnpm")
 }

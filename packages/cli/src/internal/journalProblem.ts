@@ -6,7 +6,7 @@ import * as SystemProblem from "./systemProblem.ts"
 
 /**
  * The problem of the journal that an error contains. `LeaseLost` contains such a problem if the lease was lost because
- * the journal could not be written for a long time.
+ * the journal could not be written for a long time. If several files failed, only the error of the first one counts.
  */
 const problemOf = (error: UploadJob.JobError): string | undefined => {
   switch (error._tag) {
@@ -23,7 +23,10 @@ const problemOf = (error: UploadJob.JobError): string | undefined => {
   }
 }
 
-/** The first damaged entry of the journal that an error names. */
+/**
+ * The damaged entry of the journal that an error names. If several files failed, only the error of the first one
+ * counts.
+ */
 const tornOf = (error: JournalFailed | UploadJob.JobError): JournalTorn | undefined => {
   if (error._tag === "JournalTorn") return error
   if (error._tag !== "FilesFailed") return undefined
@@ -32,8 +35,8 @@ const tornOf = (error: JournalFailed | UploadJob.JobError): JournalTorn | undefi
 }
 
 /**
- * The error of the command for an error of the journal. The result is undefined if the error is not an error of the
- * journal. `isKept`: whether the same command continues the upload.
+ * Converts an error of the journal into an error of the command line. The result is undefined if the error is not an
+ * error of the journal. `isKept`: whether the same command continues the upload.
  */
 export const of = (
   error: JournalFailed | UploadJob.JobError,

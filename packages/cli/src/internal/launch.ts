@@ -72,7 +72,7 @@ const keepCompiled = (env: NodeJS.ProcessEnv): void => {
 
 /**
  * Creates a folder and the folders above it, one after the other, and returns whether the folder exists. The recursive
- * function of Node, which `enableCompileCache` uses too, never ends in a folder such as `/proc`.
+ * `mkdir` of Node, which `enableCompileCache` uses too, never ends in a folder such as `/proc`.
  */
 const makeFolder = (path: string): boolean => {
   if (isFolder(path)) return true

@@ -14,15 +14,15 @@ import * as LostTerminal from "./lostTerminal.ts"
 export const main = (version: string): void =>
   Program.run(version).pipe(
     Effect.provide(Layer.provideMerge(StandardError.layer, NodeServices.layer)),
-    // `Fate.run` also surrounds the layers, so that the program prints its line even if Ctrl-C arrives while the layers
-    // are built.
+    // `Fate.run` also surrounds the layers, so that it prints what became of the work even if Ctrl-C arrives while the
+    // layers are built.
     Fate.run(process.argv.slice(2)),
     Effect.provideService(Invocation.Program, Invocation.ofProcess({ env: process.env, path: process.argv[1] ?? "" })),
     NodeRuntime.runMain({
       disableErrorReporting: true,
       teardown: (exit, onExit) => {
         const isLost = Exit.isFailure(exit) && LostTerminal.is(exit.cause)
-        // `launch.ts` has set the exit code of the lost output.
+        // If the output was lost, `launch.ts` has set the exit code.
         onExit(isLost ? Number(process.exitCode ?? ExitCode.codes.failed) : ExitCode.fromExit(exit))
       }
     })

@@ -5,7 +5,10 @@
 
 let open = 0
 
-/** Whether a message is being written. Node reports a failed write before the next turn of the event loop. */
+/**
+ * Whether a message was written in this turn of the event loop. Node reports the failure of this write before the next
+ * turn.
+ */
 export const isOpen = (): boolean => open > 0
 
 /** Marks the write of a message. Call this function before the write. */

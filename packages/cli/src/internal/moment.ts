@@ -67,8 +67,8 @@ const format = (moment: DateTime.Utc): string => `${DateTime.formatIso(moment).s
 const tolerance = Duration.hours(1)
 
 /**
- * Refuses an empty period: one that does not begin before `until`. Without `until`, refuses a period that begins in the
- * future.
+ * Refuses an empty period: one that does not begin before `until`. Without `until`, refuses a period that begins more
+ * than `tolerance` in the future.
  */
 export const checkPeriod = (
   since: DateTime.Utc,

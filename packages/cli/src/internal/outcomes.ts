@@ -17,7 +17,7 @@ export interface Outcome {
 
 const canceled = (bucket: Bucket): number => bucket.num_cancelled_assemblies + bucket.num_request_aborted_assemblies
 
-/** Every Assembly of a bucket has exactly one of these outcomes. `Unfinished` Assemblies are still running. */
+/** Every Assembly of a bucket has exactly one of these outcomes. `Unfinished` Assemblies have not ended yet. */
 export const all: ReadonlyArray<Outcome> = [
   { name: "Completed", key: "completed", count: (bucket) => bucket.num_successful_assemblies },
   { name: "Failed", key: "failed", count: (bucket) => bucket.num_erroneous_assemblies },

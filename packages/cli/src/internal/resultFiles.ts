@@ -27,7 +27,7 @@ export const stepsOf = (status: Pick<Assembly.Status, "results">): ReadonlyArray
     .toSorted(compare)
 
 /**
- * The results of an Assembly, or the files of the given Steps, which may name `:original` too. The files are sorted by
+ * The results of an Assembly, or the files of the given Steps, which may include `:original`. The files are sorted by
  * Step and by name, because the order of the Status depends on which file was finished first.
  */
 export const of = (
@@ -71,8 +71,9 @@ export const columns: ReadonlyArray<Table.Column<ResultFile>> = [
 const device = /^(?:con|prn|aux|nul|com[0-9\u00b9\u00b2\u00b3]|lpt[0-9\u00b9\u00b2\u00b3]|conin\$|conout\$) *(?:\.|$)/i
 
 /**
- * Changes one part of a path, so that every file system can store it and the file is not hidden. A hidden file is
- * avoided, because other programs may obey files such as `.env`. Windows removes dots and spaces at the end of a name.
+ * Changes one part of a path, so that every file system accepts it, unless it is too long, and the file is not hidden.
+ * A hidden file is avoided, because other programs may obey files such as `.env`. Windows removes dots and spaces at
+ * the end of a name.
  */
 const safePart = (part: string): string =>
   part
@@ -97,7 +98,7 @@ const safeParts = (path: string): ReadonlyArray<string> => {
   return parts.length === 0 ? ["file"] : parts
 }
 
-/** A file, the folder below the destination that it belongs to, and its name in this folder. */
+/** A file, its folder relative to the folder of the download, and its name in its folder. */
 export interface Placed extends ResultFile {
   readonly folder: string
   readonly name: string
@@ -117,8 +118,9 @@ const keyOf = (parts: ReadonlyArray<string>): string => parts.join("/").normaliz
 
 /**
  * Gives each file a path that no other file has: a folder and a name. The folders are those of the path of the file in
- * the Workspace. If the files belong to several Steps, each Step has a folder. If two files have the same path, the
- * name of the second file gets the number 2. A file whose path is also the path of a folder gets a number too.
+ * the Workspace, if the file has such a path. If the files belong to several Steps, each Step has a folder. If two
+ * files have the same path, the name of the second file gets the number 2. A file whose path is also the path of a
+ * folder gets a number too.
  */
 export const place = (files: ReadonlyArray<ResultFile>): ReadonlyArray<Placed> => {
   const isOneStep = new Set(files.map(({ step }) => step)).size < 2

@@ -29,8 +29,8 @@ const toOctal = (byte: number): string => `\\${byte.toString(8).padStart(3, "0")
 
 /**
  * Returns the shell command that exports an environment variable with the given value. NUL is left out, because no
- * variable can contain it. The command is safe to show on a terminal, because a value with control characters is
- * written in octal numbers. A lone surrogate becomes U+FFFD, as always in UTF-8.
+ * variable can contain it. The command is safe to show on a terminal, because a value with characters that
+ * {@link Printable.escape} escapes is written in octal numbers. A lone surrogate becomes U+FFFD, as always in UTF-8.
  *
  * @example exportLine("SECRET", "it's") // export SECRET='it'\''s'
  */

@@ -1,5 +1,6 @@
 /**
- * Renders pairs of names and values as lines: the facts of a resource, or the cells of a table that does not fit. Pure.
+ * Renders pairs of names and values as lines: the facts of a resource, or the cells of a table that is too wide for the
+ * terminal. Pure.
  */
 import * as Style from "../Style.ts"
 import * as Text from "./text.ts"
@@ -16,7 +17,7 @@ export interface Pair {
 
 /**
  * - `cells`: the width of the column of names, by default the width of the longest name.
- * - `breakWords`: whether a word that is wider than the terminal is broken. If such a word is not broken, the terminal
+ * - `breakWords`: whether a word that does not fit into one line is broken. If such a word is not broken, the terminal
  *   wraps the word, and a user who copies the word gets no line break.
  */
 export interface Options {

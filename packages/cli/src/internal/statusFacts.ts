@@ -12,8 +12,8 @@ import type * as Facts from "./facts.ts"
 import * as ResultFiles from "./resultFiles.ts"
 
 /**
- * The received bytes and the expected bytes, such as `3.0 MiB of 10.0 MiB`. The result is undefined if the Status does
- * not report the received bytes.
+ * The received bytes, such as `10.0 MiB`, or `3.0 MiB of 10.0 MiB` if more bytes are expected. The result is undefined
+ * if the Status does not report the received bytes.
  */
 const received = ({ bytes_expected: expected, bytes_received: bytes }: Assembly.Status): string | undefined => {
   if (typeof bytes !== "number") return undefined
@@ -50,7 +50,10 @@ export const of = (status: Assembly.Status): ReadonlyArray<Facts.Fact> => {
   ]
 }
 
-/** The state, the progress and the number of results of an Assembly, in one line. */
+/**
+ * The state, the error code, the progress and the number of results of an Assembly, in one line. If the Assembly has
+ * ended, the progress is left out.
+ */
 export const line = (status: Assembly.Status): string => {
   const code = Assembly.errorCode(status)
   const parts = [

@@ -15,7 +15,7 @@ const JsonObject = Schema.Record(Schema.String, Schema.Json)
 
 type JsonObject = typeof JsonObject.Type
 
-/** The flag. `what` says what the file contains. */
+/** The flag `--steps`. `what` says what its file contains. */
 export const flag = (what: string): Flag.Flag<Option.Option<string>> =>
   Flag.String("steps").pipe(
     Flag.withDescription(`A JSON file with ${what}, such as {"stored": {"robot": …}}; - is the standard input`),
@@ -30,7 +30,9 @@ export const flag = (what: string): Flag.Flag<Option.Option<string>> =>
 const isWrapped = (file: JsonObject): boolean =>
   Predicate.isObject(file["steps"]) && !Object.hasOwn(file["steps"], "robot")
 
-/** The Steps of the file. Fails if the file has no Steps, or other keys next to `steps`. */
+/**
+ * The Steps of the file. Fails if the file has no Steps, or if `steps` contains the Steps and the file has other keys.
+ */
 const stepsOf = (path: string, file: JsonObject) => {
   const fail = (problem: string) => Effect.fail(new CommandError.InvalidDocument({ path, problem }))
   const other = Object.keys(file).find((key) => key !== "steps")

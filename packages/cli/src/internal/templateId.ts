@@ -1,5 +1,5 @@
 /**
- * Finds the Template that a flag names by its id or its name. Most operations of the service accept only the id.
+ * Finds the Template that a flag names by its id or its name. The operations on Assemblies accept only the id.
  */
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import type * as ApiError from "@assembly-effect/api/ApiError"

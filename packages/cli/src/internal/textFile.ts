@@ -1,5 +1,5 @@
 /**
- * Reads a small text that the user names by its path: JSON, or a certificate.
+ * Reads a text of at most 16 MiB that the user names by its path: JSON, a certificate, or the key of a certificate.
  */
 import * as ByteSize from "effect/ByteSize"
 import * as Effect from "effect/Effect"
@@ -15,8 +15,8 @@ const maxBytes = ByteSize.mebibytes(16)
 const tooLarge = "has more than 16 MiB"
 
 /**
- * Whether the path leads to a pipe without a name, as in `--steps <(jq .steps job.json)`. Opening such a pipe never waits.
- * Opening a named pipe waits until another program opens it for writing.
+ * Whether the path leads to a pipe without a name, as in `--steps <(jq .steps job.json)`. Opening such a pipe never
+ * waits. Opening a named pipe waits until another program opens it for writing.
  */
 const isPipeOfShell = Effect.fnUntraced(function* (path: string) {
   if (!/^\/(?:dev|proc\/self)\/fd\/[0-9]+$/.test(path)) return false

@@ -1,7 +1,7 @@
 /**
- * Remembers the Assembly of each unfinished command by the paths of the files, and not by their content. The journal
- * finds an upload only if its files have not changed. If a file has changed, this memory finds the earlier Assembly,
- * and the command cancels it.
+ * Remembers the Assembly of each unfinished command by the service, the params and the paths of the files, and not by
+ * the content of the files. The journal finds an upload only if its files have not changed. If a file has changed, this
+ * memory finds the earlier Assembly, and the command cancels it.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
@@ -32,7 +32,7 @@ const mostNames = 3
  * - `content`: a hash of the identities of the files. The identity of a file changes when its size or its modification
  *   time changes.
  * - `folder` and `args`: the working directory and the arguments, without `--restart`.
- * - `names`: the names of the first files; `files` is the number of files, and `size` their size in bytes.
+ * - `names`: the names of the first files; `files` is the number of files, and `size` their total size in bytes.
  * - `startedAt`: milliseconds since 1970.
  */
 const Command = Schema.Struct({
@@ -93,7 +93,8 @@ const filesIn = (folder: string) =>
   })
 
 /**
- * An unfinished upload of the journal. `command` is undefined if the file that remembers the command cannot be read.
+ * An unfinished upload of the journal. `command` is undefined if the file that remembers the command is missing or
+ * cannot be read.
  */
 export interface Upload extends Unfinished {
   readonly command: Command | undefined
@@ -168,13 +169,14 @@ export const list = Effect.fnUntraced(function* (folder: string) {
 
 /**
  * When the upload was started, in milliseconds since 1970. If the command is not remembered, the result is the time at
- * which its entry was last written.
+ * which the entry of the journal was last written.
  */
 export const startOf = ({ command, entry }: Upload): number => command?.startedAt ?? entry.writtenAt
 
 /**
- * Cancels the Assembly of an unfinished upload, and forgets the upload with its files. Fails if another process runs
- * the upload. Returns the Status of the Assembly, or `None` if the service no longer has the Assembly.
+ * Cancels the Assembly of an unfinished upload, and removes the entries of the upload and of its files from the
+ * journal. Fails if another process runs the upload. Returns the Status of the Assembly, or `None` if the service no
+ * longer has the Assembly.
  */
 export const forget = ({ entry: { assemblyId }, key }: Unfinished) =>
   Effect.gen(function* () {
@@ -202,7 +204,7 @@ export const forget = ({ entry: { assemblyId }, key }: Unfinished) =>
 
 /**
  * Cancels an Assembly that no command can continue. Returns what happened, for the user. Returns undefined if the
- * journal or the service no longer has the Assembly, or if the Assembly had ended before.
+ * journal or the service no longer has the Assembly, or if the Assembly had completed or failed before.
  */
 const leave = (assemblyId: Assembly.AssemblyId, what: string) =>
   Effect.gen(function* () {
@@ -242,7 +244,7 @@ export interface Memory {
 /** The memory of a command whose upload cannot be continued. This memory stores nothing. */
 export const none: Memory = { earlier: undefined, runs: () => Effect.undefined, completed: Effect.void }
 
-/** The arguments of the command that continues this upload. */
+/** The arguments of the command that continues this upload: the same arguments without `--restart`. */
 const toContinue = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
   const end = args.indexOf("--")
   return args.filter((arg, index) => (end >= 0 && index >= end) || !/^--restart(?:=|$)/.test(arg))

@@ -72,7 +72,10 @@ export const next = (status: Assembly.Status, folder: string | undefined): Effec
     ? NextCommand.suggestFor(status)
     : NextCommand.suggest({ args: `results list ${status.assembly_id}` })
 
-/** Fails if the service has stored a file under another path than its name in `folder`. */
+/**
+ * Fails if the service has stored a file under another path than its name in `folder`. Checks nothing if `folder`
+ * contains a variable (`${…}`), or if the Status names no stored path.
+ */
 export const checkPaths = (files: ReadonlyArray<UploadPlan.Planned>, { results }: Assembly.Status, folder: string) => {
   const paths = new Set((results?.["stored"] ?? []).flatMap(({ path }) => (path ? [path.normalize("NFC")] : [])))
   const moved = files

@@ -68,8 +68,8 @@ type Started = Stream.Stream<AssemblyUploadEvent.AssemblyUploadEvent, UploadJob.
 
 /**
  * The events of the job. A later command can continue the job only if all files can be read again. Each attempt
- * resolves the name of a Template again. Therefore the command also waits if the service is unreachable while it
- * resolves the name.
+ * resolves the name of a Template again, as a part of these events. Therefore {@link waiting} also applies if the
+ * service is unreachable while the name is resolved.
  */
 const eventsOf = (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings) => {
   const { concurrency, isJson, isRestarted } = settings
@@ -142,10 +142,10 @@ const note = (seen: Seen, event: UploadJob.JobEvent): void => {
 const gone: ReadonlySet<number> = new Set([502, 503, 504])
 
 /**
- * Whether the job may succeed after a pause. A job cannot succeed if the certificate of the service is untrusted. A job
- * with a failed file cannot succeed either, because the file was already retried for minutes. An exception is a file
- * for which the response to the creation or the concatenation of its upload was lost: the next attempt finds out
- * whether this upload exists.
+ * Whether the job may succeed after a pause. A job cannot succeed after a permanent `TransportFailure`, such as an
+ * untrusted certificate. A job with a failed file cannot succeed either, because the file was already retried for
+ * minutes. An exception is a file for which the response to the creation or the concatenation of its upload was lost:
+ * the next attempt finds out whether this upload exists.
  */
 const isTemporary = (error: UploadJob.JobError): boolean => {
   switch (error._tag) {
@@ -184,7 +184,8 @@ const hasUpload = ({ isKept }: Settings, { earlier, status }: Seen): boolean =>
 
 /**
  * Continues the job after a pause if the service is unreachable. If neither this command nor an earlier one has created
- * an Assembly, the job fails at once, because the address may be wrong.
+ * an Assembly, the job fails at once, because the address may be wrong. If no later command can continue the job
+ * (`isKept` is false), the job fails at once too.
  */
 const waiting = (first: Events, again: Events, settings: Settings, seen: Seen): Events => {
   const attempt = (events: Events, pauses: number): Events =>
@@ -309,7 +310,7 @@ const showWithNotices = <E, R>(
     )
   })
 
-/** The messages of these errors already say what the user must do about the arguments or the journal. */
+/** The messages of these errors already say what the user must do about the arguments, the files or the journal. */
 const own: ReadonlySet<string> = new Set([
   "InvalidRequest",
   "UnknownTemplate",
@@ -342,8 +343,9 @@ type Failure =
   | CommandError.DamagedJournal
 
 /**
- * Adds to an error whether the same command continues the upload or uploads into a new Assembly. The error stays as it
- * is if the job has no Assembly yet, or if its message already says what to do.
+ * Adds to an error what becomes of the upload: the same command continues it (`kept`), the same command uploads into a
+ * new Assembly (`ended`), or no command can continue it (`left`). The error stays as it is if the job has no Assembly
+ * yet, or if the message of the error already says what to do.
  */
 const toFailed =
   (settings: Settings, seen: Seen) =>
@@ -385,8 +387,8 @@ const fateOf = (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings, se
 }
 
 /**
- * Uploads the files as one job. Returns the Status of the Assembly, the final progress, and whether the Assembly had
- * already ended before this command.
+ * Uploads the files as one job. Returns the last Status of the Assembly, the final progress (undefined with `--json`),
+ * and whether the Assembly had already ended before this command.
  */
 export const run = Effect.fnUntraced(function* (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings) {
   const fate = yield* Fate.Fate

@@ -20,8 +20,9 @@ const write = Effect.fnUntraced(function* (text: string) {
 const pause = "1 second"
 
 /**
- * Prints a line for the Status each time its text changes, but at most one line a second. The first and the last Status
- * are always printed. If the text changes several times during a pause, only the newest text is printed.
+ * Prints a line for the Status each time its text changes, but at most one line a second. If the text changes several
+ * times during a pause, only the newest text is printed. The texts of the first and of the last Status are always
+ * printed.
  */
 export const print = <E, R>(statuses: Stream.Stream<Assembly.Status, E, R>) => {
   let last: string | undefined

@@ -2,10 +2,7 @@ import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
 import * as FlagValue from "./flagValue.ts"
 
-/**
- * A flag for a whole number in decimal digits. By default, the maximum is the largest integer that JavaScript
- * represents exactly.
- */
+/** A flag for a whole number in decimal digits. By default, the maximum is `Number.MAX_SAFE_INTEGER`. */
 export const flag = (
   name: string,
   { maximum = Number.MAX_SAFE_INTEGER, minimum }: { readonly minimum: number; readonly maximum?: number }
