@@ -50,7 +50,7 @@ const clockOf = Effect.fnUntraced(function* (seconds: number) {
 const advice = "                → Set the clock of this machine, because signatures expire."
 
 it.effect.each<[skew: number, line: string, isWrong: boolean]>([
-  [-1, "✓ clock         as the clock of the service", false],
+  [-1, "✓ clock         agrees with the clock of the service", false],
   [-30, "✓ clock         30 s behind the clock of the service", false],
   [30, "✓ clock         30 s ahead of the clock of the service", false],
   [-31, "✗ clock         31 s behind the clock of the service", true],

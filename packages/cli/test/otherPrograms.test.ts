@@ -86,7 +86,7 @@ const programs: ReadonlyArray<Program> = [
     code: 4,
     says: "the server closed the connection",
     advice: (host) =>
-      `Check the network and ASSEMBLY_BASE_URL: another program may listen at ${host}, or the address begins with https.`
+      `Check the network and ASSEMBLY_BASE_URL: another program may listen at ${host}, or the URL must begin with https://.`
   },
   {
     what: "a server without TLS",
@@ -95,7 +95,7 @@ const programs: ReadonlyArray<Program> = [
     code: 4,
     says: "the TLS handshake failed",
     advice: (host) =>
-      `Check ASSEMBLY_BASE_URL: ${host} does not speak TLS. Another program may listen there, or the address begins with http.`
+      `Check ASSEMBLY_BASE_URL: ${host} does not speak TLS. Another program may listen there, or the URL must begin with http://.`
   },
   {
     what: "a server whose certificate is not trusted",

@@ -37,7 +37,7 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
         const well = yield* assembly(cwd, env, "doctor")
         expect(well).toMatchObject({ code: 0, stderr: "" })
         expect(well.stdout).toMatch(/^✓ address +http:\/\/127\.0\.0\.1:\d+ answers as the service does/m)
-        expect(well.stdout).toMatch(/^✓ clock +as the clock of the service$/m)
+        expect(well.stdout).toMatch(/^✓ clock +agrees with the clock of the service$/m)
         expect(well.stdout).toMatch(/^✓ scopes +assemblies:read, templates:read, /m)
         expect(well.stdout).toMatch(/^✓ uploads +tus 1\.0\.0: creation, /m)
         const listed = Effect.map(assembly(cwd, env, "list", "--json"), ({ stdout }): unknown => JSON.parse(stdout))

@@ -220,7 +220,10 @@ layer(live, { excludeTestServices: true })("assembly upload", (it) => {
       for (const [content, problem] of [
         [{}, "the file has no Steps"],
         [{ steps: {} }, "the file has no Steps"],
-        [{ steps, notify_url: "http://a.example" }, "a file of Steps has no notify_url next to steps"],
+        [
+          { steps, notify_url: "http://a.example" },
+          "the file has the key notify_url next to steps, where no other key is permitted"
+        ],
         [{ hashed: { use: ":original" } }, "steps.hashed.robot: Missing key"]
       ] as const) {
         const invalid = yield* runWith(content)

@@ -380,9 +380,9 @@ layer(layerEmulator({ limits: { fileBytes: 4, resultBytes: 6, resultText: 2500 }
     it.effect("are each no larger than the emulator allows", () =>
       Effect.gen(function* () {
         const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
-        const refused = yield* createUpload(assembly, { "upload-length": "5" })
-        assert.strictEqual(refused.status, 413)
-        assert.include(refused.text, "auth.max_size or the limit fileBytes")
+        const tooLarge = yield* createUpload(assembly, { "upload-length": "5" })
+        assert.strictEqual(tooLarge.status, 413)
+        assert.include(tooLarge.text, "auth.max_size or the limit fileBytes")
         const failed = yield* Assemblies.get(Assembly.AssemblyId.make(assembly.assembly_id))
         assert.deepInclude(failed, {
           error: "MAX_SIZE_EXCEEDED",

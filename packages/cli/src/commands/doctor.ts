@@ -165,7 +165,8 @@ const clock = Effect.fnUntraced(function* (baseUrl: string) {
     onSome: (theirs) => {
       const skew = DateTime.distance(theirs, now)
       const size = Duration.abs(skew)
-      if (Duration.isLessThan(size, Duration.seconds(2))) return [Health.good("clock", "as the clock of the service")]
+      if (Duration.isLessThan(size, Duration.seconds(2)))
+        return [Health.good("clock", "agrees with the clock of the service")]
       const text = `${Format.duration(size)} ${Duration.isNegative(skew) ? "behind" : "ahead of"} the clock of the service`
       return [
         Duration.isLessThanOrEqualTo(size, tolerable)
@@ -359,7 +360,7 @@ export const doctor = Command.make(
   {
     upload: switchFlag("upload").pipe(
       Flag.withDescription(
-        "Check uploads with a new Assembly, and cancel it; --no-upload checks none (default: ask the server of uploads)"
+        "Check uploads with a new Assembly, which is then canceled; --no-upload skips this check (default: ask the upload server, without an Assembly)"
       ),
       Flag.optional
     ),

@@ -231,7 +231,7 @@ export const emulator = Command.make(
         ...(tls === "self-signed"
           ? [`# The certificate is self-signed: accept it once at ${localUrl} in the browser.`]
           : []),
-        "# Running. Press Ctrl+C to stop."
+        "# Running. Press Ctrl-C to stop."
       ])
       // If these lines cannot be written, the command ends, because nobody would know the address and the key of the
       // emulator.

@@ -48,7 +48,7 @@ const settings = {
     Flag.optional
   ),
   signatureAlgo: Flag.Literals("algorithm", AuthKey.SignatureAlgorithm.literals).pipe(
-    Flag.withDescription("The only algorithm whose signatures the service accepts"),
+    Flag.withDescription("The only algorithm that the service accepts in signatures with this key"),
     Flag.optional
   )
 }

@@ -104,7 +104,7 @@ const get = Command.make(
   {
     template: idOrName,
     content: switchFlag("content").pipe(
-      Flag.withDescription("Print only the content as JSON, which create and update read"),
+      Flag.withDescription("Print only the content, as the JSON that templates create and templates update read"),
       Flag.withDefault(false)
     ),
     json: jsonFlag

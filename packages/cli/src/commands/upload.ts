@@ -109,7 +109,9 @@ export const upload = Command.make(
       Flag.optional
     ),
     restart: switchFlag("restart").pipe(
-      Flag.withDescription("Upload again, whatever an earlier command has uploaded; cancels its unfinished upload"),
+      Flag.withDescription(
+        "Upload again, even if an earlier command has uploaded the files; cancels its unfinished upload"
+      ),
       Flag.withDefault(false)
     ),
     dryRun: switchFlag("dry-run").pipe(

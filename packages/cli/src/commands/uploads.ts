@@ -229,7 +229,7 @@ const forget = Command.make(
   ({ assemblyIds: ids, journal, json }) => inJournal(journal, unknown(String(ids[0])), forgetAll(ids, json))
 ).pipe(
   Command.withDescription(
-    "Forget unfinished uploads, and cancel their Assemblies. The same command then uploads everything again"
+    "Forget unfinished uploads, and cancel their Assemblies. The command that began an upload then uploads all its files again"
   ),
   Command.withExamples([
     { command: "assembly uploads forget <assemblyId>", description: "Forget one upload" },

@@ -95,13 +95,13 @@ const ofUnreachable = (failure: Failure, address: Address): string => {
   if (code === "ECONNREFUSED") return `Check ${setting}: no service listens at ${host}.`
   if (code.startsWith("HPE_")) return `Check ${setting}: the program that listens at ${host} does not speak HTTP.`
   if (plain.has(code)) {
-    const scheme = loopback.test(host) ? ", or the address begins with http" : ""
+    const scheme = loopback.test(host) ? ", or the URL must begin with http://" : ""
     return `Check ${setting}: ${host} does not speak TLS. Another program may listen there${scheme}.`
   }
   if (/CERT|TLS|SSL|SIGNATURE|ISSUER/.test(code))
     return `Check ${setting}; NODE_EXTRA_CA_CERTS names a file with more certificates to trust.`
   if (closed.has(code) && isOfBaseUrl(failure, address)) {
-    const scheme = address.baseUrl?.protocol === "http:" ? ", or the address begins with https" : ""
+    const scheme = address.baseUrl?.protocol === "http:" ? ", or the URL must begin with https://" : ""
     return `Check the network and ASSEMBLY_BASE_URL: another program may listen at ${host}${scheme}.`
   }
   return silent.has(code)

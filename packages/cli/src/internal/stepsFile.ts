@@ -37,7 +37,9 @@ const stepsOf = (path: string, file: JsonObject) => {
   const fail = (problem: string) => Effect.fail(new CommandError.InvalidDocument({ path, problem }))
   const other = Object.keys(file).find((key) => key !== "steps")
   if (isWrapped(file) && other !== undefined) {
-    return fail(`a file of Steps has no ${other} next to steps; --fields sets fields, a Template sets everything else`)
+    return fail(
+      `the file has the key ${other} next to steps, where no other key is permitted; --fields sets fields, a Template sets everything else`
+    )
   }
   const steps = isWrapped(file) ? file["steps"] : file
   return Predicate.isObject(steps) && Object.keys(steps).length > 0
