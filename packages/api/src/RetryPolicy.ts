@@ -13,6 +13,7 @@ import * as Schedule from "effect/Schedule"
 import * as Clock from "effect/Clock"
 import * as PerCall from "./PerCall.ts"
 import * as ApiError from "./ApiError.ts"
+import * as Repeatable from "./internal/repeatable.ts"
 import type * as Operation from "./Operation.ts"
 
 /**
@@ -42,7 +43,9 @@ export interface Failure {
 }
 
 /**
- * Decides after each failed attempt: returns the pause before the next attempt, or `None` to give up.
+ * Decides after each failed attempt: returns the pause before the next attempt, or `None` to give up. An operation that
+ * changes something is not repeated after a failure that leaves open whether the service has done it: such an operation
+ * ends without a question to the policy.
  *
  * `start` begins a new count of failures: for one operation, and for an upload or a download that has made progress.
  * The result of `start` is the function that decides. This function may remember the failures since `start`.
@@ -58,26 +61,23 @@ export interface Policy {
 const passing: ReadonlySet<number | undefined> = new Set([502, 503, 504])
 
 /**
- * Whether a retry is safe and may help. The first of these rules that applies decides:
+ * Whether a retry is safe and may help. Each of these rules must hold:
  *
- * - Never for an operation that must never be repeated (`retry` is `"never"`).
- * - Never after a `permanent` failure, such as an unknown host or an untrusted certificate.
- * - Always after `RateLimited`, and after a request that was not sent, because the service did nothing.
- * - For an operation that is safe to repeat: after a lost or late response, and after the statuses 502, 503 and 504,
- *   whatever the body says.
- * - For an operation that changes something: only after the error codes for which the service permits a retry.
- * - For an upload that resumes: after any other failure, because an upload asks the policy only after failures from
- *   which it may recover.
+ * - The operation may be repeated at all: its `retry` is not `"never"`.
+ * - If the operation changes something, the service did nothing (`RateLimited`, or the request was not sent), or the
+ *   error has one of the codes for which the service permits a retry.
+ * - If the operation is safe to repeat, the failure is `RateLimited`, a request that was not sent, a lost or late
+ *   response, or the status 502, 503 or 504, whatever the body says.
+ * - The failure is not `permanent`, such as an unknown host or an untrusted certificate.
+ *
+ * An upload asks the policy only after failures from which it may recover, so only the last rule applies to an upload.
  *
  * @since 0.1.0
  * @category predicates
  */
 export const isRetryable = ({ error, retry }: Pick<Failure, "error" | "retry">): boolean => {
-  if (retry === "never") return false
-  if (error.permanent === true) return false
-  if (retry === "resumes") return true
-  if (error._tag === "RateLimited" || error.sent === "no") return true
-  if (retry !== "safe") return error.code !== undefined && retry.includes(error.code)
+  if (!Repeatable.isRepeatable({ error, retry }) || error.permanent === true) return false
+  if (retry !== "safe" || Repeatable.didNothing(error)) return true
   return error._tag === "TransportFailure" || error._tag === "TimedOut" || passing.has(error.status)
 }
 

@@ -105,6 +105,24 @@ describe("what is sent again", () => {
     )
   }
 
+  it.effect("is what may be repeated, whatever a policy of the program decides", () =>
+    Effect.gen(function* () {
+      const stubborn = Layer.succeed(RetryPolicy.RetryPolicy, {
+        start: Effect.succeed(({ failures }: RetryPolicy.Failure) =>
+          Effect.succeed(failures > 3 ? Option.none() : Option.some(Duration.seconds(1)))
+        )
+      })
+      for (const [failure, line, , change, asked] of rules) {
+        for (const operation of cases) {
+          const expected = operation.name === "Dam.move" ? change : isChange(operation) ? asked : 4
+          const { requests, tag } = yield* outcome(operation, [line], { policy: stubborn })
+          assert.strictEqual(requests.length, expected, `${operation.name} after ${failure}`)
+          assert.notStrictEqual(tag, "success", operation.name)
+        }
+      }
+    })
+  )
+
   it.effect("a timeout of an operation that is safe to repeat", () =>
     Effect.gen(function* () {
       for (const operation of cases) {

@@ -156,14 +156,14 @@ export const api = [
     ["RetryPolicy", "TransportFailure"],
     [
       {
-        name: "an operation with retry: never is retried",
-        find: `if (retry === "never") return false`,
-        replace: `if (String(retry) === "nothing") return false`
+        name: "a permanent failure is retried",
+        find: ` || error.permanent === true) return false`,
+        replace: `) return false`
       },
       {
-        name: "a permanent failure is retried",
-        find: `if (error.permanent === true) return false`,
-        replace: `if (error.permanent === true) return true`
+        name: "an operation that is safe to repeat is retried after any failure",
+        find: `if (retry !== "safe" || Repeatable.didNothing(error)) return true`,
+        replace: `if (retry === "safe" || Repeatable.didNothing(error)) return true`
       },
       {
         name: "a Retry-After has no maximum",
@@ -572,12 +572,33 @@ export const api = [
     ]
   ),
   ...changes(
-    "packages/api/src/RetryPolicy.ts",
+    "packages/api/src/internal/repeatable.ts",
     ["RetryPolicy"],
     [
       {
-        name: "a request with retry: resumes is not retried",
-        find: `if (retry === "resumes") return true`,
+        name: "an operation with retry: never is repeated",
+        find: `if (retry === "never") return false`,
+        replace: `if (String(retry) === "nothing") return false`
+      },
+      {
+        name: "an upload that resumes is not repeated",
+        find: `retry === "safe" || retry === "resumes" || didNothing(error)`,
+        replace: `retry === "safe" || didNothing(error)`
+      },
+      {
+        name: "an operation that changes something is repeated after any failure with a code",
+        find: `error.code !== undefined && retry.includes(error.code)`,
+        replace: `error.code !== undefined`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/api/src/internal/persist.ts",
+    ["RetryPolicy"],
+    [
+      {
+        name: "a policy of the program repeats a request that may have been received",
+        find: `if (!Repeatable.isRepeatable({ error, retry })) return Option.none<number>()`,
         replace: ``
       }
     ]

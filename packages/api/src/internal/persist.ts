@@ -8,6 +8,7 @@ import type * as RetryPolicy from "../RetryPolicy.ts"
 import type * as Attempt from "./attempt.ts"
 import * as ClockSkew from "./clockSkew.ts"
 import type { Failed } from "./response.ts"
+import * as Repeatable from "./repeatable.ts"
 import * as Telemetry from "./telemetry.ts"
 
 /**
@@ -41,6 +42,7 @@ interface Progress {
 /** The pause before the next attempt in milliseconds. The result is `None` if there is no next attempt. */
 const pauseBefore = Effect.fnUntraced(function* (run: Run<unknown>, { error, wait }: Failed, failures: number) {
   const { name, retry } = run.operation
+  if (!Repeatable.isRepeatable({ error, retry })) return Option.none<number>()
   const next = yield* run.next({ operation: name, retry, failures, error, wait })
   const now = yield* Clock.currentTimeMillis
   return Option.filter(Option.map(next, Duration.toMillis), (pause) => now + pause < run.until)
