@@ -90,7 +90,7 @@ const table = (
   return Table.render(columns, rows.length === 1 ? rows : [...rows, ["all robots", sums]], layout)
 }
 
-/** The fields that {@link render} shows as facts of their own. */
+/** The fields that {@link further} leaves out, because {@link render} shows them. */
 const named = new Set(["month", "total", "sub_total", "credit"])
 
 /** Further numbers of the bill, such as the number of Assemblies. */

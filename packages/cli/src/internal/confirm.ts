@@ -64,7 +64,7 @@ export const deletion = Effect.fnUntraced(function* <Id extends string, E, R>(th
   const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
   if (!canPrompt) return yield* new CommandError.NotConfirmed({ what: nameOf(things), asked: false })
   yield* Output.draw(`${(yield* list(things)).join("\n")}\n`)
-  // The tick is the mark that `assembly doctor` prints.
+  // The tick is the mark of `assembly doctor` for a good finding.
   const agreed = yield* Prompt.run(
     Prompt.Confirm({ message: `Delete ${Printable.escape(nameOf(things))}?`, theme: { tick: "✓" } })
   ).pipe(

@@ -102,7 +102,7 @@ const notice = (message: string): UploadJob.JobEvent => ({ _tag: "Notice", messa
 /** What the events have shown so far about the Assembly and the service. */
 interface Seen {
   status: Assembly.Status | undefined
-  /** The Assembly that an earlier command has created, until this command has replaced this Assembly. */
+  /** The Assembly of an earlier command. Undefined if there is none, or after this command has created an Assembly. */
   earlier: Assembly.AssemblyId | undefined
   /**
    * Whether the job continues the Assembly of an earlier command, and this Assembly had ended when this command began.

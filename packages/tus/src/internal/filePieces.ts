@@ -12,8 +12,8 @@ import type * as Scope from "effect/Scope"
 const kibi = 1024
 
 /**
- * The size of the first piece of a source in bytes, if the share of its reader is large enough. A later range of the
- * source may start with a larger piece.
+ * The size of the first piece of a source in bytes. If many readers share the {@link ReadBudget}, the first piece is
+ * smaller. A later range of the source may start with a larger piece.
  */
 export const smallest = 64 * kibi
 const largest = 1024 * kibi
@@ -140,8 +140,8 @@ export const MemoryRef = Context.Reference<Memory | undefined>("@assembly-effect
 })
 
 /**
- * The size of the pieces of one source, in bytes. If a range was read to its end, the next range of the source starts
- * with the last size.
+ * The size in bytes of the first piece of the next range of a source: the last size if the previous range was read to
+ * its end, otherwise {@link smallest}.
  */
 export interface PieceSize {
   size: number

@@ -24,8 +24,9 @@ import * as Store from "./store.ts"
 import * as Transfer from "./transfer.ts"
 
 /**
- * The work of one runner.
+ * What the activities need from the runner that executes them.
  *
+ * - `sending`: what the transfers of one runner share.
  * - `places`: limits the jobs that send bytes.
  * - `patience`: how long temporary failures of one activity are retried, and how long a cancellation is tried.
  * - `held`: waits until this runner surely holds the lock of the shard that an execution belongs to.
