@@ -111,7 +111,7 @@ const settle = (
  *   stopped a send, that response is ignored. A streamed body can be read once.
  * - A redirect is not followed, because it would take the credential or the bytes to another server. `streaming`
  *   requests use the `fetch` mode `error` if the runtime supports this mode. `fetch` then keeps no copy of the body,
- *   and the request fails at a redirect. Other requests get the status of the redirect.
+ *   and the request fails at a redirect. Other requests get the status of the redirect, or the status 0 in a browser.
  * - The span of the HTTP client is off, because it would record the signed URL or the capability.
  * - Any status is a response, even if the client treats it as a failure (`HttpClient.filterStatusOk`).
  *
