@@ -91,7 +91,7 @@ export const duration = (input: Duration.Input): string => {
 export const shortDuration = (input: Duration.Input): string => duration(input).replaceAll(/ (d|h|m|s)(?:in)?\b/g, "$1")
 
 /**
- * The time until a response. Times below a second are shown in whole milliseconds.
+ * The time until a response. Times between a millisecond and a second are shown in whole milliseconds.
  *
  * @example latency(12) // "12 ms", latency(1234) // "1.2 s"
  *

@@ -92,7 +92,7 @@ export const log = (line: Style.Line): Effect.Effect<void> => tell(line)
 export const error = (text: string): Effect.Effect<void> => tell(inTerminal(keepLines(`assembly: ${text}`)))
 
 /**
- * Writes a hint that says what to do after an error.
+ * Writes a hint to the standard error, such as what to do after an error.
  *
  * @since 0.1.0
  * @category output

@@ -15,7 +15,7 @@ import * as Text from "./internal/text.ts"
  *   column that is not empty is a line below its row. Such a line does not show the title of the column, so the text
  *   must be clear without the title.
  * - `keep`: the column is never made narrower than its widest cell.
- * - `least`: the minimum width to which the column may be cut, in cells; 6 by default.
+ * - `least`: the minimum width to which the column may be cut, in cells; 6 by default. The title is never cut.
  * - `optional`: in a narrow terminal, the column may be left out. A line below the table names each column that is left
  *   out.
  * - `rank`: the importance, 1 is the highest. The `optional` columns get space in the order of their importance, and a
@@ -63,7 +63,7 @@ const readableCells = 6
 
 /**
  * A column in the form that the table uses: full or short. `cell` returns the escaped text of a cell. `natural` is the
- * width of the widest cell, and `least` is the minimum width of the column.
+ * width of the title or of the widest cell, and `least` is the minimum width of the column.
  */
 interface Drawn<in Row> {
   readonly column: Column<Row>
@@ -183,8 +183,8 @@ const stack = <Row>(columns: ReadonlyArray<Drawn<Row>>, { style = Style.plain, w
 }
 
 /**
- * Chooses the columns and their widths from the first rows of a table. A cell of a later row that is wider than its
- * column is cut.
+ * Chooses the columns and their widths from the first rows of a table. A text of a later row that is wider than its
+ * column is cut, or is broken into several lines if the column has `wrap`.
  *
  * @since 0.1.0
  * @category formatting
