@@ -36,7 +36,7 @@ export interface Series {
 }
 
 /**
- * - `from`, `to`: the window to show, in milliseconds. The right end of the axis is labelled `now`.
+ * - `from`, `to`: the window to show, in milliseconds since 1970. The right end of the axis is labelled `now`.
  * - `granularity`: the length of the time bucket of one point, in milliseconds.
  * - `width`: the width of the terminal in cells, 80 by default. No line is wider than the terminal.
  * - `height`: the height of the tallest bar in rows, 4 by default.
@@ -156,8 +156,8 @@ const draw = (
 /**
  * Renders time series as charts with the same time axis. The y axis of each chart shows 0 and the value of the tallest
  * bar. The x axis has ticks at calendar times, and its right end is labelled `now`. Points that share a bar are added
- * up, so the values must be counts or sizes, not averages. A series that has no value above 0 in the window is one line
- * of text instead of a chart, such as `Failed: none`.
+ * up, so the values must be counts or sizes, not averages. A series that has no value above 0 on the time axis is one
+ * line of text instead of a chart, such as `Failed: none`.
  *
  * @example
  * Chart.render([{ title: "Failed", points, format: Format.count, colour: "red" }], { from, to, granularity: 3_600_000 })

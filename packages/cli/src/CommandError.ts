@@ -63,8 +63,8 @@ export class NotConfirmed extends Schema.TaggedError<NotConfirmed>()("NotConfirm
 }
 
 /**
- * One of several things could not be deleted. The message names this thing, because the error of the service does not
- * name it.
+ * One of several Templates, Template Credentials or Auth Keys could not be deleted. The message begins with its id,
+ * because the error of the service does not name it.
  *
  * @since 0.1.0
  * @category errors

@@ -135,8 +135,8 @@ const text = (error: unknown, host: string | undefined): string => {
 }
 
 /**
- * The error in one line. Control characters are escaped. `host` is the host of the service. If a request of an operation
- * or a token request failed, the line names `host`.
+ * The error in one line. Control characters are escaped. `host` is the host of the service. The line names `host` if a
+ * request of an operation failed, or if a token request got no usable response.
  *
  * @since 0.1.0
  * @category formatting

@@ -46,8 +46,8 @@ const environment = (variables: ReadonlyArray<Row>, layout: Layout): ReadonlyArr
 const longestTerm = 24
 
 /**
- * The minimum width of a terminal with two columns, in cells. In a narrower terminal, each explanation is below its
- * term.
+ * The minimum width of a terminal in which explanations are beside their terms, in cells. In a narrower terminal, each
+ * explanation is below its term.
  */
 const narrow = 60
 

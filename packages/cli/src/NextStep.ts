@@ -183,7 +183,7 @@ const ofSettings = new Set([
   "UnexpectedTokenResponse"
 ])
 
-/** The errors that contain their cause as another error, and say only what this cause prevented. */
+/** The errors that contain the errors that caused them. */
 const wrappers = new Set(["UploadFailed", "NotDeleted", "NotAllCompleted"])
 
 /**
