@@ -121,8 +121,8 @@ const load = Effect.gen(function* () {
 })
 
 /**
- * Extends the current `ConfigProvider` by the variables of this program that `.env` contains, and sets {@link Current}. A
- * variable of the environment takes precedence.
+ * Extends the current `ConfigProvider` by the variables of this program that `.env` contains, and sets {@link Current}.
+ * A variable of the environment takes precedence.
  *
  * **Details**
  *
