@@ -141,8 +141,8 @@ const fileNote = (
 }
 
 /**
- * Whether this run sends bytes from this event on. If an earlier run has uploaded all files, so that the Assembly is no
- * longer uploading, the result is false for every event.
+ * Whether this run may send bytes from this event on. If an earlier run has uploaded all files, so that the Assembly is
+ * no longer uploading, the result is false for every event.
  */
 const begins = (event: UploadJob.JobEvent): boolean => {
   switch (event._tag) {
