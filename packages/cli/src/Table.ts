@@ -258,8 +258,8 @@ export const open = <Row>(
  * If the table does not fit into the terminal, the columns with a short form use this form, and the texts of columns
  * with `below` are lines below their rows. Then the widest columns are made narrower, at most to their `least` width,
  * and texts that are cut end in `…`. If the table still does not fit, `optional` columns are left out, and a line below
- * the table names them. If the columns that are not `optional` do not fit either, each row is a block of lines with full
- * titles and texts, and each cell begins a new line.
+ * the table names them. If the columns that are not `optional` do not fit either, each row is a block of lines with
+ * full titles and texts, and each cell begins a new line.
  *
  * @example
  * Table.render([{ title: "Name", value: (file) => file.name }, { title: "Type", value: (file) => file.type }], files)

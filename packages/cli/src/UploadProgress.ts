@@ -73,8 +73,8 @@ const drawingWidth = (columns: number): number => (columns === 0 ? 80 : columns)
  * - `label`: the text in front of the progress.
  * - `advance`: returns the progress after an event. `now` is in milliseconds since 1970.
  * - `note`: returns the note that an event leaves on the screen for good, if any.
- * - `begins`: returns whether bytes may be sent from this event on. No bar is drawn before the first such event. Without
- *   `begins`, the bar is drawn from the start.
+ * - `begins`: returns whether bytes may be sent from this event on. No bar is drawn before the first such event.
+ *   Without `begins`, the bar is drawn from the start.
  * - `isEnd`: returns whether all bytes are stored after this event.
  * - `after`: the name of the work that follows the upload, such as `Processing`, if any.
  * - `work`: returns the progress of the work of `after`, such as `3 results`. The result is empty if this work has no
