@@ -29,14 +29,14 @@ const durationWith =
     typeof seconds === "number" ? format(Duration.seconds(seconds)) : Cells.unknown
 
 /**
- * The maximum width of the names of all files in one cell of the table, in terminal cells. If the names are wider, the
- * cell has the first name and the number of the other files.
+ * The maximum width of the file names of one Assembly in the full form of the column `Files`, in terminal cells. If the
+ * names are wider, the column shows the first name, cut to this width, and the number of the other files.
  */
 const mostCells = 40
 
 /**
- * The first of the names of the files, and the number of files. The service may name only the first files of an
- * Assembly with many files.
+ * The name of the first file, the number of files, and whether the entry names all files. The service may name only the
+ * first files of an Assembly with many files.
  */
 const namesOf = ({ files, num_input_files: count }: AssemblyList.Entry) => {
   const names = files?.split(", ") ?? []
@@ -45,8 +45,8 @@ const namesOf = ({ files, num_input_files: count }: AssemblyList.Entry) => {
 }
 
 /**
- * The names of the files, or the first name and the number of the other files. The service sends the names as one text,
- * joined with commas.
+ * The names of all files. If the entry does not name all files, or if the names are too wide, the result is the first
+ * name and the number of the other files. The service sends the names as one text, joined with commas.
  */
 const filesOf = (entry: AssemblyList.Entry): string => {
   if (!entry.files) return Cells.unknown
@@ -73,8 +73,8 @@ interface Shown {
 }
 
 /**
- * The columns. In 80 cells, every column fits in its short form if each Assembly is younger than 100 days, and an error
- * has a line of its own. The column `Error` exists only if `hasErrors` is true.
+ * The columns. A terminal of 80 cells has room for the short form of every column if each Assembly is younger than 100
+ * days. An error is then a line below its row. The column `Error` exists only if `hasErrors` is true.
  */
 const columns = ({ hasErrors, now, stateOf }: Shown): ReadonlyArray<Table.Column<AssemblyList.Entry>> => [
   { title: "Assembly", rank: 1, value: ({ id }) => id, keep: true },
@@ -150,8 +150,8 @@ export interface Options {
 const hasError = (entry: AssemblyList.Entry): boolean => Assembly.errorCode(entry) !== undefined
 
 /**
- * Renders one line for each Assembly, in the order of the list. If the terminal is too narrow for a line, each Assembly
- * is rendered as a block of lines.
+ * Renders a table with one row for each Assembly, in the order of the list. If the terminal is too narrow for the id,
+ * the state and the creation time, each Assembly is rendered as a block of lines.
  *
  * @since 0.1.0
  * @category formatting
@@ -172,7 +172,7 @@ const usual = ({ now }: Options): ReadonlyArray<AssemblyList.Entry> => {
   const common = { id: "0".repeat(32), created }
   return [
     { ...common, ok: "REQUEST_ABORTED", bytes_received: 1000 * 1024 * 1024, execution_duration: 59 * 60 + 59 },
-    // The longest state in the short form.
+    // In the short form, no state is longer than `completed`.
     { ...common, ok: "ASSEMBLY_COMPLETED" },
     { ...common, error: "0".repeat(20) }
   ]

@@ -8,7 +8,7 @@ import * as Style from "./Style.ts"
 import * as TimeAxis from "./TimeAxis.ts"
 
 /**
- * The value of the bucket that starts at `at`. Values that are negative or not finite are left out.
+ * The value of the time bucket that starts at `at`. A chart leaves out values that are negative or not finite.
  *
  * @since 0.1.0
  * @category models
@@ -36,8 +36,8 @@ export interface Series {
 }
 
 /**
- * - `from`, `to`: the window to show, in milliseconds. The right end of the axis is labelled `now`.
- * - `granularity`: the length of the bucket of one point, in milliseconds.
+ * - `from`, `to`: the window to show, in milliseconds since 1970. The right end of the axis is labelled `now`.
+ * - `granularity`: the length of the time bucket of one point, in milliseconds.
  * - `width`: the width of the terminal in cells, 80 by default. No line is wider than the terminal.
  * - `height`: the height of the tallest bar in rows, 4 by default.
  *
@@ -60,7 +60,7 @@ const maxBarCells = 6
 /** The minimum number of cells to the right of the labels: for a space, the y axis and the plot. */
 const minPlotCells = 12
 
-/** The time axis that all charts share, and the widths of the labels and of the plot in cells. */
+/** The time axis that all charts share, and the widths of the y axis labels, of the plot and of one bar in cells. */
 interface Frame {
   readonly axis: TimeAxis.TimeAxis
   readonly labelCells: number
@@ -74,8 +74,8 @@ const usable = ({ points }: Series): ReadonlyArray<Point> =>
 const most = (values: ReadonlyArray<number>): number => values.reduce((max, value) => Math.max(max, value), 0)
 
 /**
- * A frame whose labels have at most `wanted` cells. If labels of this width would leave fewer than `minPlotCells`
- * cells, the y axis has no labels.
+ * A frame with `wanted` cells for the labels of the y axis. If these labels would leave fewer than `minPlotCells`
+ * cells, the charts have no y axis, and `labelCells` is 0.
  */
 const frameOf = (options: Options, wanted: number): Frame => {
   const { from, granularity, to, width = 80 } = options
@@ -87,8 +87,8 @@ const frameOf = (options: Options, wanted: number): Frame => {
 
 /**
  * The frame of all charts. The labels change the width of the plot, the width changes the sums of the bars, and the
- * sums change the labels. Therefore the loop makes frames with wider and wider labels until all labels fit. If the
- * labels become too wide for the plot, the charts have no labels, and the loop ends.
+ * sums change the labels. Therefore the loop makes frames with wider and wider labels until all labels fit. The loop
+ * also ends if the labels leave too few cells for the plot. Then the charts have no y axis.
  */
 const frame = (all: ReadonlyArray<Series>, options: Options): Frame => {
   const widest = ({ axis }: Frame): number =>
@@ -154,9 +154,9 @@ const draw = (
 }
 
 /**
- * Renders time series as charts with the same time axis. The y axis of each chart shows the largest value of this
- * chart. The x axis has ticks at calendar times, and its right end is labelled `now`. Points that share a bar are added
- * up, so the values must be counts or sizes, not averages. A series without values, or whose values are all 0, has one
+ * Renders time series as charts with the same time axis. The y axis of each chart shows 0 and the value of the tallest
+ * bar. The x axis has ticks at calendar times, and its right end is labelled `now`. Points that share a bar are added
+ * up, so the values must be counts or sizes, not averages. A series that has no value above 0 on the time axis is one
  * line of text instead of a chart, such as `Failed: none`.
  *
  * @example

@@ -1,13 +1,14 @@
 /**
- * The errors of commands: invalid flags and documents, failed uploads, an unusable journal, deletions that did not
- * happen, and unknown pages and Templates.
+ * Errors of commands: invalid flags and documents, failed uploads, files that were stored under other paths, an
+ * unusable journal, deletions that did not happen, and unknown pages and Templates.
  */
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 import * as ExitCode from "./ExitCode.ts"
 
 /**
- * A file or the standard input cannot be read, or contains no valid JSON of the expected form. Nothing was sent.
+ * A file or the standard input cannot be read, is not valid JSON, or has a content that the command refuses, such as a
+ * field that `--fields` sets too. Nothing was sent.
  *
  * @since 0.1.0
  * @category errors
@@ -24,8 +25,8 @@ export class InvalidDocument extends Schema.TaggedError<InvalidDocument>()("Inva
 }
 
 /**
- * A flag has an invalid value, which the command detected only when it used the value. `code` is the error code of the
- * operating system, if the system refused the value.
+ * A flag has an invalid value, which was detected only when the command used the value. `code` says why the operating
+ * system refused the value, in words or as an error code. `code` is absent if the system did not refuse the value.
  *
  * @since 0.1.0
  * @category errors
@@ -62,8 +63,8 @@ export class NotConfirmed extends Schema.TaggedError<NotConfirmed>()("NotConfirm
 }
 
 /**
- * One of several things could not be deleted. The message names this thing, because the error of the service does not
- * name it.
+ * One of several Templates, Template Credentials or Auth Keys could not be deleted. The message begins with its id,
+ * because the error of the service does not name it.
  *
  * @since 0.1.0
  * @category errors
@@ -79,9 +80,10 @@ export class NotDeleted extends Schema.TaggedError<NotDeleted>()("NotDeleted", {
 
 /**
  * An upload failed with `cause`, which determines the error line and the exit code. `assembly` says what the same
- * command does when it is run again: it continues the upload (`kept`), or uploads into a new Assembly (`ended`, or
- * `left` if the Assembly `assemblyId` still waits for its files). `isRestarted`: whether the command had `--restart`.
- * If it had, the user must run the command without this flag to continue the upload.
+ * command does when it is run again: it continues the upload (`kept`), or uploads into a new Assembly (`ended` or
+ * `left`). With `left`, no command can continue the upload into the Assembly `assemblyId`, which may not have ended.
+ * `isRestarted`: whether the command had `--restart`. If it had, the user must run the command without this flag to
+ * continue the upload.
  *
  * @since 0.1.0
  * @category errors
@@ -131,8 +133,7 @@ export class UnreadableJournal extends Schema.TaggedError<UnreadableJournal>()("
 }
 
 /**
- * Entries of unfinished uploads are damaged, so the command cannot say which uploads they belong to. `file` is the path
- * of an entry.
+ * Entries of unfinished uploads are damaged, so no command can continue these uploads. `file` is the path of an entry.
  *
  * @since 0.1.0
  * @category errors

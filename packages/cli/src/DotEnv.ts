@@ -34,7 +34,7 @@ const names = [
  *   program uses the value of the environment.
  * - `ignored`: why the whole file is ignored, although it sets variables of this program. `ignored` is undefined if the
  *   environment has no Auth Key and no secret, or if the file sets no variable of this program.
- * - `problems`: why the file, or a line of it, cannot be read. Each problem has the path of the file, and the number of
+ * - `problems`: what is wrong with the file or with its lines. Each problem has the path of the file, and the number of
  *   the line if the problem is in one line. A problem does not quote the line, because the line may contain a secret.
  *
  * @since 0.1.0
@@ -121,7 +121,8 @@ const load = Effect.gen(function* () {
 })
 
 /**
- * Adds the variables of `.env` to the environment. A variable of the environment takes precedence.
+ * Extends the current `ConfigProvider` by the variables of this program that `.env` contains, and sets {@link Current}.
+ * A variable of the environment takes precedence.
  *
  * **Details**
  *
@@ -147,7 +148,7 @@ export const ignoredAdvice = "Set all three variables in the environment, or all
  */
 const settings: ReadonlyArray<string> = ["ASSEMBLY_BASE_URL", ...credentials]
 
-/** Where the variables of the service come from, if one part comes from the file and the other from the environment. */
+/** Where the variables of the service come from, if some come from the file and others from the environment. */
 const origins = Effect.fnUntraced(function* ({ loaded, path }: Report) {
   const fromFile = settings.filter((variable) => loaded.has(variable))
   const others = settings.filter((variable) => !loaded.has(variable))
@@ -159,8 +160,8 @@ const origins = Effect.fnUntraced(function* ({ loaded, path }: Report) {
 
 /**
  * What a user whose settings are missing or refused must know about the file: why the file is not used, which variables
- * come from the file and which come from the environment, and which lines of the file cannot be read. The result is
- * empty if there is nothing to say.
+ * come from the file and which come from the environment, and what is wrong with the file. The result is empty if there
+ * is nothing to say.
  *
  * @since 0.1.0
  * @category getters

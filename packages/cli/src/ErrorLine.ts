@@ -94,7 +94,7 @@ const failedFiles = ({ assembly, files }: AssemblyUploadError.FilesFailed, host:
   return `${failed.length} of ${files.length} files failed: ${[...failed.slice(0, mostFiles), ...rest].join("; ")}${fates[assembly]}`
 }
 
-/** The text of a response, with the request, the host and the status, unless the text names them. */
+/** The message of an {@link Answer}, with the request, the host and the status, unless the message names them. */
 const answer = ({ host, message, request, status }: typeof Answer.Type): string => {
   const subject = `${request} at ${host}: `
   const code = message.includes(`status ${status}`) ? "" : ` (status ${status})`
@@ -135,8 +135,8 @@ const text = (error: unknown, host: string | undefined): string => {
 }
 
 /**
- * The error in one line. Control characters are escaped. The line of a failed operation or token request names `host`,
- * the host of the service, unless the message names a host.
+ * The error in one line. Control characters are escaped. `host` is the host of the service. The line names `host` if a
+ * request of an operation failed, or if a token request got no usable response.
  *
  * @since 0.1.0
  * @category formatting

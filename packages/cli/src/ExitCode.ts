@@ -43,8 +43,8 @@ export const meanings: Readonly<Record<Kind, string>> = {
 }
 
 /**
- * The kinds of the errors of the other packages. An error of this package contains its exit code, unless the code is 1
- * or is the code of the errors that it contains.
+ * The kinds of errors of the other packages, by tag. `kindOfStatus` determines the kinds of their other errors. An
+ * error of this package contains its exit code, unless the code is 1 or is the code of the errors that it contains.
  */
 const kinds: Readonly<Record<string, Kind>> = {
   ConfigError: "usage",

@@ -91,7 +91,7 @@ export const duration = (input: Duration.Input): string => {
 export const shortDuration = (input: Duration.Input): string => duration(input).replaceAll(/ (d|h|m|s)(?:in)?\b/g, "$1")
 
 /**
- * The time until a response. Times below a second are shown in whole milliseconds.
+ * The time until a response. Times between a millisecond and a second are shown in whole milliseconds.
  *
  * @example latency(12) // "12 ms", latency(1234) // "1.2 s"
  *
@@ -121,8 +121,8 @@ const ages: ReadonlyArray<readonly [unit: string, seconds: number]> = [
 ]
 
 /**
- * How long ago a moment was, in its largest unit. A moment in the future is `0s`, because the clock of the service may
- * be ahead of this clock.
+ * How long ago a moment was, as a whole number of the largest unit that fits: days, hours, minutes or seconds. A moment
+ * in the future is `0s`, because the clock of the service may be ahead of this clock.
  *
  * @example age("90 minutes") // "1h", age("45 seconds") // "45s"
  *

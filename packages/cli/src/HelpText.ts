@@ -1,5 +1,6 @@
 /**
- * The help of a command as lines that fit the terminal. Lines are broken between words.
+ * The help of a command as lines that fit the terminal. Lines are broken only between words, so a word that is wider
+ * than the terminal does not fit.
  */
 import type * as HelpDoc from "effect/cli/HelpDoc"
 import * as Context from "effect/Context"
@@ -34,7 +35,7 @@ const exitCodes: ReadonlyArray<Row> = Object.entries(ExitCode.codes).map(([kind,
   ExitCode.meanings[kind as keyof typeof ExitCode.codes]
 ])
 
-/** The help shows this sentence once, below the variables. `DotEnv` reads the file. */
+/** The help shows this text once, below the variables. `DotEnv` reads the file. */
 const fromFile =
   "The file .env in the current folder may set these variables too. The file is not used if the environment has ASSEMBLY_AUTH_KEY or ASSEMBLY_AUTH_SECRET."
 
@@ -45,8 +46,8 @@ const environment = (variables: ReadonlyArray<Row>, layout: Layout): ReadonlyArr
 const longestTerm = 24
 
 /**
- * The minimum width of a terminal with two columns, in cells. In a narrower terminal, each explanation is below its
- * term.
+ * The minimum width of a terminal in which explanations are beside their terms, in cells. In a narrower terminal, each
+ * explanation is below its term.
  */
 const narrow = 60
 

@@ -15,9 +15,12 @@ import type * as UploadProgress from "./UploadProgress.ts"
  * sent.
  */
 const makeAdvance = (total: bigint | undefined) => {
-  /** The files of which this run may have sent bytes. */
+  /** The files whose bytes are counted, because an event has reported that they were created, resumed or complete. */
   const begun = new Set<number>()
-  /** The files that the current attempt has begun. */
+  /**
+   * The files that were created, resumed or first found complete in the current attempt. An attempt begins with
+   * `AssemblyCreated` or `AssemblyResumed`.
+   */
   const open = new Set<number>()
   /**
    * Whether the next event `Progress` may report fewer bytes than the last one, because the server has stored fewer
@@ -108,8 +111,8 @@ const once = (told: Set<string>, reason: string, text: string): string | undefin
 
 /**
  * The note that an event of one file leaves on the screen. With several files, the name of the file comes first. `told`
- * holds the reasons that were shown since the upload last resumed. Therefore an unreachable server is reported once,
- * and the progress line counts the seconds of the wait.
+ * holds the reasons that were shown since a file or the Assembly last resumed. Therefore an unreachable server is
+ * reported once, and the progress line counts the seconds of the wait.
  */
 const fileNote = (
   { event, file }: Extract<AssemblyUploadEvent, { readonly _tag: "FileEvent" }>,
@@ -138,8 +141,8 @@ const fileNote = (
 }
 
 /**
- * Whether this run sends bytes from this event on. If an earlier run has sent all bytes, the result is false for every
- * event.
+ * Whether this run may send bytes from this event on. If an earlier run has uploaded all files, so that the Assembly is
+ * no longer uploading, the result is false for every event.
  */
 const begins = (event: UploadJob.JobEvent): boolean => {
   switch (event._tag) {

@@ -27,7 +27,8 @@ export interface LocalFile {
 }
 
 /**
- * A path cannot be uploaded: it names no readable file, or the service would refuse the name. Nothing was sent.
+ * A path or the standard input cannot be uploaded, for example because it is not a readable file, or because the
+ * service would refuse the name. Nothing was sent.
  *
  * @since 0.1.0
  * @category errors

@@ -12,7 +12,7 @@ import * as SystemProblem from "./internal/systemProblem.ts"
 /**
  * How requests reach the service, and how the user runs this program.
  *
- * - `baseUrl`: ASSEMBLY_BASE_URL. `baseUrl` is undefined if the variable is not a URL.
+ * - `baseUrl`: ASSEMBLY_BASE_URL. `baseUrl` is undefined if the variable is not set or is not a URL.
  * - `proxyOf`: the proxy of the requests to a host: its address without user and password, and the environment variable
  *   that names it.
  * - `program`: how the user runs this program, such as `npx assembly`. The default is `assembly`.
@@ -51,8 +51,8 @@ type Tagged = typeof Tagged.Type
 const decode = Schema.decodeUnknownOption(Tagged)
 
 /**
- * What to do about each refusal of the credentials. `host` is the host that the error names, or else the host of
- * ASSEMBLY_BASE_URL.
+ * What to do about a refusal of the credentials, by the error code of the service. `host` is the host that the error
+ * names, else the host of ASSEMBLY_BASE_URL, else `this service`.
  */
 const refusals: Readonly<Record<string, (host: string, address: Address) => string>> = {
   GET_ACCOUNT_UNKNOWN_AUTH_KEY: (host) => `Check ASSEMBLY_AUTH_KEY: ${host} has no such key.`,
@@ -84,8 +84,8 @@ const sameCommand = (
 }
 
 /**
- * Tells the user to run the same command again. If the service refused the credentials, the user must correct them
- * first.
+ * Says what the same command would do if the user ran it again. If the service refused the credentials, the text begins
+ * with how to correct them.
  */
 const repeat = (failed: Tagged, address: Address): string => {
   const { cause } = failed
@@ -183,7 +183,7 @@ const ofSettings = new Set([
   "UnexpectedTokenResponse"
 ])
 
-/** The errors that contain their cause as another error, and say only what this cause prevented. */
+/** The errors that contain the errors that caused them. */
 const wrappers = new Set(["UploadFailed", "NotDeleted", "NotAllCompleted"])
 
 /**

@@ -92,7 +92,7 @@ export const log = (line: Style.Line): Effect.Effect<void> => tell(line)
 export const error = (text: string): Effect.Effect<void> => tell(inTerminal(keepLines(`assembly: ${text}`)))
 
 /**
- * Writes a hint that says what to do after an error.
+ * Writes a hint to the standard error, such as what to do after an error.
  *
  * @since 0.1.0
  * @category output
@@ -100,7 +100,8 @@ export const error = (text: string): Effect.Effect<void> => tell(inTerminal(keep
 export const hint = (text: string): Effect.Effect<void> => tell(inTerminal(Printable.escape(text)))
 
 /**
- * Writes the line for a Ctrl-C that arrives before the command has begun its work.
+ * Writes the line for a Ctrl-C that arrives before `assembly upload` has begun its work. Writes nothing for every other
+ * command.
  *
  * @since 0.1.0
  * @category output

@@ -1,6 +1,6 @@
 /**
- * The command line as one Effect. This Effect parses the arguments, runs the command, and reports a failure in one
- * line, followed by what the user can do.
+ * The command line as one Effect. This Effect parses the arguments, runs the command, and reports a failure and what
+ * the user can do about it.
  */
 import * as Cause from "effect/Cause"
 import * as CliOutput from "effect/cli/CliOutput"
@@ -20,8 +20,8 @@ import * as LostTerminal from "./internal/lostTerminal.ts"
 import * as Output from "./Output.ts"
 
 /**
- * Loads the modules that describe errors. These modules import the errors of all packages, so they are loaded only
- * after a failure: the other runs start faster.
+ * Loads the modules that describe errors. These modules import the errors of several packages. Therefore this module
+ * loads them only after a failure, so that most commands start faster.
  */
 const loadErrors = Effect.promise(async () => {
   const [ErrorLine, NextStep] = await Promise.all([import("./ErrorLine.ts"), import("./NextStep.ts")])

@@ -157,8 +157,8 @@ export const pauseMeasure = (progress: Progress): Progress => ({
 })
 
 /**
- * The progress of a transfer that sends nothing until the time `until`, for example because a request failed. Until
- * then, neither the speed nor the remaining time is shown.
+ * The progress of a transfer that sends nothing until the time `until`, for example because a request failed. Until the
+ * transfer continues, neither the speed nor the remaining time is shown.
  *
  * @since 0.1.0
  * @category combinators

@@ -13,7 +13,9 @@ import * as TimeAxis from "./TimeAxis.ts"
 /**
  * - `from`, `to`: the window of the charts, by default from the start of the first bucket to the start of the last
  *   bucket.
- * - `region`, `template`: what the statistics are about.
+ * - `region`: the region of the statistics, or `all`.
+ * - `template`: the id or the name of the Template of the statistics. `all` stands for all Assemblies, and `none` for
+ *   the Assemblies without a Template.
  *
  * @since 0.1.0
  * @category models

@@ -49,7 +49,7 @@ export const blank = toLine("")
 const colour = String.raw`\u001b\[(?:0|1|2|3|4|9|22|3[0-79]|9[0-7])m`
 
 /**
- * Matches the control sequences of the colours and weights that this program and its help use. None of these sequences
+ * Matches the control sequences of colours and of text styles, such as bold and underlined. None of these sequences
  * hides text or makes it blink.
  *
  * @since 0.1.0
@@ -108,7 +108,7 @@ const make = (paint: (format: keyof Style) => (text: string) => string): Style =
 export const plain: Style = make(() => (text) => text)
 
 /**
- * ANSI colours.
+ * The style with ANSI colours.
  *
  * @since 0.1.0
  * @category constructors

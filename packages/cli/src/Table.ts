@@ -12,10 +12,10 @@ import * as Text from "./internal/text.ts"
  * - `value`: the text of a cell. The text is not trusted: control characters are made visible.
  * - `align`: left by default.
  * - `below`: if the whole table does not fit into the terminal, the column has no cells. Instead, each text of the
- *   column that is not empty is a line below its row. Such a line does not show the title of the column, so the text
- *   must be clear without the title.
+ *   column that is not empty has its own lines below its row. These lines do not show the title of the column, so the
+ *   text must be clear without the title.
  * - `keep`: the column is never made narrower than its widest cell.
- * - `least`: the minimum width to which the column may be cut, in cells; 6 by default.
+ * - `least`: the minimum width to which the column may be cut, in cells; 6 by default. The title is never cut.
  * - `optional`: in a narrow terminal, the column may be left out. A line below the table names each column that is left
  *   out.
  * - `rank`: the importance, 1 is the highest. The `optional` columns get space in the order of their importance, and a
@@ -63,7 +63,7 @@ const readableCells = 6
 
 /**
  * A column in the form that the table uses: full or short. `cell` returns the escaped text of a cell. `natural` is the
- * width of the widest cell, and `least` is the minimum width of the column.
+ * width of the title or of the widest cell, and `least` is the minimum width of the column.
  */
 interface Drawn<in Row> {
   readonly column: Column<Row>
@@ -155,8 +155,8 @@ export interface Opened<in Row> {
 }
 
 /**
- * The rows as blocks. A block has a line for each cell, with the title of the column and the text, and ends with an
- * empty line. An empty cell has no line, except the first cell of a row whose cells are all empty.
+ * The rows as blocks. A block has the title and the text of each cell, and ends with an empty line. An empty cell is
+ * left out, except the first cell of a row whose cells are all empty.
  */
 const stack = <Row>(columns: ReadonlyArray<Drawn<Row>>, { style = Style.plain, width }: Options): Opened<Row> => {
   const cells = columns.reduce((most, { title }) => Math.max(most, Text.width(title)), 0)
@@ -183,8 +183,8 @@ const stack = <Row>(columns: ReadonlyArray<Drawn<Row>>, { style = Style.plain, w
 }
 
 /**
- * Chooses the columns and their widths from the first rows of a table. A cell of a later row that is wider than its
- * column is cut.
+ * Chooses the columns and their widths from the first rows of a table. A text of a later row that is wider than its
+ * column is cut, or is broken into several lines if the column has `wrap`.
  *
  * @since 0.1.0
  * @category formatting
@@ -258,8 +258,8 @@ export const open = <Row>(
  * If the table does not fit into the terminal, the columns with a short form use this form, and the texts of columns
  * with `below` are lines below their rows. Then the widest columns are made narrower, at most to their `least` width,
  * and texts that are cut end in `…`. If the table still does not fit, `optional` columns are left out, and a line below
- * the table names them. If the columns that are not `optional` do not fit either, each row is a block of lines, which
- * begins a new line for each cell.
+ * the table names them. If the columns that are not `optional` do not fit either, each row is a block of lines with
+ * full titles and texts, and each cell begins a new line.
  *
  * @example
  * Table.render([{ title: "Name", value: (file) => file.name }, { title: "Type", value: (file) => file.type }], files)

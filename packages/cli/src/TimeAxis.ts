@@ -8,7 +8,7 @@ import * as Format from "./Format.ts"
 
 /**
  * The bars of an axis. The first bar starts at `start`, and each bar lasts `step`. The axis ends at `end`, so the last
- * bar may be shorter than its step. `start`, `step` and `end` are in milliseconds.
+ * bar may be shorter than its step. `start` and `end` are in milliseconds since 1970, `step` is in milliseconds.
  *
  * - `name`: the step in words, such as `6 hours`.
  *
@@ -24,7 +24,7 @@ export interface TimeAxis {
 }
 
 /**
- * - `from`, `to`: the window to show, in milliseconds.
+ * - `from`, `to`: the window to show, in milliseconds since 1970.
  * - `granularity`: the length of a bucket of the data. A step is always a whole number of buckets.
  * - `maxBars`: the maximum number of bars.
  *
@@ -156,8 +156,8 @@ const dateOf = (moment: DateTime.DateTime): string => {
 const clockOf = (moment: DateTime.DateTime): string => Format.date(moment).slice(11, 16)
 
 /**
- * The end of the axis for a report that is read later: its date, or its time if the axis is shorter than two days. The
- * label is empty if the end is not a valid `DateTime`.
+ * The label for the end of the axis, in a report that is read later: the date of the end, or the time if the axis is
+ * shorter than two days. The label is empty if the end is not a valid `DateTime`.
  *
  * @since 0.1.0
  * @category getters

@@ -13,7 +13,7 @@ import * as ResultFiles from "./internal/resultFiles.ts"
 import type { TemplateError } from "./internal/templateId.ts"
 
 /**
- * The Assembly is executing. `status` is its Status after a change.
+ * A Status of the Assembly that was read after the upload of all files: the first Status, or a changed one.
  *
  * @since 0.1.0
  * @category models
@@ -36,7 +36,7 @@ export interface Notice {
 }
 
 /**
- * An event of a job: of its uploads, or of the work of its Assembly.
+ * An event of a job: an event of its uploads or of the work of its Assembly, or a notice for the user.
  *
  * @since 0.1.0
  * @category models

@@ -53,8 +53,8 @@ export class SameName extends Schema.TaggedError<SameName>()("SameName", {
 }
 
 /**
- * The arguments contradict each other, or an argument for a folder is not the path of a usable folder. Nothing was
- * sent.
+ * The path `-` is given twice, only one of `-` and `--name` is given, or `--journal` is empty or not a folder. Nothing
+ * was sent.
  *
  * @since 0.1.0
  * @category errors
@@ -77,8 +77,8 @@ const refuse = (path: string, problem: string) => Effect.fail(new LocalFile.Cann
 
 /**
  * The name of a file at the service if `-r` is given. `typed` is the path that the user has typed, and `inside` is the
- * path of the file below the typed path. If the typed path is absolute or starts with `..`, only its last part is in
- * the name.
+ * path of the file below the typed path. If the typed path is absolute or starts with `..`, the name begins with the
+ * last part of its absolute path.
  */
 const keptPath = (path: Path.Path, typed: string, inside = ""): string => {
   const normal = path.normalize(typed).replaceAll(path.sep, "/").replace(/\/$/, "")
@@ -116,7 +116,7 @@ const inFolder = Effect.fnUntraced(function* (folder: string) {
     : found.map((at): Found => ({ path: at, kept: keptPath(path, folder, path.relative(folder, at)) }))
 })
 
-/** The files that match a pattern. With `isRecursive`, the folders that match are included. */
+/** The files that match a pattern, without links. With `isRecursive`, the folders that match are included. */
 const matching = (pattern: string, isRecursive: boolean): Effect.Effect<ReadonlyArray<string>, LocalFile.CannotRead> =>
   Stream.fromAsyncIterable(
     glob(pattern, { withFileTypes: true }),

@@ -73,8 +73,8 @@ const drawingWidth = (columns: number): number => (columns === 0 ? 80 : columns)
  * - `label`: the text in front of the progress.
  * - `advance`: returns the progress after an event. `now` is in milliseconds since 1970.
  * - `note`: returns the note that an event leaves on the screen for good, if any.
- * - `begins`: returns whether bytes are sent from this event on. No bar is drawn before the first such event. Without
- *   `begins`, the bar is drawn from the start.
+ * - `begins`: returns whether bytes may be sent from this event on. No bar is drawn before the first such event.
+ *   Without `begins`, the bar is drawn from the start.
  * - `isEnd`: returns whether all bytes are stored after this event.
  * - `after`: the name of the work that follows the upload, such as `Processing`, if any.
  * - `work`: returns the progress of the work of `after`, such as `3 results`. The result is empty if this work has no
@@ -184,8 +184,8 @@ const animate = <Event, E, R>(events: Stream.Stream<Event, E, R>, shown: View<Ev
 const unknownStep = 64n * 1024n * 1024n
 
 /**
- * The number of lines that should have been printed for the progress so far. The number is 0 when all bytes are sent,
- * because the end of the upload prints its own line.
+ * The number of steps that the progress has reached. A step is 10 %, or `unknownStep` bytes if the size is unknown. The
+ * number is 0 when all bytes are sent, because the end of the upload prints its own line.
  */
 const milestone = (progress: ProgressBar.Progress): number => {
   const share = ProgressBar.percent(progress)
@@ -193,7 +193,7 @@ const milestone = (progress: ProgressBar.Progress): number => {
   return progress.sent === progress.total ? 0 : Math.floor(share / 10)
 }
 
-/** The latest progress, the number of lines that were printed for this progress, and the work after the upload. */
+/** The latest progress, the number of steps that were printed ({@link milestone}), and the work after the upload. */
 interface Told {
   readonly isBegun: boolean
   readonly progress: ProgressBar.Progress
@@ -202,7 +202,7 @@ interface Told {
   readonly work: string | undefined
 }
 
-/** The time between two lines about the work after the upload, so that a log is never silent for long. */
+/** The time between two lines about the work after the upload, so that the log is not silent during long work. */
 const workInterval = "30 seconds"
 
 const log = <Event, E, R>(
