@@ -113,7 +113,7 @@ export class UnusableJournal extends Schema.TaggedError<UnusableJournal>()("Unus
   isKept: Schema.Boolean
 }) {
   override get message() {
-    return `${this.folder}: ${this.problem}; nothing more is sent, because the upload is noted in this folder`
+    return `${this.folder}: ${this.problem}; nothing more is sent, because this folder must record the upload`
   }
 }
 
@@ -194,7 +194,7 @@ export class NoSuchPage extends Schema.TaggedError<NoSuchPage>()("NoSuchPage", {
   count: Schema.optionalKey(Schema.Int)
 }) {
   override get message() {
-    if (this.count === undefined) return `there is no page ${this.page}; --page names a page from 1`
+    if (this.count === undefined) return `there is no page ${this.page}; the first page is 1`
     if (this.count === 0) return `there is no page ${this.page}, because there are no ${this.what}`
     const last = Math.ceil(this.count / this.pageSize)
     return `there is no page ${this.page}: the last page of ${this.count} ${this.what} is ${last} (--page-size ${this.pageSize})`

@@ -34,7 +34,7 @@ type Kind = keyof typeof codes
 export const meanings: Readonly<Record<Kind, string>> = {
   done: "The work is done",
   failed: "The work failed: the service refused it, an Assembly failed, or the output could not be written",
-  usage: "An argument, a variable or an input file is missing or invalid. Nothing was changed",
+  usage: "An argument, a variable, an input file or the version of Node is missing or invalid. Nothing was changed",
   authentication: "The service refused the Auth Key, its secret, its scopes or the token",
   network:
     "The service could not be reached or did not answer in time, or a proxy or gateway answered 407, 502, 503 or 504",

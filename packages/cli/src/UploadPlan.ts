@@ -14,6 +14,7 @@ import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
+import type { Dirent } from "node:fs"
 import { glob } from "node:fs/promises"
 import * as ExitCode from "./ExitCode.ts"
 import * as StandardInput from "./internal/standardInput.ts"
@@ -116,14 +117,21 @@ const inFolder = Effect.fnUntraced(function* (folder: string) {
     : found.map((at): Found => ({ path: at, kept: keptPath(path, folder, path.relative(folder, at)) }))
 })
 
-/** The files that match a pattern, without links. With `isRecursive`, the folders that match are included. */
-const matching = (pattern: string, isRecursive: boolean): Effect.Effect<ReadonlyArray<string>, LocalFile.CannotRead> =>
+/** Whether the entry is a file or a link to a file, or with `isRecursive` a folder or a link to a folder. */
+const isUpload = (at: string, entry: Dirent, isRecursive: boolean) =>
+  entry.isSymbolicLink()
+    ? Effect.map(LocalFile.stat(at), ({ type }) => type === "File" || (isRecursive && type === "Directory"))
+    : Effect.succeed(entry.isFile() || (isRecursive && entry.isDirectory()))
+
+/** The files that match a pattern. With `isRecursive`, the folders that match are included. */
+const matching = (pattern: string, isRecursive: boolean) =>
   Stream.fromAsyncIterable(
     glob(pattern, { withFileTypes: true }),
     () => new LocalFile.CannotRead({ path: pattern, problem: "the pattern cannot be read" })
   ).pipe(
-    Stream.filter((entry) => entry.isFile() || (isRecursive && entry.isDirectory())),
-    Stream.map(({ name, parentPath }) => `${parentPath}/${name}`),
+    Stream.map((entry) => ({ at: `${entry.parentPath}/${entry.name}`, entry })),
+    Stream.filterEffect(({ at, entry }) => isUpload(at, entry, isRecursive)),
+    Stream.map(({ at }) => at),
     Stream.runCollect
   )
 

@@ -126,6 +126,20 @@ layer(NodeServices.layer)("UploadPlan.make", (it) => {
     })
   )
 
+  it.effect("takes the links that match a pattern as it takes links that are typed", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* folderWith("a.jpg", "photos/d.jpg")
+      yield* fs.symlink(`${folder}/a.jpg`, `${folder}/link.jpg`)
+      yield* fs.symlink(`${folder}/photos`, `${folder}/more.jpg`)
+      expect(namesOf(yield* plan([`${folder}/*.jpg`]))).toEqual(["a.jpg", "link.jpg"])
+      expect(namesOf(yield* plan([`${folder}/*.jpg`], true))).toHaveLength(3)
+      yield* fs.symlink("nowhere", `${folder}/broken.jpg`)
+      const message = `${folder}/broken.jpg: is a link to nowhere, which does not exist`
+      expect((yield* Effect.flip(plan([`${folder}/*.jpg`]))).message).toBe(message)
+    })
+  )
+
   it.effect("takes a file whose name looks like a pattern", () =>
     Effect.gen(function* () {
       const folder = yield* folderWith("a[1].txt", "a1.txt")

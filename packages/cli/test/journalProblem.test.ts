@@ -55,7 +55,7 @@ layer(NodeServices.layer)("a journal that cannot be written", (it) => {
     Effect.gen(function* () {
       const full = yield* failure("ENOSPC")
       expect(shown(full, true)).toEqual([
-        "state/uploads: the disk is full; nothing more is sent, because the upload is noted in this folder",
+        "state/uploads: the disk is full; nothing more is sent, because this folder must record the upload",
         "Free some space. The upload is kept. Run the same command again to continue it.",
         1
       ])
@@ -71,7 +71,7 @@ layer(NodeServices.layer)("a journal that cannot be written", (it) => {
       for (const error of [lost, file]) expect(shown(error, true)).toEqual(shown(full, true))
       expect(shown(full, false)[1]).toBe("Free some space, or name another folder with --journal.")
       expect(shown(yield* failure("EROFS"), false)).toEqual([
-        "state/uploads: the file system is read-only; nothing more is sent, because the upload is noted in this folder",
+        "state/uploads: the file system is read-only; nothing more is sent, because this folder must record the upload",
         "Make the folder writable, or name another folder with --journal.",
         1
       ])
