@@ -33,7 +33,14 @@ const isAnswer = Schema.is(Answer)
 
 const isInvalidRequest = Schema.is(ApiError.InvalidRequest)
 const isInvalidCredentials = Schema.is(AuthError.InvalidCredentials)
-const isOfOperation = Schema.is(Schema.Struct({ operation: Schema.NonEmptyString, message: Schema.String }))
+/** `host` is the host of the request, which may be another host than that of the service. */
+const isOfOperation = Schema.is(
+  Schema.Struct({
+    operation: Schema.NonEmptyString,
+    message: Schema.String,
+    host: Schema.optional(Schema.String)
+  })
+)
 const isOfTokens = Schema.is(Schema.Union([AuthError.TokenUnavailable, AuthError.UnexpectedTokenResponse]))
 const isEnded = Schema.is(Schema.Union([ApiError.AssemblyFailed, ApiError.AssemblyCanceled, ApiError.AssemblyAborted]))
 const isUploadFailed = Schema.is(CommandError.UploadFailed)
@@ -125,8 +132,8 @@ const text = (error: unknown, host: string | undefined): string => {
   if (isSaveFailed(error)) return `${error.path} was not written: ${SystemProblem.ofText(error.problem)}`
   if (isAnswer(error)) return answer(error)
   if (host !== undefined && isOfTokens(error)) return `${error.message} (${host})`
-  if (host !== undefined && isOfOperation(error) && !error.message.includes(host)) {
-    return advised(error.message).replace(error.operation, () => `${error.operation} at ${host}`)
+  if (host !== undefined && isOfOperation(error) && !error.message.includes(error.host ?? host)) {
+    return advised(error.message).replace(error.operation, () => `${error.operation} at ${error.host ?? host}`)
   }
   if (error instanceof Error && error.message !== "") return advised(error.message)
   if (error instanceof Error) return error.name

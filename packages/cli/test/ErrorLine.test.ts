@@ -182,6 +182,8 @@ describe("ErrorLine with the host of the service", () => {
     expect(line(new ApiError.DamMutationFailed(details))).toMatch(/^Dam\.move at api2\.example\.com failed with /)
     const lost = { operation: "Dam.move", problem: "the connection failed", host: "api2.example.com" }
     expect(line(new ApiError.TransportFailure(lost))).toBe("Dam.move: the connection failed (api2.example.com)")
+    const file = { ...lost, operation: "Results.save", host: "files.example.com" }
+    expect(line(new ApiError.TransportFailure(file))).toBe("Results.save: the connection failed (files.example.com)")
     expect(line(new AuthError.TokenUnavailable({ problem: "no route" }))).toBe("No token: no route (api2.example.com)")
   })
 })
