@@ -195,10 +195,11 @@ export const check = (
  *
  * **Details**
  *
- * The MD5 is computed while the bytes are sent. `AssemblyNode` and `NodeMd5` compute the MD5 with `node:crypto`.
- * Without these Layers, the computation takes about ten times longer. When the Assembly has completed, the MD5 and the
- * size are compared with its Status. If a size or an MD5 differs, the job fails with `DeliveryMismatch`, which names
- * the file and both values. A file without a size or an MD5 in the Status counts as a difference too.
+ * The MD5 is computed while the bytes are sent, or when the source is read again (see {@link Summed}). `AssemblyNode`
+ * and `NodeMd5` compute the MD5 with `node:crypto`. Without these Layers, the computation takes about ten times longer.
+ * When the Assembly has completed, the MD5 and the size are compared with its Status. If a size or an MD5 differs, the
+ * job fails with `DeliveryMismatch`, which names the file and both values. A file without a size or an MD5 in the
+ * Status counts as a difference too.
  *
  * **Gotchas**
  *
