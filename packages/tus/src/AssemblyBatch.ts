@@ -1,6 +1,6 @@
 /**
- * Runs a stream of jobs of any length. Each job creates an Assembly and uploads its files. The number of jobs and
- * uploads at the same time is limited, so the memory that a batch needs does not depend on the number of jobs.
+ * Runs a stream of jobs of any length. Each job creates an Assembly and uploads its files. The number of concurrent
+ * jobs and uploads is limited, so the memory that a batch needs does not depend on the number of its jobs.
  *
  * Import this module by its path, because the index does not export it: `import * as AssemblyBatch from
  * "@assembly-effect/tus/AssemblyBatch"`.
@@ -202,8 +202,8 @@ const failed =
  *
  * If a job fails or ends with a defect, the stream emits its outcome (`Failed` or `Died`), and the other jobs continue.
  * The stream of outcomes fails only if the stream of jobs fails, or with `InvalidRequest` if `options` is invalid. The
- * next job is read from the stream when fewer than `assemblies` jobs run, so memory is needed only for the running jobs
- * and for the outcomes that are not read yet.
+ * next job is read from the stream only when fewer than `assemblies` jobs are running or have an unread outcome, so
+ * memory is needed only for these jobs.
  *
  * If the service limits the rate of a request, the requests of all jobs to the same origin wait for the requested
  * pause. An interruption of the batch, or a failure of the stream of jobs, cancels the Assemblies of the running jobs.
