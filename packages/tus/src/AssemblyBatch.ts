@@ -1,6 +1,6 @@
 /**
- * Runs a stream of jobs of any length. Each job creates an Assembly and uploads its files. The number of jobs and
- * uploads at the same time is limited, so the memory that a batch needs does not depend on the number of jobs.
+ * Runs a stream of jobs of any length. Each job creates an Assembly and uploads its files. The number of concurrent
+ * jobs and uploads is limited, so the memory that a batch needs does not depend on the number of its jobs.
  *
  * Import this module by its path, because the index does not export it: `import * as AssemblyBatch from
  * "@assembly-effect/tus/AssemblyBatch"`.
@@ -85,8 +85,8 @@ export interface Failed<J, E> {
 }
 
 /**
- * The job ended with a defect, or interrupted itself; `cause` shows which. After a defect, the Assembly of the job is
- * canceled. The other jobs are not affected.
+ * The job ended with a defect, or interrupted itself; `cause` shows which. After a defect during the uploads, the
+ * Assembly of the job is canceled. The other jobs are not affected.
  *
  * @since 0.1.0
  * @category models
@@ -177,7 +177,10 @@ const outcomes = <J, E, R, Out, R2>(
     })
   )
 
-/** The outcome of a job that ended without a Status. `failed` is not called when the whole batch is interrupted. */
+/**
+ * The outcome of a job that failed, ended with a defect, or interrupted itself. `failed` is not called when the whole
+ * batch is interrupted.
+ */
 const failed =
   <J>(job: J) =>
   <E>(cause: Cause.Cause<E>): Failed<J, E> | Died<J> =>
@@ -199,11 +202,12 @@ const failed =
  *
  * If a job fails or ends with a defect, the stream emits its outcome (`Failed` or `Died`), and the other jobs continue.
  * The stream of outcomes fails only if the stream of jobs fails, or with `InvalidRequest` if `options` is invalid. The
- * next job is read from the stream when fewer than `assemblies` jobs run, so memory is needed only for the running jobs
- * and for the outcomes that are not read yet.
+ * next job is read from the stream only when fewer than `assemblies` jobs are running or have an unread outcome, so
+ * memory is needed only for these jobs.
  *
- * If the service limits the rate of one request, all jobs wait for the requested pause. An interruption, or a failure
- * of the stream of jobs, cancels the Assemblies of the running jobs; their outcomes are not emitted.
+ * If the service limits the rate of a request, the requests of all jobs to the same origin wait for the requested
+ * pause. An interruption of the batch, or a failure of the stream of jobs, cancels the Assemblies of the running jobs.
+ * The outcomes of these jobs are not emitted.
  *
  * @example
  * Stream.fromIterable(paths).pipe(
@@ -258,11 +262,12 @@ const resume = <J, RS>(job: J & ResumableJob<RS>) =>
  * completion (`completedExpiry`). A skip does not verify the job again, and does not postpone the expiry of its entry.
  * A failed job is run again.
  *
- * A run with `wait: false` does not record that the job has completed. The next run requests the Status of the
- * Assembly, and sends no stored file again. If this Status shows that the Assembly has completed, the following runs
- * skip the job.
+ * With `wait: false`, the run that uploads the files does not record that the job has completed. The next run requests
+ * the Status of the Assembly, and sends no stored file again. If this Status shows that the Assembly has completed, the
+ * following runs skip the job.
  *
- * An interruption, or a failure of the stream of jobs, keeps the Assemblies of the running jobs for the next run.
+ * An interruption of the batch, or a failure of the stream of jobs, keeps the Assemblies of the running jobs for the
+ * next run.
  *
  * @example
  * AssemblyBatch.runResumable(jobs).pipe(

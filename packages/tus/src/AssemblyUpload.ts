@@ -72,9 +72,10 @@ export const events = <R = never>(
  *
  * **Details**
  *
- * Every option and every source is checked before the Assembly is created. If a file fails permanently, the Assembly is
- * canceled (unless `onFailure` is `keep`), and the error is `FilesFailed`, which contains the error of each failed
- * file.
+ * Every option and every source is checked before the Assembly is created. If a file fails permanently, the job fails
+ * with `FilesFailed`, which contains the error of each failed file, and by default the Assembly is canceled (see
+ * `onFailure`). If the server refuses a file because the Assembly has failed, or was canceled or aborted, the job fails
+ * with the error of the Assembly instead.
  *
  * @example
  * AssemblyUpload.run({

@@ -66,7 +66,7 @@ export class FilesFailed extends Schema.TaggedError<FilesFailed>()("FilesFailed"
 
 /**
  * The Status of a completed Assembly does not prove that the service has the bytes that were read. `expected` describes
- * the bytes that were read, `actual` is the value in the Status. `field` says what differs:
+ * the bytes that were read, and `actual` describes the Status. `field` says what differs:
  *
  * - `upload`: the Status does not list the file.
  * - `size`: the size in bytes differs, or is unknown.
@@ -107,8 +107,8 @@ const job = [
 ] as const
 
 /**
- * The errors of `AssemblyUpload`. If the Assembly fails during the uploads, the error is `AssemblyFailed` with the
- * error code of the Assembly, not `FilesFailed`.
+ * The errors of `AssemblyUpload`. If the server responds to the upload of a file with an error, and the Status shows
+ * that the Assembly has failed, the error is `AssemblyFailed` with the error code of the Assembly, not `FilesFailed`.
  *
  * @since 0.1.0
  * @category errors

@@ -67,9 +67,9 @@ const File = Schema.Struct({
 })
 
 /**
- * A Status without capabilities, which are ids and URLs that grant access. A `PublicStatus` contains neither the id of
- * the Assembly nor the URLs of the Assembly, of its update stream and of its tus uploads. A `PublicStatus` contains the
- * URLs of the files in `uploads` and `results`.
+ * A Status without the capabilities of its Assembly, which are the ids and URLs that grant access to the Assembly. A
+ * `PublicStatus` contains neither the id of the Assembly nor the URLs of the Assembly, of its update stream and of its
+ * tus uploads. A `PublicStatus` contains the URLs of the files in `uploads` and `results`.
  *
  * @since 0.1.0
  * @category schemas

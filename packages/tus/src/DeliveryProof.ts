@@ -13,7 +13,7 @@ import { DeliveryMismatch } from "./AssemblyUploadError.ts"
 import type { OneShot, Replayable, SourceFailed, UploadSource } from "./UploadSource.ts"
 
 /**
- * The size of all bytes of a source, and their MD5 in hexadecimal digits.
+ * The size of a source in bytes, and the MD5 of its bytes in hexadecimal digits.
  *
  * @since 0.1.0
  * @category models
@@ -26,7 +26,8 @@ export interface Total {
 /**
  * A source whose size and MD5 are computed while an upload reads the source. `total` returns the size and the MD5. If
  * the upload did not read all bytes in order, `total` reads a replayable source again. An upload does not read all
- * bytes in order after a resume in another process, with `parallel`, or if the platform sends a Blob.
+ * bytes in order if an earlier run has already sent some bytes, with `parallel`, or if the source is a Blob and the
+ * platform cannot stream a request body.
  *
  * @since 0.1.0
  * @category models
@@ -127,7 +128,8 @@ const uploadIdIn = (url: string | null | undefined): string | undefined =>
 
 /**
  * The file in the Status that was made from an upload: the file with the same upload id, else a file with the same
- * `filename` and `fieldname`. If several files have these names, the file with the expected MD5 is chosen.
+ * `filename` and `fieldname`, but never a file with another upload id. If several files have these names, a file with
+ * the expected MD5 is preferred.
  */
 const fileOf = (
   uploads: ReadonlyArray<Assembly.File>,
@@ -193,10 +195,11 @@ export const check = (
  *
  * **Details**
  *
- * The MD5 is computed while the bytes are sent. The computation of the MD5 is fast on Node with `AssemblyNode` or
- * `NodeMd5`, and takes about ten times longer elsewhere. When the Assembly has completed, the MD5 and the size are
- * compared with its Status. If a size or an MD5 differs, the job fails with `DeliveryMismatch`, which names the file
- * and both values. A file without a size or an MD5 in the Status counts as a difference too.
+ * The MD5 is computed while the bytes are sent, or when the source is read again (see {@link Summed}). `AssemblyNode`
+ * and `NodeMd5` compute the MD5 with `node:crypto`. Without these Layers, the computation takes about ten times longer.
+ * When the Assembly has completed, the MD5 and the size are compared with its Status. If a size or an MD5 differs, the
+ * job fails with `DeliveryMismatch`, which names the file and both values. A file without a size or an MD5 in the
+ * Status counts as a difference too.
  *
  * **Gotchas**
  *

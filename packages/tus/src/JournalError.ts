@@ -25,7 +25,7 @@ export class JournalFailed extends Schema.TaggedError<JournalFailed>()("JournalF
 
 /**
  * An entry of the journal is invalid: damaged, edited, or written by another program. `UploadJournal.forget` removes
- * the entry, and the next run starts a new upload.
+ * the entry. The next run then starts a new upload, or creates a new Assembly if the entry belonged to a job.
  *
  * @since 0.1.0
  * @category errors
@@ -40,8 +40,9 @@ export class JournalTorn extends Schema.TaggedError<JournalTorn>()("JournalTorn"
 }
 
 /**
- * Another process or fiber runs the same upload. The lease of that process or fiber ends at `until`, in milliseconds
- * since 1970, unless the lease is renewed. Run the upload again after that time.
+ * Another process or fiber runs the same upload or job. The lease of that process or fiber ends at `until`, in
+ * milliseconds since 1970, unless the lease is renewed. If the store uses locks, such as Web Locks, the lock may be
+ * held beyond `until`. Run the upload again after `until`.
  *
  * @since 0.1.0
  * @category errors
@@ -87,7 +88,7 @@ export class NoSuchUpload extends Schema.TaggedError<NoSuchUpload>()("NoSuchUplo
 }
 
 /**
- * The errors of the journal.
+ * The errors of the journal, except {@link NoSuchUpload}.
  *
  * @since 0.1.0
  * @category errors

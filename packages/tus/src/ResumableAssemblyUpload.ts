@@ -70,19 +70,19 @@ export const events = <R = never>(
  *
  * - If the Assembly still accepts files, stored files are not sent again. Other files continue at the offset that the
  *   server reports.
- * - If the Assembly is executing, the run waits until the Assembly has ended.
+ * - If the Assembly is executing, the run waits until the Assembly has ended, unless `wait` is false.
  * - If the Assembly has completed, the run returns the Status. After the entry of the journal has expired, a run starts
  *   a new job.
  * - If the Assembly failed, or was canceled or aborted, the run fails with the error of the Assembly, and the following
  *   run creates a new Assembly. After a `DeliveryMismatch` (`verify`), the following run creates a new Assembly too.
- * - If an earlier run may have sent the creation of an upload, and no receipt shows whether the upload exists, the run
- *   cancels the Assembly, creates a new one and uploads every file to it. If the Assembly cannot be canceled, the run
- *   fails and creates nothing. If `params` contains an `assemblyId`, the Assembly cannot be created again, so the run
- *   fails with `FilesFailed`.
+ * - If files fail only because the response to their creation or concatenation was lost, and no receipt shows the
+ *   result, the run cancels the Assembly, creates a new one and uploads every file to it. If the Assembly cannot be
+ *   canceled, the run fails and creates nothing. If `params` contains an `assemblyId`, the Assembly cannot be created
+ *   again, so the run fails with `FilesFailed`.
  *
  * One process at a time holds the lease of a job. A second process emits `Waiting` and waits until this lease is
- * released or expires (by default after 10 seconds). Then the second process continues the job. If the first process
- * has renewed the lease, the second process fails with `UploadLeased`.
+ * released or expires (by default after 10 seconds), but at most for a minute. Then the second process continues the
+ * job. If the first process still holds the lease, the second process fails with `UploadLeased`.
  *
  * **Gotchas**
  *

@@ -55,17 +55,17 @@ const program = (target: UploadTarget, source: Replayable, options: Options, emi
  *
  * Two sources count as the same bytes if they have the same `identity`. The identity of a file is its path, size and
  * modification time. If a source has no `identity`, the SHA-256 of its content is the identity. For a complete upload,
- * the result comes from the journal without a request, until the entry expires. The entry is removed when the upload is
- * certainly gone from the server.
+ * the result comes from the journal without a request, until the entry expires. If a run fails with `UploadGone`, the
+ * entry is removed, and the next run starts a new upload.
  *
  * The upload continues with the metadata of its creation. Changed values of `metadata` other than `filename` and
  * `fieldname`, such as a time stamp, do not start a new upload. The origins of `target`, not the journal, decide where
  * the bytes may be sent.
  *
  * One process at a time holds the lease of an upload. A second process emits `Waiting` and waits until this lease is
- * released or expires (by default after 10 seconds). Then the second process continues the upload, or returns the
- * result of the first process. If the first process has renewed the lease, the second process fails with
- * `UploadLeased`.
+ * released or expires (by default after 10 seconds), but at most for a minute. Then the second process continues the
+ * upload, or returns the result of the first process. If the first process still holds the lease, the second process
+ * fails with `UploadLeased`.
  *
  * @example
  * ResumableUpload.run(target, yield* UploadSource.fromPath("video.mp4"), {
@@ -83,8 +83,8 @@ export const run = (
   Events.toResult((emit) => program(target, source, options, emit))
 
 /**
- * Runs the same upload as {@link run}, and emits its events. Interrupting the stream ends the request and keeps the
- * upload.
+ * Runs the same upload as {@link run}, and emits its events. Interrupting the stream ends the running request and keeps
+ * the upload. If this request creates the upload, the interruption waits at most 2 seconds for the response.
  *
  * @since 0.1.0
  * @category running
@@ -125,9 +125,10 @@ const resumption = (key: string, source: Replayable, options: ResumeOptions, emi
  *
  * The journal does not decide where bytes are sent. If the context has an `AssemblyClient`, its origins are permitted.
  * Otherwise, the origin of the Assembly is permitted: the URL of the Assembly is part of the key, so an edited entry
- * cannot change this origin. If the Assembly is on an upload host (cell) of the public service, all upload hosts of the
- * public service are permitted. A URL with any other origin fails with `InvalidTarget` or `UnsafeLocation`, and an
- * entry that does not match its key fails with `JournalTorn`, before anything is sent.
+ * cannot change this origin. If the Assembly is on a host of the public service, all upload hosts (cells) of the public
+ * service are permitted. A URL with any other origin, which `origins` does not permit either, fails with
+ * `InvalidTarget` or `UnsafeLocation`, and an entry that does not match its key fails with `JournalTorn`, before
+ * anything is sent.
  *
  * **Gotchas**
  *

@@ -174,8 +174,8 @@ export const handedOver = (
 
 /**
  * The state after the server accepted a PATCH whose bytes end at the offset `sent`, but reported another offset
- * (`counted`) or none. The offset is requested once more. If the second offset is not `sent` either, a component
- * between the client and the server dropped, repeated or changed bytes.
+ * (`counted`) or none. The offset is requested next. If the requested offset is not `sent` either, the server, or a
+ * component between the client and the server, dropped or repeated bytes.
  *
  * @since 0.1.0
  * @category transitions
@@ -188,8 +188,8 @@ export const miscounted = (state: Sending, sent: bigint, counted?: bigint): Aski
 })
 
 /**
- * A response that contradicts what was sent. The response may be wrong. `state` is the next state, in which the offset
- * is requested again. `error` describes the contradiction.
+ * A response that contradicts the sent bytes, or the offset that the server reported before. The response may be wrong.
+ * `state` is the next state, in which the offset is requested again. `error` describes the contradiction.
  *
  * @since 0.1.0
  * @category models
@@ -202,7 +202,8 @@ export interface Doubt<E> {
 
 /**
  * The state after a response to a PATCH. The bytes in the PATCH end at the offset `end`, and the HTTP client got the
- * bytes before the offset `handed`. The reported offset must be exactly `end`.
+ * bytes before the offset `handed`. The reported offset must be exactly `end`, and the HTTP client must have got all
+ * bytes before `end`.
  *
  * @since 0.1.0
  * @category transitions
@@ -258,7 +259,7 @@ const mismatch = (field: "upload-length" | "upload-offset", expected: string, fo
 
 /**
  * The length of the upload, from the first of these that is known: the size of the source, the length that the server
- * reported, the length that was declared to the server.
+ * knows (`length`), the length that was sent to the server (`declared`).
  *
  * @since 0.1.0
  * @category transitions
@@ -270,8 +271,8 @@ export const lengthOf = (state: Sending | Asking, size: bigint | undefined): big
  * The error of an upload that must not continue, because the bytes on the server may differ from the sent bytes.
  * `mayBeWhole` is true if the upload may be complete, because the offset that the server reports now (`told`) or
  * reported before (`counted`) reaches the length. Without `told`, the number of bytes that the HTTP client got is
- * compared with the length; if this number is unknown too, `mayBeWhole` is true. If the server does not know the
- * length, the upload cannot be complete.
+ * compared with the length; if this number is unknown too, `mayBeWhole` is true. If {@link lengthOf} returns undefined,
+ * the server does not know the length, so `mayBeWhole` is false.
  *
  * @since 0.1.0
  * @category transitions
@@ -293,13 +294,14 @@ export const untrusted = (
  * The state after the server reported its offset.
  *
  * A reported length that differs from the known length, or that was never declared, fails with `UploadMismatch`. An
- * offset beyond the end also fails with `UploadMismatch`, and an offset beyond all bytes that the HTTP client got fails
- * with `UploadUntrusted`. One response may be wrong, so the first response with such an offset returns a `Doubt`, and
- * only a second response with the same offset returns the error itself.
+ * offset beyond all bytes that the HTTP client got fails with `UploadUntrusted`; if the number of these bytes is
+ * unknown, an offset beyond the end fails with `UploadMismatch`. One response may be wrong, so the first response with
+ * such an offset returns a `Doubt`, and only a second response with the same offset returns the error itself.
  *
  * Two kinds of valid offset must also be reported twice, because the upload would lose bytes if the report were wrong:
- * the offset at the end, which completes the upload, and any offset in the upload of a one-shot source. Any other valid
- * offset is accepted at once, because the server refuses a PATCH at a wrong offset and the source still has the bytes.
+ * the offset at the end, which completes the upload, and any offset in the upload of a one-shot source. If two such
+ * reports in a row differ, the second returns a `Doubt`. Any other valid offset is accepted at once, because the server
+ * refuses a PATCH at a wrong offset and the source still has the bytes.
  *
  * If `state.only` is set, any offset that `state.only` does not contain fails at once with `UploadUntrusted`.
  *

@@ -25,15 +25,15 @@ import * as UploadTarget from "./UploadTarget.ts"
 export type { AnswerError } from "./TusError.ts"
 
 /**
- * The time limit of a request without a body, and of the wait for each piece of a download: 30 seconds by default.
- * After this time the request fails with `Stalled`. The limit also applies when an upload requests the receipts of its
- * Assembly (`tus_uploads`); a response after this time is ignored.
+ * The time limit of a request of this module without a body, and of the wait for each piece of a download: 30 seconds
+ * by default. After this time the request fails with `Stalled`. The limit also applies to `WebSource`, and when an
+ * upload requests the receipts of its Assembly (`tus_uploads`). Receipts that arrive after this time are ignored.
  *
  * **Gotchas**
  *
  * The limit does not apply to a request with a body, because the time of such a request depends on the size of the body
  * and on the network. A program that calls these functions with a body must set its own limit. `Upload` limits its
- * requests with `stallTimeout` and `finishTimeout`.
+ * requests with `stallTimeout` and `finishTimeout` instead.
  *
  * @example Effect.provideService(Tus.offset(url), Tus.RequestTimeout, Duration.seconds(5))
  *
