@@ -224,11 +224,14 @@ const fill = <Source extends UploadSource, R>(
       assembly: isKept ? "kept" : (yield* cancel(assemblyId)) ? "canceled" : "not canceled"
     })
   }).pipe(
-    // After a defect the Assembly is canceled, even if `onFailure` is "keep".
+    // After a defect during the uploads, the Assembly is canceled, even if `onFailure` is "keep".
     Effect.onExit((exit) => (Exit.hasDies(exit) ? cancel(assemblyId) : Effect.void))
   )
 
-/** The files of a job. `exits` are the results of the uploads of these files, if this process uploaded the files. */
+/**
+ * The files of a job. `exits` are the results of the uploads of these files. `exits` is empty if the Assembly had ended
+ * before the uploads.
+ */
 const delivered = (job: Job<File<unknown>>, exits: ReadonlyArray<FileExit | undefined>): ReadonlyArray<Delivered> =>
   job.files.map(({ fieldname, filename }, index) => {
     const exit = exits[index]
