@@ -153,13 +153,13 @@ export class UploadJournal extends Context.Service<
 >()("@assembly-effect/tus/UploadJournal") {}
 
 /**
- * - `expiry`: how long an entry is valid, 24 hours by default, because servers remove unfinished uploads. An
- *   `Untrusted` entry never expires. `list` removes expired entries. Each `put` checks at most 16 other entries and
- *   leases. `put` removes entries that have expired, and leases whose own expiry is at least `expiry` in the past. For
- *   these checks, a journal lists the names of its entries and leases at most once an hour.
- * - `completedExpiry`: how long the entry of a completed job is valid, 60 days by default. After this time, the next
- *   run of the same job starts a new Assembly and uploads the files again. `"Infinity"` keeps the entry of a completed
- *   job until `forget` removes the entry.
+ * - `expiry`: how long an entry is valid after its last write, 24 hours by default, because servers remove unfinished
+ *   uploads. An `Untrusted` entry never expires. `list` removes expired entries. Each `put` checks at most 16 other
+ *   entries and leases. `put` removes entries that have expired, and leases whose own expiry is at least `expiry` in
+ *   the past. For these checks, a journal lists the names of its entries and leases at most once an hour.
+ * - `completedExpiry`: how long the entry of a completed job is valid after its last write, 60 days by default. After
+ *   this time, the next run of the same job starts a new Assembly and uploads the files again. `"Infinity"` keeps the
+ *   entry of a completed job until `forget` removes the entry.
  * - `leaseDuration`: how long a lease stays valid after its last renewal, 10 seconds by default. A running holder
  *   renews its lease after a third of this time. If a store has locks, `leaseDuration` is how long another process
  *   waits for a lock, but at most a minute.
