@@ -4,7 +4,7 @@
  * **Details**
  *
  * An error names a server only by its host, because an upload URL grants write access. Text from the server is
- * redacted, printable and at most 1,000 characters long (`@assembly-effect/auth/Redaction`).
+ * redacted, made printable, and cut after at most 1,000 characters (`@assembly-effect/auth/Redaction`).
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Cause from "@assembly-effect/api/unstable/Cause"
@@ -78,9 +78,10 @@ export class UploadRefused extends Schema.TaggedError<UploadRefused>()("UploadRe
 export class OffsetConflict extends Schema.TaggedError<OffsetConflict>()("OffsetConflict", answer) {}
 
 /**
- * 413: the upload or the request has more bytes than the server accepts. `maxSize` is the largest permitted upload in
- * bytes, if the server reports it. If the upload is not larger than `maxSize`, the request was too large; set a smaller
- * `chunkSize`.
+ * 413: the upload or the request has more bytes than the server accepts. If the server refuses bytes of an existing
+ * upload, `Upload` requests the size of the largest permitted upload. `maxSize` is this size in bytes, if the server
+ * reports it. After a refused creation, `maxSize` is absent. If the upload is not larger than `maxSize`, the request
+ * was too large; set a smaller `chunkSize`.
  *
  * @since 0.1.0
  * @category errors
@@ -275,7 +276,8 @@ export class UploadMismatch extends Schema.TaggedError<UploadMismatch>()("Upload
 }
 
 /**
- * The errors that a response of the server can cause.
+ * The errors that the response to any request of `Tus` can cause. The response to `Tus.create` can also cause
+ * `UnsafeLocation`.
  *
  * @since 0.1.0
  * @category errors

@@ -46,24 +46,25 @@ export type ChecksumAlgorithm = "sha1" | "sha256" | "sha384" | "sha512"
  *   jitter. A provided `RetryPolicy` has its own pauses.
  * - `stallTimeout`: the maximum time without progress in a request, 30 seconds by default.
  * - `finishTimeout`: the maximum time that the server may take to respond after the last byte of a request, or to
- *   concatenate the parts, 10 minutes by default.
+ *   concatenate the parts, 10 minutes by default. If a small source is sent with the creation, the time starts when
+ *   this request is sent.
  * - `maxWait`: the longest pause that a server may request. The default is 1 hour, or the limit of a provided
  *   `RetryPolicy`. If the server requests a longer pause, the upload fails with the error of that response, whose
  *   `retryAfter` is the pause.
  * - `chunkSize`: the maximum size of one request body, in bytes. By default a source that can be read again is sent in
- *   one request, and a one-shot stream in requests of at most 8 MiB. If request bodies are not streamed, every source
- *   is sent in slices of at most 8 MiB; see `CanStream`.
+ *   one request, and a one-shot stream in requests of at most 8 MiB. If request bodies are not streamed, the default
+ *   is 8 MiB for every source; see `CanStream`.
  * - `checksum`: sends each body with its checksum, if the server supports the algorithm. Bytes that the server reports
- *   as changed in transit (460) are sent again. With this option, bodies are held in memory, `chunkSize` is 8 MiB by
+ *   as changed in transit (460) are sent again. With checksums, bodies are held in memory, `chunkSize` is 8 MiB by
  *   default, and small sources are not sent with the creation. If the server does not support the algorithm, no
  *   checksum is sent; see `Tus.discover`. By default no checksum is sent.
- * - `parallel`: the number of parts, each of at least 1 MiB, that are uploaded in parallel and concatenated by the
- *   server. The source must be a `Replayable`. The default is 1.
- * - `progressInterval`: the minimum time between two `Progress` events. A delayed `Progress` is emitted before any
- *   other event. By default every `Progress` is emitted.
+ * - `parallel`: the maximum number of parts, each of at least 1 MiB, that are uploaded in parallel and concatenated by
+ *   the server. With a number above 1, the source must be a `Replayable`. The default is 1.
+ * - `progressInterval`: the minimum time between two `Progress` events. If another event follows earlier, the newest
+ *   `Progress` that is still held back is emitted before this event. By default every `Progress` is emitted.
  *
- * `withPolicy`, `none` and `layer` of `@assembly-effect/api/RetryPolicy` set the retry policy of uploads too, within
- * the limits of `maxRetries` and `maxWait`.
+ * `withPolicy`, `none`, `layer` and `layerNone` of `@assembly-effect/api/RetryPolicy` set the retry policy of uploads
+ * too, within the limits of `maxRetries` and `maxWait`.
  *
  * @since 0.1.0
  * @category options
@@ -172,16 +173,17 @@ const resumption = (
  *
  * **When to use**
  *
- * Use `resume` if your program stores the upload URL itself, instead of an `UploadJournal`. Encode the `url` of the
- * event `Created` with `UploadTarget.urlAtRest`, and store the text as a secret. Decode the text in the next run;
- * decoding checks the URL again.
+ * Use `resume` if your program stores the upload URL itself, and does not use an `UploadJournal`. Encode the
+ * `url` of the event `Created` with `UploadTarget.urlAtRest`, and store the text as a secret. Decode the text in the
+ * next run; decoding checks the URL again.
  *
  * **Details**
  *
  * The offset is requested from the server, and only the remaining bytes are sent. `metadata` must be the metadata of
  * the creation. If the server reports another length than the size of the source, or other metadata, the call fails
- * with `UploadMismatch`. A one-shot stream must start with the first byte of the upload. If the server has stored more
- * bytes than the upload keeps of a one-shot stream in memory (`chunkSize`), the call fails with `SourceFailed`.
+ * with `UploadMismatch`. A one-shot stream must start with the first byte of the upload. The upload keeps about
+ * `chunkSize` bytes (8 MiB by default) of a one-shot stream in memory. If the upload is incomplete, and the server has
+ * stored more bytes than these, the call fails with `SourceFailed`.
  *
  * @example
  * Effect.gen(function* () {
@@ -217,8 +219,8 @@ export const resumeEvents = (
 /**
  * The options of {@link sink}: those of {@link Options} without `parallel` and `progressInterval`, and:
  *
- * - `size`: the number of bytes of the stream, if known. A stream with another number of bytes fails with
- *   `SourceFailed`.
+ * - `size`: the number of bytes of the stream, if known. If the stream has another number of bytes, the upload fails
+ *   with `SourceFailed`.
  * - `onFailure`: what happens to an incomplete upload. `terminate` (default) removes this upload from the server.
  *   `keep` leaves this upload on the server until it expires; the URL of the upload is in the receipts of the Assembly.
  *
@@ -241,15 +243,16 @@ export interface SinkOptions extends Omit<Options, "parallel" | "progressInterva
  * **Details**
  *
  * - The stream is uploaded as a one-shot source. At most `chunkSize` bytes (8 MiB by default) and one chunk of the
- *   stream are held in memory. The stream is read only when the server has acknowledged the previous bytes. The upload
- *   recovers from failures of the network and of the server.
+ *   stream are held in memory. More of the stream is read only after the server has acknowledged bytes that are held.
+ *   The upload recovers from temporary failures of the network and of the server.
  * - If the stream fails, dies or is interrupted, the upload ends at once, without a retry. `Stream.run` then fails with
  *   the error of the stream.
  * - If the upload fails, or the program is interrupted, the stream is not read any further.
- * - In all these cases, unless `onFailure` is `keep`, a request terminates the incomplete upload, because no later run
- *   can read the bytes of the stream again. The sink waits for this request: at most five seconds after a failure, and
- *   at most one second after an interruption. If the request fails, the upload stays on the server until it expires. An
- *   interruption while the server still creates the upload can leave an upload on the server until this upload expires.
+ * - After a failure of the stream or of the upload, and after an interruption, a request terminates the incomplete
+ *   upload, unless `onFailure` is `keep`. No later run could read the bytes of the stream again. The sink waits for
+ *   this request: at most five seconds after a failure, and at most one second after an interruption. If the request
+ *   fails, the upload stays on the server until it expires. An interruption while the server still creates the upload
+ *   can leave an upload on the server until this upload expires.
  * - The stream runs with the services of the caller, not within the span and the scope of the upload.
  *
  * **Gotchas**

@@ -15,7 +15,8 @@ import type { UploadUrl } from "./UploadTarget.ts"
 
 /**
  * - `Created`: the server has created the upload. `length` is undefined while the length is unknown.
- * - `Resumed`: the server reported its offset; sending continues from this offset.
+ * - `Resumed`: the server reported its offset. If bytes are missing, sending continues at the byte `offset` of the
+ *   source.
  * - `Progress`: `sent` bytes were sent, and the server confirmed that it stored `acknowledged` bytes. If the platform
  *   sends a body as a whole, the number of sent bytes is unknown, and both numbers are the same.
  * - `Retrying`: a request failed and is retried after `delay`. `attempt` counts consecutive failures.
@@ -23,8 +24,8 @@ import type { UploadUrl } from "./UploadTarget.ts"
  * - `Restarted`: the option `restart` discarded the upload in the journal; a new upload starts.
  * - `PartCompleted`: the bytes of a part, from `start` to `end`, are stored.
  * - `Finishing`: the last byte was sent; the server stores the file or concatenates its parts. With `parallel`,
- *   `Finishing` is emitted when all parts are stored. Otherwise `Finishing` is emitted only if the platform reports
- *   that the last byte was sent.
+ *   `Finishing` is emitted when all parts are stored. Without `parallel`, `Finishing` is emitted only if the platform
+ *   reports that the last byte was sent.
  * - `Completed`: all bytes are stored.
  *
  * @since 0.1.0

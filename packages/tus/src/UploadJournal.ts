@@ -1,8 +1,8 @@
 /**
  * The journal of uploads that survive a crash. The journal has one entry for each upload, and one for each job of
  * `ResumableAssemblyUpload`. The entry of an upload is written before the creation request, before the first byte is
- * sent, and when all bytes are stored. An entry contains capabilities (URLs that grant access), so store the journal as
- * a secret.
+ * sent, and when all bytes are stored. The entry of an upload contains capabilities (URLs that grant access), so store
+ * the journal as a secret.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import type * as Brand from "effect/Brand"
@@ -63,7 +63,7 @@ export type Key = string & Brand.Brand<"JournalKey">
 
 /**
  * A lease of an upload or a job. While one process holds the lease, no other process runs the upload or the job. The
- * lease is held until its scope ends.
+ * lease is held until its scope closes, or until the lease is lost.
  *
  * @since 0.1.0
  * @category models
@@ -153,13 +153,13 @@ export class UploadJournal extends Context.Service<
 >()("@assembly-effect/tus/UploadJournal") {}
 
 /**
- * - `expiry`: how long an entry is valid, 24 hours by default, because servers remove unfinished uploads. An
- *   `Untrusted` entry never expires. `list` removes expired entries. Each `put` checks a few other entries and leases,
- *   and removes expired entries, and leases that expired at least the time `expiry` ago. For these checks, a journal
- *   lists the names of its entries and leases at most once an hour.
- * - `completedExpiry`: how long the entry of a completed job is valid, 60 days by default. After this time, the next
- *   run of the same job starts a new Assembly and uploads the files again. `"Infinity"` keeps the entry of a completed
- *   job until `forget` removes the entry.
+ * - `expiry`: how long an entry is valid after its last write, 24 hours by default, because servers remove unfinished
+ *   uploads. An `Untrusted` entry never expires. `list` removes expired entries. Each `put` checks at most 16 other
+ *   entries and leases. `put` removes entries that have expired, and leases whose own expiry is at least `expiry` in
+ *   the past. For these checks, a journal lists the names of its entries and leases at most once an hour.
+ * - `completedExpiry`: how long the entry of a completed job is valid after its last write, 60 days by default. After
+ *   this time, the next run of the same job starts a new Assembly and uploads the files again. `"Infinity"` keeps the
+ *   entry of a completed job until `forget` removes the entry.
  * - `leaseDuration`: how long a lease stays valid after its last renewal, 10 seconds by default. A running holder
  *   renews its lease after a third of this time. If a store has locks, `leaseDuration` is how long another process
  *   waits for a lock, but at most a minute.
@@ -192,9 +192,9 @@ export const make = (
   const lease = "lock" in leases ? Lock.make(leases, { millis }) : Leasing.make(leases, { millis, holder })
 
   /**
-   * Removes a lease that expired at least the time `expiry` ago. If a process acquires the lease between this check and
-   * the removal, that process loses the lease again. The first renewal of the removed lease then fails, and the upload
-   * of that process ends with `LeaseLost`.
+   * Removes a lease whose own expiry is at least `expiry` in the past. If a process acquires the lease between this
+   * check and the removal, that process loses the lease. The first renewal of the removed lease then fails, and the
+   * upload of that process ends with `LeaseLost`.
    */
   const removeExpiredLease = (key: Key) =>
     Effect.gen(function* () {
@@ -265,9 +265,9 @@ const digestOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<string> =>
   )
 
 /**
- * The key of an upload: a digest of the Assembly, the identity and size of the bytes, the `filename`, the `fieldname`
- * and `file`. `file` is the index of the file in a job. Because of this index, two files with the same bytes and names
- * have different keys.
+ * The key of an upload: a digest of the Assembly URL, the identity and size of the bytes, the `filename`, the
+ * `fieldname` and `file`. `file` is the index of the file in a job. Because of this index, two files with the same
+ * bytes and names have different keys.
  *
  * @since 0.1.0
  * @category constructors
@@ -298,7 +298,8 @@ const assemblyPrefix = "job"
 const isAssemblyKey = (key: string): boolean => key.startsWith(assemblyPrefix)
 
 /**
- * The key of a job: a digest of `parts`, which identify the service, the params of the job and its files.
+ * The key of a job: `job` and a shortened digest of `parts`. `parts` identify the service, the params of the job and
+ * its files.
  *
  * @since 0.1.0
  * @category constructors

@@ -26,7 +26,8 @@ const remedy = {
  *
  * - `Unreadable`: reading failed. Repair the source and run the upload again.
  * - `TooShort`, `TooLong`: the number of bytes differs from `size`. Give the correct size.
- * - `Changed`: the source changed during the upload. Upload the source again when no process writes to it.
+ * - `Changed`: the source changed during the upload, or its Blob can no longer be read. Upload the source again when no
+ *   process writes to it.
  * - `NotReplayable`: the upload of a one-shot stream must continue at an offset whose bytes are not in memory. Use a
  *   larger `chunkSize`, or a source that can be read again.
  *
@@ -236,7 +237,8 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
         Effect.gen(function* () {
           const file = yield* open
           const check = checkOf(file)
-          // If one piece contains the whole range, the file is checked only once, after the piece was read.
+          // A range of at most `smallest` bytes is normally read as one piece, so the file is checked only once, after
+          // this piece was read.
           if (end - start > FilePieces.smallest) yield* check
           const reader = yield* FilePieces.reader(file, pieceSize)
           return Stream.unfold(start, (position) =>
@@ -313,9 +315,9 @@ export const fromStream = <E>(
 })
 
 /**
- * Returns the same source, but with the SHA-256 of the content as the `identity`. The whole source is read each time
- * `identity` runs. The SHA-256 is computed over the digests of 1 MiB pieces, because WebCrypto needs the whole input of
- * a digest in memory.
+ * Returns the same source, but with a digest of the content as the `identity`. The whole source is read each time
+ * `identity` runs. The digest is the SHA-256 of the SHA-256 digests of 1 MiB blocks, because WebCrypto needs the whole
+ * input of a digest in memory.
  *
  * @since 0.1.0
  * @category combinators

@@ -1,6 +1,7 @@
 /**
- * The state of an upload as one value, and the transitions of this state. All functions are pure. An interpreter
- * performs the next step, and a store keeps the state. An `UploadJournal` stores the state as an entry.
+ * The state of an upload as one value, and the transitions of this state. All functions are pure.
+ * `internal/interpreter.ts` performs the next step. `internal/stateStore.ts` keeps the state in memory, and
+ * `internal/journalStore.ts` also stores it as an entry of an `UploadJournal`.
  */
 import type { UploadUntrusted } from "./TusError.ts"
 import * as Transfer from "./Transfer.ts"
@@ -266,7 +267,8 @@ export const concatenated = (url: UploadUrl): Change =>
   unlessUntrusted((state) => (state._tag === "Concatenating" ? { ...state, url } : state))
 
 /**
- * The server refused the creation. The upload returns to `before`, its state before the creation.
+ * The server refused the creation, or the creation was not sent. The upload returns to `before`, its state before the
+ * creation.
  *
  * @since 0.1.0
  * @category transitions

@@ -2,7 +2,7 @@
  * The single steps of an upload, for a program that keeps the state itself, such as a durable workflow.
  *
  * The program generates a marker (a unique text), stores the marker, and then calls {@link create}. If the process ends
- * before the response, the next process calls {@link recover} with the same marker, and never {@link create} again.
+ * before the response, the next process calls {@link recover} with the same marker, and not {@link create}.
  * {@link finish} sends the bytes that the server does not have. {@link finish} may be called any number of times.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"

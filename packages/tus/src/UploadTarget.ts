@@ -1,5 +1,6 @@
 /**
- * The targets of uploads. This module creates and checks every upload URL (spec.md, "Create a tus upload").
+ * The targets of uploads, and the checks of upload URLs. Every upload URL passes the checks of this module before it is
+ * used (spec.md, "Create a tus upload").
  */
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import type * as Assembly from "@assembly-effect/schema/Assembly"

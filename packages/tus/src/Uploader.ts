@@ -1,5 +1,6 @@
 /**
- * The uploads of this package as a service, so that tests of an application need no HTTP.
+ * The functions of `Upload` and `AssemblyUpload` that start uploads, as a service, so that tests of an application need
+ * no HTTP.
  */
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Assembly from "@assembly-effect/schema/Assembly"

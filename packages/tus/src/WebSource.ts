@@ -96,9 +96,10 @@ const toUrl = (text: string | URL): Effect.Effect<URL, SourceFailed> => {
  *
  * - The source can be read again if the server accepts ranges and reports the size, and the resource has a strong ETag.
  *   Every range must then have the same ETag and size, else the upload fails with `SourceFailed` (`Changed`). After a
- *   lost connection, the rest of the range is requested, if the `RetryPolicy` of the program permits it (by default up
- *   to 8 consecutive failures).
- * - Otherwise the source is a one-shot stream, and a lost connection to the resource ends the upload.
+ *   temporary failure, such as a lost connection, the rest of the range is requested, if the `RetryPolicy` of the
+ *   program permits it (by default after up to 8 consecutive failures).
+ * - Without ranges, a size or a strong ETag, the source is a one-shot stream, and a lost connection to the resource
+ *   ends the upload.
  * - The identity is the SHA-256 of the URL and the ETag, so that a journal contains neither the URL nor the ETag.
  * - `Tus.RequestTimeout` limits the wait for each response and for each piece of its body.
  * - A response with a `content-encoding` other than `identity` is refused, because HTTP clients decode it in different
