@@ -237,10 +237,8 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
         Effect.gen(function* () {
           const file = yield* open
           const check = checkOf(file)
-          // A range of at most `smallest` bytes is normally read as one piece, so the file is checked only once, after
-          // this piece was read.
-          if (end - start > FilePieces.smallest) yield* check
           const reader = yield* FilePieces.reader(file, pieceSize)
+          let isFirst = true
           return Stream.unfold(start, (position) =>
             Effect.gen(function* () {
               if (position >= end) {
@@ -253,9 +251,10 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
                 return undefined
               }
               const next = position + BigInt(piece.value.length)
-              // The file is checked before the last bytes are sent, so that a complete upload contains the unchanged
-              // file.
-              if (next >= end) yield* check
+              // The file is checked before the first piece is sent, so that no byte of another file is sent, and before
+              // the last piece, so that a complete upload contains the unchanged file.
+              if (isFirst || next >= end) yield* check
+              isFirst = false
               return [piece.value, next] as const
             })
           )

@@ -158,6 +158,26 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the pieces of a file
     })
   )
 
+  it.effect("no byte of a file that was replaced is given out, however many pieces its first range has", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const path = yield* fs.makeTempFileScoped()
+      yield* fs.writeFile(path, bytes)
+      const file = yield* UploadSource.fromPath(path)
+      yield* fs.writeFile(path, bytes.toReversed())
+      yield* fs.utimes(path, new Date(0), new Date(0))
+      const open = yield* fs.open(path)
+      // So many readers that the range has more than one piece.
+      for (let other = 0; other < 1000; other++) yield* FilePieces.reader(open, { size: FilePieces.smallest })
+      const given: Array<Uint8Array> = []
+      for (const end of [64n * 1024n, BigInt(bytes.length)]) {
+        const reading = Stream.runForEach(file.bytes(0n, end), (piece) => Effect.sync(() => given.push(piece)))
+        assert.strictEqual((yield* Effect.flip(reading)).kind, "Changed")
+      }
+      assert.isEmpty(given)
+    })
+  )
+
   it.effect("a small file is read at once, and one that changed since is refused before anything is created", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

@@ -1482,5 +1482,22 @@ export const tus = [
         replace: `return make(yield* store`
       }
     ]
+  ),
+  ...changes(
+    "packages/tus/src/UploadSource.ts",
+    ["FilePieces", "UploadSource"],
+    [
+      {
+        name: "the first piece of a file is sent before the file is checked",
+        find: `if (isFirst || next >= end) yield* check`,
+        replace: `if (next >= end) yield* check`
+      },
+      {
+        name: "the last piece of a file is sent before the file is checked",
+        find: `if (isFirst || next >= end) yield* check`,
+        replace: `if (isFirst) yield* check`,
+        tests: ["FilePieces", "UploadSource", "Resumable"]
+      }
+    ]
   )
 ]
