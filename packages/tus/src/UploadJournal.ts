@@ -1,8 +1,8 @@
 /**
  * The journal of uploads that survive a crash. The journal has one entry for each upload, and one for each job of
- * `ResumableAssemblyUpload`. The entry of an upload is written before the creation request, before the first byte is
- * sent, and when all bytes are stored. An entry contains capabilities (URLs that grant access), so store the journal as
- * a secret.
+ * `ResumableAssemblyUpload`. The entry of an upload is written before each creation request, before the first PATCH,
+ * and when all bytes are stored or become untrusted. An entry contains capabilities (URLs that grant access), so store
+ * the journal as a secret.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import type * as Brand from "effect/Brand"
@@ -63,7 +63,7 @@ export type Key = string & Brand.Brand<"JournalKey">
 
 /**
  * A lease of an upload or a job. While one process holds the lease, no other process runs the upload or the job. The
- * lease is held until its scope ends.
+ * lease is held until its scope closes or the lease is lost.
  *
  * @since 0.1.0
  * @category models
@@ -71,7 +71,7 @@ export type Key = string & Brand.Brand<"JournalKey">
 export interface Lease {
   /** Fails when the lease is lost, and never ends otherwise. */
   readonly lost: Effect.Effect<never, LeaseLost>
-  /** Fails unless the lease is held now. An expired lease is renewed, if nobody has taken it. */
+  /** Fails unless the lease is held now. A lease that has expired or soon will is renewed, if nobody has taken it. */
   readonly check: Effect.Effect<void, LeaseLost>
 }
 
@@ -153,13 +153,13 @@ export class UploadJournal extends Context.Service<
 >()("@assembly-effect/tus/UploadJournal") {}
 
 /**
- * - `expiry`: how long an entry is valid, 24 hours by default, because servers remove unfinished uploads. An
- *   `Untrusted` entry never expires. `list` removes expired entries. Each `put` checks a few other entries and leases,
- *   and removes expired entries, and leases that expired at least the time `expiry` ago. For these checks, a journal
- *   lists the names of its entries and leases at most once an hour.
- * - `completedExpiry`: how long the entry of a completed job is valid, 60 days by default. After this time, the next
- *   run of the same job starts a new Assembly and uploads the files again. `"Infinity"` keeps the entry of a completed
- *   job until `forget` removes the entry.
+ * - `expiry`: how long an entry is valid after it was written, 24 hours by default, because servers remove unfinished
+ *   uploads. An `Untrusted` entry never expires. `list` removes expired entries. Each `put` checks a few entries and
+ *   leases, and removes expired entries, and leases that expired at least the time `expiry` ago. For these checks, a
+ *   journal lists the names of its entries and leases at most once an hour.
+ * - `completedExpiry`: how long the entry of a completed job of `ResumableAssemblyUpload` is valid, 60 days by default.
+ *   After this time, the next run of the same job starts a new Assembly and uploads the files again. With `"Infinity"`,
+ *   the entry of a completed job never expires.
  * - `leaseDuration`: how long a lease stays valid after its last renewal, 10 seconds by default. A running holder
  *   renews its lease after a third of this time. If a store has locks, `leaseDuration` is how long another process
  *   waits for a lock, but at most a minute.
@@ -174,7 +174,7 @@ export interface Options {
 }
 
 /**
- * Makes a journal on a store. `holder` is used by uploads for which no {@link LeaseHolder} is provided.
+ * Makes a journal on a store. `holder` is used for uploads and jobs whose context has no {@link LeaseHolder}.
  *
  * @since 0.1.0
  * @category constructors
@@ -194,7 +194,7 @@ export const make = (
   /**
    * Removes a lease that expired at least the time `expiry` ago. If a process acquires the lease between this check and
    * the removal, that process loses the lease again. The first renewal of the removed lease then fails, and the upload
-   * of that process ends with `LeaseLost`.
+   * or job of that process ends with `LeaseLost`.
    */
   const removeExpiredLease = (key: Key) =>
     Effect.gen(function* () {
@@ -341,8 +341,8 @@ export const layerMemory = (options?: Options): Layer.Layer<UploadJournal, Journ
   )
 
 /**
- * A journal in a folder, with one file for each entry. Only the owner of a file can read it. Files are replaced
- * atomically, so that after a crash either the old or the new entry exists.
+ * A journal in a folder, with one file for each entry. Except on Windows, only the owner of a file can read it. Files
+ * are replaced atomically, so that after a crash either the old or the new entry exists.
  *
  * @example UploadJournal.layerFileSystem("/var/lib/my-app/uploads")
  *
