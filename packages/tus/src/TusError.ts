@@ -4,7 +4,7 @@
  * **Details**
  *
  * An error names a server only by its host, because an upload URL grants write access. Text from the server is
- * redacted, printable and at most 1,000 characters long (`@assembly-effect/auth/Redaction`).
+ * redacted, printable and cut after 1,000 characters (`@assembly-effect/auth/Redaction`).
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Cause from "@assembly-effect/api/unstable/Cause"
@@ -52,7 +52,8 @@ const at = ({ host, request }: { readonly request: string; readonly host: string
 const server = { host: Schema.optionalKey(Schema.String) }
 
 /**
- * 404 or 410: the server does not have the upload, or no longer has it. Run the upload again to start a new one.
+ * 404 or 410: the server does not have the upload, or no longer has it. Run the upload again to start a new one. If
+ * `request` is `create`, the server does not have the `tus_url`.
  *
  * @since 0.1.0
  * @category errors
@@ -78,9 +79,9 @@ export class UploadRefused extends Schema.TaggedError<UploadRefused>()("UploadRe
 export class OffsetConflict extends Schema.TaggedError<OffsetConflict>()("OffsetConflict", answer) {}
 
 /**
- * 413: the upload or the request has more bytes than the server accepts. `maxSize` is the largest permitted upload in
- * bytes, if the server reports it. If the upload is not larger than `maxSize`, the request was too large; set a smaller
- * `chunkSize`.
+ * 413: the upload or the request has more bytes than the server accepts. If a PATCH of `Upload` is refused and the
+ * server announces the largest permitted upload, `maxSize` is its size in bytes. If the upload is not larger than
+ * `maxSize`, the request was too large; set a smaller `chunkSize`.
  *
  * @since 0.1.0
  * @category errors
@@ -220,8 +221,8 @@ export class ExtensionMissing extends Schema.TaggedError<ExtensionMissing>()("Ex
 }
 
 /**
- * The stored bytes may be wrong, for example because the server reports another number of bytes than were sent. Nothing
- * more is sent to this upload.
+ * The stored bytes may be wrong, for example because the server reports another number of bytes than were sent. No more
+ * bytes are sent to this upload.
  *
  * `mayBeWhole` is true if the server may treat the stored bytes as a complete file. The Assembly may then use this file
  * as input, so cancel the Assembly and upload the file to a new Assembly. If `mayBeWhole` is false, upload the file
@@ -275,7 +276,7 @@ export class UploadMismatch extends Schema.TaggedError<UploadMismatch>()("Upload
 }
 
 /**
- * The errors that a response of the server can cause.
+ * The errors of a response that has an unexpected status or invalid headers, or reports another offset than expected.
  *
  * @since 0.1.0
  * @category errors
