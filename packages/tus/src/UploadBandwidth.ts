@@ -58,8 +58,8 @@ const make = (bytesPerSecond: number): Service => {
       Clock.clockWith((clock) => {
         // A monotonic clock is used, because the wall clock may be set back during an upload.
         const now = Number(clock.monotonicTimeNanosUnsafe()) / 1e6
-        // Unused bandwidth counts only for the last `interval` milliseconds. So a timer that fires late wastes no
-        // bandwidth, and a long pause does not permit a burst afterwards.
+        // Unused bandwidth counts only for the last `interval` milliseconds. So a timer that fires at most `interval`
+        // late wastes no bandwidth, and a long pause does not permit a long burst afterwards.
         free = Math.max(free, now - interval)
         return Effect.map(free <= now ? Effect.void : Effect.sleep(Math.ceil(free - now)), () => {
           free += (bytes / bytesPerSecond) * 1000
@@ -97,12 +97,12 @@ const make = (bytesPerSecond: number): Service => {
  *
  * **Details**
  *
- * - Uploads take turns: each upload sends the bytes of a tenth of a second, but at most 64 KiB, and then waits for its
- *   next turn. So uploads that run at the same time have the same share. An upload in parallel parts has a share for
- *   each part.
+ * - Uploads take turns: each upload sends at most the bytes of a tenth of a second, and at most 64 KiB, and then waits
+ *   for its next turn. So uploads that run at the same time have about the same share. An upload in parallel parts has
+ *   a share for each part.
  * - The wait for a turn does not count as a stall, and does not count towards the time limit of a request.
  * - The limit counts the bytes of the files, including those that are sent again after a failure, but not the headers
- *   of requests. After a pause, an upload may send the bytes of a fifth of a second at once.
+ *   of requests. After a pause, an upload may send the bytes of up to a fifth of a second at once.
  * - Where request bodies are not streamed (see `Upload.CanStream`), and for a small source that is sent with the
  *   creation, a request waits until all bytes of its body may be sent, and then sends the whole body at once.
  *
