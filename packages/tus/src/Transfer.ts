@@ -13,7 +13,7 @@ import * as TusError from "./TusError.ts"
  *   report.
  * - `reached`: the highest value that `acknowledged` has had. Only a higher value counts as progress.
  * - `handed`: the highest offset up to which bytes were given to the HTTP client; the server cannot have more bytes.
- *   `handed` is absent if an earlier process may have sent bytes.
+ *   `handed` is absent if an earlier run may have sent bytes.
  * - `length`: the length of the upload, if the server knows it; absent while the length is deferred.
  * - `declared`: the length in the last PATCH that contained a length. The PATCH may not have reached the server.
  * - `failures`: the number of failed requests since the last progress.
@@ -112,9 +112,9 @@ const beginning = (length: bigint | undefined, handed: bigint | undefined): Omit
 })
 
 /**
- * The state after this process created the upload and sent its first `sent` bytes with the creation. If the server did
- * not report the offset `sent`, the offset is requested next. After a response, the valid offsets are 0 and `sent`, or
- * only `sent` if the response reported another offset than 0.
+ * The state after this run created the upload and sent its first `sent` bytes with the creation. If the server did not
+ * report the offset `sent`, the offset is requested next. After a response, the valid offsets are 0 and `sent`, or only
+ * `sent` if the response reported another offset than 0.
  *
  * @since 0.1.0
  * @category transitions
@@ -138,7 +138,7 @@ export const created = (found: {
 }
 
 /**
- * The state of an upload that an earlier process created. The offset of the upload is requested next.
+ * The state of an upload that an earlier run created. The offset of the upload is requested next.
  *
  * @since 0.1.0
  * @category transitions
@@ -295,10 +295,9 @@ export const untrusted = (
  * The state after the server reported the offset of the upload.
  *
  * A reported length fails with `UploadMismatch` if it differs from the known length, or if no length is known. An
- * offset beyond all bytes that the HTTP client got fails with `UploadUntrusted`. If an earlier process may have sent
- * bytes, an offset beyond the end fails with `UploadMismatch` instead. One response may be wrong, so the first response
- * with such an offset fails with a `Doubt`, and only a second response with the same offset fails with the error
- * itself.
+ * offset beyond all bytes that the HTTP client got fails with `UploadUntrusted`. If an earlier run may have sent bytes,
+ * an offset beyond the end fails with `UploadMismatch` instead. One response may be wrong, so the first response with
+ * such an offset fails with a `Doubt`, and only a second response with the same offset fails with the error itself.
  *
  * Two kinds of valid offset must also be reported twice, because the upload would lose bytes if the report were wrong:
  * the offset at the end, which completes the upload, and any offset in the upload of a one-shot source. Any other valid

@@ -62,8 +62,8 @@ export type AssemblyEntry = AssemblyEntryAtRest.AssemblyEntry
 export type Key = string & Brand.Brand<"JournalKey">
 
 /**
- * A lease of an upload or a job. While one process holds the lease, no other process runs the upload or the job. The
- * lease is held until its scope closes or the lease is lost.
+ * A lease of an upload or a job. While one process or fiber holds the lease, no other one runs the upload or the job.
+ * The lease is held until its scope closes or the lease is lost.
  *
  * @since 0.1.0
  * @category models
@@ -265,9 +265,9 @@ const digestOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<string> =>
   )
 
 /**
- * The key of an upload: a digest of the Assembly, the identity and size of the bytes, the `filename`, the `fieldname`
- * and `file`. `file` is the index of the file in a job. Because of this index, two files with the same bytes and names
- * have different keys.
+ * The key of an upload: a digest of the URL of the Assembly, the identity and size of the bytes, the `filename`, the
+ * `fieldname` and `file`. `file` is the index of the file in a job. Because of this index, two files with the same
+ * bytes and names have different keys.
  *
  * @since 0.1.0
  * @category constructors

@@ -14,7 +14,7 @@ import type { UploadUrl } from "./UploadTarget.ts"
  *   longer has the upload.
  * - `Creating`: the creation may have been sent. The metadata of the creation contains `marker`, so that the upload can
  *   be found in the receipts of the Assembly.
- * - `Created`: the upload is at `url`. `transfer` is the state of the transfer of its bytes, if this process knows this
+ * - `Created`: the upload is at `url`. `transfer` is the state of the transfer of its bytes, if this run knows this
  *   state. Without `transfer`, the next step requests the offset from the server.
  *
  * @since 0.1.0
@@ -79,8 +79,8 @@ export interface Parts {
 
 /**
  * All `parts` are complete. The creation of the final upload, which concatenates the parts, may have been sent. The
- * metadata of this creation contains `marker`. `url` is the URL of the final upload, if this process knows it. `length`
- * is the total length of the parts.
+ * metadata of this creation contains `marker`. `url` is the URL of the final upload, if this run knows it. `length` is
+ * the total length of the parts.
  *
  * @since 0.1.0
  * @category models
