@@ -1,7 +1,6 @@
 /**
  * The state of one transfer: how many bytes of an upload the server has stored, and which request is next. A `Transfer`
- * is a part of `UploadState`. All functions are pure. Most functions take a state and the result of a request, and
- * return the next state.
+ * is a part of `UploadState`. All functions are pure: none of them sends a request.
  */
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Result from "effect/Result"
@@ -10,12 +9,13 @@ import { happened } from "./internal/errorText.ts"
 import * as TusError from "./TusError.ts"
 
 /**
- * - `acknowledged`: the number of stored bytes, according to the last accepted report of the server.
+ * - `acknowledged`: the number of stored bytes, according to the last accepted report of the server; 0 before the first
+ *   report.
  * - `reached`: the highest value that `acknowledged` has had. Only a higher value counts as progress.
  * - `handed`: the highest offset up to which bytes were given to the HTTP client; the server cannot have more bytes.
- *   `handed` is absent if an earlier process may have sent bytes.
+ *   `handed` is absent if an earlier run may have sent bytes.
  * - `length`: the length of the upload, if the server knows it; absent while the length is deferred.
- * - `declared`: a length that was sent to the server, but may not have reached the server.
+ * - `declared`: the length in the last PATCH that contained a length. The PATCH may not have reached the server.
  * - `failures`: the number of failed requests since the last progress.
  */
 const progress = {
@@ -28,14 +28,15 @@ const progress = {
 }
 
 /**
- * The state of one transfer. `Schema.toCodecJson` converts a `Transfer` to JSON.
+ * The state of one transfer. `Schema.toCodecJson(Transfer)` is the codec for JSON.
  *
  * - `Sending`: the server has stored the bytes before the offset `acknowledged`. The bytes from this offset are sent
  *   next.
  * - `Asking`: the offset of the server is unknown and is requested next. `told` is the last reported offset, if a
- *   second response must confirm it. `only` is set after the server accepted a request, but did not report that it
- *   stored all sent bytes. `only` contains the valid offsets; if the server reports any other offset, the stored bytes
- *   are wrong. `counted` is the offset in the response to the accepted request, if this response contained an offset.
+ *   second response must confirm it. `only` is set after the server accepted a request, but reported another offset
+ *   than the end of the sent bytes, or none. `only` contains the valid offsets; if the server reports any other offset,
+ *   the upload fails with `UploadUntrusted`. `counted` is the offset in the response to the accepted request, if this
+ *   response contained an offset.
  * - `Done`: all bytes are stored.
  *
  * @since 0.1.0
@@ -111,9 +112,9 @@ const beginning = (length: bigint | undefined, handed: bigint | undefined): Omit
 })
 
 /**
- * The state after this process created the upload and sent its first `sent` bytes with the creation. If the server
- * reported no offset or an unexpected offset, the offset is requested. A server that responded must have stored all
- * `sent` bytes or none.
+ * The state after this run created the upload and sent its first `sent` bytes with the creation. If the server did not
+ * report the offset `sent`, the offset is requested next. After a response, the valid offsets are 0 and `sent`, or only
+ * `sent` if the response reported another offset than 0.
  *
  * @since 0.1.0
  * @category transitions
@@ -123,8 +124,8 @@ export const created = (found: {
   readonly length: bigint | undefined
   readonly sent: bigint
   /**
-   * Whether the server responded to the creation. If the server did not respond, the upload was found by its receipt,
-   * and the server may have stored only some of the sent bytes.
+   * Whether a valid response to the creation arrived. If none arrived, the upload was found by its receipt, and the
+   * server may have stored only some of the sent bytes.
    */
   readonly answered: boolean
 }): Transfer => {
@@ -137,7 +138,7 @@ export const created = (found: {
 }
 
 /**
- * The state of an upload that an earlier process created. The offset of the upload is requested next.
+ * The state of an upload that an earlier run created. The offset of the upload is requested next.
  *
  * @since 0.1.0
  * @category transitions
@@ -174,8 +175,8 @@ export const handedOver = (
 
 /**
  * The state after the server accepted a PATCH whose bytes end at the offset `sent`, but reported another offset
- * (`counted`) or none. The offset is requested next. If the requested offset is not `sent` either, the server, or a
- * component between the client and the server, dropped or repeated bytes.
+ * (`counted`) or none. The offset is requested next. If the server then reports another offset than `sent`, the upload
+ * fails with `UploadUntrusted`, because the server may have stored wrong bytes.
  *
  * @since 0.1.0
  * @category transitions
@@ -188,8 +189,8 @@ export const miscounted = (state: Sending, sent: bigint, counted?: bigint): Aski
 })
 
 /**
- * A response that contradicts the sent bytes, or the offset that the server reported before. The response may be wrong.
- * `state` is the next state, in which the offset is requested again. `error` describes the contradiction.
+ * A response that contradicts the sent bytes, the length or an earlier response. The response may be wrong. `state` is
+ * the next state, in which the offset is requested again. `error` describes the contradiction.
  *
  * @since 0.1.0
  * @category models
@@ -202,8 +203,8 @@ export interface Doubt<E> {
 
 /**
  * The state after a response to a PATCH. The bytes in the PATCH end at the offset `end`, and the HTTP client got the
- * bytes before the offset `handed`. The reported offset must be exactly `end`, and the HTTP client must have got all
- * bytes before `end`.
+ * bytes before the offset `handed`. Fails with a `Doubt` if the reported offset is not `end`, or if `handed` is less
+ * than `end`.
  *
  * @since 0.1.0
  * @category transitions
@@ -244,7 +245,7 @@ export interface Found {
 }
 
 /**
- * The properties of the source: its size in bytes, if known, and whether its bytes can be read again.
+ * The bytes to upload, of the whole source or of one part: their number, if known, and whether they can be read again.
  *
  * @since 0.1.0
  * @category models
@@ -258,8 +259,8 @@ const mismatch = (field: "upload-length" | "upload-offset", expected: string, fo
   new TusError.UploadMismatch({ field, expected, found: `${found}` })
 
 /**
- * The length of the upload, from the first of these that is known: the size of the source, the length that the server
- * knows (`length`), the length that was sent to the server (`declared`).
+ * The length of the upload: `size` (the number of bytes to upload), else the length that the server knows, else the
+ * length that was declared to the server.
  *
  * @since 0.1.0
  * @category transitions
@@ -269,10 +270,10 @@ export const lengthOf = (state: Sending | Asking, size: bigint | undefined): big
 
 /**
  * The error of an upload that must not continue, because the bytes on the server may differ from the sent bytes.
- * `mayBeWhole` is true if the upload may be complete, because the offset that the server reports now (`told`) or
- * reported before (`counted`) reaches the length. Without `told`, the number of bytes that the HTTP client got is
- * compared with the length; if this number is unknown too, `mayBeWhole` is true. If {@link lengthOf} returns undefined,
- * the server does not know the length, so `mayBeWhole` is false.
+ * `mayBeWhole` is true if the offset that the server reports now (`told`) or reported before (`counted`) reaches the
+ * length, because the upload may then be complete. Without `told`, the number of bytes that the HTTP client got is
+ * compared with the length; if this number is unknown too, `mayBeWhole` is true. If no length is known, `mayBeWhole` is
+ * false, because the server does not know the length either.
  *
  * @since 0.1.0
  * @category transitions
@@ -291,17 +292,17 @@ export const untrusted = (
 }
 
 /**
- * The state after the server reported its offset.
+ * The state after the server reported the offset of the upload.
  *
- * A reported length that differs from the known length, or that was never declared, fails with `UploadMismatch`. An
- * offset beyond all bytes that the HTTP client got fails with `UploadUntrusted`; if the number of these bytes is
- * unknown, an offset beyond the end fails with `UploadMismatch`. One response may be wrong, so the first response with
- * such an offset returns a `Doubt`, and only a second response with the same offset returns the error itself.
+ * A reported length fails with `UploadMismatch` if it differs from the known length, or if no length is known. An
+ * offset beyond all bytes that the HTTP client got fails with `UploadUntrusted`. If an earlier run may have sent bytes,
+ * an offset beyond the end fails with `UploadMismatch` instead. One response may be wrong, so the first response with
+ * such an offset fails with a `Doubt`, and only a second response with the same offset fails with the error itself.
  *
  * Two kinds of valid offset must also be reported twice, because the upload would lose bytes if the report were wrong:
  * the offset at the end, which completes the upload, and any offset in the upload of a one-shot source. If two such
- * reports in a row differ, the second returns a `Doubt`. Any other valid offset is accepted at once, because the server
- * refuses a PATCH at a wrong offset and the source still has the bytes.
+ * reports in a row differ, the second fails with a `Doubt`. Any other valid offset is accepted at once, because the
+ * server refuses a PATCH at a wrong offset and the source still has the bytes.
  *
  * If `state.only` is set, any offset that `state.only` does not contain fails at once with `UploadUntrusted`.
  *
@@ -372,9 +373,9 @@ export const receipted = (
 export const failed = (state: Sending | Asking): Asking => ({ ...state, _tag: "Asking", failures: state.failures + 1 })
 
 /**
- * The final error of an upload that is abandoned because of `error`. If the server accepted a request, but did not
- * report that it stored all sent bytes, and no later response has reported a valid offset, the final error is
- * `UploadUntrusted`, so that no later run continues the upload. Otherwise the final error is `error`.
+ * The final error of an upload that is abandoned because of `error`. If `state.only` is set, the stored bytes may be
+ * wrong, and the final error is `UploadUntrusted`, so that no later run continues the upload. If `state.only` is not
+ * set, the final error is `error`.
  *
  * @since 0.1.0
  * @category transitions

@@ -52,7 +52,8 @@ const at = ({ host, request }: { readonly request: string; readonly host: string
 const server = { host: Schema.optionalKey(Schema.String) }
 
 /**
- * 404 or 410: the server does not have the upload, or no longer has it. Run the upload again to start a new one.
+ * 404 or 410: the server does not have the upload, or no longer has it. Run the upload again to start a new one. If
+ * `request` is `create`, the server does not have the `tus_url`.
  *
  * @since 0.1.0
  * @category errors
@@ -221,8 +222,8 @@ export class ExtensionMissing extends Schema.TaggedError<ExtensionMissing>()("Ex
 }
 
 /**
- * The stored bytes may be wrong, for example because the server reports another number of bytes than were sent. Nothing
- * more is sent to this upload.
+ * The stored bytes may be wrong, for example because the server reports another number of bytes than were sent. No more
+ * bytes are sent to this upload.
  *
  * `mayBeWhole` is true if the server may treat the stored bytes as a complete file. The Assembly may then use this file
  * as input, so cancel the Assembly and upload the file to a new Assembly. If `mayBeWhole` is false, upload the file

@@ -19,12 +19,14 @@ import type { UploadUrl } from "./UploadTarget.ts"
  *   source.
  * - `Progress`: `sent` bytes were sent, and the server confirmed that it stored `acknowledged` bytes. If the platform
  *   sends a body as a whole, the number of sent bytes is unknown, and both numbers are the same.
- * - `Retrying`: a request failed and is retried after `delay`. `attempt` counts consecutive failures.
+ * - `Retrying`: a request failed, and the upload tries again after `delay`. `attempt` is the number of failures since
+ *   the last progress.
  * - `Waiting`: the upload waits because of `reason`, at most until `until`, in milliseconds since 1970.
  * - `Restarted`: the option `restart` discarded the upload in the journal; a new upload starts.
- * - `PartCompleted`: the bytes of a part, from `start` to `end`, are stored.
- * - `Finishing`: the last byte was sent; the server stores the file or concatenates its parts. With `parallel`,
- *   `Finishing` is emitted when all parts are stored. Without `parallel`, `Finishing` is emitted only if the platform
+ * - `PartCompleted`: the bytes of the part with the index `part`, from `start` (inclusive) to `end` (exclusive), are
+ *   stored.
+ * - `Finishing`: the last byte was sent; the server stores the file or concatenates its parts. For an upload in parts,
+ *   `Finishing` is emitted when all parts are stored. For any other upload, `Finishing` is emitted only if the platform
  *   reports that the last byte was sent.
  * - `Completed`: all bytes are stored.
  *

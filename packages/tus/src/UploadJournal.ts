@@ -1,8 +1,8 @@
 /**
  * The journal of uploads that survive a crash. The journal has one entry for each upload, and one for each job of
- * `ResumableAssemblyUpload`. The entry of an upload is written before the creation request, before the first byte is
- * sent, and when all bytes are stored. The entry of an upload contains capabilities (URLs that grant access), so store
- * the journal as a secret.
+ * `ResumableAssemblyUpload`. The entry of an upload is written before each creation request, before the first PATCH,
+ * and when all bytes are stored or become untrusted. The entry of an upload contains capabilities (URLs that grant
+ * access), so store the journal as a secret.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import type * as Brand from "effect/Brand"
@@ -62,8 +62,8 @@ export type AssemblyEntry = AssemblyEntryAtRest.AssemblyEntry
 export type Key = string & Brand.Brand<"JournalKey">
 
 /**
- * A lease of an upload or a job. While one process holds the lease, no other process runs the upload or the job. The
- * lease is held until its scope closes, or until the lease is lost.
+ * A lease of an upload or a job. While one process or fiber holds the lease, no other one runs the upload or the job.
+ * The lease is held until its scope closes or the lease is lost.
  *
  * @since 0.1.0
  * @category models
@@ -71,7 +71,7 @@ export type Key = string & Brand.Brand<"JournalKey">
 export interface Lease {
   /** Fails when the lease is lost, and never ends otherwise. */
   readonly lost: Effect.Effect<never, LeaseLost>
-  /** Fails unless the lease is held now. An expired lease is renewed, if nobody has taken it. */
+  /** Fails unless the lease is held now. A lease that has expired or soon will is renewed, if nobody has taken it. */
   readonly check: Effect.Effect<void, LeaseLost>
 }
 
@@ -158,8 +158,8 @@ export class UploadJournal extends Context.Service<
  *   entries and leases. `put` removes entries that have expired, and leases whose own expiry is at least `expiry` in
  *   the past. For these checks, a journal lists the names of its entries and leases at most once an hour.
  * - `completedExpiry`: how long the entry of a completed job is valid after its last write, 60 days by default. After
- *   this time, the next run of the same job starts a new Assembly and uploads the files again. `"Infinity"` keeps the
- *   entry of a completed job until `forget` removes the entry.
+ *   this time, the next run of the same job starts a new Assembly and uploads the files again. With `"Infinity"`, the
+ *   entry of a completed job never expires.
  * - `leaseDuration`: how long a lease stays valid after its last renewal, 10 seconds by default. A running holder
  *   renews its lease after a third of this time. If a store has locks, `leaseDuration` is how long another process
  *   waits for a lock, but at most a minute.
@@ -174,7 +174,7 @@ export interface Options {
 }
 
 /**
- * Makes a journal on a store. `holder` is used by uploads for which no {@link LeaseHolder} is provided.
+ * Makes a journal on a store. `holder` is used for uploads and jobs whose context has no {@link LeaseHolder}.
  *
  * @since 0.1.0
  * @category constructors
@@ -192,9 +192,9 @@ export const make = (
   const lease = "lock" in leases ? Lock.make(leases, { millis }) : Leasing.make(leases, { millis, holder })
 
   /**
-   * Removes a lease whose own expiry is at least `expiry` in the past. If a process acquires the lease between this
-   * check and the removal, that process loses the lease. The first renewal of the removed lease then fails, and the
-   * upload of that process ends with `LeaseLost`.
+   * Removes a lease that expired at least the time `expiry` ago. If a process acquires the lease between this check and
+   * the removal, that process loses the lease again. The first renewal of the removed lease then fails, and the upload
+   * or job of that process ends with `LeaseLost`.
    */
   const removeExpiredLease = (key: Key) =>
     Effect.gen(function* () {
@@ -265,7 +265,7 @@ const digestOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<string> =>
   )
 
 /**
- * The key of an upload: a digest of the Assembly URL, the identity and size of the bytes, the `filename`, the
+ * The key of an upload: a digest of the URL of the Assembly, the identity and size of the bytes, the `filename`, the
  * `fieldname` and `file`. `file` is the index of the file in a job. Because of this index, two files with the same
  * bytes and names have different keys.
  *
@@ -342,8 +342,8 @@ export const layerMemory = (options?: Options): Layer.Layer<UploadJournal, Journ
   )
 
 /**
- * A journal in a folder, with one file for each entry. Only the owner of a file can read it. Files are replaced
- * atomically, so that after a crash either the old or the new entry exists.
+ * A journal in a folder, with one file for each entry. Except on Windows, only the owner of a file can read it. Files
+ * are replaced atomically, so that after a crash either the old or the new entry exists.
  *
  * @example UploadJournal.layerFileSystem("/var/lib/my-app/uploads")
  *

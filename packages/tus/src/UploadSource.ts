@@ -69,8 +69,8 @@ export interface Replayable {
 }
 
 /**
- * Bytes that can be read once. `size` is undefined if it is unknown. The upload keeps in memory the bytes that the
- * server has not acknowledged yet.
+ * Bytes that can be read once. `size` is undefined if it is unknown. The upload keeps in memory the bytes that were
+ * read and that the server has not acknowledged yet.
  *
  * @since 0.1.0
  * @category models
@@ -183,9 +183,9 @@ const isSameFile = (now: FileSystem.File.Info, before: FileSystem.File.Info): bo
 
 /**
  * Makes a source from a file. The file is opened when the upload needs its bytes, and is read only as fast as the bytes
- * are sent. The identity of the file is its path, size and modification time. If the file changes during the upload,
- * the upload fails with `SourceFailed` (`Changed`). If another file replaces the file, the bytes of this other file are
- * never sent.
+ * are sent. The identity of the file is its path, size and modification time. If the file changes before its last bytes
+ * are read, the upload fails with `SourceFailed` (`Changed`). If another file replaces the file, the bytes of this
+ * other file are never sent.
  *
  * **Gotchas**
  *
@@ -277,8 +277,8 @@ const shown = (error: unknown): string => {
 }
 
 /**
- * The error of a source whose own stream failed with `error`. A `SourceFailed` stays as it is. Of an object that is not
- * an `Error`, only the `_tag` is shown.
+ * The error of a source whose stream failed with `error`. A `SourceFailed` stays as it is. Of an object that is not an
+ * `Error`, only the `_tag` is shown.
  *
  * @since 0.1.0
  * @category errors
@@ -293,7 +293,7 @@ export const failedWith = (error: unknown): SourceFailed =>
 
 /**
  * Makes a source from a stream. The source can be read only once. The upload keeps unacknowledged bytes in memory, at
- * most `chunkSize` bytes and one chunk of the stream.
+ * most `chunkSize` bytes (8 MiB by default) and one chunk of the stream.
  *
  * **Gotchas**
  *

@@ -10,10 +10,11 @@ import type { UploadUrl } from "./UploadTarget.ts"
 /**
  * An upload at one URL, of the whole source or of one part of it.
  *
- * - `Planned`: the creation (the request that creates the upload) was not sent, or was refused.
+ * - `Planned`: the creation (the request that creates the upload) was not sent or created nothing, or the server no
+ *   longer has the upload.
  * - `Creating`: the creation may have been sent. The metadata of the creation contains `marker`, so that the upload can
  *   be found in the receipts of the Assembly.
- * - `Created`: the upload is at `url`. `transfer` is the state of the transfer of its bytes, if this process knows this
+ * - `Created`: the upload is at `url`. `transfer` is the state of the transfer of its bytes, if this run knows this
  *   state. Without `transfer`, the next step requests the offset from the server.
  *
  * @since 0.1.0
@@ -22,7 +23,7 @@ import type { UploadUrl } from "./UploadTarget.ts"
 export type Piece = Planned | Creating | Created
 
 /**
- * An upload whose creation was not sent, or was refused.
+ * An upload that does not exist on the server.
  *
  * @since 0.1.0
  * @category models
@@ -41,7 +42,7 @@ export interface Creating {
   readonly marker: string
 }
 /**
- * An upload that exists on the server.
+ * An upload that the server has created.
  *
  * @since 0.1.0
  * @category models
@@ -77,8 +78,9 @@ export interface Parts {
 }
 
 /**
- * All `parts` are complete. The creation of the final upload may have been sent, with `marker`. `url` is the URL of the
- * final upload, if this process knows it. `length` is the total length of the parts.
+ * All `parts` are complete. The creation of the final upload, which concatenates the parts, may have been sent. The
+ * metadata of this creation contains `marker`. `url` is the URL of the final upload, if this run knows it. `length` is
+ * the total length of the parts.
  *
  * @since 0.1.0
  * @category models
@@ -170,8 +172,9 @@ export const planned: UploadState = { _tag: "Planned" }
 const smallestPart = 1024n * 1024n
 
 /**
- * The initial state of an upload in the given number of parts, or in fewer parts if the source is small. If only one
- * part remains, the source is uploaded at one URL without parts. The parts cover the source in order, without gaps.
+ * The initial state of an upload in `count` parts. Each part has at least 1 MiB, so a small source has fewer parts. If
+ * fewer than two parts remain, the source is uploaded at one URL without parts. The parts cover the source in order,
+ * without gaps.
  *
  * @example UploadState.inParts(8n * 1024n * 1024n, 4)
  *
@@ -213,7 +216,7 @@ export interface Place {
 }
 
 /**
- * The {@link Place} of an upload without parts: one piece with one URL, which contains the whole source.
+ * The {@link Place} of an upload without parts: one piece, which contains the whole source and has one URL.
  *
  * @since 0.1.0
  * @category transitions
@@ -267,8 +270,8 @@ export const concatenated = (url: UploadUrl): Change =>
   unlessUntrusted((state) => (state._tag === "Concatenating" ? { ...state, url } : state))
 
 /**
- * The server refused the creation, or the creation was not sent. The upload returns to `before`, its state before the
- * creation.
+ * The creation of the final upload was not sent or created nothing. The upload returns to `before`, its state before
+ * this creation.
  *
  * @since 0.1.0
  * @category transitions
@@ -319,9 +322,8 @@ export const untrusted = ({ mayBeWhole, problem }: UploadUntrusted): Change =>
 /**
  * The error of a piece that stops now, or undefined if the next run may continue the piece.
  *
- * The piece must not continue if the server accepted a request, but did not report that it stored all sent bytes, and
- * no later response has reported a valid offset. The next run could not check the offset, because the valid offsets are
- * not stored. `size` is the size of the piece, if known.
+ * The piece must not continue if `only` of its transfer is set: the next run could not check the offset, because a
+ * journal entry does not contain the valid offsets. `size` is the size of the piece, if known.
  *
  * @since 0.1.0
  * @category transitions

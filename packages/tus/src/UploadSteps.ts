@@ -66,8 +66,8 @@ export type Existing = Omit<UploadState.Created, "_tag">
 export const issues = (options: Options): ReadonlyArray<ApiError.Issue> => OptionRules.issues(options)
 
 /**
- * Whether the upload may be continued later after this error: the failure was temporary, or it is not known whether the
- * creation arrived. In the second case, call {@link recover} next.
+ * Whether a later attempt may succeed after this error: the failure was temporary, or it is not known whether the
+ * creation arrived (`CreationUnknown`). In the second case, call {@link recover} next.
  *
  * @since 0.1.0
  * @category predicates
@@ -98,7 +98,7 @@ const begin = (
  *
  * **Gotchas**
  *
- * Store the marker before the call, and call `create` once for each marker: a second call creates a second upload.
+ * Store the marker before the call, and call `create` once for each marker: a second call can create a second upload.
  *
  * @example
  * UploadSteps.create(target, source, { marker, metadata: { filename: "a.txt", fieldname: "file" } })
@@ -141,9 +141,9 @@ const finishing = (target: UploadTarget, source: Replayable, upload: Existing, o
  * **Details**
  *
  * Without `transfer`, the call first requests the offset from the server. Before a byte is sent, the call then compares
- * the length on the server with the size of the source, and the metadata on the server with `options.metadata` and the
- * marker. If the length or the metadata differs, the call fails with `UploadMismatch`. Decode a stored URL with
- * `UploadTarget.urlAtRest`.
+ * the length that the server reports with the size of the source, and the metadata that the server reports with
+ * `options.metadata` and the marker. If the length or the metadata differs, the call fails with `UploadMismatch`.
+ * Decode a stored URL with `UploadTarget.urlAtRest`.
  *
  * @example
  * Effect.flatMap(UploadSteps.recover(target, source, { metadata, marker }), (upload) =>

@@ -155,9 +155,9 @@ export const fromAssembly = (status: Assembly.Status): Effect.Effect<UploadTarge
 const originPart = /^https?:\/\/[^/]*/i
 
 /**
- * Checks an upload URL, such as the `location` in the response to a creation. `location` must be a path, or a URL with
- * a host whose origin `target` permits; the scheme of this URL may be missing. The path must be
- * `/resumable/files/<id>[/…]`. A path alone is resolved against `tus_url`.
+ * Checks an upload URL, such as the `location` in the response to a creation. `location` must be a path, or a URL whose
+ * origin `target` permits; the scheme of this URL may be missing (`//host/path`). The path must be
+ * `/resumable/files/<id>[/…]`. A path alone is resolved against the origin of `tus_url`.
  *
  * @since 0.1.0
  * @category constructors

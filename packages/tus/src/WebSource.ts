@@ -22,7 +22,7 @@ const problemOf = (readable: ReadableStream<Uint8Array>): string | undefined => 
   if (readable.locked) return "the ReadableStream is locked"
   const used = "bytes of the ReadableStream were already read"
   try {
-    // Only the constructor of `Response` shows whether bytes of a stream were read: it refuses such a stream. The
+    // Only the constructor of `Response` shows whether bytes of a stream were read: it throws, or sets `bodyUsed`. The
     // constructor itself reads no bytes.
     return new Response(readable).bodyUsed ? used : undefined
   } catch {
@@ -85,7 +85,7 @@ const toUrl = (text: string | URL): Effect.Effect<URL, SourceFailed> => {
 }
 
 /**
- * Makes a source from an HTTP resource, such as a file in an object store. The first request reads one byte of the
+ * Makes a source from an HTTP resource, such as a file in an object store. The first request asks for one byte of the
  * resource. The response shows the size of the resource, and whether the resource can be read by ranges.
  *
  * - `headers`: the headers that are sent with every request for the resource.
@@ -96,11 +96,12 @@ const toUrl = (text: string | URL): Effect.Effect<URL, SourceFailed> => {
  *
  * - The source can be read again if the server accepts ranges and reports the size, and the resource has a strong ETag.
  *   Every range must then have the same ETag and size, else the upload fails with `SourceFailed` (`Changed`). After a
- *   temporary failure, such as a lost connection, the rest of the range is requested, if the `RetryPolicy` of the
+ *   lost connection, a timeout, or a status 429 or 5xx, the rest of the range is requested, if the `RetryPolicy` of the
  *   program permits it (by default after up to 8 consecutive failures).
  * - Without ranges, a size or a strong ETag, the source is a one-shot stream, and a lost connection to the resource
  *   ends the upload.
- * - The identity is the SHA-256 of the URL and the ETag, so that a journal contains neither the URL nor the ETag.
+ * - The identity of a source that can be read again is the SHA-256 of the URL and the ETag, so that a journal contains
+ *   neither the URL nor the ETag.
  * - `Tus.RequestTimeout` limits the wait for each response and for each piece of its body.
  * - A response with a `content-encoding` other than `identity` is refused, because HTTP clients decode it in different
  *   ways.

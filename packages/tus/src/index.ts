@@ -1,4 +1,4 @@
-// `AssemblyBatch` is not exported here, because it loads code that most programs do not need.
+// `AssemblyBatch` and `DeliveryProof` are not exported here, because they load code that most programs do not need.
 export * as AssemblyJob from "./AssemblyJob.ts"
 export * as AssemblyUpload from "./AssemblyUpload.ts"
 export * as AssemblyUploadError from "./AssemblyUploadError.ts"

@@ -229,7 +229,7 @@ export const begin = <E>(session: Session.Session<E>, parts: ReadonlyArray<Uploa
 
 /**
  * Performs the next step of a final upload. If its URL is known, this step requests the state until the final upload is
- * complete. The URL is unknown if an earlier process ended after it may have sent the creation. In this case the step
+ * complete. The URL is unknown if an earlier run ended after it may have sent the creation. In this case the step
  * only searches for the final upload in the receipts, and adds its URL to the state.
  */
 export const finish = <E>(session: Session.Session<E>, { length, marker, url }: UploadState.Concatenating) => {

@@ -37,7 +37,7 @@ export type CreationError =
 /**
  * An upload that was created, or found by its receipt.
  *
- * - `answered`: whether the server responded to the creation. If not, the upload was found by its receipt.
+ * - `answered`: whether a valid response to the creation arrived. If not, the upload was found by its receipt.
  * - `offset`: the number of stored bytes; undefined if it has to be requested.
  * - `finished`: whether the receipt, or the response to the creation of a final upload, shows that all bytes are
  *   stored.

@@ -93,7 +93,7 @@ const create = <E>(job: Job<E>, marker: string) =>
     return created
   })
 
-/** Finds the upload of a creation that an earlier process may have sent. */
+/** Finds the upload of a creation that an earlier run may have sent. */
 const recover = <E>(job: Job<E>, marker: string) =>
   Effect.gen(function* () {
     const { isPart, outgoing, session } = job
@@ -150,7 +150,7 @@ export const send = <E>(
   const { metadata, policy, seal, store, target } = session
   const toOwn = (error: UploadUntrusted) => (isPart ? ofPart(error) : error)
   const moved = (now: Transfer.Transfer) => store.note(place.set({ _tag: "Created", marker, url, transfer: now }))
-  // The metadata is compared only if an earlier process created the upload.
+  // The metadata is compared only if an earlier run created the upload.
   const verify = transfer === undefined ? Session.verifyMetadata(metadata, marker || undefined) : Session.trusted
   const run = { target, metadata, url, outgoing, seal, policy, emit, verify, moved }
   // An HTTP client that has just read a response may need one turn of the event loop before it can use the connection
