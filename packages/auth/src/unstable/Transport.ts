@@ -106,13 +106,13 @@ const settle = (
  *
  * - The request is sent once, to its own origin and with its own body. A guard stops each of the following before it is
  *   sent: a second send (except a GET or HEAD to the same URL), a request to another origin, another body length,
- *   another `content-encoding`, and changed bytes. The guard works through any wrapper of the client:
- *   `HttpClient.retryTransient`, `followRedirects`, `mapRequest`. If the client returns a response although the guard
- *   stopped a send, that response is ignored. A streamed body can be read once.
- * - A redirect is not followed, because it would take the credential or the bytes to another server. `streaming`
- *   requests use the `fetch` mode `error` if the runtime supports this mode. `fetch` then keeps no copy of the body,
- *   and the request fails at a redirect. Other requests get the status of the redirect.
- * - The span of the HTTP client is off, because it would record the signed URL or the capability.
+ *   another `content-encoding`, and changed bytes. The guard works through wrappers of the client, such as
+ *   `HttpClient.retryTransient`, `followRedirects` and `mapRequest`. If the client returns a response although the
+ *   guard stopped a send, that response is ignored. A streamed body can be read once.
+ * - A redirect is not followed, because it could take the credential or the bytes to another server. `streaming`
+ *   requests use the redirect mode `error` of `fetch` if the runtime supports this mode. `fetch` then keeps no copy of
+ *   the body, and the request fails at a redirect. Other requests get the status of the redirect.
+ * - The span of the HTTP client is off, because it would record the URL, which may be signed or a capability.
  * - Any status is a response, even if the client treats it as a failure (`HttpClient.filterStatusOk`).
  *
  * **Gotchas**
