@@ -295,7 +295,8 @@ export const layer = (
 
 /**
  * A client with signed requests for the service in the configuration: `ASSEMBLY_BASE_URL`, `ASSEMBLY_AUTH_KEY` and
- * `ASSEMBLY_AUTH_SECRET`. The `ConfigError` names each variable that is missing, empty or invalid.
+ * `ASSEMBLY_AUTH_SECRET`. The `ConfigError` names each variable that is missing or empty, and a blank key or secret. An
+ * invalid base URL fails with `InvalidRequest`.
  *
  * The options are the options of {@link layer} without `baseUrl`, and one further option. `authenticator` is a Layer
  * that replaces the signed requests with another authentication. The `authenticator` Layer may use the Credentials from

@@ -3,8 +3,8 @@
  *
  * Both Layers use Effect's own modules, keep separate counters for each origin, and work for `api`, `auth` and `tus`.
  * The Layers add no error type: a request that the limiter does not admit in time fails with `RateLimited`, and a
- * request that the breaker refuses fails with a `TransportFailure` whose `problem` names the circuit breaker. A token
- * request of `Tokens` fails with `TokenRateLimited` or `TokenUnavailable` instead.
+ * request that the breaker refuses fails with a `TransportFailure` whose `problem` names the circuit breaker. `Tokens`
+ * itself fails with `TokenRateLimited` or `TokenUnavailable` instead.
  *
  * The index does not export this module: `import * as Guard from "@assembly-effect/api/Guard"`.
  */
@@ -45,9 +45,10 @@ const guard = <E>(
 /**
  * The limit of requests to each origin.
  *
- * With the default `algorithm`, a fixed window, at most `limit` requests are sent in each `window`. With a token
- * bucket, up to `limit` requests are sent at once, and then one request in each `window / limit`. `maxPause` is the
- * longest pause after a rate limit of the service: 1 hour by default. A longer `maxPause` counts as 1 hour.
+ * With the default `algorithm`, a fixed window, at most `limit` requests are sent in one window. A window lasts
+ * `window / limit` for each request in it, so a full window lasts `window`. With a token bucket, up to `limit` requests
+ * are sent at once, and then one request in each `window / limit`. `maxPause` is the longest pause after a rate limit
+ * of the service: 1 hour by default. A longer `maxPause` counts as 1 hour.
  *
  * @since 0.1.0
  * @category models
@@ -103,9 +104,8 @@ export const layerRateLimiterNoDeps = (
  *
  * A request waits before its `requestTimeout` or `stallTimeout` starts. After the wait, an operation makes a new
  * signature or gets its token again. Requests to one origin get their permits in the order of their arrival. As soon as
- * the limiter expects the permit of an operation after the `deadline` of the operation, the operation fails with
- * `RateLimited`, which contains the estimated time until the permit. A request that fails or is interrupted while it
- * waits uses no permit.
+ * the estimated time of a permit is later than the `deadline` of its operation, the operation fails with `RateLimited`,
+ * which contains the estimated wait. A request that fails or is interrupted while it waits uses no permit.
  *
  * Each Layer counts its own requests. A Layer limits the requests of the code to which it is provided: a client, its
  * `Tokens`, uploads, or the whole program. The downloads of `Results` are not limited.
