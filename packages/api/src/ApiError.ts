@@ -50,7 +50,7 @@ export const Issue = Schema.Struct({
 export type Issue = typeof Issue.Type
 
 /**
- * The input or an option breaks a rule. Nothing was sent.
+ * The input or an option breaks a rule, so the request was not sent.
  *
  * @since 0.1.0
  * @category errors

@@ -119,10 +119,11 @@ const settle = (
  *
  * The guard observes requests that pass through Effect's `HttpClient.make`. The guard cannot observe a layer below
  * `HttpClient.make`. If a `Dispatcher` or a `fetch` function repeats a request, the guard does not see the second send,
- * unless the body is a stream. Undici's `RetryAgent` repeats the methods in its `methods` option, by default PUT,
- * DELETE and reads. A wrapper that sets `HttpClient.TracerDisabledWhen` or `Tracer.DisablePropagation` inside the
- * client also hides the sends. If the sends are hidden, the guard checks origin, length and encoding when the response
- * arrives. If a second send was stopped, the service may have carried out the first send, so `sent` is `maybe`.
+ * unless the body is a stream. Undici's `RetryAgent` repeats requests with the methods in its `methods` option, by
+ * default PUT, DELETE and reads. A wrapper that sets `HttpClient.TracerDisabledWhen` or `Tracer.DisablePropagation`
+ * inside the client also hides the sends. If the sends are hidden, the guard checks origin, length and encoding when
+ * the response arrives. If a second send was stopped, the service may have carried out the first send, so `sent` is
+ * `maybe`.
  *
  * @since 0.1.0
  * @category utilities
