@@ -367,7 +367,8 @@ export class AssemblyCanceled extends Schema.TaggedError<AssemblyCanceled>()("As
 }
 
 /**
- * The request that created the Assembly was aborted: REQUEST_ABORTED.
+ * The connection of an upload was closed or timed out before the service had received all data, so the Assembly was
+ * aborted: REQUEST_ABORTED.
  *
  * @since 0.1.0
  * @category errors

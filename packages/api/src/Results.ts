@@ -69,7 +69,8 @@ export interface Saved {
 
 /**
  * The files of each Step in a Status, in the order of the Status. The map contains exactly the Steps in the `results`
- * of the Status. A file that no Step has exported, such as a file of `:original`, has no URL; see {@link downloadable}.
+ * of the Status. A file that no Step has exported, such as a file of `:original`, may have no URL; see
+ * {@link downloadable}.
  *
  * @example
  * Results.of(status).get("resized")?.map(({ name, size }) => `${name}: ${size} bytes`)
