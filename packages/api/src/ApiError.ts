@@ -50,7 +50,7 @@ export const Issue = Schema.Struct({
 export type Issue = typeof Issue.Type
 
 /**
- * The input or an option breaks a rule. Nothing was sent.
+ * The input or an option breaks a rule, so the request was not sent.
  *
  * @since 0.1.0
  * @category errors
@@ -105,8 +105,8 @@ export class AuthenticationFailed extends Schema.TaggedError<AuthenticationFaile
 /**
  * Too many requests. `retryAfter` is the pause that the service requests, or zero if it requests none.
  *
- * Status 0 means that the program's own rate limiter (`Guard.layerRateLimiter`) refused the request, so nothing was
- * sent. `retryAfter` is then the time until the rate limiter permits a request.
+ * Status 0 means that the program's own rate limiter (`Guard.layerRateLimiter`) refused the request, which was
+ * therefore not sent. `retryAfter` is then the estimated time until the rate limiter permits the request.
  *
  * @since 0.1.0
  * @category errors
@@ -139,9 +139,9 @@ export class ServiceFailure extends Schema.TaggedError<ServiceFailure>()("Servic
 }
 
 /**
- * A response that is neither a success nor an error of the service. `excerpt` is the beginning of the body, redacted
- * and printable: at most 200 characters, followed by `…` if the body is longer. `excerpt` is empty, for example, if the
- * response may contain secrets or if the body was not read.
+ * A response that is neither a valid success nor an error of the service. `excerpt` is the beginning of the body,
+ * redacted and printable: at most 200 characters, followed by `…` if the text was cut. `excerpt` is empty, for example,
+ * if the response may contain secrets or if the body was not read.
  *
  * @since 0.1.0
  * @category errors
@@ -164,8 +164,8 @@ export class UnexpectedResponse extends Schema.TaggedError<UnexpectedResponse>()
  *
  * - `code`: the error code that the HTTP client reports, if any, such as `ECONNREFUSED`, `ENOTFOUND` or
  *   `CERT_HAS_EXPIRED`, or a code of this library, such as `REQUEST_REPEATED`.
- * - `sent`: is `no` if no byte of the request was sent, so that the request may be sent again. `sent` is `maybe` if the
- *   service may have received the request.
+ * - `sent`: `no` if no byte of the request was sent, so that the request may be sent again; `maybe` if the service may
+ *   have received the request.
  * - `permanent`: whether the same request would fail again in the same way, for example because of an untrusted
  *   certificate, an unknown host, or an HTTP client that changes requests.
  *
@@ -274,7 +274,7 @@ export class DamInvalidRequest extends Schema.TaggedError<DamInvalidRequest>()("
 }
 
 /**
- * 404 DAM_RESOURCE_NOT_FOUND: the asset or folder does not exist in this Workspace.
+ * 404 DAM_RESOURCE_NOT_FOUND: the asset or folder does not exist in the Workspace of the Auth Key.
  *
  * @since 0.1.0
  * @category errors
@@ -367,7 +367,8 @@ export class AssemblyCanceled extends Schema.TaggedError<AssemblyCanceled>()("As
 }
 
 /**
- * The request that created the Assembly was aborted: REQUEST_ABORTED.
+ * The connection of an upload was closed or timed out before the service had received all data, so the Assembly was
+ * aborted: REQUEST_ABORTED.
  *
  * @since 0.1.0
  * @category errors

@@ -40,7 +40,9 @@ export interface ReplaceOptions extends Assembly.CreateParams, Assembly.CreateFo
  * The options of `awaitCompletion` and `watch`, which read the Status of an Assembly repeatedly.
  *
  * - `interval`: the first pause between two readings, 1 second by default. Each further pause is 1.5 times as long, up
- *   to `maxInterval`. Up to a tenth of each pause is added at random.
+ *   to `maxInterval`. Up to a tenth of each pause is added at random. In `watch`, the pauses start again at `interval`
+ *   after each changed Status. While `watch` is connected to an update stream, it reads the Status after events and
+ *   every 30 to 33 seconds instead.
  * - `maxInterval`: the longest pause before the random part is added, 10 seconds by default.
  * - `maxWait`: the maximum pause that a rate limit may request, 1 minute by default. If a rate limit requests a longer
  *   pause, the error is `RateLimited`.

@@ -117,14 +117,14 @@ export const withAttributes = (attributes: Readonly<Record<string, unknown>>): P
  *   `baseUrl`.
  * - `origins`: further origins of the service, such as `https://upload.example.com`, or patterns such as
  *   `https://upload-*.example.com`. Responses contain URLs of uploads, Statuses and update streams. The client uses
- *   such a URL only if its origin is the origin of the base URL or one of `origins`. If the base URL is the public
- *   service, the origins of all upload hosts of the public service are permitted too. If the host of the base URL is
- *   `localhost`, then `127.0.0.1` and `[::1]` with the same port are permitted too.
+ *   such a URL only if its origin is the origin of the base URL or matches one of `origins`. If the base URL is the
+ *   public service, the origins of all upload hosts of the public service are permitted too. If the host of the base
+ *   URL is `localhost`, then `127.0.0.1` and `[::1]` with the same port are permitted too.
  * - `requestTimeout`: the time limit from sending one request to its complete response, 1 minute by default. The wait
  *   for a permit of a rate limiter (`Guard`) does not count towards this limit.
  * - `deadline`: the time limit of all attempts of one operation and the pauses between them, 5 minutes by default.
- * - `maxClockSkew`: the maximum clock skew that is corrected in signatures, 1 hour by default. If the skew is larger,
- *   the operation fails with `AuthenticationFailed`, which contains the skew.
+ * - `maxClockSkew`: the maximum clock skew that is corrected in signatures, 1 hour by default. If the service refuses a
+ *   signature because of a larger skew, the operation fails with `AuthenticationFailed`, which contains the skew.
  * - `maxResponseBytes`: the maximum size of the body of one response, 32 MiB by default.
  *
  * Each duration must be positive and finite, and `maxResponseBytes` must be an integer of at least 1. If an option
@@ -295,7 +295,8 @@ export const layer = (
 
 /**
  * A client with signed requests for the service in the configuration: `ASSEMBLY_BASE_URL`, `ASSEMBLY_AUTH_KEY` and
- * `ASSEMBLY_AUTH_SECRET`. The `ConfigError` names each variable that is missing, empty or invalid.
+ * `ASSEMBLY_AUTH_SECRET`. The `ConfigError` names each variable that is missing or empty, and a blank key or secret. An
+ * invalid base URL fails with `InvalidRequest`.
  *
  * The options are the options of {@link layer} without `baseUrl`, and one further option. `authenticator` is a Layer
  * that replaces the signed requests with another authentication. The `authenticator` Layer may use the Credentials from
@@ -373,8 +374,8 @@ export const handler = <Op extends Operation.Any>(
  * **Details**
  *
  * The input is validated as in the real client, so an invalid input fails with `InvalidRequest` in a test too. Nothing
- * is retried. An operation without a handler dies with a defect that names the operation. Without `open` there is no
- * update stream, so `Assemblies.watch` polls.
+ * is retried. An operation without a handler dies with a defect that names the operation. Without the option `open`
+ * there is no update stream, so `Assemblies.watch` polls.
  *
  * @example
  * Effect.provide(

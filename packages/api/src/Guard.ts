@@ -3,7 +3,8 @@
  *
  * Both Layers use Effect's own modules, keep separate counters for each origin, and work for `api`, `auth` and `tus`.
  * The Layers add no error type: a request that the limiter does not admit in time fails with `RateLimited`, and a
- * request that the breaker refuses fails with a `TransportFailure` whose `problem` names the circuit breaker.
+ * request that the breaker refuses fails with a `TransportFailure` whose `problem` names the circuit breaker. `Tokens`
+ * itself fails with `TokenRateLimited` or `TokenUnavailable` instead.
  *
  * The index does not export this module: `import * as Guard from "@assembly-effect/api/Guard"`.
  */
@@ -44,9 +45,10 @@ const guard = <E>(
 /**
  * The limit of requests to each origin.
  *
- * With the default `algorithm`, a fixed window, at most `limit` requests are sent in each `window`. With a token
- * bucket, up to `limit` requests are sent at once, and then one request in each `window / limit`. `maxPause` is the
- * longest pause after a rate limit of the service: 1 hour by default, which is also the maximum value.
+ * With the default `algorithm`, a fixed window, at most `limit` requests are sent in one window. A window lasts
+ * `window / limit` for each request in it, so a full window lasts `window`. With a token bucket, up to `limit` requests
+ * are sent at once, and then one request in each `window / limit`. `maxPause` is the longest pause after a rate limit
+ * of the service: 1 hour by default. A longer `maxPause` counts as 1 hour.
  *
  * @since 0.1.0
  * @category models
@@ -94,16 +96,16 @@ export const layerRateLimiterNoDeps = (
   )
 
 /**
- * Delays requests, so that each origin receives no more requests than the {@link RateLimit} permits. After a rate limit
- * of the service that requests a pause with `Retry-After` or with `retryIn` in its body, all requests to that origin
- * wait.
+ * Delays requests, so that each origin receives no more requests than the {@link RateLimit} permits. If the service
+ * responds with a rate limit that requests a pause (with `Retry-After`, or with `retryIn` in the body), all requests to
+ * that origin wait for this pause, at most for `maxPause`.
  *
  * **Details**
  *
  * A request waits before its `requestTimeout` or `stallTimeout` starts. After the wait, an operation makes a new
- * signature or gets its token again. Requests to one origin get their permits in the order of their arrival. If the
- * `deadline` of an operation is earlier than the turn of its request, the operation fails at once with `RateLimited`,
- * which contains the time until this turn. A request that fails or is interrupted while it waits uses no permit.
+ * signature or gets its token again. Requests to one origin get their permits in the order of their arrival. As soon as
+ * the estimated time of a permit is later than the `deadline` of its operation, the operation fails with `RateLimited`,
+ * which contains the estimated wait. A request that fails or is interrupted while it waits uses no permit.
  *
  * Each Layer counts its own requests. A Layer limits the requests of the code to which it is provided: a client, its
  * `Tokens`, uploads, or the whole program. The downloads of `Results` are not limited.
@@ -154,7 +156,8 @@ export const layerCircuitBreakerNoDeps: Layer.Layer<
 
 /**
  * Sends nothing to an origin for `openFor` (30 seconds by default) after `failures` consecutive failures (5 by
- * default). Failures are errors of the connection, and responses with the status 408, 500, 502, 503 or 504.
+ * default). Failures are errors of the connection, and responses with the status 408, 500, 502, 503 or 504. If the last
+ * of these responses has a longer `Retry-After` than `openFor`, nothing is sent for that time, up to 1 hour.
  *
  * @since 0.1.0
  * @category layers

@@ -36,8 +36,9 @@ export type NamedError = new (details: ApiError.Details) => { readonly _tag: str
  * - `nonceIn`: the object that contains the nonce: the params themselves, or their `auth`.
  * - `fields`: the form fields besides the params.
  * - `answers`: the kind of response. With `result`, a body with an error code is an error under any HTTP status. With
- *   `assemblyStatus`, the Status of a failed Assembly is a success too. Every Status must belong to the `assemblyId` in
- *   the path, else the error is `UnexpectedResponse`. A replay has `result`, because its response names a new Assembly.
+ *   `assemblyStatus`, the Status of a failed Assembly is a success too. If the path has an `assemblyId`, the Status
+ *   must belong to this Assembly, else the error is `UnexpectedResponse`. A replay has `result`, because its response
+ *   names a new Assembly.
  * - `errors`: the named errors of the operation, by the error codes of the service.
  * - `retry`: whether the retry policy may repeat a failed request. With `safe`, the request may be repeated even if it
  *   is unknown what the service did, because a repetition does no harm. A list of error codes is for an operation that
@@ -45,9 +46,9 @@ export type NamedError = new (details: ApiError.Details) => { readonly _tag: str
  *   was not sent), or after one of these codes, after which the service permits a retry. With `never`, the policy never
  *   repeats the request, even after a rate limit.
  * - `check`: checks the rules that a schema cannot check, because they need the current time or several params.
- * - `confidential`: present if the response may contain secrets. This function returns the texts in the encoded params
- *   that are secrets, and no error repeats these texts. If a response is neither a success nor an error object, the
- *   error about this response contains no excerpt of the body.
+ * - `confidential`: a function, present if the response may contain secrets. The function returns the texts in the
+ *   encoded params that are secrets, and no error repeats these texts. If a response is neither a valid success nor an
+ *   error object, the error about this response contains no excerpt of the body.
  *
  * @since 0.1.0
  * @category models
@@ -126,7 +127,8 @@ export const make = <
 
 /**
  * The decoded input of an operation: the variables of its path, its params and its form fields. With `at`, the request
- * is sent to a URL from the service instead of the base URL; only an operation without authentication permits `at`.
+ * is sent to this URL from the service instead of the base URL with the path. Only an operation without authentication
+ * permits `at`.
  *
  * @since 0.1.0
  * @category models

@@ -9,7 +9,7 @@ import type * as ApiError from "./ApiError.ts"
 /**
  * - `operation`: `Results.download` or `Results.save`.
  * - `host`: the host that sent the file, with its port if this is not the default port.
- * - `file`: the name of the file in the Status, else its id.
+ * - `file`: the name of the file in the Status, else its id, else `the file`.
  */
 const about = {
   operation: Schema.String,
@@ -23,8 +23,9 @@ const at = ({ file, host }: { readonly file: string; readonly host?: string }): 
 /**
  * The file changed between two requests of one download, so its bytes cannot be combined. Download the file again.
  *
- * `field` names the difference: the `etag`, the `last-modified` or the `length` in the responses, or the `content`. The
- * content is compared if the server sends the whole file again.
+ * `field` names the difference: the `etag`, the `last-modified` or the `length` in the responses, or the `content`.
+ * With `content`, the server sent the whole file again, and its first bytes differ from the bytes that were received
+ * before.
  *
  * @since 0.1.0
  * @category errors
@@ -79,8 +80,8 @@ export class ResultTooLarge extends Schema.TaggedError<ResultTooLarge>()("Result
  * - `Full`: the disk is full, or the quota of the user is used up.
  * - `Denied`: the program may not write to `path`.
  * - `NotFound`: the folder does not exist, or is not a folder.
- * - `NotAFile`: at `path` there is something other than a file, such as a folder or a device, or `path` has no name of
- *   a file.
+ * - `NotAFile`: at `path` there is something other than a file, such as a folder or a device, or `path` is empty or
+ *   ends with a slash.
  * - `Other`: any other failure; `problem` describes it.
  *
  * @since 0.1.0

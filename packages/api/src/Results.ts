@@ -9,8 +9,8 @@
  * **Details**
  *
  * A download sends no credential, because a result may be stored on any server. Each request of a download follows at
- * most 5 redirects, and requests only https URLs. An http URL is permitted only on loopback. If the context has an
- * `AssemblyClient`, an http URL is permitted only if one of the client's `origins` uses http.
+ * most 5 redirects. The URL of a result, and the target of each redirect, must be https, or http on loopback. If the
+ * context has an `AssemblyClient`, http on loopback is permitted only if one of the client's `origins` uses http.
  *
  * **Gotchas**
  *
@@ -69,7 +69,8 @@ export interface Saved {
 
 /**
  * The files of each Step in a Status, in the order of the Status. The map contains exactly the Steps in the `results`
- * of the Status. A file that no Step has exported, such as a file of `:original`, has no URL; see {@link downloadable}.
+ * of the Status. A file that no Step has exported, such as a file of `:original`, may have no URL; see
+ * {@link downloadable}.
  *
  * @example
  * Results.of(status).get("resized")?.map(({ name, size }) => `${name}: ${size} bytes`)
@@ -105,26 +106,27 @@ export const downloadable = (
  *
  * **Details**
  *
- * - After a failure, the download continues with the next byte. The `RetryPolicy` of the call, or
- *   `RetryPolicy.standard` by default, decides whether and when the download continues. New bytes reset the count of
- *   failures.
+ * - After a failed request or a lost connection, the `RetryPolicy` of the call, or `RetryPolicy.standard` by default,
+ *   decides whether and when the download continues with the next byte. New bytes reset the count of failures.
  * - Bytes of two responses are combined only if they belong to the same file. The proof is a strong ETag, a strong
  *   Last-Modified, or, at the end of the download, the MD5 in the Status. Without such a proof, or if the server
- *   ignores ranges, the file is read again from its start, and its first bytes are compared with the bytes that were
- *   emitted before.
+ *   ignores ranges, the file is read again from its start, without emitting the same bytes again. If no strong ETag or
+ *   Last-Modified proves that the file is the same, these bytes are compared with the bytes that were emitted before.
  * - The validators (ETag and Last-Modified) of a redirected response are not used, because the next redirect may lead
  *   to another file.
  * - The size of the file must be known: from the Status or from the response. The stream ends after exactly this number
- *   of bytes. If the Status has an MD5 (`md5hash`), the stream ends only if the bytes match this MD5. If the Status has
- *   a `size` or `md5hash` that no file can have, the download fails with `InvalidRequest` before anything is sent.
+ *   of bytes. If the Status has an MD5 (`md5hash`) that the bytes do not match, the stream fails with `ResultMismatch`
+ *   at its end. If the Status has a `size` or `md5hash` that no file can have, the download fails with `InvalidRequest`
+ *   before anything is sent.
  *
  * **Gotchas**
  *
  * The stream may emit bytes and then fail. Use {@link save} if nobody may see an incomplete file.
  *
  * If a web page downloads a file, the server must permit the headers `range` and `if-range`, and expose `content-range`
- * and `etag` (CORS). Without these headers, a download in a page ends at its first failure, or starts again. Browsers
- * do not show where a redirect leads, so a download in a page does not follow redirects.
+ * and `etag` (CORS). Without these permissions, a download in a page cannot continue after a failure: it fails, or
+ * reads the file again from its start. Browsers do not show where a redirect leads, so a download in a page does not
+ * follow redirects.
  *
  * @example
  * Results.download(file).pipe(Stream.runForEach((piece) => Effect.log(piece.length)))

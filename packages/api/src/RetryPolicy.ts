@@ -1,5 +1,6 @@
 /**
- * Policies that decide whether an operation or an upload continues after a failed request, and after which pause.
+ * Policies that decide whether an operation, an upload or a download continues after a failed request, and after which
+ * pause.
  */
 import * as Settings from "@assembly-effect/auth/unstable/Settings"
 import * as Context from "effect/Context"
@@ -17,13 +18,16 @@ import * as Repeatable from "./internal/repeatable.ts"
 import type * as Operation from "./Operation.ts"
 
 /**
- * A failed attempt: the operation and its `retry` rule, the number of failed attempts, the error's tag, code and
- * status, and the pause that the response requested with `retryIn` or `Retry-After`. `sent` and `permanent` come from a
- * `TransportFailure`.
+ * A failed attempt.
  *
- * For an upload, `operation` is `"Upload"` and `retry` is `"resumes"`: the upload does not repeat the request, but
- * requests the offset from the server and continues from there. An upload asks the policy only after failures from
- * which it may recover in this way. `failures` counts consecutive failures.
+ * - `operation` and `retry`: the name of the operation and its `retry` rule. An upload (`"Upload"`) and a source that
+ *   reads a URL (`"WebSource.fromUrl"`) have the rule `"resumes"`: they do not repeat the failed request, but continue
+ *   after the bytes that were transferred. They ask the policy only after failures from which they may recover in this
+ *   way.
+ * - `failures`: the number of consecutive failures.
+ * - `error`: the tag, the code and the status of the error. `sent` and `permanent` come from a `TransportFailure`.
+ * - `wait`: the pause that the response requested with `retryIn` or `Retry-After`, or the time until the program's own
+ *   rate limiter (`Guard`) permits the request.
  *
  * @since 0.1.0
  * @category models
@@ -47,8 +51,12 @@ export interface Failure {
  * changes something is not repeated after a failure that leaves open whether the service has done it: such an operation
  * ends without a question to the policy.
  *
- * `start` begins a new count of failures: for one operation, and for an upload or a download that has made progress.
- * The result of `start` is the function that decides. This function may remember the failures since `start`.
+ * `start` begins a new count of failures: for each operation, upload and download, and again after an upload or a
+ * download has made progress. The result of `start` is the function that decides. This function may remember the
+ * failures since `start`.
+ *
+ * The policy does not decide about two repetitions: a refused token is replaced once in each attempt, and a wrong clock
+ * is corrected once in each operation.
  *
  * @since 0.1.0
  * @category models
@@ -70,7 +78,8 @@ const passing: ReadonlySet<number | undefined> = new Set([502, 503, 504])
  *   response, or the status 502, 503 or 504, whatever the body says.
  * - The failure is not `permanent`, such as an unknown host or an untrusted certificate.
  *
- * An upload asks the policy only after failures from which it may recover, so only the last rule applies to an upload.
+ * For `"resumes"` (uploads, and sources that read a URL) only the last rule applies, because the policy is asked only
+ * after failures from which they may recover.
  *
  * @since 0.1.0
  * @category predicates
@@ -154,8 +163,8 @@ export const makeUnsafe = (options: Options): Policy => {
  * Makes a policy that retries the failures that {@link isRetryable} permits.
  *
  * Without a requested pause, the policy uses the pauses of {@link backOff}. If the response requests a pause (even a
- * pause of zero), the policy waits for the requested pause plus a random part of its own maximum pause, so that clients
- * that were refused together do not retry together.
+ * pause of zero), the policy waits for the requested pause plus a random part of the maximum that {@link backOff} would
+ * have, so that clients that were refused together do not retry together.
  *
  * @since 0.1.0
  * @category constructors
@@ -221,8 +230,8 @@ const giveUp: Policy = { start: Effect.succeed(() => Effect.succeedNone) }
 
 /**
  * Operations use the policy of the call, else the policy in the context when the client was built, else
- * {@link standard}. An upload uses the policy in its own context, from `withPolicy`, `none` or a Layer. Without such a
- * policy, the options of the upload describe the policy.
+ * {@link standard}. An upload or a download uses the policy in its own context, from `withPolicy`, `none` or a Layer.
+ * Without such a policy, the options of an upload describe its policy, and a download uses {@link standard}.
  *
  * @example
  * AssemblyClient.layer({ baseUrl }).pipe(Layer.provide(RetryPolicy.layer({ retries: 8 })))
@@ -253,7 +262,8 @@ export const withPolicy = <Output>(policy: Policy | Schedule.Schedule<Output, Fa
   PerCall.provide(RetryPolicy, Schedule.isSchedule(policy) ? fromSchedule(policy) : policy)
 
 /**
- * Runs an Effect or a Stream without retries: it fails with the first error.
+ * Runs an Effect or a Stream without retries: the policy gives up after the first error. A refused token is still
+ * replaced once, and a wrong clock is still corrected once.
  *
  * @example
  * Assemblies.list(query).pipe(RetryPolicy.none)
@@ -273,7 +283,7 @@ export const layer = (options: Options): Layer.Layer<never, ApiError.InvalidRequ
   Layer.effect(RetryPolicy, make(options))
 
 /**
- * Disables retries: an operation fails with its first error.
+ * Disables retries for a client or a program, as {@link none} does for one call.
  *
  * @since 0.1.0
  * @category layers

@@ -10,8 +10,8 @@ import * as Schema from "effect/Schema"
  * - `host`: the host of the request, with its port if this is not the default port. `host` never contains a path or a
  *   query, because the URL of an upload or a Status grants access.
  * - `assemblyId`: the id of the Assembly that the request is about, if it is known. Anybody who has the id can read the
- *   Status, so an application that exports errors may want to remove the id. No message and no span contains the
- *   complete id.
+ *   Status, so an application that exports errors may want to remove the id. The messages of these errors, and spans,
+ *   never contain the complete id.
  *
  * @since 0.1.0
  * @category schemas

@@ -1,9 +1,9 @@
 /**
  * Creates a folder and the folders above it, one after the other.
  *
- * `makeDirectory` of Node with `recursive` never ends if a file system such as `/proc` reports that a folder does not
- * exist although the folder above it exists. That call blocks a thread, and the blocked thread keeps the process from
- * ending.
+ * On Node, `FileSystem.makeDirectory` with `recursive` never ends if a file system such as `/proc` reports that a
+ * folder does not exist although the folder above it exists. The call blocks a thread, and the blocked thread keeps the
+ * process from ending.
  */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"

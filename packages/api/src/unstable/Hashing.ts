@@ -1,5 +1,5 @@
 /**
- * Replaces the implementation of MD5. This module loads no implementation.
+ * The reference with which a Layer replaces the implementation of MD5. This module loads no implementation.
  */
 import * as Context from "effect/Context"
 
@@ -18,8 +18,9 @@ export interface Md5 {
 }
 
 /**
- * Makes an `Md5` to which no bytes have been added. If this reference is undefined, `Md5.make` computes the MD5 in
- * JavaScript. `NodeMd5.layer` of `@assembly-effect/node` uses `node:crypto`, which is about ten times faster.
+ * Makes an `Md5` to which no bytes have been added. If the value of this reference is undefined, `make` of the module
+ * `Md5` computes the MD5 in JavaScript. `NodeMd5.layer` of `@assembly-effect/node` uses `node:crypto`, which is about
+ * ten times faster.
  *
  * @since 0.1.0
  * @category references

@@ -1,6 +1,6 @@
 /**
  * One HTTP exchange of an operation, an upload or a download. The exchange uses
- * `@assembly-effect/auth/unstable/Transport` and fails with the errors of api.
+ * `@assembly-effect/auth/unstable/Transport` and fails with the errors of `ApiError`.
  */
 import * as Redaction from "@assembly-effect/auth/Redaction"
 import * as Admission from "@assembly-effect/auth/unstable/Admission"
@@ -30,7 +30,7 @@ export {
 export { named as namedWait } from "@assembly-effect/auth/unstable/Wait"
 
 /**
- * The operation of a request, its host, and the Assembly in its path, if any.
+ * The operation of a request, its host, and the id of the Assembly that the request is about, if it is known.
  *
  * @since 0.1.0
  * @category models

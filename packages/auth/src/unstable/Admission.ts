@@ -95,7 +95,7 @@ export const apply = (provided: Provided, inner: Gate): Gate =>
 export const gate = (builtIn?: Provided): Effect.Effect<Gate> =>
   Effect.map(Admission, (provided) => apply(provided, apply(builtIn, open)))
 
-/** An effect that runs when a request is sent. */
+/** An effect that runs when a request has got its permit. */
 const Departure = Context.Reference<Effect.Effect<unknown>>("@assembly-effect/auth/Admission/Departure", {
   defaultValue: () => Effect.void
 })
@@ -125,7 +125,7 @@ export const pause = (at: Gate, url: string, wait: Duration.Duration): Effect.Ef
   Duration.isZero(wait) ? Effect.void : at.pause(new URL(url).origin, wait)
 
 /**
- * Runs `effect` when `request` has got its permit, immediately before `request` is sent.
+ * Runs `effect` when `request` has got its permit, before `request` is sent.
  *
  * @since 0.1.0
  * @category combinators
@@ -137,8 +137,8 @@ export const onDeparture = <A, E, R>(
   Effect.flatMap(Departure, (outer) => Effect.provideService(request, Departure, Effect.andThen(effect, outer)))
 
 /**
- * Limits the time of a request, measured from the moment it is sent. The wait for a permit does not count towards the
- * limit. `limit` is an effect that fails when the time is over, as in `Transport.withLimit`.
+ * Limits the time of a request, measured from the moment when the request has got its permit. The wait for the permit
+ * does not count towards the limit. `limit` is an effect that fails when the time is over, as in `Transport.withLimit`.
  *
  * @since 0.1.0
  * @category combinators

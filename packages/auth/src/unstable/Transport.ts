@@ -106,23 +106,25 @@ const settle = (
  *
  * - The request is sent once, to its own origin and with its own body. A guard stops each of the following before it is
  *   sent: a second send (except a GET or HEAD to the same URL), a request to another origin, another body length,
- *   another `content-encoding`, and changed bytes. The guard works through any wrapper of the client:
- *   `HttpClient.retryTransient`, `followRedirects`, `mapRequest`. If the client returns a response although the guard
- *   stopped a send, that response is ignored. A streamed body can be read once.
- * - A redirect is not followed, because it would take the credential or the bytes to another server. `streaming`
- *   requests use the `fetch` mode `error` if the runtime supports this mode. `fetch` then keeps no copy of the body,
- *   and the request fails at a redirect. Other requests get the status of the redirect, or the status 0 in a browser.
- * - The span of the HTTP client is off, because it would record the signed URL or the capability.
+ *   another `content-encoding`, and changed bytes. The guard works through wrappers of the client, such as
+ *   `HttpClient.retryTransient`, `followRedirects` and `mapRequest`. If the client returns a response although the
+ *   guard stopped a send, that response is ignored. A streamed body can be read once.
+ * - A redirect is not followed, because it could take the credential or the bytes to another server. `streaming`
+ *   requests use the redirect mode `error` of `fetch` if the runtime supports this mode. `fetch` then keeps no copy of
+ *   the body, and the request fails at a redirect. Other requests get the status of the redirect, or the
+ *   status 0 in a browser.
+ * - The span of the HTTP client is off, because it would record the URL, which may be signed or a capability.
  * - Any status is a response, even if the client treats it as a failure (`HttpClient.filterStatusOk`).
  *
  * **Gotchas**
  *
  * The guard observes requests that pass through Effect's `HttpClient.make`. The guard cannot observe a layer below
  * `HttpClient.make`. If a `Dispatcher` or a `fetch` function repeats a request, the guard does not see the second send,
- * unless the body is a stream. Undici's `RetryAgent` repeats the methods in its `methods` option, by default PUT,
- * DELETE and reads. A wrapper that sets `HttpClient.TracerDisabledWhen` or `Tracer.DisablePropagation` inside the
- * client also hides the sends. If the sends are hidden, the guard checks origin, length and encoding when the response
- * arrives. If a second send was stopped, the service may have carried out the first send, so `sent` is `maybe`.
+ * unless the body is a stream. Undici's `RetryAgent` repeats requests with the methods in its `methods` option, by
+ * default PUT, DELETE and reads. A wrapper that sets `HttpClient.TracerDisabledWhen` or `Tracer.DisablePropagation`
+ * inside the client also hides the sends. If the sends are hidden, the guard checks origin, length and encoding when
+ * the response arrives. If a second send was stopped, the service may have carried out the first send, so `sent` is
+ * `maybe`.
  *
  * @since 0.1.0
  * @category utilities
