@@ -51,16 +51,16 @@ export type ChecksumAlgorithm = "sha1" | "sha256" | "sha384" | "sha512"
  *   `RetryPolicy`. If the server requests a longer pause, the upload fails with the error of that response, whose
  *   `retryAfter` is the pause.
  * - `chunkSize`: the maximum size of one request body, in bytes. By default a source that can be read again is sent in
- *   one request, and a one-shot stream in requests of at most 8 MiB. If request bodies are not streamed, every source
- *   is sent in slices of at most 8 MiB; see `CanStream`.
+ *   one request, and a one-shot stream in requests of at most 8 MiB. If request bodies are not streamed (see
+ *   `CanStream`), every source is by default sent in slices of at most 8 MiB.
  * - `checksum`: sends each body with its checksum, if the server supports the algorithm. Bytes that the server reports
- *   as changed in transit (460) are sent again. With this option, bodies are held in memory, `chunkSize` is 8 MiB by
- *   default, and small sources are not sent with the creation. If the server does not support the algorithm, no
- *   checksum is sent; see `Tus.discover`. By default no checksum is sent.
- * - `parallel`: the number of parts, each of at least 1 MiB, that are uploaded in parallel and concatenated by the
- *   server. The source must be a `Replayable`. The default is 1.
- * - `progressInterval`: the minimum time between two `Progress` events. A delayed `Progress` is emitted before any
- *   other event. By default every `Progress` is emitted.
+ *   as changed in transit (460) are sent again. A body with a checksum is held in memory, so `chunkSize` is then 8 MiB
+ *   by default. An upload with checksums sends no bytes with the creation. If the server does not support the
+ *   algorithm, no checksum is sent; see `Tus.discover`. By default no checksum is sent.
+ * - `parallel`: the maximum number of parts, each of at least 1 MiB, that are uploaded in parallel and concatenated by
+ *   the server. With more than 1, the source must be a `Replayable`. The default is 1.
+ * - `progressInterval`: the minimum time between two `Progress` events. If an event of another kind follows within this
+ *   time, the newest `Progress` is emitted first. By default every `Progress` is emitted.
  *
  * `withPolicy`, `none` and `layer` of `@assembly-effect/api/RetryPolicy` set the retry policy of uploads too, within
  * the limits of `maxRetries` and `maxWait`.
@@ -112,8 +112,8 @@ const observed = (
 
 /**
  * Uploads a source and emits events. The upload does not wait for the reader of its events. Interrupting the stream
- * ends the request, and the upload stays on the server. With `parallel`, the parts are removed from the server, unless
- * the server may already have concatenated them.
+ * ends the request, and the upload stays on the server. With `parallel`, a failure or an interruption removes the parts
+ * from the server, unless the server may already have concatenated them.
  *
  * @example
  * Upload.events(target, source, { metadata: { filename: "cat.jpg", fieldname: "file" } }).pipe(
@@ -161,7 +161,7 @@ const resumption = (
   emit: Events.Emit
 ) =>
   Continuation.send(
-    // The marker of the creation is unknown, because the program has stored only the URL.
+    // The marker (the metadata value that identifies the creation) is unknown: the program has stored only the URL.
     { name: "Upload", target, source, upload: { marker: "", url }, isReplayed: false },
     options,
     emit
@@ -181,7 +181,8 @@ const resumption = (
  * The offset is requested from the server, and only the remaining bytes are sent. `metadata` must be the metadata of
  * the creation. If the server reports another length than the size of the source, or other metadata, the call fails
  * with `UploadMismatch`. A one-shot stream must start with the first byte of the upload. If the server has stored more
- * bytes than the upload keeps of a one-shot stream in memory (`chunkSize`), the call fails with `SourceFailed`.
+ * bytes than the upload holds of a one-shot stream in memory (`chunkSize` bytes and at most one chunk of the stream),
+ * the call fails with `SourceFailed`.
  *
  * @example
  * Effect.gen(function* () {
@@ -217,10 +218,11 @@ export const resumeEvents = (
 /**
  * The options of {@link sink}: those of {@link Options} without `parallel` and `progressInterval`, and:
  *
- * - `size`: the number of bytes of the stream, if known. A stream with another number of bytes fails with
+ * - `size`: the number of bytes of the stream, if known. If the stream has another number of bytes, the sink fails with
  *   `SourceFailed`.
- * - `onFailure`: what happens to an incomplete upload. `terminate` (default) removes this upload from the server.
- *   `keep` leaves this upload on the server until it expires; the URL of the upload is in the receipts of the Assembly.
+ * - `onFailure`: what happens to an upload that failed or was interrupted. `terminate` (default) removes this upload
+ *   from the server. `keep` leaves this upload on the server until it expires; the URL of the upload is in the receipts
+ *   of the Assembly.
  *
  * @since 0.1.0
  * @category options
@@ -241,10 +243,10 @@ export interface SinkOptions extends Omit<Options, "parallel" | "progressInterva
  * **Details**
  *
  * - The stream is uploaded as a one-shot source. At most `chunkSize` bytes (8 MiB by default) and one chunk of the
- *   stream are held in memory. The stream is read only when the server has acknowledged the previous bytes. The upload
- *   recovers from failures of the network and of the server.
+ *   stream are held in memory. More of the stream is read only after the server has acknowledged the bytes of the
+ *   previous request. The upload recovers from temporary failures of the network and of the server.
  * - If the stream fails, dies or is interrupted, the upload ends at once, without a retry. `Stream.run` then fails with
- *   the error of the stream.
+ *   the cause of the stream.
  * - If the upload fails, or the program is interrupted, the stream is not read any further.
  * - In all these cases, unless `onFailure` is `keep`, a request terminates the incomplete upload, because no later run
  *   can read the bytes of the stream again. The sink waits for this request: at most five seconds after a failure, and
@@ -254,7 +256,7 @@ export interface SinkOptions extends Omit<Options, "parallel" | "progressInterva
  *
  * **Gotchas**
  *
- * A piece must not change after the stream has emitted it, because it may be sent later, or again.
+ * A byte array must not change after the stream has emitted it, because the array may be sent later, or again.
  *
  * @example
  * Stream.run(request.stream, Upload.sink(target, { metadata: { filename: "a.zip", fieldname: "file" } }))
