@@ -80,9 +80,10 @@ export const events = <R = never>(
  *   fails and creates nothing. If `params` contains an `assemblyId`, the Assembly cannot be created again, so the run
  *   fails with `FilesFailed`.
  *
- * One process at a time holds the lease of a job. A second process emits `Waiting` and waits until this lease is
- * released or expires (by default after 10 seconds). Then the second process continues the job. If the first process
- * has renewed the lease, the second process fails with `UploadLeased`.
+ * One process at a time holds the lease of a job. A second process emits `Waiting`. It waits until the lease is
+ * released, at most until the time when the lease would expire (10 seconds after its last renewal by default), and
+ * never longer than a minute. Then the second process continues the job. If the first process still holds the lease,
+ * the second process fails with `UploadLeased`.
  *
  * **Gotchas**
  *
