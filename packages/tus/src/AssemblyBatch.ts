@@ -259,8 +259,7 @@ const resume = <J, RS>(job: J & ResumableJob<RS>) =>
  * The documentation of `ResumableAssemblyUpload.run` says when two jobs count as the same job. A skipped job needs no
  * request to the service. A completed job is skipped until its entry in the journal expires, by default 60 days after
  * its completion (`completedExpiry`). A skip does not verify the job again, and does not postpone the expiry of its
- * entry.
- * A failed job is run again.
+ * entry. A failed job is run again.
  *
  * A run with `wait: false` does not record that the job has completed. The next run requests the Status of the
  * Assembly, and sends no stored file again. If this Status shows that the Assembly has completed, the following runs

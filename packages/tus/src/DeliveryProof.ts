@@ -127,7 +127,8 @@ const uploadIdIn = (url: string | null | undefined): string | undefined =>
 
 /**
  * The file in the Status that was made from an upload: the file with the same upload id, else a file with the same
- * `filename` and `fieldname`. If several files have these names, the file with the expected MD5 is chosen.
+ * `filename` and `fieldname` that has no other upload id. If several files have these names, the file with the expected
+ * MD5 is chosen, else the first file.
  */
 const fileOf = (
   uploads: ReadonlyArray<Assembly.File>,
@@ -193,10 +194,10 @@ export const check = (
  *
  * **Details**
  *
- * The MD5 is computed while the bytes are sent. The computation of the MD5 is fast on Node with `AssemblyNode` or
- * `NodeMd5`, and takes about ten times longer elsewhere. When the Assembly has completed, the MD5 and the size are
- * compared with its Status. If a size or an MD5 differs, the job fails with `DeliveryMismatch`, which names the file
- * and both values. A file without a size or an MD5 in the Status counts as a difference too.
+ * The MD5 is computed while the upload reads the bytes, see {@link Summed}. The computation is fast on Node with
+ * `AssemblyNode` or `NodeMd5`, and takes about ten times longer elsewhere. When the Assembly has completed, the MD5 and
+ * the size are compared with its Status. If a size or an MD5 differs, the job fails with `DeliveryMismatch`, which
+ * names the file and both values. A file without a size or an MD5 in the Status counts as a difference too.
  *
  * **Gotchas**
  *

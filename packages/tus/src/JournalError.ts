@@ -40,8 +40,8 @@ export class JournalTorn extends Schema.TaggedError<JournalTorn>()("JournalTorn"
 }
 
 /**
- * Another process or fiber runs the same upload. The lease of that process or fiber ends at `until`, in milliseconds
- * since 1970, unless the lease is renewed. Run the upload again after that time.
+ * Another process or fiber holds the lease of the same upload or job. This lease ends at `until`, in milliseconds since
+ * 1970, unless its holder renews the lease. Run the upload or the job again after that time.
  *
  * @since 0.1.0
  * @category errors
@@ -87,7 +87,7 @@ export class NoSuchUpload extends Schema.TaggedError<NoSuchUpload>()("NoSuchUplo
 }
 
 /**
- * The errors of the journal.
+ * The errors of the journal, except {@link NoSuchUpload}.
  *
  * @since 0.1.0
  * @category errors
