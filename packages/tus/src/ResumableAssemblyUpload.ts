@@ -77,8 +77,10 @@ export const events = <R = never>(
  *   run creates a new Assembly. After a `DeliveryMismatch` (`verify`), the following run creates a new Assembly too.
  * - If an earlier run may have sent the creation of an upload, and no receipt shows whether the upload exists, the run
  *   cancels the Assembly, creates a new one and uploads every file to it. If the Assembly cannot be canceled, the run
- *   fails and creates nothing. If `params` contains an `assemblyId`, the Assembly cannot be created again, so the run
- *   fails with `FilesFailed`.
+ *   fails and creates nothing. If `params` contains an `assemblyId`, the run fails with `FilesFailed` instead.
+ *
+ * With an `assemblyId` in `params`, the service does not create the Assembly again. So `restart`, and each later run
+ * that would create a new Assembly, fails.
  *
  * One process at a time holds the lease of a job. A second process emits `Waiting`. It waits until the lease is
  * released, at most until the time when the lease would expire (10 seconds after its last renewal by default), and

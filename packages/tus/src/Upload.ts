@@ -59,8 +59,8 @@ export type ChecksumAlgorithm = "sha1" | "sha256" | "sha384" | "sha512"
  *   algorithm, no checksum is sent; see `Tus.discover`. By default no checksum is sent.
  * - `parallel`: the maximum number of parts, each of at least 1 MiB, that are uploaded in parallel and concatenated by
  *   the server. With more than 1, the source must be a `Replayable`. The default is 1.
- * - `progressInterval`: the minimum time between two `Progress` events. If an event of another kind follows within this
- *   time, the newest `Progress` is emitted first. By default every `Progress` is emitted.
+ * - `progressInterval`: the minimum time between two `Progress` events. Before an event of another kind, the newest
+ *   `Progress` that was held back is emitted. By default every `Progress` is emitted.
  *
  * `withPolicy`, `none` and `layer` of `@assembly-effect/api/RetryPolicy` set the retry policy of uploads too, within
  * the limits of `maxRetries` and `maxWait`.
@@ -243,8 +243,9 @@ export interface SinkOptions extends Omit<Options, "parallel" | "progressInterva
  * **Details**
  *
  * - The stream is uploaded as a one-shot source. At most `chunkSize` bytes (8 MiB by default) and one chunk of the
- *   stream are held in memory. More of the stream is read only after the server has acknowledged the bytes of the
- *   previous request. The upload recovers from temporary failures of the network and of the server.
+ *   stream are held in memory; with `checksum`, or without streaming (see `CanStream`), also a copy of the bytes of one
+ *   request. More of the stream is read only after the server has acknowledged the bytes of the previous request. The
+ *   upload recovers from temporary failures of the network and of the server.
  * - If the stream fails, dies or is interrupted, the upload ends at once, without a retry. `Stream.run` then fails with
  *   the cause of the stream.
  * - If the upload fails, or the program is interrupted, the stream is not read any further.
