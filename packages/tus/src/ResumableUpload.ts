@@ -54,10 +54,10 @@ const program = (target: UploadTarget, source: Replayable, options: Options, emi
  *
  * **Details**
  *
- * Two sources count as the same bytes if they have the same `identity`. The identity of a file is its path, size and
- * modification time. If a source has no `identity`, the SHA-256 of its content is the identity. For a complete upload,
- * the result comes from the journal without a request, until the entry expires. The entry is removed when the upload is
- * certainly gone from the server.
+ * Two sources count as the same bytes if they have the same `identity` and size. The identity of
+ * `UploadSource.fromPath` is the path, size and modification time of the file. If a source has no `identity`, a digest
+ * of its content is used (`UploadSource.identifiedByContent`). For a complete upload, the result comes from the journal
+ * without a request, until the entry expires. The entry is removed when the upload is certainly gone from the server.
  *
  * The upload continues with the metadata of its creation. Changed values of `metadata` other than `filename` and
  * `fieldname`, such as a time stamp, do not start a new upload. The origins of `target`, not the journal, decide where
