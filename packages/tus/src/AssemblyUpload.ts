@@ -72,9 +72,9 @@ export const events = <R = never>(
  *
  * **Details**
  *
- * Every option and every source is checked before the Assembly is created. If a file fails permanently, the Assembly is
- * canceled (unless `onFailure` is `keep`), and the error is `FilesFailed`, which contains the error of each failed
- * file.
+ * Every option and every source is checked before the Assembly is created. If a file fails permanently, the option
+ * `onFailure` decides whether the Assembly is canceled (see `AssemblyJob.Job`). The error is `FilesFailed`, which
+ * contains the error of each failed file, or the error of the Assembly if the Assembly itself has failed.
  *
  * @example
  * AssemblyUpload.run({

@@ -21,12 +21,12 @@ export type { ResumableUploadError }
 /**
  * The options of an upload, see `Upload.Options`, and:
  *
- * - `restart`: discards the upload in the journal, emits `Restarted`, and starts a new upload. False by default. Use
- *   `restart` after `UploadUntrusted`, or to upload the same bytes to the same Assembly twice. An untrusted upload is
- *   removed from the server. An incomplete upload is removed too, unless the server may already have concatenated its
- *   parts. If the removal fails, the call fails; an upload that is already gone (404 or 410) counts as removed. A
- *   complete upload stays on the server. Set `restart` for one call only, because each call with `restart` starts a new
- *   upload.
+ * - `restart`: starts a new upload. If the journal has an earlier upload, that upload is discarded, and `Restarted` is
+ *   emitted. False by default. Use `restart` after `UploadUntrusted`, or to upload the same bytes to the same Assembly
+ *   twice. An untrusted upload is removed from the server. An incomplete upload is removed too, unless the server may
+ *   already have concatenated its parts. If the removal fails, the call fails; an upload that is already gone (404 or
+ *   410) counts as removed. A complete upload stays on the server. Set `restart` for one call only, because each call
+ *   with `restart` starts a new upload.
  *
  * @since 0.1.0
  * @category options
