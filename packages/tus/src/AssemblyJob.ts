@@ -71,8 +71,8 @@ export type Verify = <Source extends UploadSource>(sources: ReadonlyArray<Source
  *   uploads of the other files. `keep` uploads the other files, and the Assembly waits for the missing file. After a
  *   defect in an upload, or if the server may treat wrong bytes as a complete file (`UploadUntrusted` with
  *   `mayBeWhole`), the Assembly is always canceled.
- * - `progressInterval`: the minimum time between two `Progress` events of the job, see `Upload.Options`. By default there
- *   is no minimum.
+ * - `progressInterval`: the minimum time between two `Progress` events of the job, see `Upload.Options`. By default
+ *   there is no minimum.
  * - `wait`: the options of the wait for the results, or false to return when the last byte is stored.
  * - `verify`: a check of the Status of the completed Assembly. `DeliveryProof.md5` compares the size and the MD5 of
  *   each file in the Status with the bytes that were read. If a size or an MD5 differs, the job fails with
