@@ -85,8 +85,8 @@ export interface Failed<J, E> {
 }
 
 /**
- * The job ended with a defect, or interrupted itself; `cause` shows which. After a defect during the uploads, the
- * Assembly of the job is canceled. The other jobs are not affected.
+ * The job ended with a defect, or interrupted itself; `cause` shows which. A defect in an upload cancels the Assembly
+ * of the job. The other jobs are not affected.
  *
  * @since 0.1.0
  * @category models
@@ -201,13 +201,15 @@ const failed =
  * **Details**
  *
  * If a job fails or ends with a defect, the stream emits its outcome (`Failed` or `Died`), and the other jobs continue.
- * The stream of outcomes fails only if the stream of jobs fails, or with `InvalidRequest` if `options` is invalid. The
- * next job is read from the stream only when fewer than `assemblies` jobs are running or have an unread outcome, so
- * memory is needed only for these jobs.
+ * The stream of outcomes fails only if the stream of jobs fails, or with `InvalidRequest` if `options` is invalid.
  *
- * If the service limits the rate of a request, the requests of all jobs to the same origin wait for the requested
- * pause. An interruption of the batch, or a failure of the stream of jobs, cancels the Assemblies of the running jobs.
- * The outcomes of these jobs are not emitted.
+ * The next job starts when fewer than `assemblies` jobs run or have an outcome that is not read yet. So memory is
+ * needed only for these jobs, and for the rest of the chunk of jobs that the stream has emitted (up to 4096 jobs with
+ * `Stream.fromIterable`).
+ *
+ * If the service limits the rate of one request (429), the requests of all jobs to the same origin wait for the
+ * requested pause. An interruption, or a failure of the stream of jobs, cancels the Assemblies of the running jobs;
+ * their outcomes are not emitted.
  *
  * @example
  * Stream.fromIterable(paths).pipe(
@@ -258,9 +260,9 @@ const resume = <J, RS>(job: J & ResumableJob<RS>) =>
  * **Details**
  *
  * The documentation of `ResumableAssemblyUpload.run` says when two jobs count as the same job. A skipped job needs no
- * request to the service. A completed job is skipped until its entry in the journal expires, 60 days after its
- * completion (`completedExpiry`). A skip does not verify the job again, and does not postpone the expiry of its entry.
- * A failed job is run again.
+ * request to the service. A completed job is skipped until its entry in the journal expires, by default 60 days after
+ * its completion (`completedExpiry`). A skip does not verify the job again, and does not postpone the expiry of its
+ * entry. A failed job is run again.
  *
  * With `wait: false`, the run that uploads the files does not record that the job has completed. The next run requests
  * the Status of the Assembly, and sends no stored file again. If this Status shows that the Assembly has completed, the

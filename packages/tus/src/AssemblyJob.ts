@@ -12,8 +12,9 @@ import type { SourceFailed, UploadSource } from "./UploadSource.ts"
 
 /**
  * One file of a job. `source` is an `UploadSource`, or an Effect that makes an `UploadSource`, such as
- * `UploadSource.fromPath`. An Effect in `source` runs before the Assembly is created. The bytes that are sent are read
- * during the upload of the file. `fieldname` is `file` by default.
+ * `UploadSource.fromPath`. An Effect in `source` runs before the Assembly is created; the bytes of a file are read when
+ * its upload starts. If a source has no `identity`, `ResumableAssemblyUpload` also reads it before the Assembly is
+ * created. `fieldname` is `file` by default.
  *
  * @since 0.1.0
  * @category models
@@ -26,8 +27,8 @@ export interface File<R = never, Source extends UploadSource = UploadSource> {
 }
 
 /**
- * A file that was uploaded. `fieldname` is `file` by default. `url` is the URL of the upload. If the Assembly had
- * already completed when the run started, the job leaves `url` undefined.
+ * A file that was uploaded. `fieldname` is `file` by default. `url` is the URL of the upload. `url` is absent if the
+ * Assembly had already completed when the run started.
  *
  * @since 0.1.0
  * @category models
@@ -67,10 +68,11 @@ export type Verify = <Source extends UploadSource>(sources: ReadonlyArray<Source
  * - `concurrency`: the maximum number of concurrent uploads, 4 by default, or `"unbounded"`.
  * - `upload`: the options of each upload, see `Upload.Options`.
  * - `onFailure`: what happens to the Assembly if a file fails permanently. `cancel` cancels the Assembly and stops the
- *   other files. `keep` uploads the other files, and the Assembly waits for the missing file. After a defect during the
- *   uploads, or if the server may treat wrong bytes as a complete file (`UploadUntrusted` with `mayBeWhole`), the
- *   Assembly is canceled even with `keep`.
- * - `progressInterval`: the minimum time between two `Progress` events of the job. By default there is no minimum.
+ *   uploads of the other files. `keep` uploads the other files, and the Assembly waits for the missing file. After a
+ *   defect in an upload, or if the server may treat wrong bytes as a complete file (`UploadUntrusted` with
+ *   `mayBeWhole`), the Assembly is always canceled.
+ * - `progressInterval`: the minimum time between two `Progress` events of the job, see `Upload.Options`. By default
+ *   there is no minimum.
  * - `wait`: the options of the wait for the results, or false to return when the last byte is stored.
  * - `verify`: a check of the Status of the completed Assembly. `DeliveryProof.md5` compares the size and the MD5 of
  *   each file in the Status with the bytes that were read. If a size or an MD5 differs or is missing, the job fails

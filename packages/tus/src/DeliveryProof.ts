@@ -128,8 +128,8 @@ const uploadIdIn = (url: string | null | undefined): string | undefined =>
 
 /**
  * The file in the Status that was made from an upload: the file with the same upload id, else a file with the same
- * `filename` and `fieldname`, but never a file with another upload id. If several files have these names, a file with
- * the expected MD5 is preferred.
+ * `filename` and `fieldname` that has no other upload id. If several files have these names, the file with the expected
+ * MD5 is chosen, else the first file.
  */
 const fileOf = (
   uploads: ReadonlyArray<Assembly.File>,
@@ -195,11 +195,11 @@ export const check = (
  *
  * **Details**
  *
- * The MD5 is computed while the bytes are sent, or when the source is read again (see {@link Summed}). `AssemblyNode`
- * and `NodeMd5` compute the MD5 with `node:crypto`. Without these Layers, the computation takes about ten times longer.
- * When the Assembly has completed, the MD5 and the size are compared with its Status. If a size or an MD5 differs, the
- * job fails with `DeliveryMismatch`, which names the file and both values. A file without a size or an MD5 in the
- * Status counts as a difference too.
+ * The MD5 is computed while the upload reads the bytes, see {@link Summed}. `AssemblyNode` and `NodeMd5` compute the
+ * MD5 with `node:crypto`. Without these Layers, the computation takes about ten times longer. When the Assembly has
+ * completed, the MD5 and the size are compared with its Status. If a size or an MD5 differs, the job fails with
+ * `DeliveryMismatch`, which names the file and both values. A file without a size or an MD5 in the Status counts as a
+ * difference too.
  *
  * **Gotchas**
  *

@@ -40,9 +40,9 @@ export class JournalTorn extends Schema.TaggedError<JournalTorn>()("JournalTorn"
 }
 
 /**
- * Another process or fiber runs the same upload or job. The lease of that process or fiber ends at `until`, in
- * milliseconds since 1970, unless the lease is renewed. If the store uses locks, such as Web Locks, the lock may be
- * held beyond `until`. Run the upload again after `until`.
+ * Another process or fiber holds the lease of the same upload or job. This lease ends at `until`, in milliseconds since
+ * 1970, unless its holder renews the lease. If the store uses locks, such as Web Locks, the lock may be held beyond
+ * `until`. Run the upload or the job again after `until`.
  *
  * @since 0.1.0
  * @category errors

@@ -31,7 +31,7 @@ export const unknown: Service = { id: undefined, isGone: () => Effect.succeed(fa
  * **When to use**
  *
  * Use this service to continue uploads at once after a crash, without waiting for the lease of the ended process.
- * `@assembly-effect/node/LeaseHolder` has a Layer for processes of one machine.
+ * `@assembly-effect/node/LeaseHolder` has a Layer for processes of one Linux machine.
  *
  * **Details**
  *

@@ -11,9 +11,9 @@ const known = new WeakSet<HttpClient.HttpClient>()
  *
  * **Gotchas**
  *
- * Register only a client that you have built yourself, with a dispatcher that no other code can use. A client that
- * keeps, repeats or compresses pieces would send wrong bytes. A client that is derived from a registered one, for
- * example with `HttpClient.mapRequest`, is a different client and is not registered.
+ * Register only a client that you have built yourself, with an undici dispatcher (or another connection pool) that no
+ * other code can use. A client that keeps, repeats or compresses pieces would send wrong bytes. A client that is
+ * derived from a registered one, for example with `HttpClient.mapRequest`, is a different client and is not registered.
  *
  * @since 0.1.0
  * @category registration

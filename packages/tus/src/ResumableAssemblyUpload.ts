@@ -77,12 +77,16 @@ export const events = <R = never>(
  *   run creates a new Assembly. After a `DeliveryMismatch` (`verify`), the following run creates a new Assembly too.
  * - If files fail only because the response to their creation or concatenation was lost, and no receipt shows the
  *   result, the run cancels the Assembly, creates a new one and uploads every file to it. If the Assembly cannot be
- *   canceled, the run fails and creates nothing. If `params` contains an `assemblyId`, the Assembly cannot be created
- *   again, so the run fails with `FilesFailed`.
+ *   canceled, the run fails and creates nothing. If `params` contains an `assemblyId`, the run fails with `FilesFailed`
+ *   instead.
  *
- * One process at a time holds the lease of a job. A second process emits `Waiting` and waits until this lease is
- * released or expires (by default after 10 seconds), but at most for a minute. Then the second process continues the
- * job. If the first process still holds the lease, the second process fails with `UploadLeased`.
+ * With an `assemblyId` in `params`, the service does not create the Assembly again. So each later run that would create
+ * a new Assembly fails.
+ *
+ * One process at a time holds the lease of a job. A second process emits `Waiting`. It waits until the lease is
+ * released, at most until the time when the lease would expire (10 seconds after its last renewal by default), and
+ * never longer than a minute. Then the second process continues the job. If the first process still holds the lease,
+ * the second process fails with `UploadLeased`.
  *
  * **Gotchas**
  *

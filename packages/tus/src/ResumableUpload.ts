@@ -21,11 +21,12 @@ export type { ResumableUploadError }
 /**
  * The options of an upload, see `Upload.Options`, and:
  *
- * - `restart`: discards the upload in the journal, emits `Restarted`, and starts a new upload. False by default. Use
- *   `restart` after `UploadUntrusted`, or to upload the same bytes to the same Assembly twice. An incomplete upload is
- *   removed from the server, unless the server may already have concatenated its parts. If the removal fails, the call
- *   fails; an upload that is already gone (404 or 410) counts as removed. A complete upload stays on the server. Set
- *   `restart` for one call only, because each call with `restart` starts a new upload.
+ * - `restart`: starts a new upload. If the journal has an earlier upload, that upload is discarded, and `Restarted` is
+ *   emitted. False by default. Use `restart` after `UploadUntrusted`, or to upload the same bytes to the same Assembly
+ *   twice. An untrusted upload is removed from the server. An incomplete upload is removed too, unless the server may
+ *   already have concatenated its parts. If the removal fails, the call fails; an upload that is already gone (404 or
+ *   410) counts as removed. A complete upload stays on the server. Set `restart` for one call only, because each call
+ *   with `restart` starts a new upload.
  *
  * @since 0.1.0
  * @category options
@@ -53,19 +54,20 @@ const program = (target: UploadTarget, source: Replayable, options: Options, emi
  *
  * **Details**
  *
- * Two sources count as the same bytes if they have the same `identity`. The identity of a file is its path, size and
- * modification time. If a source has no `identity`, the SHA-256 of its content is the identity. For a complete upload,
- * the result comes from the journal without a request, until the entry expires. If a run fails with `UploadGone`, the
- * entry is removed, and the next run starts a new upload.
+ * Two sources count as the same bytes if they have the same `identity` and size. The identity of
+ * `UploadSource.fromPath` is the path, size and modification time of the file. If a source has no `identity`, a digest
+ * of its content is used (`UploadSource.identifiedByContent`). For a complete upload, the result comes from the journal
+ * without a request, until the entry expires. If a run fails with `UploadGone`, the entry is removed, and the next run
+ * starts a new upload.
  *
  * The upload continues with the metadata of its creation. Changed values of `metadata` other than `filename` and
  * `fieldname`, such as a time stamp, do not start a new upload. The origins of `target`, not the journal, decide where
  * the bytes may be sent.
  *
- * One process at a time holds the lease of an upload. A second process emits `Waiting` and waits until this lease is
- * released or expires (by default after 10 seconds), but at most for a minute. Then the second process continues the
- * upload, or returns the result of the first process. If the first process still holds the lease, the second process
- * fails with `UploadLeased`.
+ * One process at a time holds the lease of an upload. A second process emits `Waiting`. It waits until the lease is
+ * released, at most until the time when the lease would expire (10 seconds after its last renewal by default), and
+ * never longer than a minute. Then the second process continues the upload, or returns the result of the first process.
+ * If the first process still holds the lease, the second process fails with `UploadLeased`.
  *
  * @example
  * ResumableUpload.run(target, yield* UploadSource.fromPath("video.mp4"), {
@@ -126,9 +128,9 @@ const resumption = (key: string, source: Replayable, options: ResumeOptions, emi
  * The journal does not decide where bytes are sent. If the context has an `AssemblyClient`, its origins are permitted.
  * Otherwise, the origin of the Assembly is permitted: the URL of the Assembly is part of the key, so an edited entry
  * cannot change this origin. If the Assembly is on a host of the public service, all upload hosts (cells) of the public
- * service are permitted. A URL with any other origin, which `origins` does not permit either, fails with
- * `InvalidTarget` or `UnsafeLocation`, and an entry that does not match its key fails with `JournalTorn`, before
- * anything is sent.
+ * service are permitted. If a URL of the entry has any other origin, which `origins` does not permit either, the call
+ * fails with `InvalidTarget` or `UnsafeLocation`. If the entry does not match its key, the call fails with
+ * `JournalTorn`. In both cases nothing is sent.
  *
  * **Gotchas**
  *

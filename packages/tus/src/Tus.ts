@@ -75,7 +75,7 @@ const isStream = <E>(body: Body<E> | undefined): boolean =>
 export type Metadata = Readonly<Record<string, string | null>>
 
 /**
- * The three kinds of creation (spec.md, "Create a tus upload"), which exclude each other.
+ * The request that creates an upload (spec.md, "Create a tus upload"). Its three kinds exclude each other.
  *
  * - `Fixed`: an upload of the given length.
  * - `Deferred`: an upload whose length a later `append` sends.

@@ -113,8 +113,8 @@ const observed = (
 
 /**
  * Uploads a source and emits events. The upload does not wait for the reader of its events. Interrupting the stream
- * ends the request, and the upload stays on the server. With `parallel`, the parts are removed from the server, unless
- * the server may already have concatenated them.
+ * ends the request, and the upload stays on the server. With `parallel`, a failure or an interruption removes the parts
+ * from the server, unless the server may already have concatenated them.
  *
  * @example
  * Upload.events(target, source, { metadata: { filename: "cat.jpg", fieldname: "file" } }).pipe(
@@ -162,7 +162,7 @@ const resumption = (
   emit: Events.Emit
 ) =>
   Continuation.send(
-    // The marker of the creation is unknown, because the program has stored only the URL.
+    // The marker (the metadata value that identifies the creation) is unknown: the program has stored only the URL.
     { name: "Upload", target, source, upload: { marker: "", url }, isReplayed: false },
     options,
     emit
@@ -181,9 +181,9 @@ const resumption = (
  *
  * The offset is requested from the server, and only the remaining bytes are sent. `metadata` must be the metadata of
  * the creation. If the server reports another length than the size of the source, or other metadata, the call fails
- * with `UploadMismatch`. A one-shot stream must start with the first byte of the upload. The upload keeps about
- * `chunkSize` bytes (8 MiB by default) of a one-shot stream in memory. If the upload is incomplete, and the server has
- * stored more bytes than these, the call fails with `SourceFailed`.
+ * with `UploadMismatch`. A one-shot stream must start with the first byte of the upload. If the upload is incomplete,
+ * and the server has stored more bytes than the upload holds of a one-shot stream in memory (`chunkSize` bytes and at
+ * most one chunk of the stream), the call fails with `SourceFailed`.
  *
  * @example
  * Effect.gen(function* () {
@@ -219,10 +219,11 @@ export const resumeEvents = (
 /**
  * The options of {@link sink}: those of {@link Options} without `parallel` and `progressInterval`, and:
  *
- * - `size`: the number of bytes of the stream, if known. If the stream has another number of bytes, the upload fails
- *   with `SourceFailed`.
- * - `onFailure`: what happens to an incomplete upload. `terminate` (default) removes this upload from the server.
- *   `keep` leaves this upload on the server until it expires; the URL of the upload is in the receipts of the Assembly.
+ * - `size`: the number of bytes of the stream, if known. If the stream has another number of bytes, the sink fails with
+ *   `SourceFailed`.
+ * - `onFailure`: what happens to an upload that failed or was interrupted. `terminate` (default) removes this upload
+ *   from the server. `keep` leaves this upload on the server until it expires; the URL of the upload is in the receipts
+ *   of the Assembly.
  *
  * @since 0.1.0
  * @category options
@@ -243,10 +244,11 @@ export interface SinkOptions extends Omit<Options, "parallel" | "progressInterva
  * **Details**
  *
  * - The stream is uploaded as a one-shot source. At most `chunkSize` bytes (8 MiB by default) and one chunk of the
- *   stream are held in memory. More of the stream is read only after the server has acknowledged bytes that are held.
- *   The upload recovers from temporary failures of the network and of the server.
+ *   stream are held in memory; with `checksum`, or without streaming (see `CanStream`), also a copy of the bytes of one
+ *   request. More of the stream is read only after the server has acknowledged bytes that are held. The upload recovers
+ *   from temporary failures of the network and of the server.
  * - If the stream fails, dies or is interrupted, the upload ends at once, without a retry. `Stream.run` then fails with
- *   the error of the stream.
+ *   the cause of the stream.
  * - If the upload fails, or the program is interrupted, the stream is not read any further.
  * - After a failure of the stream or of the upload, and after an interruption, a request terminates the incomplete
  *   upload, unless `onFailure` is `keep`. No later run could read the bytes of the stream again. The sink waits for
@@ -257,7 +259,7 @@ export interface SinkOptions extends Omit<Options, "parallel" | "progressInterva
  *
  * **Gotchas**
  *
- * A piece must not change after the stream has emitted it, because it may be sent later, or again.
+ * A byte array must not change after the stream has emitted it, because the array may be sent later, or again.
  *
  * @example
  * Stream.run(request.stream, Upload.sink(target, { metadata: { filename: "a.zip", fieldname: "file" } }))

@@ -126,7 +126,7 @@ export const layer: Layer.Layer<Uploader, never, HttpClient.HttpClient | Assembl
   })
 )
 
-/** Reads a source to its end. */
+/** Reads a source to its end, and returns the number of its bytes. */
 const read = (source: UploadSource) =>
   Stream.runFold(
     source._tag === "Replayable" ? source.bytes(0n, source.size) : source.stream,
@@ -159,7 +159,8 @@ export const uploaded = (
   )
 
 /**
- * The events of a successful job. Every source is read to its end, and the Assembly completes with `results`.
+ * The events of a successful job of `AssemblyUpload`. Every source is read to its end, and the Assembly completes with
+ * `results`.
  *
  * @example
  * Uploader.layerTest({
@@ -192,9 +193,9 @@ export const completed = (
  * The responses of a test layer. A response is a Stream of events: {@link uploaded} and {@link completed} make the
  * usual Streams, and `Stream.fail` makes a Stream that fails.
  *
- * - `events`: the events of one upload. By default the upload succeeds.
- * - `assemblyEvents`: the events of a job. `sources` are the sources of its files, in the order of the files. By
- *   default the job succeeds without results.
+ * - `events`: returns the events of one upload. By default the upload succeeds.
+ * - `assemblyEvents`: returns the events of a job of `AssemblyUpload`. `sources` are the sources of its files, in the
+ *   order of the files. By default the job succeeds without results.
  *
  * @since 0.1.0
  * @category models
