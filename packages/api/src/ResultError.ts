@@ -21,9 +21,11 @@ const at = ({ file, host }: { readonly file: string; readonly host?: string }): 
   host === undefined ? file : `${file} at ${host}`
 
 /**
- * The file changed between two requests of one download, so its bytes cannot be combined. Download the file again.
+ * The file changed between two requests of one download, or a later response does not prove that the file is the same.
+ * The bytes of the responses cannot be combined. Download the file again.
  *
- * `field` names the difference: the `etag`, the `last-modified` or the `length` in the responses, or the `content`.
+ * `field` names the difference: the `etag` or the `last-modified` (different, or missing in a later response), the
+ * `length`, or the `content`.
  * With `content`, the server sent the whole file again, and its first bytes differ from the bytes that were received
  * before.
  *

@@ -137,6 +137,44 @@ describe("the rest of a file", () => {
     )
   }
 
+  const dated = {
+    "content-length": bytes.length,
+    date: "Sat, 21 Nov 2026 12:00:00 GMT",
+    "last-modified": "Fri, 20 Nov 2026 12:00:00 GMT"
+  }
+  const half: Server.Answer = (_, response) => {
+    response.writeHead(206, { "content-range": "bytes 500-999/1000", "content-length": 500 })
+    response.end(bytes.subarray(500))
+  }
+
+  it.live("of a file that only its date identifies is refused when the response does not prove the date", () =>
+    Effect.gen(function* () {
+      const store = yield* FileServer.make([half])
+      const redirect = Server.text(302, "", { location: store.url })
+      for (const unproven of [Server.text(200, bytes), redirect]) {
+        const { run } = yield* afterHalf(dated, unproven)
+        assert.deepInclude(yield* Effect.flip(run), { _tag: "ResultChanged", field: "last-modified" })
+      }
+    }).pipe(Effect.scoped, live)
+  )
+
+  it.live("of a file that only its date identifies is taken when the date, the condition or the MD5 proves it", () =>
+    Effect.gen(function* () {
+      const store = yield* FileServer.make([half])
+      const redirect = Server.text(302, "", { location: store.url })
+      const same = Server.text(200, bytes, { "last-modified": dated["last-modified"] })
+      for (const [answer, file] of [
+        [half, {}],
+        [same, {}],
+        [Server.text(200, bytes), { md5hash }],
+        [redirect, { md5hash }]
+      ] as const) {
+        const { run } = yield* afterHalf(dated, answer, file)
+        assert.isTrue((yield* run).equals(bytes))
+      }
+    }).pipe(Effect.scoped, live)
+  )
+
   it.live("is refused when its length contradicts its Content-Range", () =>
     Effect.gen(function* () {
       for (const length of [499, 501]) {

@@ -602,5 +602,26 @@ export const api = [
         replace: ``
       }
     ]
+  ),
+  ...changes(
+    "packages/api/src/internal/results/download.ts",
+    ["ResultAnswers"],
+    [
+      {
+        name: "a response without the date of the file continues a download",
+        find: `const isCompared = answer.part.start === 0 && sum !== undefined`,
+        replace: `const isCompared = answer.part.start === 0`
+      },
+      {
+        name: "the range of a redirect continues a download that only a date identifies",
+        find: `answer.status === 206 && !answer.isRedirected`,
+        replace: `answer.status === 206`
+      },
+      {
+        name: "a download that its MD5 proves is refused without a date",
+        find: ` || job.md5hash !== undefined) return false`,
+        replace: `) return false`
+      }
+    ]
   )
 ]

@@ -194,14 +194,34 @@ const unsatisfied = (job: Job, { seen }: State, subject: Request.Subject, size: 
   return Request.unexpected(subject, 416, "a refused range, although the file has these bytes")
 }
 
+/** A response with its headers. `isRedirected` is true if the response came from another URL than that of the file. */
+interface Answer {
+  readonly status: number
+  readonly isRedirected: boolean
+  readonly part: Representation.Part
+}
+
+/**
+ * Whether only a strong Last-Modified identified the file in the earlier responses (`seen`), and nothing shows that the
+ * new response has the same file. The same Last-Modified shows this, and a 206 response to an If-Range. The MD5 of the
+ * Status shows it at the end. A response that repeats bytes is compared with the emitted bytes, if `state.sum` exists.
+ */
+const isUnproven = (job: Job, { sum }: State, seen: Representation.Representation, answer: Answer): boolean => {
+  if (seen.etag !== undefined || seen.validator === undefined || job.md5hash !== undefined) return false
+  if (answer.part.representation.lastModified === seen.lastModified) return false
+  const isConditional = answer.status === 206 && !answer.isRedirected
+  const isCompared = answer.part.start === 0 && sum !== undefined
+  return !isConditional && !isCompared
+}
+
 /** Compares a response with the Status and with earlier responses. */
 const check = Effect.fnUntraced(function* (
   job: Job,
   state: State,
   subject: Request.Subject,
-  status: number,
-  { representation }: Representation.Part
+  answer: Answer
 ): Effect.fn.Return<void, Problem> {
+  const { representation } = answer.part
   if (state.received === 0) {
     // No byte has been emitted, so this response may differ from an earlier response.
     state.seen = undefined
@@ -209,6 +229,9 @@ const check = Effect.fnUntraced(function* (
   }
   const field = state.seen === undefined ? undefined : Representation.difference(state.seen, representation)
   if (field !== undefined) return yield* Effect.fail(changed(job, subject, field))
+  if (state.seen !== undefined && isUnproven(job, state, state.seen, answer)) {
+    return yield* Effect.fail(changed(job, subject, "last-modified"))
+  }
   const { total } = representation
   if (total !== undefined && state.total !== undefined && total !== state.total) {
     return yield* Effect.fail(mismatch(job, subject, "size", state.total, total))
@@ -220,7 +243,7 @@ const check = Effect.fnUntraced(function* (
   }
   state.total ??= total
   if (state.total === undefined) {
-    return yield* Effect.fail(Request.unexpected(subject, status, "a file whose size is unknown"))
+    return yield* Effect.fail(Request.unexpected(subject, answer.status, "a file whose size is unknown"))
   }
   yield* checkSize(job, subject.host, state.total)
 })
@@ -249,7 +272,7 @@ const open = Effect.fnUntraced(function* (
     const headers = isRedirected ? Headers.removeMany(response.headers, ["etag", "last-modified"]) : response.headers
     const part = Representation.read({ status, headers }, received)
     if (Result.isFailure(part)) return yield* Effect.fail(Request.unexpected(subject, status, part.failure))
-    yield* check(job, state, subject, status, part.success)
+    yield* check(job, state, subject, { status, isRedirected, part: part.success })
     const { end, start } = part.success
     const pull = yield* Stream.toPull(response.stream)
     const skip = received - start
