@@ -130,13 +130,14 @@ const socketAt = (path: string) =>
 it.live("refuses a folder, a socket and a missing folder before anything is sent", () =>
   Effect.gen(function* () {
     const { file, folder, path, server } = yield* folderAnd(whole)
-    const reasonOf = (target: string) =>
-      Effect.map(Effect.flip(Results.save(file, target)), (error) =>
+    const reasonOf = (target: string, options: Results.SaveOptions = {}) =>
+      Effect.map(Effect.flip(Results.save(file, target, options)), (error) =>
         error._tag === "SaveFailed" ? error.reason : error._tag
       )
     assert.strictEqual(yield* reasonOf(folder), "NotAFile")
     yield* socketAt(`${folder}/socket`)
     assert.strictEqual(yield* reasonOf(`${folder}/socket`), "NotAFile")
+    assert.strictEqual(yield* reasonOf(`${folder}/socket`, { mode: 0o600 }), "NotAFile")
     assert.strictEqual(yield* reasonOf(`${folder}/missing/file`), "NotFound")
     assert.strictEqual(yield* reasonOf(`${folder}/new/`), "NotAFile")
     assert.strictEqual(yield* reasonOf(""), "NotAFile")

@@ -22,8 +22,9 @@ import type { Replayable } from "./UploadSource.ts"
  * - `onFailure`: what happens to the Assembly if a file fails permanently. The default is `keep`, so that the next run
  *   continues the Assembly. `cancel` cancels the Assembly, and the next run creates a new Assembly.
  * - `restart`: cancels the Assembly in the journal and creates a new one. False by default. If the Assembly cannot be
- *   canceled, the call fails and nothing is created. Set `restart` for one call only, because each call with `restart`
- *   creates a new Assembly.
+ *   canceled, the call fails and nothing is created. If `params` contains the `assemblyId` of the Assembly in the
+ *   journal, the call fails with `InvalidRequest`, and nothing is canceled. Set `restart` for one call only, because
+ *   each call with `restart` creates a new Assembly.
  *
  * @since 0.1.0
  * @category options

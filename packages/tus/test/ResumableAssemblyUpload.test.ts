@@ -507,6 +507,23 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )
 
+  it.effect("restart is refused before anything is canceled if the Assembly has the id of the caller", () =>
+    Effect.gen(function* () {
+      const assemblyId = yield* Assemblies.newId
+      const params = { assemblyId, steps: handle, fields: { name: "restarted id" } }
+      yield* until(job("restarted id", { params }), "FileCompleted")
+      const error = yield* Effect.flip(ResumableAssemblyUpload.run(job("restarted id", { params, restart: true })))
+      assert(error._tag === "InvalidRequest", error._tag)
+      assert.deepStrictEqual(
+        error.issues.map(({ path }) => path),
+        [["restart"]]
+      )
+      const status = yield* ResumableAssemblyUpload.run(job("restarted id", { params }))
+      assert.strictEqual(status.assembly_id, assemblyId)
+      assert.sameMembers(storedIn(status), whole)
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
   it.effect("restart creates another Assembly if the one that the journal knows is gone", () =>
     Effect.gen(function* () {
       const { assemblies } = yield* UploadJournal.UploadJournal

@@ -623,5 +623,16 @@ export const api = [
         replace: `) return false`
       }
     ]
+  ),
+  ...changes(
+    "packages/api/src/internal/results/save.ts",
+    ["ResultSave"],
+    [
+      {
+        name: "a file with a given mode replaces whatever is at its path",
+        find: `const existing = yield* existingMode(fs, path)`,
+        replace: `const existing = options.mode ?? (yield* existingMode(fs, path))`
+      }
+    ]
   )
 ]

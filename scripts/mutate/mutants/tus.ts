@@ -1012,8 +1012,13 @@ export const tus = [
       },
       {
         name: "an undecided job with an id of the caller is forgotten",
-        find: `options.params.assemblyId === undefined ? Effect.catchIf`,
-        replace: `options.restart !== true ? Effect.catchIf`
+        find: `yield* hasChosenId ? run(found) : Effect.catchIf`,
+        replace: `yield* options.restart === true ? run(found) : Effect.catchIf`
+      },
+      {
+        name: "a restart cancels an Assembly that cannot be created again",
+        find: `if (hasChosenId && options.restart === true) yield*`,
+        replace: `if (hasChosenId && options.restart === undefined && found._tag === "Completed") yield*`
       },
       {
         name: "a job that was canceled for a file is kept for ever",

@@ -23,6 +23,7 @@ import * as Events from "./events.ts"
 import * as Hold from "./hold.ts"
 import * as Journaled from "./journaled.ts"
 import * as Telemetry from "./telemetry.ts"
+import * as UploadOptions from "./options.ts"
 
 /** A job that this process runs: its key, its lease, and the entries of jobs in the journal. */
 interface Held {
@@ -189,6 +190,12 @@ const attempt = <R>(
     if (options.wait !== false) yield* recordCompletion(held, assemblyId)
   })
 
+/** An Assembly with an id that the caller chose cannot be created again. */
+const chosenId: ApiError.Issue = {
+  path: ["restart"],
+  message: "Expected no restart, because the service does not create an Assembly with the same assemblyId again"
+}
+
 /**
  * Runs the job. If the run continues an Assembly, and nothing shows whether an upload in this Assembly was created (an
  * undecided upload), the run cancels the Assembly, and starts the job again in a new Assembly. An undecided upload
@@ -199,6 +206,8 @@ const job = <R>(held: Held, options: Options<R>, sources: ReadonlyArray<Replayab
     const found = Option.getOrUndefined(yield* held.entries.get(held.key))
     const run = (known: UploadJournal.AssemblyEntry | undefined) => attempt(held, options, sources, emit, known)
     if (found === undefined) return yield* run(undefined)
+    const hasChosenId = options.params.assemblyId !== undefined
+    if (hasChosenId && options.restart === true) yield* UploadOptions.refuse("AssemblyUpload", [chosenId])
 
     const anew = Effect.gen(function* () {
       const ended = yield* giveUp(found.assemblyId)
@@ -209,8 +218,7 @@ const job = <R>(held: Held, options: Options<R>, sources: ReadonlyArray<Replayab
       yield* run(undefined)
     })
     if (options.restart === true) return yield* anew
-    // An Assembly with an id that the caller chose cannot be created again.
-    yield* options.params.assemblyId === undefined ? Effect.catchIf(run(found), isUndecided, () => anew) : run(found)
+    yield* hasChosenId ? run(found) : Effect.catchIf(run(found), isUndecided, () => anew)
   }).pipe(Effect.tapError((error) => (isFinal(error) ? Effect.ignore(forget(held)) : Effect.void)))
 
 const encodeParams = SchemaParser.encodeUnknownEffect(Assembly.CreateParams)

@@ -114,7 +114,8 @@ export const save = Effect.fnUntraced(
     if (path === "" || path.endsWith("/") || path.endsWith(sep)) {
       return yield* new ResultError.SaveFailed({ path, reason: "NotAFile", problem: "the path has no name of a file" })
     }
-    const mode = options.mode ?? (yield* existingMode(fs, path))
+    const existing = yield* existingMode(fs, path)
+    const mode = options.mode ?? existing
     const folder = dirname(path)
     const temporary = join(folder, yield* randomName)
     const saved = yield* Effect.gen(function* () {
