@@ -17,7 +17,7 @@ export const failures = (fromDate: DateTime.Utc) =>
 // #endregion
 
 // #region retries
-/** Fails with the first error. */
+/** Is not retried. */
 export const once = (fromDate: DateTime.Utc) => Assemblies.list({ fromDate }).pipe(RetryPolicy.none)
 
 /** Three retries, one second apart. */

@@ -367,8 +367,8 @@ export class AssemblyCanceled extends Schema.TaggedError<AssemblyCanceled>()("As
 }
 
 /**
- * The connection of an upload was closed or timed out before the service had received all data, so the Assembly was
- * aborted: REQUEST_ABORTED.
+ * The service aborted the Assembly (REQUEST_ABORTED), for example because a connection was closed before the service had
+ * received all files.
  *
  * @since 0.1.0
  * @category errors

@@ -393,7 +393,7 @@ describe("Results.download", () => {
       const missing = yield* Effect.flip(collect({ name: "a.jpg" }))
       assert.strictEqual(
         missing.message,
-        "Results.download: ssl_url: Expected a URL, got none: no Step has exported the file a.jpg; `Results.downloadable` returns only files with a URL"
+        "Results.download: ssl_url: Expected a URL, got none: the Status has no URL for the file a.jpg, for example because no Step has exported it; `Results.downloadable` returns only files with a URL"
       )
       for (const url of [
         "http://example.com/",

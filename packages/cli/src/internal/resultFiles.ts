@@ -50,7 +50,7 @@ export const total = (status: Pick<Assembly.Status, "results">): number =>
 export const counted = (status: Pick<Assembly.Status, "results">): string =>
   total(status) === 1 ? "1 result" : `${total(status)} results`
 
-/** Whether a file can be downloaded. A file that no Step exports has no URL. */
+/** Whether a file can be downloaded. A file that no Step exports may have no URL. */
 export const hasUrl = ({ file }: ResultFile): boolean => Boolean(file.ssl_url ?? file.url)
 
 export const columns: ReadonlyArray<Table.Column<ResultFile>> = [

@@ -25,7 +25,7 @@ const rule = (allowsHttp: boolean): string =>
 
 const hasText = (text: string | null | undefined): text is string => typeof text === "string" && text !== ""
 
-/** Whether a file has a URL. A file that no Step has exported has no URL. */
+/** Whether a file has a URL. A file that no Step has exported may have no URL. */
 export const hasUrl = ({ ssl_url, url }: Pick<Assembly.File, "ssl_url" | "url">): boolean =>
   hasText(ssl_url) || hasText(url)
 
@@ -37,7 +37,7 @@ export const of = (
   const field = hasText(ssl_url) ? "ssl_url" : "url"
   const text = field === "ssl_url" ? ssl_url : url
   if (!hasText(text)) {
-    const why = `no Step has exported the file ${name}; \`Results.downloadable\` returns only files with a URL`
+    const why = `the Status has no URL for the file ${name}, for example because no Step has exported it; \`Results.downloadable\` returns only files with a URL`
     return Result.fail({ path: ["ssl_url"], message: `Expected a URL, got none: ${why}` })
   }
   const parsed = parse(text, allowsHttp)

@@ -6,7 +6,7 @@ import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 
 /**
- * `GET /template_credentials/types`. The operation is beyond the specification, which only names it.
+ * `GET /template_credentials/types`. The operation is beyond the specification, which does not name it.
  *
  * @since 0.1.0
  * @category operations
