@@ -271,7 +271,7 @@ export const make = Effect.fnUntraced(function* <R>(options: Omit<Options<R>, "p
       // If the body of the user's request failed, this failure caused the failure of the upload. The answer then
       // describes the problem of the body, which is more useful than the error of the upload.
       Effect.catch((error): Effect.Effect<never, Body.Problem | Refusal.UploadFailed> =>
-        problem === undefined ? UploadProblem.of(error) : Effect.fail(problem)
+        problem === undefined ? UploadProblem.of(error, grant.filename === undefined) : Effect.fail(problem)
       )
     )
     return { bytes, status } satisfies Uploaded

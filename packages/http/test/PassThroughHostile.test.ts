@@ -196,6 +196,12 @@ layer(live, { excludeTestServices: true })("PassThrough, a hostile user", (it) =
         status: 400,
         problem: "The name of the file is invalid."
       })
+      // The name that the policy has chosen is not a mistake of the user.
+      const chosen = yield* application({}, { filename: "" })
+      assert.deepStrictEqual(yield* post(chosen.port, before() + "x" + after), {
+        status: 502,
+        problem: "The service did not take the upload."
+      })
       for (const id of ["short", "x".repeat(65), "%2e%2e%2f%2e%2e%2f%2e%2e%2f", "0123456789abcdef%00"]) {
         assert.strictEqual((yield* post(port, before() + "x" + after, type, id)).status, 400, id)
       }

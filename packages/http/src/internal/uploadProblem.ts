@@ -2,7 +2,7 @@ import type { AssemblyUploadError } from "@assembly-effect/tus/AssemblyUploadErr
 import * as Effect from "effect/Effect"
 import * as Refusal from "../Refusal.ts"
 
-/** Whether the error is about the file name. No other option of the file comes from the user. */
+/** Whether the error is about the file name. No other option of the file can come from the user. */
 const isOfFilename = (error: AssemblyUploadError): boolean =>
   error._tag === "InvalidRequest" && error.issues.every(({ path }) => path[0] === "files")
 
@@ -11,10 +11,14 @@ const problemOf = (error: AssemblyUploadError): string =>
 
 /**
  * Converts the error of an upload to an error that the user may see. The result does not contain the message of the
- * original error. The message of the original error is logged, unless the file name was invalid.
+ * original error. The message of the original error is logged, unless the file name of the user was invalid.
+ * `isUsersName` is false if the policy has chosen the file name.
  */
-export const of = (error: AssemblyUploadError): Effect.Effect<never, Refusal.BodyMalformed | Refusal.UploadFailed> =>
-  isOfFilename(error)
+export const of = (
+  error: AssemblyUploadError,
+  isUsersName: boolean
+): Effect.Effect<never, Refusal.BodyMalformed | Refusal.UploadFailed> =>
+  isUsersName && isOfFilename(error)
     ? Effect.fail(new Refusal.BodyMalformed({ problem: "The name of the file is invalid." }))
     : Effect.andThen(
         Effect.logError(`An upload of a user failed: ${error.message}`),
