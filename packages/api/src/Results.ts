@@ -154,8 +154,8 @@ export const download = (
  * **Gotchas**
  *
  * - The folder must exist.
- * - A symbolic link at `path` is replaced, and the file behind it is unchanged. A folder or a device at `path`, and a
- *   `path` without the name of a file, are refused with `SaveFailed`.
+ * - A symbolic link to a file, or to nothing, is replaced, and the file behind it is unchanged. A folder or a device at
+ *   `path`, a link to one, and a `path` without the name of a file, are refused with `SaveFailed`.
  * - If the process is killed, its temporary file (`.<uuid>.part`) remains.
  *
  * @example

@@ -14,7 +14,8 @@ import * as Text from "./internal/text.ts"
  * - `below`: if the whole table does not fit into the terminal, the column has no cells. Instead, each text of the
  *   column that is not empty has its own lines below its row. These lines do not show the title of the column, so the
  *   text must be clear without the title.
- * - `keep`: the column is never made narrower than its widest cell.
+ * - `keep`: the column is never made narrower than its title and its widest cell in the first rows, which decide the
+ *   widths.
  * - `least`: the minimum width to which the column may be cut, in cells; 6 by default. The title is never cut.
  * - `optional`: in a narrow terminal, the column may be left out. A line below the table names each column that is left
  *   out.

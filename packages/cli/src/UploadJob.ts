@@ -114,7 +114,10 @@ const encodeEvent = Schema.encodeEffect(Schema.toCodecJson(AssemblyUploadEvent.P
 export const toJsonBytes = (bytes: bigint): number | string =>
   bytes <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(bytes) : String(bytes)
 
-/** The fields of an event that are numbers of bytes. The encoded event has these fields as texts. */
+/**
+ * The numbers of bytes in an event, as JSON numbers if they are safe integers. They replace the texts that the codec of
+ * the event makes of these fields.
+ */
 const bytesOf = (event: object): Readonly<Record<string, number | string>> =>
   Object.fromEntries(
     Object.entries(event).flatMap(([name, value]: [string, unknown]) =>

@@ -163,8 +163,8 @@ const emulator = (options: Options) =>
   )
 
 /**
- * Creates the folder `data`, if it is missing, and the file of the database. Only the user that runs the process can
- * access the file and a new folder.
+ * Creates the folder `data`, if it is missing, and the file of the database. Except on Windows, only the user that runs
+ * the process can access the file and a new folder.
  */
 const prepare = Effect.fnUntraced(function* (data: string, database: string) {
   const fs = yield* FileSystem.FileSystem

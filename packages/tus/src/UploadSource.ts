@@ -22,7 +22,8 @@ const remedy = {
 } as const
 
 /**
- * The source failed, for the reason `kind`. Unlike a network failure, this failure is never retried.
+ * The source failed, for the reason `kind`. An upload never retries after this failure, in contrast to a failure of the
+ * network.
  *
  * - `Unreadable`: reading failed. Repair the source and run the upload again.
  * - `TooShort`, `TooLong`: the number of bytes differs from `size`. Give the correct size.

@@ -42,8 +42,8 @@ interface Meter {
 /**
  * A stream that emits exactly `length` bytes, or fails. HTTP clients handle a short body differently: one client hangs,
  * and another ends the request silently. All clients report a failing body as a broken connection. This stream
- * therefore counts the bytes and keeps the failure. If a client reads a body more than once, each read starts the
- * stream again.
+ * therefore counts the bytes and keeps the failure. The guard of `Transport.send` lets a client read this stream only
+ * once.
  */
 const metered = (
   source: Stream.Stream<Uint8Array, SourceFailed>,

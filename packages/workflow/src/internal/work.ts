@@ -27,7 +27,7 @@ import * as Transfer from "./transfer.ts"
  * What the activities need from the runner that executes them.
  *
  * - `sending`: what the transfers of one runner share.
- * - `places`: limits the jobs that send bytes.
+ * - `places`: limits the number of jobs, and the number of files, that are sent at the same time.
  * - `patience`: how long temporary failures of one activity are retried, and how long a cancellation is tried.
  * - `held`: waits until this runner surely holds the lock of the shard that an execution belongs to.
  * - `outage`: reports that the database has failed.
