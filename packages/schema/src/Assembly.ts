@@ -13,8 +13,8 @@ import { renamed } from "./internal/struct.ts"
 import { NonEmptyString, NonNegativeInt } from "./Scalar.ts"
 
 /**
- * The id of an Assembly: 32 hexadecimal digits. Anybody who knows the id can read the Status, so a client generates the
- * id from a cryptographic source.
+ * The id of an Assembly: 32 lowercase hexadecimal digits. Anybody who knows the id can read the Status, so a client
+ * generates the id from a cryptographic source.
  *
  * Beyond the specification.
  *

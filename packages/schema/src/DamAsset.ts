@@ -1,5 +1,6 @@
 /**
- * Assets of the DAM and the move operation (spec.md, "DAM asset" and "Move or rename a DAM asset", alpha).
+ * Assets of the DAM (digital asset management), and the move operation, which is alpha (spec.md, "DAM asset" and "Move
+ * or rename a DAM asset").
  */
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"

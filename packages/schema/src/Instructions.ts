@@ -50,7 +50,7 @@ export interface UsedStep {
 export type Use = UseSteps | (Schema.JsonObject & { readonly steps: UseSteps })
 
 /**
- * The Steps in a {@link Use}. Each entry is the name of a Step, or a {@link UsedStep}.
+ * The Steps in a {@link Use}: one entry, or a list of entries. An entry is the name of a Step, or a {@link UsedStep}.
  *
  * @since 0.1.0
  * @category models
