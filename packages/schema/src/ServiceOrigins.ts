@@ -13,7 +13,7 @@ import { isLoopback } from "./internal/loopback.ts"
  * host, and a Status names the host `api2-<cell>.transloadit.com` for uploads. The service may move an upload to
  * another cell. Therefore the Location of an upload may name another cell than the `tus_url` in the Status.
  *
- * The pattern comes from Statuses in the public test fixtures of `@transloadit/node` 4.12.0.
+ * The pattern comes from Statuses in the public fixtures of `@transloadit/node` 4.12.0.
  *
  * @since 0.1.0
  * @category utilities
