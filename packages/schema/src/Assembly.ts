@@ -2,7 +2,8 @@
  * The Assembly Status, and the params of a request to create an Assembly.
  *
  * These schemas are beyond the specification: spec.md names the Assembly operations, but defines neither their params
- * nor the Status. Only the form field of {@link CreateForm} is in spec.md.
+ * nor the Status. Only the form field of {@link CreateForm}, and some fields of {@link Status} and {@link File}, are in
+ * spec.md.
  */
 import * as Schema from "effect/Schema"
 import { generateFew } from "./internal/generate.ts"
@@ -12,8 +13,8 @@ import { renamed } from "./internal/struct.ts"
 import { NonEmptyString, NonNegativeInt } from "./Scalar.ts"
 
 /**
- * The id of an Assembly: 32 hexadecimal digits. Anybody who knows the id can read the Status, so a client generates the
- * id from a cryptographic source.
+ * The id of an Assembly: 32 lowercase hexadecimal digits. Anybody who knows the id can read the Status, so a client
+ * generates the id from a cryptographic source.
  *
  * Beyond the specification.
  *
@@ -39,7 +40,7 @@ const rest = [Schema.Record(Schema.String, Schema.Json)] as const
  * A file that was uploaded, or that a Step produced. `size` is in bytes. `ssl_url` is the URL of the file, and `meta`
  * has the facts that the service found in the file, such as the width of an image. A file that the robot
  * `/transloadit/store` has stored has `asset_id`, `version_id`, `workspace` and `path` (spec.md, "Assembly list
- * entry"). `original_id` is the id of the upload from which the file was made. If a Step merged several uploads,
+ * entry"). `original_id` is the id of the file from which this file was made. If a Step merged several files,
  * `original_id` is a list of ids, and an id in the list may be null.
  *
  * A field whose value has the wrong type is left out.
@@ -132,8 +133,8 @@ export interface TusReceiptEncoded extends EncodedStructure<typeof TusReceipt> {
  *
  * `assembly_id` identifies the Assembly, and `ok` and `error` determine the state, so a value of the wrong type in
  * these fields is an error. Any other known field whose value has the wrong type is left out. Elements that are not
- * objects are left out of `uploads`, `tus_uploads` and the arrays in `results`. Thus one malformed field does not make
- * a Status unreadable.
+ * objects are left out of `uploads`, `tus_uploads` and the arrays in `results`. Thus a malformed value in
+ * any field except `assembly_id`, `ok` and `error` does not make a Status unreadable.
  *
  * The Status is beyond the specification, which names only ASSEMBLY_COMPLETED, `results`, `assembly_ssl_url` and
  * `tus_url`.
@@ -312,7 +313,8 @@ export const Step = Schema.StructWithRest(Schema.Struct({ robot: NonEmptyString 
 export type Step = typeof Step.Type
 
 /**
- * The params of a request to create an Assembly: its Steps, or the Template that defines them, and further settings.
+ * The params of a request to create an Assembly: its Steps, the id of a Template, or both, and further settings. If
+ * both are present, `steps` changes the Steps of the Template.
  *
  * Beyond the specification.
  *
@@ -335,9 +337,9 @@ export const CreateParams = renamed(
 export type CreateParams = typeof CreateParams.Type
 
 /**
- * The form fields that a request to create an Assembly has in addition to `params`. `numExpectedUploadFiles` is the
- * number of files that will be uploaded with tus, without counting the parts of a file (spec.md, "Create a tus
- * upload").
+ * The form fields of a request to create an Assembly, besides `params` and `signature`.
+ * `numExpectedUploadFiles` is the number of files that will be uploaded with tus, without counting the parts of a file
+ * (spec.md, "Create a tus upload").
  *
  * @since 0.1.0
  * @category schemas

@@ -158,8 +158,8 @@ export const Page = named<Page>()(
 export interface Page extends Structure<typeof Page> {}
 
 /**
- * The encoded list: a plain array (spec.md, "a JSON list") or an object with `items` and `count` (beyond the
- * specification).
+ * The response to a list request, which decodes to a {@link Page}. The response is a plain array (spec.md, "a JSON
+ * list") or an object with `items` and `count` (beyond the specification).
  *
  * @since 0.1.0
  * @category schemas

@@ -18,8 +18,9 @@ const fields = Schema.Record(Schema.String, Schema.Json).check(generateFew(3))
 /**
  * The params of a replay. Without params, the Steps of the original Assembly run again.
  *
- * - `steps`: changes to the Steps of the original Assembly. A changed Step may omit unchanged options, even its robot.
- * - `reparseTemplate`: whether the replay uses the current version of the Template.
+ * - `steps`: changes to the Steps that the replay runs. A changed Step may omit unchanged options, even its robot.
+ * - `reparseTemplate`: whether the replay runs the current Steps of the Template of the original Assembly.
+ * - `templateId`: a Template whose Steps the replay runs instead.
  *
  * Beyond the specification.
  *

@@ -1,5 +1,6 @@
 /**
- * Assets of the DAM and the move operation (spec.md, "DAM asset" and "Move or rename a DAM asset", alpha).
+ * Assets of the DAM (digital asset management), and the move operation, which is alpha (spec.md, "DAM asset" and "Move
+ * or rename a DAM asset").
  */
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
@@ -129,8 +130,8 @@ const isDestinationPath = Schema.makeFilter<string>(
  * The destination path of a move: folders and filename with their separators. A destination path has at most 512
  * Unicode code points and at most 1024 UTF-8 bytes after normalization to NFC (spec.md, "Limits").
  *
- * Only the service knows the folder of an asset, so the client does not check these limits before a move. If you know
- * the folder, check the limits with this schema.
+ * Only the service knows the folder of an asset, so the client does not check these limits before it moves an asset by
+ * its id. If you know the folder, check the limits with this schema.
  *
  * @since 0.1.0
  * @category schemas

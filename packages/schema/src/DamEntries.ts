@@ -1,6 +1,6 @@
 /**
- * Operations of the DAM: get, list and delete assets, move many assets at once, and move an asset or a folder by its
- * path.
+ * The params and responses of operations of the DAM: get, list and delete assets, move many assets at once, and move an
+ * asset or a folder by its path.
  *
  * These schemas are beyond the specification: spec.md defines the asset and the move of one asset, but only names the
  * other operations.
@@ -49,8 +49,8 @@ export const Found = named<Found>()(Schema.Struct({ ok: Schema.Literal("DAM_ASSE
 export interface Found extends Structure<typeof Found> {}
 
 /**
- * A position in a list of assets. Only the service creates a cursor, and the cursor is valid only for the list that
- * returned it.
+ * A position in a list of assets. Only the service creates a cursor. A cursor is valid only with the `prefix` of the
+ * request whose response contained the cursor.
  *
  * Beyond the specification.
  *
@@ -66,7 +66,7 @@ export type Cursor = typeof Cursor.Type
 
 /**
  * The params of a list request. `prefix` is the beginning of the paths to list. `cursor` is the `next_cursor` of the
- * previous page. `limit` is the number of assets per request, 1 to 500.
+ * previous page. `limit` is the number of assets per request: 1 to 500, by default 100.
  *
  * Beyond the specification.
  *
@@ -219,8 +219,8 @@ export interface DeletedMany extends Structure<typeof DeletedMany> {}
 const isName = Schema.is(Filename)
 
 /**
- * The path of an asset or a folder. The path has the limits of a destination path, and each name in the path follows
- * the rules of a filename. A slash at the start is optional; a slash at the end is refused.
+ * The path of an asset or a folder. The path has the limits of `DamAsset.DestinationPath`, and each name in the path
+ * follows the rules of `DamAsset.Filename`. A slash at the start is optional; a slash at the end is refused.
  *
  * Beyond the specification.
  *

@@ -28,8 +28,8 @@ import { optionProblems } from "./internal/robotOptions.ts"
 export type Variable = `${string}\${${string}}${string}`
 
 /**
- * An entry of a `use` that names a Step and has further options. `fields` selects files by their form field, and `as`
- * names the role of the selected files.
+ * An object in the `use` of a Step. `name` is the name of the used Step, `fields` selects files of the used Step by
+ * their form field, and `as` is the role of the selected files.
  *
  * @since 0.1.0
  * @category models
@@ -41,8 +41,8 @@ export interface UsedStep {
 }
 
 /**
- * The Steps whose results a Step uses, in any form: a Step, a list of Steps, or an object with `steps`. The name
- * `:original` stands for the uploads.
+ * The option `use` of a Step, which names the Steps whose results the Step uses: {@link UseSteps}, or an object with
+ * {@link UseSteps} as `steps`. The name `:original` stands for the uploads.
  *
  * @since 0.1.0
  * @category models
@@ -50,7 +50,7 @@ export interface UsedStep {
 export type Use = UseSteps | (Schema.JsonObject & { readonly steps: UseSteps })
 
 /**
- * The Steps in a {@link Use}. Each entry is the name of a Step, or a {@link UsedStep}.
+ * The Steps in a {@link Use}: one entry, or a list of entries. An entry is the name of a Step, or a {@link UsedStep}.
  *
  * @since 0.1.0
  * @category models
@@ -68,7 +68,7 @@ interface Common {
  *
  * - `/upload/handle`: accepts the uploads. Only a Step with this robot may have the name `:original`.
  * - `/transloadit/store`: stores each file as an asset at `path`.
- * - `/file/hash`: sets `meta.hash` of each file to the hash of the file.
+ * - `/file/hash`: hashes each file. `meta.hash` of each result is the hash.
  * - `/emulator/fail` and `/emulator/wait`: exist only in the emulator (`@assembly-effect/emulator`).
  *   `/emulator/fail` fails with the error code in `error`, and `/emulator/wait` waits for `seconds` seconds.
  *
@@ -89,8 +89,7 @@ export interface Robots {
 type StepOf<Robot extends string> = { readonly robot: Robot } & (Robot extends keyof Robots ? Robots[Robot] : Common)
 
 /**
- * Steps by name. The options of a robot in {@link Robots} have types; a robot that the library does not know may have
- * any options.
+ * Steps by name. The options of a robot in {@link Robots} have types; any other robot may have any options.
  *
  * @since 0.1.0
  * @category models
@@ -210,8 +209,9 @@ const stepProblems = (name: string, step: unknown, steps: Members, isWhole: bool
 }
 
 /**
- * Returns all problems of Steps. If `of` is `"whole"`, a `use` may name only Steps in `steps`, and `:original`. If `of`
- * is `"changes"`, the Steps change the Steps of a Template, so a `use` may also name a Step that only the Template has.
+ * Returns all problems of `steps`. If `of` is `"whole"`, a `use` may name only Steps in `steps`, and `:original`. If
+ * `of` is `"changes"`, `steps` are changes to the Steps of a Template. A `use` may then name any Step, because only the
+ * service knows the Steps of the Template.
  *
  * @since 0.1.0
  * @category utilities
@@ -239,9 +239,12 @@ export const problems = (steps: unknown, of: "whole" | "changes" = "whole"): Rea
  * - `use` is a name, a list or an object with `steps`, and names Steps that exist. `:original` always exists.
  * - No Step uses itself, directly or through other Steps.
  * - The name `:original` is reserved for a Step with the robot `/upload/handle`.
- * - The options that {@link Robots} lists for a robot, such as `seconds` of `/emulator/wait`, have valid values.
+ * - The options of single robots in {@link Robots}, such as `seconds` of `/emulator/wait`, have valid values. A value
+ *   with a {@link Variable} is valid.
  *
- * An option with the value `undefined` is left out of the result. The failure contains all problems at once. `Assemblies.create` and `Templates.create` check the same rules.
+ * An option with the value `undefined` is left out of the result. The failure contains all problems at once.
+ * `Templates.create` and `Assemblies.create` check the same rules. If an Assembly has a `templateId`, a `use` may name
+ * any Step.
  *
  * @example
  * Instructions.make({ a: { robot: "/file/hash", use: "b" } })

@@ -1,5 +1,5 @@
 /**
- * Names for decoded types, so that an editor shows `Assembly.Status` instead of all its fields.
+ * Names for decoded and encoded types, so that an editor shows `Assembly.Status` instead of all its fields.
  */
 import type * as Schema from "effect/Schema"
 

@@ -54,7 +54,8 @@ export interface JobSlots extends Structure<typeof JobSlots> {}
 
 /**
  * The params of a request for the statistics of the job slots. `since` is the start of the time window. `aggregation`
- * selects the average (`avg`) or the maximum (`max`) of each time bucket; null means the default of the service.
+ * selects the average (`avg`) or the maximum (`max`) of each time bucket. If `aggregation` is null or absent, the
+ * service chooses.
  *
  * Beyond the specification.
  *

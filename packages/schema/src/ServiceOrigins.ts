@@ -13,7 +13,7 @@ import { isLoopback } from "./internal/loopback.ts"
  * host, and a Status names the host `api2-<cell>.transloadit.com` for uploads. The service may move an upload to
  * another cell. Therefore the Location of an upload may name another cell than the `tus_url` in the Status.
  *
- * The source of this pattern is the Statuses in the public fixtures of `@transloadit/node` 4.12.0.
+ * The pattern comes from Statuses in the public fixtures of `@transloadit/node` 4.12.0.
  *
  * @since 0.1.0
  * @category utilities
@@ -67,8 +67,9 @@ let latest: { readonly written: string; readonly origin: string | undefined } = 
 
 /**
  * The origin of an absolute http or https URL in normalized form: lower case, without a default port. Returns undefined
- * for any other text. Returns undefined also if the URL has user info, or a host that is not in canonical form (such as
- * an encoded host or a hexadecimal IPv4 address), because a parser would read a different host than a person.
+ * for any other text. Returns undefined also if the URL has user info, or a host or a port that is not in canonical
+ * form (such as an encoded host or a hexadecimal IPv4 address), because a parser would read a different host than a
+ * person.
  *
  * @since 0.1.0
  * @category utilities

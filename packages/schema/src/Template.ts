@@ -50,8 +50,8 @@ const areInstructions = Schema.makeFilter<Readonly<Record<string, Step>>>(
 )
 
 /**
- * The content of a new Template: params of a request to create an Assembly, with their names on the wire, and
- * `allow_steps_override`. The Steps follow the rules of `Instructions.make`.
+ * The content of a new or changed Template: params of a request to create an Assembly, with their names on the wire,
+ * and `allow_steps_override`. The Steps follow the rules of `Instructions.make`.
  *
  * - `allow_steps_override`: false makes the service refuse requests that name the Template and have `steps`.
  * - `auth.max_size`: the maximum size of an upload in bytes (spec.md, "Limits").

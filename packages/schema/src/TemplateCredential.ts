@@ -1,5 +1,6 @@
 /**
- * Template Credentials: secrets for other services, such as a storage bucket. Templates use these secrets by name.
+ * Template Credentials: secrets for other services, such as a storage bucket. A Step names
+ * Template Credentials instead of containing their secrets.
  *
  * These schemas are beyond the specification: spec.md names the operations, but defines neither their params nor their
  * responses.

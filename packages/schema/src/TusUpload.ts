@@ -146,9 +146,10 @@ const Parts = Schema.NonEmptyArray(PartUrl).check(
 )
 
 /**
- * `upload-metadata`: comma-separated entries. Each entry is a key of printable ASCII without comma and space, a space,
- * and the Base64 of the UTF-8 text of its value. Null stands for a key without a value. Keys are unique. Ordinary,
- * partial and final creations require the keys `assembly_url`, `filename` and `fieldname`, each with a value.
+ * `upload-metadata`: comma-separated entries. Each entry is a key of printable ASCII without comma and space,
+ * optionally followed by a space and the Base64 of the UTF-8 text of its value. A key without a value decodes to null.
+ * Keys are unique. Ordinary, partial and final creations require the keys `assembly_url`, `filename` and `fieldname`,
+ * each with a value.
  *
  * Encoding writes canonical Base64. Decoding ignores the unused bits of the last Base64 digit. The rule for unused bits
  * is our decision, because tus does not define these bits.

@@ -1,5 +1,5 @@
 /**
- * Annotations for the generators of values. These annotations do not change validation.
+ * Constraints for generated values. These constraints do not change validation.
  */
 import * as Schema from "effect/Schema"
 

@@ -175,7 +175,7 @@ const contentRules = [
   ]),
   field(
     "template",
-    "uses Steps that exist, each after those that it uses",
+    "uses Steps that exist, and no Step uses itself",
     values(
       { steps: { a: { robot, use: "b" } } },
       { steps: { a: { robot, use: "a" } } },

@@ -59,7 +59,7 @@ const listDate = (round: Round) =>
  * The start of the time range of a list request: a UTC date-time, written `Y-m-d H:i:s` (spec.md, "Retrieve list of
  * Assemblies").
  *
- * The text has whole seconds. A fraction is rounded down, so that the time range never gets smaller.
+ * The text has whole seconds. A fraction of a second is rounded down, so that the time range never gets smaller.
  *
  * @example `2026-01-01 10:00:00`
  *

@@ -2,7 +2,7 @@
  * The options of the robots that the emulator (`@assembly-effect/emulator`) runs.
  */
 
-/** An option whose value is invalid. `rule` describes the broken rule. */
+/** An option whose value is invalid or missing. `rule` describes the broken rule. */
 export interface OptionProblem {
   readonly option: string
   readonly rule: string
@@ -38,12 +38,12 @@ const robots: ReadonlyMap<unknown, Readonly<Record<string, Option>>> = new Map([
 ])
 
 /**
- * Whether a value contains a variable such as `${fields.name}`. The value is not checked here, because the service
- * replaces variables before it checks an option.
+ * Whether a value contains a variable such as `${fields.name}`. A value with a variable is not checked here, because
+ * the service replaces variables before it checks an option.
  */
 const hasVariable = (value: unknown): boolean => typeof value === "string" && /\$\{[^{}]+\}/.test(value)
 
-/** The invalid options of a Step. The options of an unknown robot are not checked. */
+/** The invalid and the missing options of a Step. The options of an unknown robot are not checked. */
 export const optionProblems = (step: Readonly<Record<string, unknown>>): ReadonlyArray<OptionProblem> =>
   Object.entries(robots.get(step["robot"]) ?? {}).flatMap(([option, { expected, holds, isRequired = false }]) => {
     const value = step[option]

@@ -25,7 +25,7 @@ const format = (date: DateTime.Utc): string =>
 
 /**
  * A date of a resource. Encoding writes whole seconds, such as `2025/09/24 14:30:24 GMT`. Decoding also accepts hyphens
- * instead of slashes, ISO 8601 in UTC, and a text without a zone, which means UTC.
+ * instead of slashes, ISO 8601 such as `2025-09-24T14:30:24.000Z`, and a text without a zone, which means UTC.
  */
 export const ServiceDate = Schema.String.check(
   Schema.isPattern(pattern, { expected: "a date such as 2025/09/24 14:30:24 GMT" })

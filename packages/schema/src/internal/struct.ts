@@ -1,5 +1,5 @@
 /**
- * Structs with other key names on the wire, and structs that refuse unknown keys.
+ * Structs with other key names on the wire, and structs that keep or refuse unknown keys.
  */
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
@@ -49,8 +49,8 @@ const noOther = (names: ReadonlyArray<string>) =>
     Schema.Never.annotate({ message: `Unknown key, expected one of ${names.join(", ")}` })
   )
 
-// The type of an unknown field is `unknown`, not JSON. TypeScript intersects the type of each known field with the type
-// of the unknown fields, and an intersection with `unknown` changes nothing.
+// The TypeScript type of an unknown field is `unknown`, although its value is JSON. TypeScript intersects the type of
+// each known field with the type of the unknown fields, and an intersection with `unknown` changes nothing.
 const Kept = Schema.make<Schema.Codec<unknown>>(Schema.Json.ast)
 
 /**
