@@ -183,11 +183,11 @@ const matches = (entry: string, origin: string): boolean => {
 const isPublic = (origin: string): boolean => origin === publicService.origin || matches(publicService.cells, origin)
 
 /** Matches the URL of the Status of an Assembly. The service may be mounted below a path of its host. */
-const statusPath = /^https?:\/\/[^/]+(?:\/[A-Za-z0-9_~-]+)*\/assemblies\/([a-f0-9]{32})$/i
+const statusPath = /^https?:\/\/[^/?#@]+(?:\/[A-Za-z0-9_~-]+)*\/assemblies\/([a-f0-9]{32})$/i
 
 /**
- * Returns the Assembly id in a Status URL. Returns undefined if the URL is not a Status URL, or has a query, an encoded
- * segment or a dot segment.
+ * Returns the Assembly id in a Status URL. Returns undefined if the URL is not a Status URL, or has user info, a query,
+ * a fragment, an encoded segment or a dot segment.
  *
  * @since 0.1.0
  * @category utilities

@@ -202,5 +202,8 @@ describe("ServiceOrigins.assemblyIdAt", () => {
       assert.isUndefined(ServiceOrigins.assemblyIdAt(`https://api2.example.com/assemblies/${id}${rest}`), rest)
     }
     assert.isUndefined(ServiceOrigins.assemblyIdAt(`https://api2.example.com/other?/assemblies/${id}`))
+    for (const host of ["a.example.com?b", "a.example.com#b", "user:secret@a.example.com"]) {
+      assert.isUndefined(ServiceOrigins.assemblyIdAt(`https://${host}/assemblies/${id}`), host)
+    }
   })
 })
