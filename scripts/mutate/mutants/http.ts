@@ -208,9 +208,15 @@ export const http = [
         replace: `if (FileForm.announcesMore(request, Infinity)) {`
       },
       {
+        name: "the user is told that a file name of the policy is invalid",
+        find: `UploadProblem.of(error, grant.filename === undefined)`,
+        replace: `UploadProblem.of(error, true)`,
+        tests: ["PassThroughHostile"]
+      },
+      {
         name: "the user gets the error of the upload instead of the error of the body",
-        find: `problem === undefined ? UploadProblem.of(error) : Effect.fail(problem)`,
-        replace: `problem === null ? Effect.fail(problem) : UploadProblem.of(error)`
+        find: `problem === undefined ? UploadProblem.of(error, grant.filename === undefined) : Effect.fail(problem)`,
+        replace: `problem === null ? Effect.fail(problem) : UploadProblem.of(error, grant.filename === undefined)`
       },
       {
         name: "a page that got the end does not stop connecting",
