@@ -76,7 +76,7 @@ export class UnexpectedAssembly extends Schema.TaggedError<UnexpectedAssembly>()
   assemblyId: Schema.String
 }) {
   override get message() {
-    return `The notification is not about Assembly ${this.assemblyId}`
+    return `The notification is not about Assembly ${this.assemblyId.slice(0, 6)}…`
   }
 }
 

@@ -278,6 +278,6 @@ export const render = <Row>(
   if (rows.length === 0)
     return [...table.head, Style.toLine(style.dim(Text.truncate(Printable.escape(empty), width))), ...table.end]
   const body = table.rows(rows)
-  // Without a heading, the rows are blocks. The empty line after the last block is removed, because no block follows.
+  // Without a heading, each row is a block of lines that ends with an empty line. The last empty line is removed.
   return table.head.length === 0 ? body.slice(0, -1) : [...table.head, ...body, ...table.end]
 }

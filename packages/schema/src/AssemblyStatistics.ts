@@ -170,8 +170,9 @@ const TextOrDateTime = Schema.declare(isSince, {
 
 /**
  * The start of the time window: a `DateTime.Utc`, which is sent as ISO 8601, or a text that the service can parse,
- * which is sent unchanged. `@assembly-effect/api`, which has a clock, checks that a `DateTime.Utc`, or an ISO 8601 text
- * with `Z` or an offset, is at most 91 days ago.
+ * which is sent unchanged. `Assemblies.statistics` of `@assembly-effect/api`, which has a clock, checks that a
+ * `DateTime.Utc`, or an ISO 8601 text with `Z` or an offset, is at most 91 days ago. `Queues.statistics` does not check
+ * this.
  *
  * Clause: spec.md, "Retrieve Assembly statistics".
  *

@@ -50,8 +50,8 @@ export const points = (
   )
 
 /**
- * The window of a report: the given times, else the start of the first bucket and the start of the last bucket. All
- * times are in milliseconds.
+ * The window of a report, in milliseconds: the given times, else the start of the first bucket and the start of the
+ * last bucket.
  */
 export const windowOf = (
   statistics: AssemblyStatistics.Statistics,

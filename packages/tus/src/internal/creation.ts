@@ -71,7 +71,8 @@ interface Failure {
  * What a failed creation did on the server. The result depends on the HTTP status of the response or, without a
  * response, on whether the request was sent.
  *
- * - `Refused`: the request created nothing, and another request would be refused as well.
+ * - `Refused`: the request created nothing, and another request would fail too, for example after the status 403, or
+ *   after a permanent failure before the request was sent.
  * - `TurnedAway`: the request created nothing, because the server did not process it or never got it. The client may
  *   safely send the request again.
  * - `Open`: an upload may exist. There was no response, or the response was invalid, or a gateway may have sent it (for

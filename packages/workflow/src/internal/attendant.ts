@@ -39,7 +39,8 @@ const delivery = 5000
 
 /**
  * - `window`: the maximum number of queued jobs that the engine has at the same time, and the maximum number of
- *   cancellations at the same time. All other jobs stay in the table. Jobs that pause after a failure do not count.
+ *   cancellations at the same time. All other queued jobs and cancellations wait in the table. Jobs that pause after a
+ *   failure do not count.
  * - `cancel`: carries out a cancellation.
  * - `stage`: returns `Taking` if an execution has a place or waits for a place, and `Pausing` if it pauses after a
  *   failure. `stage` returns undefined if the execution does not run in this process.
