@@ -1,8 +1,9 @@
 /**
  * The Assembly Status, and the params of a request to create an Assembly.
  *
- * These schemas are beyond the specification: spec.md names the Assembly operations, but defines neither their params
- * nor the Status. Only the form field of {@link CreateForm} is in spec.md.
+ * These schemas are beyond the specification: spec.md names the operations that create and get an Assembly, but defines
+ * neither the params nor the Status. spec.md defines the form field of {@link CreateForm}, and the fields that the
+ * comments below attribute to spec.md.
  */
 import * as Schema from "effect/Schema"
 import { generateFew } from "./internal/generate.ts"
@@ -12,8 +13,8 @@ import { renamed } from "./internal/struct.ts"
 import { NonEmptyString, NonNegativeInt } from "./Scalar.ts"
 
 /**
- * The id of an Assembly: 32 hexadecimal digits. Anybody who knows the id can read the Status, so a client generates the
- * id from a cryptographic source.
+ * The id of an Assembly: 32 lowercase hexadecimal digits. Anybody who knows the id can read the Status, so a client
+ * generates the id from a cryptographic source.
  *
  * Beyond the specification.
  *
@@ -39,7 +40,7 @@ const rest = [Schema.Record(Schema.String, Schema.Json)] as const
  * A file that was uploaded, or that a Step produced. `size` is in bytes. `ssl_url` is the URL of the file, and `meta`
  * has the facts that the service found in the file, such as the width of an image. A file that the robot
  * `/transloadit/store` has stored has `asset_id`, `version_id`, `workspace` and `path` (spec.md, "Assembly list
- * entry"). `original_id` is the id of the upload from which the file was made. If a Step merged several uploads,
+ * entry"). `original_id` is the id of the file from which a Step made this file. If a Step merged several files,
  * `original_id` is a list of ids, and an id in the list may be null.
  *
  * A field whose value has the wrong type is left out.
@@ -312,7 +313,7 @@ export const Step = Schema.StructWithRest(Schema.Struct({ robot: NonEmptyString 
 export type Step = typeof Step.Type
 
 /**
- * The params of a request to create an Assembly: its Steps, or the Template that defines them, and further settings.
+ * The params of a request to create an Assembly. `steps`, the Template `templateId` or both define the Steps.
  *
  * Beyond the specification.
  *
@@ -335,9 +336,8 @@ export const CreateParams = renamed(
 export type CreateParams = typeof CreateParams.Type
 
 /**
- * The form fields that a request to create an Assembly has in addition to `params`. `numExpectedUploadFiles` is the
- * number of files that will be uploaded with tus, without counting the parts of a file (spec.md, "Create a tus
- * upload").
+ * The form of a request to create an Assembly, without `params` and `signature`. `numExpectedUploadFiles` is the number
+ * of files that will be uploaded with tus, without counting the parts of a file (spec.md, "Create a tus upload").
  *
  * @since 0.1.0
  * @category schemas

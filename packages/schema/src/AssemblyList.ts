@@ -66,7 +66,8 @@ export const Query = named<Query>()(
 export interface Query extends Structure<typeof Query> {}
 
 /**
- * The defaults of the service for keys that a query omits (spec.md, "Retrieve list of Assemblies").
+ * The defaults of the service for keys that a query omits (spec.md, "Retrieve list of Assemblies"). The default of
+ * `toDate` is the current time, which is not a constant.
  *
  * @since 0.1.0
  * @category utilities
@@ -158,8 +159,8 @@ export const Page = named<Page>()(
 export interface Page extends Structure<typeof Page> {}
 
 /**
- * The encoded list: a plain array (spec.md, "a JSON list") or an object with `items` and `count` (beyond the
- * specification).
+ * The response to a list request: a {@link Page}. In encoded form, the response is a plain array (spec.md, "a JSON
+ * list") or an object with `items` and perhaps `count` (beyond the specification).
  *
  * @since 0.1.0
  * @category schemas

@@ -1,6 +1,6 @@
 /**
- * Operations of the DAM: get, list and delete assets, move many assets at once, and move an asset or a folder by its
- * path.
+ * Operations of the DAM: get and list assets, delete one or many assets, move many assets at once, and move an asset or
+ * a folder by its path.
  *
  * These schemas are beyond the specification: spec.md defines the asset and the move of one asset, but only names the
  * other operations.
