@@ -187,8 +187,8 @@ const withProof = <
 /**
  * The complete params of a signed operation on the wire: `auth` ({@link SignedAuthParams}) and an optional `nonce`,
  * next to the params of the operation. The complete params decode to `{ proof, params }`: `proof` contains `auth` and
- * `nonce`, and `params` contains the params of the operation. Decoding reports the issues of both, with the key names on
- * the wire (spec.md, "Authentication").
+ * `nonce`, and `params` contains the params of the operation. Decoding reports the issues of both, with the key names
+ * on the wire (spec.md, "Authentication").
  *
  * @example `Auth.withSignedAuth(AssemblyStatistics.Query)`
  *

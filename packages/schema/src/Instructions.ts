@@ -211,7 +211,8 @@ const stepProblems = (name: string, step: unknown, steps: Members, isWhole: bool
 
 /**
  * Returns all problems of Steps. If `of` is `"whole"`, a `use` may name only Steps in `steps`, and `:original`. If `of`
- * is `"changes"`, the Steps change the Steps of a Template, so a `use` may also name a Step that only the Template has.
+ * is `"changes"`, the Steps change the Steps of a Template, so a `use` may name any Step: this function does not know
+ * the Steps of the Template.
  *
  * @since 0.1.0
  * @category utilities
@@ -241,7 +242,9 @@ export const problems = (steps: unknown, of: "whole" | "changes" = "whole"): Rea
  * - The name `:original` is reserved for a Step with the robot `/upload/handle`.
  * - The options that {@link Robots} lists for a robot, such as `seconds` of `/emulator/wait`, have valid values.
  *
- * An option with the value `undefined` is left out of the result. The failure contains all problems at once. `Assemblies.create` and `Templates.create` check the same rules.
+ * An option with the value `undefined` is left out of the result. The failure contains all problems at once.
+ * `Assemblies.create` and `Templates.create` check the same rules. If a request of `Assemblies.create` also names a
+ * Template, `use` may name Steps that are not in the request.
  *
  * @example
  * Instructions.make({ a: { robot: "/file/hash", use: "b" } })

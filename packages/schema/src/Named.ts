@@ -1,5 +1,6 @@
 /**
- * Names for decoded types, so that an editor shows `Assembly.Status` instead of all its fields.
+ * Names for the decoded and the encoded types of schemas, so that an editor shows `Assembly.Status` instead of all its
+ * fields.
  */
 import type * as Schema from "effect/Schema"
 

@@ -21,7 +21,8 @@ import { type EncodedStructure, named, type Structure } from "./Named.ts"
 import { FromDate, NonEmptyString, NonNegativeInt, PositiveInt, ToDate } from "./Scalar.ts"
 
 /**
- * The id or the name of a Template, 1 to 255 characters.
+ * The id or the name of a Template: 1 to 255 UTF-16 code units, without backslashes, control characters and lone
+ * surrogates, but not `.` or `..`.
  *
  * Beyond the specification.
  *
@@ -50,7 +51,7 @@ const areInstructions = Schema.makeFilter<Readonly<Record<string, Step>>>(
 )
 
 /**
- * The content of a new Template: params of a request to create an Assembly, with their names on the wire, and
+ * The content of a Template in a request: params of a request to create an Assembly, with their names on the wire, and
  * `allow_steps_override`. The Steps follow the rules of `Instructions.make`.
  *
  * - `allow_steps_override`: false makes the service refuse requests that name the Template and have `steps`.
@@ -136,7 +137,8 @@ const keys = {
 } as const
 
 /**
- * The name of a Template. A name has the same rules as an {@link IdOrName}, so that requests can use the name.
+ * The name of a Template. A name has the same rules as an {@link IdOrName}, so that the path of a request can contain
+ * the name instead of the id.
  */
 const Name = IdOrName
 

@@ -146,9 +146,10 @@ const Parts = Schema.NonEmptyArray(PartUrl).check(
 )
 
 /**
- * `upload-metadata`: comma-separated entries. Each entry is a key of printable ASCII without comma and space, a space,
- * and the Base64 of the UTF-8 text of its value. Null stands for a key without a value. Keys are unique. Ordinary,
- * partial and final creations require the keys `assembly_url`, `filename` and `fieldname`, each with a value.
+ * `upload-metadata`: comma-separated entries. An entry with a value is a key, a space, and the Base64 of the UTF-8 text
+ * of the value. An entry without a value is only a key, and its decoded value is null. Keys are unique, and consist of
+ * printable ASCII characters other than comma and space. Every creation requires the keys `assembly_url`, `filename`
+ * and `fieldname`, each with a value of at least one character.
  *
  * Encoding writes canonical Base64. Decoding ignores the unused bits of the last Base64 digit. The rule for unused bits
  * is our decision, because tus does not define these bits.
@@ -357,8 +358,8 @@ export const Creation = Schema.Record(Schema.String, Schema.String).pipe(
 export type Creation = typeof Creation.Type
 
 /**
- * The headers of the 201 response to a creation. This schema checks only that `location` is not empty, because the
- * `UploadTarget` of `@assembly-effect/tus` decides whether the URL in `location` is trusted.
+ * The headers of the 201 response to a creation. For `location`, this schema requires only at least one character,
+ * because the `UploadTarget` of `@assembly-effect/tus` decides whether the URL in `location` is trusted.
  *
  * Clause: spec.md, "Create a tus upload".
  *

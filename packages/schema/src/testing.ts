@@ -71,8 +71,8 @@ export interface Invalid {
 
 /**
  * Invalid values of a request, before and after their encoding. `decoded` generates values that a program passes to an
- * operation. `wire` generates encoded values that a server receives: params as an object (not as JSON text), headers as
- * an object with lowercase names, or the text of one header or id.
+ * operation. `wire` generates encoded values that a server receives: params or form fields as an object (not as text),
+ * headers as an object with lowercase names, or the text of one header or of one segment of a path.
  *
  * @since 0.1.0
  * @category models

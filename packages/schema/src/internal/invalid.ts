@@ -14,8 +14,8 @@ interface Breakage<in A> {
 }
 
 /**
- * A rule, with the ways to break it. `decoded` changes a decoded value, and `wire` changes an encoded value. `decoded`
- * or `wire` is undefined if no value of that kind can break the rule.
+ * A rule, with the ways to break it. `decoded` changes a decoded value, and `wire` changes an encoded value. If
+ * `decoded` is undefined, no decoded value is generated for the rule; the same applies to `wire` and encoded values.
  */
 export interface Rule<in Type, in Encoded> {
   readonly rule: string
@@ -84,7 +84,7 @@ export const missing = (key: Key): Rule<object, object> => {
 
 /**
  * Gives a key an invalid value. `bad` is one generator for both the decoded and the encoded object, or an object with a
- * generator for each of them. `below` is the path of the broken rule inside the value.
+ * generator for each of them. `below` is the path of the invalid part inside the value.
  */
 export const field = (
   key: Key,

@@ -11,7 +11,8 @@ import { NonNegativeInt, type NonNegativeNumber } from "../Scalar.ts"
 
 /**
  * Adds a fast path to a schema: if `isExact` accepts the input, the input is returned unchanged. The schema checks all
- * other input and reports every issue. `isExact` may refuse valid input, but must not accept invalid input.
+ * other input and reports its issues. `isExact` may refuse valid input, but must accept only input that the schema
+ * returns unchanged.
  */
 export const shortcut = <S extends Schema.Codec<unknown>>(schema: S, isExact: (input: unknown) => boolean) => {
   type Row = S["Type"]

@@ -38,8 +38,8 @@ const robots: ReadonlyMap<unknown, Readonly<Record<string, Option>>> = new Map([
 ])
 
 /**
- * Whether a value contains a variable such as `${fields.name}`. The value is not checked here, because the service
- * replaces variables before it checks an option.
+ * Whether a value contains a variable such as `${fields.name}`. A value with a variable is valid for every option,
+ * because the service replaces variables before it checks an option.
  */
 const hasVariable = (value: unknown): boolean => typeof value === "string" && /\$\{[^{}]+\}/.test(value)
 
