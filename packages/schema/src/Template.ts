@@ -22,7 +22,7 @@ import { FromDate, NonEmptyString, NonNegativeInt, PositiveInt, ToDate } from ".
 
 /**
  * The id or the name of a Template: 1 to 255 UTF-16 code units, without backslashes, control characters and lone
- * surrogates, but not `.` or `..`.
+ * surrogates. `.` and `..` are refused.
  *
  * Beyond the specification.
  *
@@ -283,9 +283,10 @@ export const Deleted = named<Deleted>()(Schema.Struct({ ok: Schema.Literal("TEMP
 export interface Deleted extends Structure<typeof Deleted> {}
 
 /**
- * The params of a list request. `pageSize` is 1 to 5000. `includeBuiltin` selects the Builtin Templates (Templates of
- * the service) in the list: `all` and `latest` add them, and with `exclusively-all` and `exclusively-latest` the list
- * contains only them. `fromDate` and `toDate` are sent in whole seconds, as in `AssemblyList.Query`.
+ * The params of a list request. `pageSize` is the number of Templates per request, 1 to 5000. `includeBuiltin` selects
+ * the Builtin Templates (Templates of the service) in the list: `all` and `latest` add Builtin Templates,
+ * `exclusively-all` and `exclusively-latest` list only Builtin Templates, and `none` lists no Builtin Template.
+ * `fromDate` and `toDate` are sent in whole seconds, as in `AssemblyList.Query`.
  *
  * Beyond the specification.
  *
