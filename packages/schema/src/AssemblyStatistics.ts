@@ -189,8 +189,8 @@ export const Since = NonEmptyString.pipe(
 const withoutTemplate: ReadonlySet<string | null> = new Set([null, "", "no_template"])
 
 /**
- * A Template ID or `all`. An absent value means Assemblies without a Template; on the wire, null, an empty string and
- * `no_template` also mean Assemblies without a Template.
+ * A Template ID, or `all` for the totals of all Templates. An absent value means Assemblies without a Template; on the
+ * wire, null, an empty string and `no_template` also mean Assemblies without a Template.
  *
  * Clause: spec.md, "Retrieve Assembly statistics".
  *

@@ -65,9 +65,9 @@ const flag = orAbsent(Switch)
 const date = lenient(ServiceDate)
 
 /**
- * An Auth Key. `auth_secret` is redacted, and present only in a new Auth Key. Unknown fields are not kept, because they
- * might contain a secret. A value of the wrong type is an error in `id`, `auth_key` and `auth_secret`; any other field
- * whose value has the wrong type is left out.
+ * An Auth Key. `auth_secret` is redacted, and the service promises this field only for a new Auth Key. Unknown fields
+ * are not kept, because they might contain a secret. A value of the wrong type is an error in `id`, `auth_key` and
+ * `auth_secret`; any other field whose value has the wrong type is left out.
  *
  * Beyond the specification.
  *

@@ -86,7 +86,7 @@ export const isWithin = (text: string, most: number): boolean => {
 const isShallow = (text: string): boolean => isWithin(text, maxDepth)
 
 /**
- * The reason why a text was refused.
+ * The reason why {@link parse} refuses a text.
  *
  * @since 0.1.0
  * @category models

@@ -76,7 +76,7 @@ export interface Listing extends Structure<typeof Listing> {}
  * The params of a request to send a notification again.
  *
  * - `notifyUrl`: the receiver, by default the `notify_url` of the Assembly.
- * - `wait`: false lets the service respond before the receiver has responded.
+ * - `wait`: with false, the service may respond before the receiver has responded.
  *
  * Beyond the specification.
  *

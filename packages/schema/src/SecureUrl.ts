@@ -4,7 +4,7 @@
 import * as Schema from "effect/Schema"
 import { isLoopback } from "./internal/loopback.ts"
 
-/** The rule of secure URLs that a text breaks, or undefined. */
+/** The first rule of secure URLs that a text breaks, or undefined. */
 const brokenRule = (text: string): string | undefined => {
   // oxlint-disable-next-line no-control-regex -- the pattern matches control characters on purpose
   if (/[\s\\\u0000-\u001f\u007f]/.test(text)) return "a URL without white space, backslash and control characters"

@@ -9,9 +9,9 @@ import * as Result from "effect/Result"
 import { isLoopback } from "./internal/loopback.ts"
 
 /**
- * The origin of the public service, and the pattern for the origins of its cells (upload hosts). Each cell has its own
- * host, and a Status names the host `api2-<cell>.transloadit.com` for uploads. The service may move an upload to
- * another cell. Therefore the Location of an upload may name another cell than the `tus_url` in the Status.
+ * The origin of the public service, and the pattern for the origins of its cells. A cell is a part of the service with
+ * its own host, `api2-<cell>.transloadit.com`. The URLs in one Status may name several cells. The service may move an
+ * upload to another cell, so the Location of an upload may name another cell than the `tus_url` in the Status.
  *
  * The pattern comes from Statuses in the public fixtures of `@transloadit/node` 4.12.0.
  *
@@ -134,8 +134,8 @@ const fromEntries = (
 
 /**
  * Makes the origins of the deployment at a base URL, which include the origin of that URL. For the public service, the
- * origins of its upload hosts (cells) are included. For `localhost`, the addresses `127.0.0.1` and `[::1]` with the
- * same scheme and port are included. `additional` are further origins or patterns of origins.
+ * origins of its cells ({@link publicService}) are included. For `localhost`, the addresses `127.0.0.1` and `[::1]`
+ * with the same scheme and port are included. `additional` are further origins or patterns of origins.
  *
  * **Gotchas**
  *

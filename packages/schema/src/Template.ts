@@ -21,7 +21,8 @@ import { type EncodedStructure, named, type Structure } from "./Named.ts"
 import { FromDate, NonEmptyString, NonNegativeInt, PositiveInt, ToDate } from "./Scalar.ts"
 
 /**
- * The id or the name of a Template, 1 to 255 characters.
+ * The id or the name of a Template: 1 to 255 UTF-16 code units, without backslashes, control characters and lone
+ * surrogates. `.` and `..` are refused.
  *
  * Beyond the specification.
  *
@@ -136,7 +137,8 @@ const keys = {
 } as const
 
 /**
- * The name of a Template. A name has the same rules as an {@link IdOrName}, so that requests can use the name.
+ * The name of a Template. A name has the same rules as an {@link IdOrName}, so that the path of a request can contain
+ * the name instead of the id.
  */
 const Name = IdOrName
 
@@ -281,9 +283,10 @@ export const Deleted = named<Deleted>()(Schema.Struct({ ok: Schema.Literal("TEMP
 export interface Deleted extends Structure<typeof Deleted> {}
 
 /**
- * The params of a list request. `pageSize` is 1 to 5000. `includeBuiltin` selects the Builtin Templates (Templates of
- * the service) in the list: `all` and `latest` add them, and with `exclusively-all` and `exclusively-latest` the list
- * contains only them. `fromDate` and `toDate` are sent in whole seconds, as in `AssemblyList.Query`.
+ * The params of a list request. `pageSize` is the number of Templates per request, 1 to 5000. `includeBuiltin` selects
+ * the Builtin Templates (Templates of the service) in the list: `all` and `latest` add Builtin Templates,
+ * `exclusively-all` and `exclusively-latest` list only Builtin Templates, and `none` lists no Builtin Template.
+ * `fromDate` and `toDate` are sent in whole seconds, as in `AssemblyList.Query`.
  *
  * Beyond the specification.
  *

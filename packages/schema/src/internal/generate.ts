@@ -4,7 +4,7 @@
 import * as Schema from "effect/Schema"
 
 /**
- * Generates objects with at most `maxProperties` keys. Without a maximum, Effect generates up to 10 keys, each with a
+ * Limits generated objects to `maxProperties` keys. Without a maximum, Effect generates up to 10 keys, each with a
  * nested value.
  */
 export const generateFew = (maxProperties: number) =>

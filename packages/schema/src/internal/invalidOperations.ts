@@ -232,7 +232,7 @@ export const updateTemplate: Invalids = invalids(Template.UpdateRequest, templat
 const unknownWord = oneOf<unknown>(text("^[b-z]{1,2}$"), notText)
 
 /**
- * Invalid params of a list of Templates (`Template.Query`).
+ * Invalid params of a request to list Templates (`Template.Query`).
  *
  * @since 0.1.0
  * @category utilities
@@ -319,7 +319,7 @@ export const getAsset: Invalids = invalids(DamEntries.GetQuery, [
 ])
 
 /**
- * Invalid params of a list of assets (`DamEntries.ListQuery`).
+ * Invalid params of a request to list assets (`DamEntries.ListQuery`).
  *
  * @since 0.1.0
  * @category utilities
@@ -381,7 +381,7 @@ const notPath = oneOf<unknown>(text("^[a-z]{513,600}$"), values("a\ud800"), notF
 const notNames = values("/", "//a", "a//b", "a/", ".", "../a", "a/./b", "a/ /b", "a\\b", "a\u0000b", "a/\u007f")
 
 /**
- * Invalid params of a request to move an entry by its path (`DamEntries.MoveEntryRequest`).
+ * Invalid params of a request to move an asset or a folder by its path (`DamEntries.MoveEntryRequest`).
  *
  * @since 0.1.0
  * @category utilities

@@ -3,7 +3,7 @@
  */
 import * as Schema from "effect/Schema"
 
-/** The rule that a text breaks, or undefined. */
+/** The first rule that a text breaks, or undefined. */
 const brokenRule = (text: string, allowsSlash: boolean): string | undefined => {
   if (text === "" || text.length > 255) return "1 to 255 characters"
   if (text === "." || text === "..") return "an id other than . and .."
@@ -15,9 +15,9 @@ const brokenRule = (text: string, allowsSlash: boolean): string | undefined => {
 }
 
 /**
- * An id or a name of the service whose syntax is not documented. Refuses an empty text, more than 255 characters, `.`,
- * `..`, slashes (unless `allowsSlash`), backslashes, control characters and lone surrogates. The client percent-encodes
- * any other text.
+ * An id or a name whose syntax the service does not document. The schema refuses an empty text, more than 255 UTF-16
+ * code units, `.`, `..`, slashes (unless `allowsSlash`), backslashes, control characters and lone surrogates. The
+ * client percent-encodes any other text.
  */
 export const pathSegment = ({ allowsSlash = false }: { readonly allowsSlash?: boolean } = {}) =>
   Schema.String.check(

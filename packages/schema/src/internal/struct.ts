@@ -88,8 +88,8 @@ const rename = (
 }
 
 /**
- * A struct with wire names for some keys. `Schema.encodeKeys` reports issues with the decoded names; this struct
- * decodes each field under its wire name, so all issues name the keys that the sender wrote.
+ * A struct with wire names for some keys. `Schema.encodeKeys` reports issues with the decoded names. This struct
+ * decodes each field under its wire name, so the issues of decoding name the keys that the sender wrote.
  */
 export const renamed = <Fields extends Schema.Struct.Fields, const Keys extends Names<Fields>>(
   fields: Fields,
