@@ -1,8 +1,8 @@
 /**
  * The Assembly Status, and the params of a request to create an Assembly.
  *
- * These schemas are beyond the specification: spec.md names the Assembly operations, but defines neither their params
- * nor the Status. Only the form field of {@link CreateForm} is in spec.md.
+ * Most of these schemas are beyond the specification. spec.md defines the form field of {@link CreateForm}, and
+ * describes a few fields of {@link Status} and {@link File}.
  */
 import * as Schema from "effect/Schema"
 import { generateFew } from "./internal/generate.ts"
@@ -12,8 +12,8 @@ import { renamed } from "./internal/struct.ts"
 import { NonEmptyString, NonNegativeInt } from "./Scalar.ts"
 
 /**
- * The id of an Assembly: 32 hexadecimal digits. Anybody who knows the id can read the Status, so a client generates the
- * id from a cryptographic source.
+ * The id of an Assembly: 32 lowercase hexadecimal digits. Anybody who knows the id can read the Status, so a client
+ * generates the id from a cryptographic source.
  *
  * Beyond the specification.
  *
@@ -132,10 +132,10 @@ export interface TusReceiptEncoded extends EncodedStructure<typeof TusReceipt> {
  *
  * `assembly_id` identifies the Assembly, and `ok` and `error` determine the state, so a value of the wrong type in
  * these fields is an error. Any other known field whose value has the wrong type is left out. Elements that are not
- * objects are left out of `uploads`, `tus_uploads` and the arrays in `results`. Thus one malformed field does not make
- * a Status unreadable.
+ * objects are left out of `uploads`, `tus_uploads` and the arrays in `results`. Thus only `assembly_id`, `ok` and
+ * `error` can make a Status unreadable.
  *
- * The Status is beyond the specification, which names only ASSEMBLY_COMPLETED, `results`, `assembly_ssl_url` and
+ * The Status is beyond the specification, which describes only ASSEMBLY_COMPLETED, `results`, `assembly_ssl_url` and
  * `tus_url`.
  *
  * @since 0.1.0
@@ -312,7 +312,7 @@ export const Step = Schema.StructWithRest(Schema.Struct({ robot: NonEmptyString 
 export type Step = typeof Step.Type
 
 /**
- * The params of a request to create an Assembly: its Steps, or the Template that defines them, and further settings.
+ * The params of a request to create an Assembly: its Steps, the id of its Template, or both, and further settings.
  *
  * Beyond the specification.
  *
@@ -335,9 +335,9 @@ export const CreateParams = renamed(
 export type CreateParams = typeof CreateParams.Type
 
 /**
- * The form fields that a request to create an Assembly has in addition to `params`. `numExpectedUploadFiles` is the
- * number of files that will be uploaded with tus, without counting the parts of a file (spec.md, "Create a tus
- * upload").
+ * The form field that a request to create an Assembly may have besides `params` and `signature`.
+ * `numExpectedUploadFiles` is the number of files that will be uploaded with tus, without counting the parts of a file
+ * (spec.md, "Create a tus upload").
  *
  * @since 0.1.0
  * @category schemas

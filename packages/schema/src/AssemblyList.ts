@@ -66,7 +66,8 @@ export const Query = named<Query>()(
 export interface Query extends Structure<typeof Query> {}
 
 /**
- * The defaults of the service for keys that a query omits (spec.md, "Retrieve list of Assemblies").
+ * The defaults of the service for keys that a query omits (spec.md, "Retrieve list of Assemblies"). `toDate` has no
+ * entry, because its default is the current time.
  *
  * @since 0.1.0
  * @category utilities

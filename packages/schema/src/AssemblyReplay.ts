@@ -18,8 +18,10 @@ const fields = Schema.Record(Schema.String, Schema.Json).check(generateFew(3))
 /**
  * The params of a replay. Without params, the Steps of the original Assembly run again.
  *
- * - `steps`: changes to the Steps of the original Assembly. A changed Step may omit unchanged options, even its robot.
- * - `reparseTemplate`: whether the replay uses the current version of the Template.
+ * - `steps`: changes to the Steps of the original Assembly, or to the Steps of the Template that the replay reads. A
+ *   changed Step may omit unchanged options, even its robot.
+ * - `reparseTemplate`: whether the replay reads the current version of the original Assembly's Template.
+ * - `templateId`: another Template, which the replay reads instead.
  *
  * Beyond the specification.
  *

@@ -148,7 +148,7 @@ export const StatisticsStrict = makeStrict()
 const isSince = (u: unknown): u is string | DateTime.Utc =>
   typeof u === "string" ? u !== "" : DateTime.isDateTime(u) && DateTime.isUtc(u)
 
-/** The first instant of the year 10000, in milliseconds. */
+/** The first instant of the year 10000, in milliseconds since 1970. */
 const endOfYears = 253_402_300_800_000
 
 const TextOrDateTime = Schema.declare(isSince, {
@@ -188,8 +188,8 @@ export const Since = NonEmptyString.pipe(
 const withoutTemplate: ReadonlySet<string | null> = new Set([null, "", "no_template"])
 
 /**
- * A Template ID or `all`. An absent value means Assemblies without a Template; on the wire, null, an empty string and
- * `no_template` also mean Assemblies without a Template.
+ * A Template ID, or `all` for the totals across Templates. An absent value means Assemblies without a Template; on the
+ * wire, null, an empty string and `no_template` also mean Assemblies without a Template.
  *
  * Clause: spec.md, "Retrieve Assembly statistics".
  *

@@ -129,8 +129,8 @@ const isDestinationPath = Schema.makeFilter<string>(
  * The destination path of a move: folders and filename with their separators. A destination path has at most 512
  * Unicode code points and at most 1024 UTF-8 bytes after normalization to NFC (spec.md, "Limits").
  *
- * Only the service knows the folder of an asset, so the client does not check these limits before a move. If you know
- * the folder, check the limits with this schema.
+ * Only the service knows the folder of an asset, so {@link MoveRequest} does not check these limits. If you know the
+ * folder, check the limits with this schema.
  *
  * @since 0.1.0
  * @category schemas

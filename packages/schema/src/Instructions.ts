@@ -41,8 +41,8 @@ export interface UsedStep {
 }
 
 /**
- * The Steps whose results a Step uses, in any form: a Step, a list of Steps, or an object with `steps`. The name
- * `:original` stands for the uploads.
+ * The option `use` of a Step, which names the Steps whose results the Step uses: {@link UseSteps}, or an object with
+ * `steps`. The name `:original` stands for the uploads.
  *
  * @since 0.1.0
  * @category models
@@ -50,7 +50,7 @@ export interface UsedStep {
 export type Use = UseSteps | (Schema.JsonObject & { readonly steps: UseSteps })
 
 /**
- * The Steps in a {@link Use}. Each entry is the name of a Step, or a {@link UsedStep}.
+ * The Steps in a {@link Use}: one entry or a list of entries. Each entry is the name of a Step, or a {@link UsedStep}.
  *
  * @since 0.1.0
  * @category models
@@ -211,7 +211,8 @@ const stepProblems = (name: string, step: unknown, steps: Members, isWhole: bool
 
 /**
  * Returns all problems of Steps. If `of` is `"whole"`, a `use` may name only Steps in `steps`, and `:original`. If `of`
- * is `"changes"`, the Steps change the Steps of a Template, so a `use` may also name a Step that only the Template has.
+ * is `"changes"`, the Steps change the Steps of a Template. A `use` may then name any Step, because `problems` does not
+ * know the Steps of the Template.
  *
  * @since 0.1.0
  * @category utilities
@@ -233,15 +234,18 @@ export const problems = (steps: unknown, of: "whole" | "changes" = "whole"): Rea
 }
 
 /**
- * Checks Steps without a network:
+ * Checks these rules for Steps, without a network:
  *
  * - Each Step has a robot.
  * - `use` is a name, a list or an object with `steps`, and names Steps that exist. `:original` always exists.
  * - No Step uses itself, directly or through other Steps.
  * - The name `:original` is reserved for a Step with the robot `/upload/handle`.
- * - The options that {@link Robots} lists for a robot, such as `seconds` of `/emulator/wait`, have valid values.
+ * - The options that {@link Robots} lists for one robot, such as `seconds` of `/emulator/wait`, have valid values or
+ *   contain a {@link Variable}.
  *
- * An option with the value `undefined` is left out of the result. The failure contains all problems at once. `Assemblies.create` and `Templates.create` check the same rules.
+ * An option with the value `undefined` is left out of the result. The failure contains all problems at once.
+ * `Assemblies.create` and `Templates.create` check the same rules. If `Assemblies.create` gets a `templateId`, `use` may
+ * name any Step.
  *
  * @example
  * Instructions.make({ a: { robot: "/file/hash", use: "b" } })
