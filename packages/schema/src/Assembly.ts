@@ -132,8 +132,8 @@ export interface TusReceiptEncoded extends EncodedStructure<typeof TusReceipt> {
  *
  * `assembly_id` identifies the Assembly, and `ok` and `error` determine the state, so a value of the wrong type in
  * these fields is an error. Any other known field whose value has the wrong type is left out. Elements that are not
- * objects are left out of `uploads`, `tus_uploads` and the arrays in `results`. Thus only `assembly_id`, `ok` and
- * `error` can make a Status unreadable.
+ * objects are left out of `uploads`, `tus_uploads` and the arrays in `results`. Thus no other known field can make a
+ * Status unreadable.
  *
  * The Status is beyond the specification, which describes only ASSEMBLY_COMPLETED, `results`, `assembly_ssl_url` and
  * `tus_url`.

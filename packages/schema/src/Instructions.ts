@@ -70,7 +70,8 @@ interface Common {
  * - `/transloadit/store`: stores each file as an asset at `path`.
  * - `/file/hash`: sets `meta.hash` of each file to the hash of the file.
  * - `/emulator/fail` and `/emulator/wait`: exist only in the emulator (`@assembly-effect/emulator`).
- *   `/emulator/fail` fails with the error code in `error`, and `/emulator/wait` waits for `seconds` seconds.
+ *   `/emulator/fail` fails with the error code in `error`, by default `INTERNAL_COMMAND_ERROR`. `/emulator/wait` waits
+ *   for `seconds` seconds.
  *
  * @since 0.1.0
  * @category models
@@ -244,8 +245,8 @@ export const problems = (steps: unknown, of: "whole" | "changes" = "whole"): Rea
  *   contain a {@link Variable}.
  *
  * An option with the value `undefined` is left out of the result. The failure contains all problems at once.
- * `Assemblies.create` and `Templates.create` check the same rules. If `Assemblies.create` gets a `templateId`, `use` may
- * name any Step.
+ * `Assemblies.create` and `Templates.create` check the same rules. If `Assemblies.create` gets a `templateId`, a `use`
+ * may name any Step.
  *
  * @example
  * Instructions.make({ a: { robot: "/file/hash", use: "b" } })
