@@ -136,7 +136,7 @@ export interface TusReceiptEncoded extends EncodedStructure<typeof TusReceipt> {
  * objects are left out of `uploads`, `tus_uploads` and the arrays in `results`. Thus a malformed value in
  * any field except `assembly_id`, `ok` and `error` does not make a Status unreadable.
  *
- * The Status is beyond the specification, which names only ASSEMBLY_COMPLETED, `results`, `assembly_ssl_url` and
+ * The Status is beyond the specification, which describes only ASSEMBLY_COMPLETED, `results`, `assembly_ssl_url` and
  * `tus_url`.
  *
  * @since 0.1.0

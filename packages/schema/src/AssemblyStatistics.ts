@@ -148,7 +148,7 @@ export const StatisticsStrict = makeStrict()
 const isSince = (u: unknown): u is string | DateTime.Utc =>
   typeof u === "string" ? u !== "" : DateTime.isDateTime(u) && DateTime.isUtc(u)
 
-/** The first instant of the year 10000, in milliseconds. */
+/** The first instant of the year 10000, in milliseconds since 1970. */
 const endOfYears = 253_402_300_800_000
 
 const TextOrDateTime = Schema.declare(isSince, {

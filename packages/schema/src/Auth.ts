@@ -148,7 +148,7 @@ const both = <A, B>(
     return [first.success, yield* Effect.fromResult(second)] as const
   })
 
-/** Picks the keys of the proof (`auth` and `nonce`), or all other keys. */
+/** Picks `auth` and `nonce` if `ofProof` is true, or all other keys if `ofProof` is false. */
 const pick = (input: Readonly<Record<string, unknown>>, ofProof: boolean): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(input).filter(([key]) => (key === "auth" || key === "nonce") === ofProof))
 

@@ -70,7 +70,8 @@ interface Common {
  * - `/transloadit/store`: stores each file as an asset at `path`.
  * - `/file/hash`: hashes each file. `meta.hash` of each result is the hash.
  * - `/emulator/fail` and `/emulator/wait`: exist only in the emulator (`@assembly-effect/emulator`).
- *   `/emulator/fail` fails with the error code in `error`, and `/emulator/wait` waits for `seconds` seconds.
+ *   `/emulator/fail` fails with the error code in `error`, by default `INTERNAL_COMMAND_ERROR`. `/emulator/wait` waits
+ *   for `seconds` seconds.
  *
  * @since 0.1.0
  * @category models
@@ -233,7 +234,7 @@ export const problems = (steps: unknown, of: "whole" | "changes" = "whole"): Rea
 }
 
 /**
- * Checks Steps without a network:
+ * Checks these rules for Steps, without a network:
  *
  * - Each Step has a robot.
  * - `use` is a name, a list or an object with `steps`, and names Steps that exist. `:original` always exists.

@@ -42,9 +42,9 @@ type Rest<S> = Omit<S, keyof Schema.Top>
  *
  * **Gotchas**
  *
- * Give both names to a struct that has optional keys and keeps unknown keys. Without names, the compiler writes the
- * fields into the declaration files. In a declaration file, an index signature next to optional keys compiles only with
- * `exactOptionalPropertyTypes`.
+ * Give both names to a struct that has optional keys and keeps unknown keys. Where a type has no name, the compiler may
+ * write its fields into the declaration files. In a declaration file, an index signature next to optional keys compiles
+ * only with `exactOptionalPropertyTypes`.
  *
  * @example
  * export const Point = named<Point>()(Schema.Struct({ x: Schema.Finite, y: Schema.Finite }))
