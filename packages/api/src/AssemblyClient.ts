@@ -118,7 +118,7 @@ export const withAttributes = (attributes: Readonly<Record<string, unknown>>): P
  * - `origins`: further origins of the service, such as `https://upload.example.com`, or patterns such as
  *   `https://upload-*.example.com`. Responses contain URLs of uploads, Statuses and update streams. The client uses
  *   such a URL only if its origin is the origin of the base URL or matches one of `origins`. If the base URL is the
- *   public service, the origins of all upload hosts of the public service are permitted too. If the host of the base
+ *   public service, the origins of all cells (hosts) of the public service are permitted too. If the host of the base
  *   URL is `localhost`, then `127.0.0.1` and `[::1]` with the same port are permitted too.
  * - `requestTimeout`: the time limit from sending one request to its complete response, 1 minute by default. The wait
  *   for a permit of a rate limiter (`Guard`) does not count towards this limit.
