@@ -182,7 +182,7 @@ const fromCause = (cause: unknown, circumstances: Circumstances, phase: string):
   })
 }
 
-/** Describes why a request got no response. */
+/** Describes why a request got no complete response. */
 export const diagnose = ({ reason }: HttpClientError.HttpClientError, circumstances: Circumstances = unknown): Lost => {
   switch (reason._tag) {
     case "TransportError":

@@ -7,8 +7,8 @@ import * as Predicate from "effect/Predicate"
 import type { Failure } from "../DurableJob.ts"
 
 /**
- * The message of an error, for the failure of a job. The message of `SourceFailed` is replaced, because this message
- * says how to continue an upload without a job.
+ * The message of an error, for the failure of a job. The message of `SourceFailed` is replaced, because its advice is
+ * for an upload that belongs to no job.
  */
 const messageOf = (error: Error): string =>
   error instanceof SourceFailed ? `the upload source failed: ${error.problem}` : error.message

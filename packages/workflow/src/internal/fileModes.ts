@@ -1,4 +1,4 @@
-/** Sets and checks the modes of the files of an embedded runner: only the owner of these files may read them. */
+/** Sets and checks the modes of the files of `DurableSqlite`: only the owner of these files may read them. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import type * as PlatformError from "effect/PlatformError"

@@ -1,4 +1,4 @@
-/** The secret of an embedded runner, in a file beside its database. */
+/** The secret of a runner of `DurableSqlite`, in a file beside its database. */
 import * as Printable from "@assembly-effect/schema/Printable"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"

@@ -31,9 +31,9 @@ export const Create = Operation.make({
 })
 
 /**
- * Creates an Auth Key. The secret of the Auth Key is redacted, and the service may never show it again. The request is
- * not repeated if the service may have carried it out. If the response is lost, `AuthKeys.list` shows whether the Auth
- * Key exists.
+ * Creates an Auth Key. The secret of the Auth Key is redacted. Store the secret, because the service shows it again
+ * (`AuthKeys.secret`) only if the setting `can_show_auth_secret` permits this. The request is not repeated if the
+ * service may have carried it out. If the response is lost, `AuthKeys.list` shows whether the Auth Key exists.
  *
  * Beyond the specification.
  *
