@@ -30,8 +30,8 @@ const isSecureUrl = Schema.makeFilter<string>(
 )
 
 /**
- * An absolute https URL, or an http URL on a loopback address, without user info, query and fragment. Credentials,
- * tokens and files are sent only to such URLs.
+ * An absolute https URL, or an http URL on loopback (`localhost`, `127.0.0.0/8` or `[::1]`). The URL has no user info,
+ * query, fragment, white space, backslash or control character. The base URL of a client must be a `SecureUrl`.
  *
  * Clause: spec.md, "Authentication": credentials and tokens are secret. The rules for the URL are our own, because the
  * specification has none.

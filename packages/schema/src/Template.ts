@@ -281,7 +281,7 @@ export const Deleted = named<Deleted>()(Schema.Struct({ ok: Schema.Literal("TEMP
 export interface Deleted extends Structure<typeof Deleted> {}
 
 /**
- * The params of a list request. `pageSize` is 1 to 5000. `includeBuiltin` selects the Builtin Templates (Templates of
+ * The params of a request to list Templates. `pageSize` is 1 to 5000. `includeBuiltin` selects the Builtin Templates (Templates of
  * the service) in the list: `all` and `latest` add them, and with `exclusively-all` and `exclusively-latest` the list
  * contains only them. `fromDate` and `toDate` are sent in whole seconds, as in `AssemblyList.Query`.
  *
@@ -318,7 +318,7 @@ export const Query = named<Query>()(
 export interface Query extends Structure<typeof Query> {}
 
 /**
- * One Template of the list. `content` is absent if it cannot be decoded. Unknown fields are kept.
+ * One Template in a {@link Page}. `content` is absent if it cannot be decoded. Unknown fields are kept.
  *
  * Beyond the specification.
  *
@@ -350,7 +350,7 @@ export interface Item extends Structure<typeof Item> {}
 export interface ItemEncoded extends EncodedStructure<typeof Item> {}
 
 /**
- * One page of the list. `count` is the number of Templates on all pages, if the service reports it.
+ * One page of a list of Templates. `count` is the number of Templates on all pages, if the service reports it.
  *
  * Beyond the specification.
  *

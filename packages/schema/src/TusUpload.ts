@@ -357,7 +357,7 @@ export const Creation = Schema.Record(Schema.String, Schema.String).pipe(
 export type Creation = typeof Creation.Type
 
 /**
- * The headers of the 201 response to a creation. This schema checks only that `location` is not empty, because the
+ * The headers of the 201 response to a creation. `location` may be any text of at least one character, because the
  * `UploadTarget` of `@assembly-effect/tus` decides whether the URL in `location` is trusted.
  *
  * Clause: spec.md, "Create a tus upload".

@@ -72,7 +72,7 @@ export interface Invalid {
 /**
  * Invalid values of a request, before and after their encoding. `decoded` generates values that a program passes to an
  * operation. `wire` generates encoded values that a server receives: params as an object (not as JSON text), headers as
- * an object with lowercase names, or the text of one header or id.
+ * an object with lowercase names, or the text of one header, id or month.
  *
  * @since 0.1.0
  * @category models

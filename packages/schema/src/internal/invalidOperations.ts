@@ -232,7 +232,7 @@ export const updateTemplate: Invalids = invalids(Template.UpdateRequest, templat
 const unknownWord = oneOf<unknown>(text("^[b-z]{1,2}$"), notText)
 
 /**
- * Invalid params of a list of Templates (`Template.Query`).
+ * Invalid params of a request to list Templates (`Template.Query`).
  *
  * @since 0.1.0
  * @category utilities
@@ -319,7 +319,7 @@ export const getAsset: Invalids = invalids(DamEntries.GetQuery, [
 ])
 
 /**
- * Invalid params of a list of assets (`DamEntries.ListQuery`).
+ * Invalid params of a request to list assets (`DamEntries.ListQuery`).
  *
  * @since 0.1.0
  * @category utilities

@@ -2,7 +2,7 @@
  * The options of the robots that the emulator (`@assembly-effect/emulator`) runs.
  */
 
-/** An option whose value is invalid. `rule` describes the broken rule. */
+/** An option whose value is invalid, or a required option that is absent. `rule` describes the broken rule. */
 export interface OptionProblem {
   readonly option: string
   readonly rule: string
@@ -38,8 +38,8 @@ const robots: ReadonlyMap<unknown, Readonly<Record<string, Option>>> = new Map([
 ])
 
 /**
- * Whether a value contains a variable such as `${fields.name}`. The value is not checked here, because the service
- * replaces variables before it checks an option.
+ * Whether a value contains a variable such as `${fields.name}`. `optionProblems` accepts every such value, because the
+ * service replaces variables before it checks an option.
  */
 const hasVariable = (value: unknown): boolean => typeof value === "string" && /\$\{[^{}]+\}/.test(value)
 

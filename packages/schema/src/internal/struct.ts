@@ -1,5 +1,5 @@
 /**
- * Structs with other key names on the wire, and structs that refuse unknown keys.
+ * Structs with other key names on the wire, and structs that keep or refuse unknown keys.
  */
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
