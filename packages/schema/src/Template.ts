@@ -281,9 +281,10 @@ export const Deleted = named<Deleted>()(Schema.Struct({ ok: Schema.Literal("TEMP
 export interface Deleted extends Structure<typeof Deleted> {}
 
 /**
- * The params of a request to list Templates. `pageSize` is 1 to 5000. `includeBuiltin` selects the Builtin Templates (Templates of
- * the service) in the list: `all` and `latest` add them, and with `exclusively-all` and `exclusively-latest` the list
- * contains only them. `fromDate` and `toDate` are sent in whole seconds, as in `AssemblyList.Query`.
+ * The params of a request to list Templates. `pageSize` is 1 to 5000. `includeBuiltin` selects the Builtin Templates
+ * (Templates of the service) in the list: `all` and `latest` add them, and with `exclusively-all` and
+ * `exclusively-latest` the list contains only them. `fromDate` and `toDate` are sent in whole seconds, as in
+ * `AssemblyList.Query`.
  *
  * Beyond the specification.
  *

@@ -10,8 +10,8 @@ import * as SchemaParser from "effect/SchemaParser"
 import { NonNegativeInt, type NonNegativeNumber } from "../Scalar.ts"
 
 /**
- * Adds a fast path to a schema: if `isExact` accepts the input, the input is returned unchanged. The schema decodes
- * all other input. `isExact` may refuse valid input, but must not accept invalid input.
+ * Adds a fast path to a schema: if `isExact` accepts the input, the input is returned unchanged. The schema decodes all
+ * other input. `isExact` may refuse valid input, but must not accept invalid input.
  */
 export const shortcut = <S extends Schema.Codec<unknown>>(schema: S, isExact: (input: unknown) => boolean) => {
   type Row = S["Type"]
