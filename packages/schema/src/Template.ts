@@ -321,7 +321,7 @@ export const Query = named<Query>()(
 export interface Query extends Structure<typeof Query> {}
 
 /**
- * One Template of the list. `content` is absent if it cannot be decoded. Unknown fields are kept.
+ * One Template in a {@link Page}. `content` is absent if it cannot be decoded. Unknown fields are kept.
  *
  * Beyond the specification.
  *
@@ -353,7 +353,7 @@ export interface Item extends Structure<typeof Item> {}
 export interface ItemEncoded extends EncodedStructure<typeof Item> {}
 
 /**
- * One page of the list. `count` is the number of Templates on all pages, if the service reports it.
+ * One page of a list of Templates. `count` is the number of Templates on all pages, if the service reports it.
  *
  * Beyond the specification.
  *

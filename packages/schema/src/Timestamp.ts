@@ -22,7 +22,7 @@ export interface Timestamp {
 }
 
 const day = "\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])"
-/** The days that exist in every year. A generator that uses only these days needs no calendar. */
+/** Matches the days that exist in every year. A generator that uses only these days needs no calendar. */
 const commonDay =
   "\\d{4}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
 const time = "(?:[01]\\d|2[0-3]):[0-5]\\d(?::[0-5]\\d(?:\\.\\d+)?)?"

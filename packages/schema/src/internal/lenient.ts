@@ -17,7 +17,7 @@ export const orAbsent = <S extends Schema.Constraint>(schema: S) =>
 /** A key that may be null, and is absent if its value does not decode. */
 export const lenient = <S extends Schema.Constraint>(schema: S) => orAbsent(Schema.NullOr(schema))
 
-/** Filters the input of a schema. `sift` removes the values that the schema could not decode. */
+/** Filters the input of a schema. `sift` removes values of the wrong type before the schema decodes the rest. */
 const sifted = <S extends Schema.Codec<unknown>>(schema: S, sift: (input: unknown) => unknown) =>
   Schema.make<Schema.Codec<S["Type"], S["Encoded"]>>(
     Schema.Unknown.pipe(

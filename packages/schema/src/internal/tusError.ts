@@ -47,7 +47,7 @@ export const parseTusError = (text: string): TusErrorText => {
 }
 
 /**
- * The body of a tus error response (spec.md, "Errors"). Decoding never fails: a line `ERR_CODE: message` that ends with
+ * The body of a tus error response (spec.md, "Errors"). Decoding never fails: a text `ERR_CODE: message` that ends with
  * a line feed is a `Line`, and any other text is a `Hook`.
  *
  * @example `"ERR_UPLOAD_STOPPED: no\n"`, `'{"error":"no "quotes""}'`
