@@ -17,6 +17,19 @@ import * as TokenServer from "./utils/TokenServer.ts"
 
 const { answer, get, refuse, token, tokens } = TokenServer
 
+/** A store that always has one token, which must be renewed now and expires at this time, in milliseconds since 1970. */
+const storeWith = (value: string, expiresAt: number) =>
+  Layer.succeed(TokenStore.TokenStore, {
+    load: () =>
+      Effect.succeedSome({
+        value: Redacted.make(value),
+        expiresAt: DateTime.makeUnsafe(expiresAt),
+        renewAt: DateTime.makeUnsafe(0)
+      }),
+    save: () => Effect.void,
+    forget: () => Effect.void
+  })
+
 describe("Tokens.get", () => {
   it.effect("asks as spec.md says", () =>
     Effect.gen(function* () {
@@ -206,16 +219,7 @@ describe("The lifetime of a token", () => {
   )
 
   it.effect("is used while it cannot be renewed, also if the store has one that has expired", () => {
-    const expired: TokenStore.Token = {
-      value: Redacted.make("expired"),
-      expiresAt: DateTime.makeUnsafe(0),
-      renewAt: DateTime.makeUnsafe(0)
-    }
-    const store = TokenStore.TokenStore.of({
-      load: () => Effect.succeedSome(expired),
-      save: () => Effect.void,
-      forget: () => Effect.void
-    })
+    const store = storeWith("expired", 0)
     return Effect.gen(function* () {
       const server = yield* TokenServer.make(token({ expires_in: 3600 }), answer(503, "busy"))
       const request = { baseUrl: server.baseUrl, scope: "dam:write" }
@@ -223,7 +227,7 @@ describe("The lifetime of a token", () => {
       yield* TestClock.adjust(Duration.seconds(3570))
       assert.strictEqual(yield* get(request), "token-1")
       assert.strictEqual(server.received.length, 2)
-    }).pipe(Effect.provide(tokens(undefined, Layer.succeed(TokenStore.TokenStore, store))))
+    }).pipe(Effect.provide(tokens(undefined, store)))
   })
 
   it.effect("starts before the request, however late its response comes", () =>
@@ -352,23 +356,14 @@ describe("A refused token", () => {
   )
 
   it.effect("is not used again if it came from the store and could not be renewed", () => {
-    const stored: TokenStore.Token = {
-      value: Redacted.make("of-another-process"),
-      expiresAt: DateTime.makeUnsafe(3_600_000),
-      renewAt: DateTime.makeUnsafe(0)
-    }
-    const store = TokenStore.TokenStore.of({
-      load: () => Effect.succeedSome(stored),
-      save: () => Effect.void,
-      forget: () => Effect.void
-    })
+    const store = storeWith("of-another-process", 3_600_000)
     return Effect.gen(function* () {
       const server = yield* TokenServer.make(answer(503, "busy"))
       const request = { baseUrl: server.baseUrl, scope: "dam:write" }
       assert.strictEqual(yield* get(request), "of-another-process")
       yield* refuse("of-another-process")
       assert.strictEqual((yield* Effect.flip(get(request)))._tag, "TokenUnavailable")
-    }).pipe(Effect.provide(tokens(undefined, Layer.succeed(TokenStore.TokenStore, store))))
+    }).pipe(Effect.provide(tokens(undefined, store)))
   })
 
   it.effect("leaves the others alone", () =>
