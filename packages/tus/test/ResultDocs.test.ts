@@ -52,7 +52,9 @@ const store = (...texts: ReadonlyArray<string>) =>
     wait: { interval: "10 millis" }
   })
 
-const fileOf = (status: Assembly.Status): Assembly.File => Results.of(status).get("stored")?.[0] ?? {}
+/** A result by its name: files that are uploaded side by side have no order. */
+const fileOf = (status: Assembly.Status, name: string): Assembly.File =>
+  (Results.of(status).get("stored") ?? []).find((file) => file.name === name) ?? {}
 
 layer(live, { excludeTestServices: true })("docs/results.md", (it) => {
   it.effect("shows the programs of docs/examples/results.ts", () =>
@@ -71,13 +73,13 @@ layer(live, { excludeTestServices: true })("docs/results.md", (it) => {
       const status = yield* store("first", "a\nb\nc")
       const saved = yield* Examples.saveAll(status, "stored", folder)
       assert.strictEqual(saved.length, 2)
-      assert.strictEqual(yield* fs.readFileString(`${folder}/0`), "first")
-      assert.strictEqual(yield* fs.readFileString(`${folder}/1`), "a\nb\nc")
-      const [, lines = {}] = Results.of(status).get("stored") ?? []
-      assert.strictEqual(yield* Examples.countLines(lines), 3)
-      assert.strictEqual(yield* Examples.backUp(fileOf(status), `${folder}/backup`), "5 bytes")
-      assert.strictEqual(yield* Examples.backUp(fileOf(status), folder), "not written")
-      const damaged = { ...fileOf(status), md5hash: "0".repeat(32) }
+      const texts = yield* Effect.forEach(["0", "1"], (name) => fs.readFileString(`${folder}/${name}`))
+      assert.sameMembers(texts, ["first", "a\nb\nc"])
+      const first = fileOf(status, "0.txt")
+      assert.strictEqual(yield* Examples.countLines(fileOf(status, "1.txt")), 3)
+      assert.strictEqual(yield* Examples.backUp(first, `${folder}/backup`), "5 bytes")
+      assert.strictEqual(yield* Examples.backUp(first, folder), "not written")
+      const damaged = { ...first, md5hash: "0".repeat(32) }
       assert.match(
         yield* Examples.backUp(damaged, `${folder}/backup`),
         /^damaged: Results\.save: the md5hash of 0\.txt/
@@ -116,7 +118,7 @@ layer(live, { excludeTestServices: true })("docs/results.md", (it) => {
         UploadSource: { ...UploadSource, fromPath: (path: string) => UploadSource.fromPath(`${folder}/${path}`) },
         target: yield* UploadTarget.fromAssembly(created),
         options: { metadata: { filename: "cat.jpg", fieldname: "file" } },
-        file: fileOf(yield* store("a text")),
+        file: fileOf(yield* store("a text"), "0.txt"),
         status: {
           assembly_id: created.assembly_id,
           results: { resized: [{ name: "a", size: 1 }] },
