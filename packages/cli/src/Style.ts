@@ -58,7 +58,7 @@ const colour = String.raw`\u001b\[(?:0|1|2|3|4|9|22|3[0-79]|9[0-7])m`
 export const colours = new RegExp(colour, "g")
 
 /**
- * The control sequence that erases the current line.
+ * The control sequence that erases the current line and moves the cursor to its start.
  *
  * @since 0.1.0
  * @category constants

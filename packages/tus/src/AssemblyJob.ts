@@ -75,8 +75,8 @@ export type Verify = <Source extends UploadSource>(sources: ReadonlyArray<Source
  *   there is no minimum.
  * - `wait`: the options of the wait for the results, or false to return when the last byte is stored.
  * - `verify`: a check of the Status of the completed Assembly. `DeliveryProof.md5` compares the size and the MD5 of
- *   each file in the Status with the bytes that were read. If a size or an MD5 differs or is missing, the job fails
- *   with `DeliveryMismatch`. By default nothing is compared. `verify` cannot be combined with `wait: false`.
+ *   each uploaded file in the Status with the bytes that were read. If a size or an MD5 differs or is missing, the job
+ *   fails with `DeliveryMismatch`. By default nothing is compared. `verify` cannot be combined with `wait: false`.
  *
  * @since 0.1.0
  * @category models

@@ -1,6 +1,6 @@
 /**
  * Proves that the service has stored exactly the bytes that the program has read: compares the size and the MD5 of each
- * file in the Status with the size and the MD5 of the bytes that were read.
+ * uploaded file in the Status with the size and the MD5 of the bytes that were read.
  */
 import * as Md5 from "@assembly-effect/api/unstable/Md5"
 import * as Transport from "@assembly-effect/api/unstable/Transport"

@@ -114,7 +114,8 @@ export const admit = (
 /**
  * Sends a request once, in a scope that frees its connection. If the HTTP client would send the request to another
  * origin or with another body, or would repeat a request that is not a GET or HEAD, that send is stopped. Redirects are
- * not followed, and the span of the HTTP client is off. `streaming` is for a body that must not be held in memory.
+ * not followed, and the span of the HTTP client is off. With `streaming`, `fetch` keeps no copy of a streamed request
+ * body, if the runtime supports this.
  *
  * @since 0.1.0
  * @category utilities

@@ -21,7 +21,7 @@ const minPiece = 8
  */
 const minBeginning = 4
 
-/** Treats a space and a plus sign as equal, and ignores the case of letters. */
+/** Treats a space and a plus sign as equal, and ignores the case of the letters A to Z. */
 const fold = (text: string): string => text.replace(/[A-Z ]/g, (unit) => (unit === " " ? "+" : unit.toLowerCase()))
 
 /** A secret, prepared for comparison. */

@@ -46,8 +46,8 @@ const plain = new Set([
 ])
 
 /**
- * Matches the codes of undici for a proxy that does not open a tunnel. These errors do not contain the status with
- * which the proxy responded.
+ * Matches the codes of undici for a proxy that does not open a tunnel. These errors have no field with the status of
+ * the proxy's response.
  */
 const noTunnel = /^UND_ERR_(?:ABORTED|PRX_)/
 

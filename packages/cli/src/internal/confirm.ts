@@ -21,9 +21,9 @@ export const yesFlag = switchFlag("yes").pipe(
 )
 
 /**
- * What a command deletes. `one` and `many` are the words for one thing and for several. `ids` are the things as the
- * user has named them. `describe` returns a second identification of a thing: for example the path for the id of an
- * asset, or the id for the name of a Template.
+ * What a command deletes. `one` and `many` are the words for one thing and for several, such as `Template` and
+ * `Templates`. `ids` are the ids or names that the user gave. `describe` returns a text that identifies the thing of an
+ * id or name in another way: for example the path of an asset for its id, or the id of a Template for its name.
  */
 export interface Things<Id extends string, E, R> {
   readonly ids: ReadonlyArray<Id>
@@ -39,8 +39,8 @@ const nameOf = ({ ids, many, one }: Pick<Things<string, never, never>, "ids" | "
 const mostListed = 10
 
 /**
- * Lists the things as the user has named them, each with its second identification. A thing that cannot be read is
- * listed without this identification.
+ * Lists what the command deletes: each id or name that the user gave, and beside it the text of `describe`. If
+ * `describe` fails, only the id or name is listed.
  */
 const list = Effect.fnUntraced(function* <Id extends string, E, R>({ describe, ids }: Things<Id, E, R>) {
   const names = yield* Effect.forEach(ids.slice(0, mostListed), (id) => Effect.option(describe(id)), {
