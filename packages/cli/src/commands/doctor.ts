@@ -375,8 +375,8 @@ export const doctor = Command.make(
     }
     yield* tell(yield* dotEnv)
     const first = yield* settings
-    // If a variable is set but invalid, the layer of the client fails before `first` is printed. Then the only finding
-    // about the settings says what is wrong.
+    // If a variable is set but invalid, the layer of the client fails before `first` is printed. Then the error of this
+    // layer is printed instead of `first`.
     yield* first.verdict === "bad"
       ? tell([first])
       : tell([first]).pipe(

@@ -25,7 +25,7 @@ const maxPath = 4 * 1024
 
 type Value = (name: string) => unknown
 
-/** Returns the values of the variables in a `path`. An unknown variable stays unchanged in the text. */
+/** Returns a function that returns the value of the variable with a name, or undefined for an unknown variable. */
 const valuesOf = ({ assembly }: Work, { file }: StepFile): Value => {
   const known: Readonly<Record<string, unknown>> = {
     "assembly.id": assembly.id,
@@ -41,8 +41,8 @@ const valuesOf = ({ assembly }: Work, { file }: StepFile): Value => {
 }
 
 /**
- * Replaces the variables in a path. Returns undefined if the path is too long. The length of a value is checked before
- * the value is copied.
+ * Replaces the variables in a path. An unknown variable stays unchanged. Returns undefined if the path is too long. The
+ * length of a value is checked before the value is copied.
  */
 const interpolate = (template: string, valueOf: Value): string | undefined => {
   if (template.length > maxPath) return undefined
