@@ -15,7 +15,7 @@ const patience = 2
 export class Caution {
   #start = -1n
   #cuts = 0
-  /** The size of the largest body whose cut set the limit, or set it again. */
+  /** The size in bytes of the largest body whose `cut` set the limit. */
   #largest = 0n
   #most: bigint | undefined
 
@@ -38,7 +38,7 @@ export class Caution {
 
   /**
    * Call this method when the server has stored a whole body. Doubles the size limit of the next body, and removes the
-   * limit when it reaches the size of the largest body whose cut set the limit.
+   * limit when it reaches the size of the largest body whose `cut` set the limit.
    */
   arrived(): void {
     if (this.#most === undefined) return
