@@ -25,7 +25,10 @@ export interface Sent {
   readonly size: bigint | undefined
 }
 
-/** A receipt: the URL of the upload, if the URL passed the checks of the target, and whether the upload is complete. */
+/**
+ * A receipt: the URL of the upload, if the URL passed the checks of the target; the size of the upload in bytes, if the
+ * receipt contains a valid size; and whether the upload is complete.
+ */
 export interface Receipt {
   readonly url: UploadTarget.UploadUrl | undefined
   readonly size: bigint | undefined
