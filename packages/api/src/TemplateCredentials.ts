@@ -1,5 +1,5 @@
 /**
- * Operations of Template Credentials. These operations are beyond the specification, which only names them. The
+ * Operations of Template Credentials. The specification names these operations, but does not define them. The
  * specification does not name `types`.
  *
  * Each operation is a separate module, so that a bundle contains only the operations that a program calls.

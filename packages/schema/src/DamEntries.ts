@@ -2,8 +2,8 @@
  * The params and responses of operations of the DAM: get, list and delete assets, move many assets at once, and move an
  * asset or a folder by its path.
  *
- * These schemas are beyond the specification: spec.md defines the asset and the move of one asset, but only names the
- * other operations.
+ * These schemas are beyond the specification: spec.md defines the asset and the move of one asset, and names the other
+ * operations without defining them.
  */
 import * as Schema from "effect/Schema"
 import { Asset, DestinationPath, Filename, Moved } from "./DamAsset.ts"

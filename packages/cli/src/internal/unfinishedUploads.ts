@@ -1,7 +1,7 @@
 /**
- * Remembers the Assembly of each unfinished command by the service, the params and the paths of the files, and not by
- * the content of the files. The journal finds an upload only if its files have not changed. If a file has changed, this
- * memory finds the earlier Assembly, and the command cancels it.
+ * Remembers the Assembly of each unfinished command. The service, the params and the paths of the files identify a
+ * command, and the content of the files does not. The journal finds an upload only if its files have not changed. If a
+ * file has changed, this memory finds the earlier Assembly, and the command cancels it.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"

@@ -203,8 +203,9 @@ interface Answer {
 
 /**
  * Whether only a strong Last-Modified identified the file in the earlier responses (`seen`), and nothing shows that the
- * new response has the same file. The same Last-Modified shows this, and a 206 response to an If-Range. The MD5 of the
- * Status shows it at the end. A response that repeats bytes is compared with the emitted bytes, if `state.sum` exists.
+ * new response has the same file. The file is the same if the Last-Modified is the same, or if the response is a 206
+ * response to an If-Range. If the Status has an MD5, the MD5 shows at the end whether the file is the same. If the
+ * response repeats the emitted bytes and `state.sum` exists, the repeated bytes are compared.
  */
 const isUnproven = (job: Job, { sum }: State, seen: Representation.Representation, answer: Answer): boolean => {
   if (seen.etag !== undefined || seen.validator === undefined || job.md5hash !== undefined) return false

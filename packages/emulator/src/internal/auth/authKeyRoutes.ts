@@ -138,8 +138,5 @@ const routes = Effect.gen(function* () {
   ])
 })
 
-/**
- * The routes under `/auth_keys`. The details of these routes are beyond the specification, which only names the
- * operations.
- */
+/** The routes under `/auth_keys`. The specification names the operations of these routes, but does not define them. */
 export const layer = HttpRouter.addAll(routes)

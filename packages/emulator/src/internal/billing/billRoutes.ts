@@ -29,5 +29,5 @@ const routes = Effect.gen(function* () {
   ])
 })
 
-/** The route `/bill/:month`. The details of this route are beyond the specification, which only names the operation. */
+/** The route `/bill/:month`. The specification names the operation of this route, but does not define it. */
 export const layer = HttpRouter.addAll(routes)

@@ -166,5 +166,8 @@ const routes = Effect.gen(function* () {
   ])
 })
 
-/** The routes under `/dam`. The specification defines the move of one asset, and only names the other operations. */
+/**
+ * The routes under `/dam`. The specification defines the move of one asset. It names the other operations, but does not
+ * define them.
+ */
 export const layer = HttpRouter.addAll(routes)

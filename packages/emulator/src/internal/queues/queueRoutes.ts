@@ -106,7 +106,7 @@ const routes = Effect.gen(function* () {
 })
 
 /**
- * The routes `/queues/job_slots` and `/priority_job_slot_stats`. The details of these routes are beyond the
- * specification, which only names the operations.
+ * The routes `/queues/job_slots` and `/priority_job_slot_stats`. The specification names the operations of these
+ * routes, but does not define them.
  */
 export const layer = HttpRouter.addAll(routes)

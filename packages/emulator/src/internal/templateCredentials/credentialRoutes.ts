@@ -214,7 +214,7 @@ const routes = Effect.gen(function* () {
 })
 
 /**
- * The routes under `/template_credentials`. The details of these routes are beyond the specification, which only names
- * the operations.
+ * The routes under `/template_credentials`. The specification names the operations of these routes, but does not define
+ * them.
  */
 export const layer = HttpRouter.addAll(routes)

@@ -150,8 +150,5 @@ const routes = Effect.gen(function* () {
   ])
 })
 
-/**
- * The routes under `/templates`. The details of these routes are beyond the specification, which only names the
- * operations.
- */
+/** The routes under `/templates`. The specification names the operations of these routes, but does not define them. */
 export const layer = HttpRouter.addAll(routes)
