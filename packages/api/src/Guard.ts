@@ -45,10 +45,10 @@ const guard = <E>(
 /**
  * The limit of requests to each origin.
  *
- * With the default `algorithm`, a fixed window, at most `limit` requests are sent in one window. A window lasts
- * `window / limit` for each request in it, so a full window lasts `window`. With a token bucket, up to `limit` requests
- * are sent at once, and then one request in each `window / limit`. `maxPause` is the longest pause after a rate limit
- * of the service: 1 hour by default. A longer `maxPause` counts as 1 hour.
+ * With the default `algorithm`, a fixed window, at most `limit` requests are sent in one window. The duration of a
+ * window is `window / limit` times the number of its requests, so a window with `limit` requests lasts `window`. With a
+ * token bucket, up to `limit` requests are sent at once, and then one request in each `window / limit`. `maxPause` is
+ * the longest pause after a rate limit of the service: 1 hour by default. A longer `maxPause` counts as 1 hour.
  *
  * @since 0.1.0
  * @category models

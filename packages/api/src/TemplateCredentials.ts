@@ -1,6 +1,6 @@
 /**
- * Operations of Template Credentials. The specification names these operations, but does not define them. The
- * specification does not name `types`.
+ * Operations of Template Credentials. The specification names these operations, except `types`, and defines none of
+ * them.
  *
  * Each operation is a separate module, so that a bundle contains only the operations that a program calls.
  *

@@ -44,8 +44,8 @@ export const of = (cause: Cause.Cause<unknown>, assemblyId: string | undefined):
 }
 
 /**
- * Fails with the interruptions of a cause, and with nothing else of it. The annotations of an interruption tell the
- * engine who has interrupted the activity.
+ * Fails with the interruptions of a cause, without its failures and defects. The annotations of an interruption tell
+ * the engine who has interrupted the activity.
  */
 export const interrupted = (cause: Cause.Cause<unknown>): Effect.Effect<never> =>
   Effect.failCause(Cause.fromReasons(cause.reasons.filter(Cause.isInterruptReason)))
