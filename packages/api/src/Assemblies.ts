@@ -1,6 +1,6 @@
 /**
  * Operations of Assemblies: statistics and list (spec.md, "Endpoints" 1 and 2), and create, replace, get, watch, cancel
- * and replay. The specification names the last six, but does not define them.
+ * and replay. The last six are beyond the specification, which names them but does not define them.
  *
  * Each operation is a separate module, so that a bundle contains only the operations that a program calls.
  */

@@ -1,5 +1,5 @@
 /**
- * The bill of a month. The specification names the operation, but does not define it.
+ * The bill of a month. The operation is beyond the specification, which names it but does not define it.
  *
  * The index does not export this module: `import * as Billing from "@assembly-effect/api/Billing"`.
  */

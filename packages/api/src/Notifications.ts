@@ -1,6 +1,6 @@
 /**
- * Operations of the notifications about an Assembly. The specification names these operations, but does not define
- * them.
+ * Operations of the notifications about an Assembly. These operations are beyond the specification, which names them
+ * but does not define them.
  *
  * Each operation is a separate module, so that a bundle contains only the operations that a program calls.
  *

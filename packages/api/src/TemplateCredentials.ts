@@ -1,6 +1,6 @@
 /**
- * Operations of Template Credentials. The specification names these operations, except `types`, and defines none of
- * them.
+ * Operations of Template Credentials. These operations are beyond the specification, which names all of them except
+ * `types`, and defines none of them.
  *
  * Each operation is a separate module, so that a bundle contains only the operations that a program calls.
  *

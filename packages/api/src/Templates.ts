@@ -1,5 +1,5 @@
 /**
- * Operations of Templates. The specification names these operations, but does not define them.
+ * Operations of Templates. These operations are beyond the specification, which names them but does not define them.
  *
  * Each operation is a separate module, so that a bundle contains only the operations that a program calls.
  *

@@ -11,7 +11,7 @@ import * as Steps from "../steps.ts"
 import { get } from "./get.ts"
 
 /**
- * `POST /assemblies/:assemblyId`. The specification names the operation, but does not define it.
+ * `POST /assemblies/:assemblyId`. The operation is beyond the specification, which names it but does not define it.
  *
  * @since 0.1.0
  * @category operations

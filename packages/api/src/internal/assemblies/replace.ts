@@ -7,7 +7,7 @@ import * as Operation from "../../Operation.ts"
 import * as Steps from "../steps.ts"
 
 /**
- * `PUT /assemblies/:assemblyId`. The specification names the operation, but does not define it.
+ * `PUT /assemblies/:assemblyId`. The operation is beyond the specification, which names it but does not define it.
  *
  * @since 0.1.0
  * @category operations

@@ -7,7 +7,8 @@ import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 
 /**
- * `POST /assemblies/:assemblyId/replay`. The specification names the operation, but does not define it.
+ * `POST /assemblies/:assemblyId/replay`. The operation is beyond the specification, which names it but does not define
+ * it.
  *
  * @since 0.1.0
  * @category operations

@@ -7,7 +7,7 @@ import * as Operation from "../../Operation.ts"
 import * as Confidential from "../confidential.ts"
 
 /**
- * `POST /auth_keys`. The specification names the operation, but does not define it.
+ * `POST /auth_keys`. The operation is beyond the specification, which names it but does not define it.
  *
  * @since 0.1.0
  * @category operations

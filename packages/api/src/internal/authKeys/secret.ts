@@ -7,7 +7,8 @@ import * as Operation from "../../Operation.ts"
 import * as Confidential from "../confidential.ts"
 
 /**
- * `POST /auth_keys/show_secret/:authKeyId`. The specification names the operation, but does not define it.
+ * `POST /auth_keys/show_secret/:authKeyId`. The operation is beyond the specification, which names it but does not
+ * define it.
  *
  * @since 0.1.0
  * @category operations

@@ -7,7 +7,7 @@ import * as Operation from "../../Operation.ts"
 import * as Confidential from "../confidential.ts"
 
 /**
- * `PUT /auth_keys/:authKeyId`. The specification names the operation, but does not define it.
+ * `PUT /auth_keys/:authKeyId`. The operation is beyond the specification, which names it but does not define it.
  *
  * @since 0.1.0
  * @category operations

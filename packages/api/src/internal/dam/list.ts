@@ -9,7 +9,7 @@ import * as Operation from "../../Operation.ts"
 import * as Pages from "../pages.ts"
 
 /**
- * `GET /dam/assets`. The specification names the operation, but does not define it.
+ * `GET /dam/assets`. The operation is beyond the specification, which names it but does not define it.
  *
  * @since 0.1.0
  * @category operations

@@ -6,7 +6,7 @@ import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 
 /**
- * `POST /dam/assets/bulk/move`. The specification names the operation, but does not define it.
+ * `POST /dam/assets/bulk/move`. The operation is beyond the specification, which names it but does not define it.
  *
  * @since 0.1.0
  * @category operations

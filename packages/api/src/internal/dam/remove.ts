@@ -7,7 +7,7 @@ import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 
 /**
- * `DELETE /dam/assets/:assetId`. The specification names the operation, but does not define it.
+ * `DELETE /dam/assets/:assetId`. The operation is beyond the specification, which names it but does not define it.
  *
  * @since 0.1.0
  * @category operations

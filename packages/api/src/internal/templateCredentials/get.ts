@@ -7,7 +7,8 @@ import * as Operation from "../../Operation.ts"
 import * as Confidential from "../confidential.ts"
 
 /**
- * `GET /template_credentials/:credentialId`. The specification names the operation, but does not define it.
+ * `GET /template_credentials/:credentialId`. The operation is beyond the specification, which names it but does not
+ * define it.
  *
  * @since 0.1.0
  * @category operations

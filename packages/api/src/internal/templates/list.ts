@@ -8,7 +8,7 @@ import * as Operation from "../../Operation.ts"
 import * as Pages from "../pages.ts"
 
 /**
- * `GET /templates`. The specification names the operation, but does not define it.
+ * `GET /templates`. The operation is beyond the specification, which names it but does not define it.
  *
  * @since 0.1.0
  * @category operations

@@ -6,7 +6,8 @@ import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 
 /**
- * `DELETE /templates/:templateIdOrName`. The specification names the operation, but does not define it.
+ * `DELETE /templates/:templateIdOrName`. The operation is beyond the specification, which names it but does not define
+ * it.
  *
  * @since 0.1.0
  * @category operations

@@ -138,5 +138,8 @@ const routes = Effect.gen(function* () {
   ])
 })
 
-/** The routes under `/auth_keys`. The specification names the operations of these routes, but does not define them. */
+/**
+ * The routes under `/auth_keys`. The details of these routes are beyond the specification, which names the operations
+ * but does not define them.
+ */
 export const layer = HttpRouter.addAll(routes)

@@ -29,5 +29,8 @@ const routes = Effect.gen(function* () {
   ])
 })
 
-/** The route `/bill/:month`. The specification names the operation of this route, but does not define it. */
+/**
+ * The route `/bill/:month`. The details of this route are beyond the specification, which names the operation but does
+ * not define it.
+ */
 export const layer = HttpRouter.addAll(routes)

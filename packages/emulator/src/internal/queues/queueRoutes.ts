@@ -106,7 +106,7 @@ const routes = Effect.gen(function* () {
 })
 
 /**
- * The routes `/queues/job_slots` and `/priority_job_slot_stats`. The specification names the operations of these
- * routes, but does not define them.
+ * The routes `/queues/job_slots` and `/priority_job_slot_stats`. The details of these routes are beyond the
+ * specification, which names the operations but does not define them.
  */
 export const layer = HttpRouter.addAll(routes)

@@ -214,7 +214,7 @@ const routes = Effect.gen(function* () {
 })
 
 /**
- * The routes under `/template_credentials`. The specification names the operations of these routes, but does not define
- * them.
+ * The routes under `/template_credentials`. The details of these routes are beyond the specification, which names the
+ * operations but does not define them.
  */
 export const layer = HttpRouter.addAll(routes)

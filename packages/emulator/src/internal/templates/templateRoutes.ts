@@ -150,5 +150,8 @@ const routes = Effect.gen(function* () {
   ])
 })
 
-/** The routes under `/templates`. The specification names the operations of these routes, but does not define them. */
+/**
+ * The routes under `/templates`. The details of these routes are beyond the specification, which names the operations
+ * but does not define them.
+ */
 export const layer = HttpRouter.addAll(routes)
