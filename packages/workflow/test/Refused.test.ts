@@ -2,6 +2,7 @@
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
+import * as TusError from "@assembly-effect/tus/TusError"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import * as Durable from "@assembly-effect/workflow/Durable"
@@ -33,6 +34,8 @@ const wrongSecret = Layer.unwrap(
 )
 
 const forever = { times: Infinity } as const
+
+const uploadPaths = { POST: "/resumable/files/", PATCH: "/resumable/files/:uploadId" } as const
 
 layer(live, { excludeTestServices: true })("A durable job", (it) => {
   it.effect("waits while the Auth Secret is wrong, and other jobs stay in the queue", () =>
@@ -78,6 +81,25 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
       }).pipe(withRunner(database, { patience: "1 milli" }))
     })
   )
+
+  for (const [method, size] of [
+    ["POST", 1000],
+    ["PATCH", 700_000]
+  ] as const) {
+    it.effect(`waits while a proxy refuses each ${method} of an upload`, () =>
+      Effect.gen(function* () {
+        const { database, file } = yield* folder
+        const content = yield* file("a.bin", size)
+        const faults = yield* Faults.Faults
+        yield* faults.inject(Faults.Fault.Refuse({ method, path: uploadPaths[method], status: 407, times: 1 }))
+        yield* Effect.gen(function* () {
+          yield* Durable.start(job(method, [content]))
+          assert.strictEqual((yield* untilWaiting(method)).waiting?.reason, "UploadRefused")
+          assert.deepStrictEqual(storedIn(yield* Durable.await(method)), [content.sha256])
+        }).pipe(withRunner(database, { patience: "1 milli" }))
+      })
+    )
+  }
 
   it.effect("waits for a runner that knows the secret it began with", () =>
     Effect.gen(function* () {
@@ -213,6 +235,22 @@ describe("An error of a transfer", () => {
         assert.isFalse(Transfer.isAboutService(make(status)))
       })
     }
+  }
+
+  const refused = (status: number) =>
+    new TusError.UploadRefused({ request: "append", host: "upload.example.com", status, message: "" })
+
+  for (const status of [401, 402, 407]) {
+    test(`with the status ${status} of an upload waits for a correction, without a limit`, () => {
+      assert.isTrue(Transfer.isRefusal(refused(status)))
+    })
+  }
+
+  for (const status of [400, 403, 412, 451, 501]) {
+    test(`with the status ${status} of an upload ends the job`, () => {
+      assert.isFalse(Transfer.isRefusal(refused(status)))
+      assert.isFalse(Transfer.isTemporary(refused(status)))
+    })
   }
 
   test("with the status 404 of the service ends the job", () => {

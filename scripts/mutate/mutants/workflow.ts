@@ -38,6 +38,11 @@ export const workflow = [
         name: "a refused account ends the jobs",
         find: `ofAccount.has(error.status)`,
         replace: `error.status === 0`
+      },
+      {
+        name: "a proxy that refuses an upload ends the job",
+        find: `    case "UploadRefused":\n      return ofAccount`,
+        replace: `      return ofAccount`
       }
     ]
   ),

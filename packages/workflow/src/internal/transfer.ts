@@ -233,6 +233,7 @@ export const isRefusal = (error: TransferError | PollError): boolean => {
       return error.permanent
     case "ServiceFailure":
     case "UnexpectedResponse":
+    case "UploadRefused":
       return ofAccount.has(error.status)
     default:
       return false
