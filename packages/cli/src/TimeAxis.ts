@@ -156,8 +156,9 @@ const dateOf = (moment: DateTime.DateTime): string => {
 const clockOf = (moment: DateTime.DateTime): string => Format.date(moment).slice(11, 16)
 
 /**
- * The label for the end of the axis, in a report that is read later: the date of the end, or the time if the axis is
- * shorter than two days. The label is empty if the end is not a valid `DateTime`.
+ * The label for the end of the axis in an SVG chart. The label names the end and is never "now", because the chart may
+ * be read later. The label is the date of the end, or the time of day if the axis is shorter than two days. The label
+ * is empty if the end is not a valid `DateTime`.
  *
  * @since 0.1.0
  * @category getters

@@ -75,8 +75,8 @@ interface Failure {
  *   after a permanent failure before the request was sent.
  * - `TurnedAway`: the request created nothing, because the server did not process it or never got it. The client may
  *   safely send the request again.
- * - `Open`: an upload may exist. There was no response, or the response was invalid, or a gateway may have sent it (for
- *   example a status 502).
+ * - `Open`: an upload may exist. There was no response, or the response was invalid, or its status does not show
+ *   whether the request was carried out (for example 409, 500 or 502).
  */
 const outcome = (error: Failure): "Refused" | "TurnedAway" | "Open" => {
   const { status } = error

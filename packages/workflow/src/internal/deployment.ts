@@ -1,7 +1,8 @@
 /**
- * The options that must be equal for all runners of a database: the secrets of the deployment and `expiry`. One row of
- * the database contains the fingerprints of the secrets and the `expiry`. Each runner and each client compares its
- * options with this row when it starts.
+ * The options that all runners of a database should have in common: the secrets of the deployment and `expiry`. One row
+ * of the database contains the fingerprints of the secrets and the `expiry`. Each process compares its secrets with
+ * this row when it starts: the row must contain at least one of them. A runner of Postgres also compares its `expiry`,
+ * and logs a warning if it differs.
  */
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"

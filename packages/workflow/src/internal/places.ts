@@ -15,7 +15,7 @@ type Take = <A, E, R>(
 /**
  * Makes `uploads` places for all jobs, and as many further places for jobs that another runner has left unfinished.
  * With these further places, an unfinished job of another runner does not wait for the uploads of this runner. Such a
- * job waits only if all further places are taken.
+ * job waits only if all places, with the further places, are taken.
  */
 export const make = (uploads: number): Take => {
   const places = () => ({ jobs: Semaphore.makeUnsafe(uploads), files: Semaphore.makeUnsafe(uploads) })

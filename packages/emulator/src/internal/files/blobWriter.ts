@@ -10,7 +10,10 @@ import { type FileHandle, open } from "node:fs/promises"
 import type { StorageFailed } from "../../EmulatorError.ts"
 import * as StorageFailure from "../data/storageFailure.ts"
 
-/** A chunk exceeds the permitted number of bytes. This chunk was not stored. */
+/**
+ * With the next chunk, the body would exceed the permitted number of bytes. This chunk was not stored; the chunks
+ * before it were.
+ */
 export class NoRoom extends Data.TaggedError("NoRoom") {}
 
 /** The buffer size of a new writer in bytes: an equal share of 16 MiB among the current writers, but at most 1 MiB. */
