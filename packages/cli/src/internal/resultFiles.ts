@@ -72,8 +72,8 @@ const device = /^(?:con|prn|aux|nul|com[0-9\u00b9\u00b2\u00b3]|lpt[0-9\u00b9\u00
 
 /**
  * Changes one part of a path, so that every file system accepts the part, and so that the file is not hidden. A part
- * that is too long stays too long. A hidden file is avoided, because other programs may obey files such as `.env`.
- * Windows removes dots and spaces at the end of a name.
+ * that is too long stays too long. A hidden file is avoided, because other programs may read their settings from files
+ * such as `.env`. Windows removes dots and spaces at the end of a name.
  */
 const safePart = (part: string): string =>
   part

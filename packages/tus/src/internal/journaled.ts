@@ -51,7 +51,7 @@ interface Held {
   readonly file?: number | undefined
 }
 
-/** The state of an upload in the journal, after the checks. */
+/** The state of an upload in the journal, after {@link verify} has checked its entry. */
 interface Known {
   readonly about: JournalEntry.About
   readonly state: UploadState.UploadState

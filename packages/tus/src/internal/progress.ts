@@ -4,7 +4,7 @@ export interface Progress {
   readonly acknowledged: bigint
 }
 
-/** Makes a function that records the progress of one upload, and returns the sum of all uploads. */
+/** Makes a function that records the progress of one upload, and returns the sum of the progress of all uploads. */
 export const sums = (count: number): ((index: number, now: Progress) => Progress) => {
   const each = Array.from({ length: count }, (): Progress => ({ sent: 0n, acknowledged: 0n }))
   let all: Progress = { sent: 0n, acknowledged: 0n }

@@ -14,7 +14,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { InvalidSecret, type StoreFailed } from "../DurableError.ts"
 import * as StoreError from "./storeError.ts"
 
-/** The name of the table with the one row. */
+/** The name of the table, which has a single row. */
 export const tableName = "durable_deployment"
 
 /**
