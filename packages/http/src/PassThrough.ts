@@ -368,7 +368,7 @@ const withAnyField = <Fields extends Schema.Struct.Fields>(form: Schema.Struct<F
  * **Gotchas**
  *
  * After a broken connection, the user has to send the file again from its first byte. If the page should resume its
- * uploads, let the page upload to the service itself; see `Signatures`.
+ * uploads, let the page upload to the service directly; see `Signatures`.
  *
  * @example
  * PassThrough.layer({
