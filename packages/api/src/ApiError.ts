@@ -68,9 +68,9 @@ export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("Invali
 }
 
 /**
- * The error of the token request (`@assembly-effect/auth/AuthError`), if that request failed and the operation was
- * therefore not sent. An error of the HTTP client is never the `cause`: a {@link TransportFailure} contains only the
- * `code` of that error.
+ * The error of the token request (`@assembly-effect/auth/AuthError`), if that request failed, so that the request of
+ * the operation was not sent. An error of the HTTP client is never the `cause`: a {@link TransportFailure} contains only
+ * the `code` of that error.
  */
 const cause = { cause: Schema.optionalKey(Cause.of<AuthError.AuthError>()) }
 
