@@ -1,8 +1,8 @@
 /**
  * All errors of operations. Handle these errors by tag; a caller never needs to compare messages.
  *
- * No error contains a secret, a token, a signature, a signed URL or the URL of an upload or a Status, even if a
- * response of the service contains one of these.
+ * No error contains a secret, a token, a signature, a signed URL or the URL of an upload or a Status. If a response of
+ * the service contains one of these texts, `@assembly-effect/auth/Redaction` removes it.
  */
 import type * as AuthError from "@assembly-effect/auth/AuthError"
 import * as Duration from "effect/Duration"
@@ -68,9 +68,9 @@ export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("Invali
 }
 
 /**
- * The error of the token request (`@assembly-effect/auth/AuthError`), if that request failed and the operation was
- * therefore not sent. An error of the HTTP client is never the `cause`: a {@link TransportFailure} contains only the
- * `code` of that error.
+ * The error of the token request (`@assembly-effect/auth/AuthError`), if that request failed, so that the request of
+ * the operation was not sent. An error of the HTTP client is never the `cause`: a {@link TransportFailure} contains only
+ * the `code` of that error.
  */
 const cause = { cause: Schema.optionalKey(Cause.of<AuthError.AuthError>()) }
 
@@ -367,8 +367,8 @@ export class AssemblyCanceled extends Schema.TaggedError<AssemblyCanceled>()("As
 }
 
 /**
- * The service aborted the Assembly (REQUEST_ABORTED), for example because a connection was closed before the service had
- * received all files.
+ * The service aborted the Assembly (REQUEST_ABORTED), for example because a connection was closed before the service
+ * had received all files.
  *
  * @since 0.1.0
  * @category errors

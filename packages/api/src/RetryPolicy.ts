@@ -47,9 +47,9 @@ export interface Failure {
 }
 
 /**
- * Decides after each failed attempt: returns the pause before the next attempt, or `None` to give up. An operation that
- * changes something is not repeated after a failure that leaves open whether the service has done it: such an operation
- * ends without a question to the policy.
+ * Decides after each failed attempt: returns the pause before the next attempt, or `None` to give up. If an operation
+ * changes something, and its failure leaves open whether the service has made the change, the operation fails without a
+ * question to the policy.
  *
  * `start` begins a new count of failures: for each operation, upload and download, and again after an upload or a
  * download has made progress. The result of `start` is the function that decides. This function may remember the

@@ -26,8 +26,8 @@ export class InvalidCredentials extends Schema.TaggedError<InvalidCredentials>()
 
 /**
  * This runtime has no `crypto.subtle`. The Layers of this package that sign, verify or encrypt with WebCrypto fail with
- * this error; a request never does. A page has `crypto.subtle` only on https and on localhost. For any other page, the
- * server of the application must make the signatures.
+ * this error; a request never does. A page has `crypto.subtle` only on https, on `localhost` and on the addresses of
+ * loopback. For any other page, the server of the application must make the signatures.
  *
  * @since 0.1.0
  * @category errors
@@ -133,7 +133,7 @@ export class TokenRateLimited extends Schema.TaggedError<TokenRateLimited>()("To
  * The token request got no complete response or a server error (5xx), or the rate limiter failed. A later retry may
  * help, unless `permanent` is true.
  *
- * - `code`: the error code of the cause if it has one, such as `ECONNREFUSED`.
+ * - `code`: the error code of the lost request, if any, such as `ECONNREFUSED`.
  * - `status`: the HTTP status of the server error; undefined if there was no server error.
  * - `permanent`: whether a retry would fail again, as with an untrusted certificate or an unknown host.
  * - `retryAfter`: the pause that the service requests, if any.

@@ -11,8 +11,8 @@
  * - A secret is removed if it is plain, or if any of its characters are written as `\/`, `\uNNNN`, `\xNN`, `\NNN`
  *   (octal), `%NN`, `%uNNNN`, an HTML entity (a number or a common name), or `+` for a space. The case of the letters
  *   A to Z is ignored. Encodings may be mixed, and nested up to five levels. No 8 consecutive characters of a secret
- *   remain, wherever the text was cut. A secret of less than 8 characters is removed only as a whole. At the end of the
- *   text, even the first 4 characters of a secret are removed, because the text may have been cut there.
+ *   remain, wherever the text was cut. A secret of less than 8 characters is removed only as a whole, except at the end
+ *   of the text. There, even the first 4 characters of any secret are removed, because the text may have been cut.
  * - Capabilities (texts that grant access) are recognized by patterns, and removed even if they are not in `secrets`:
  *   - the id in the URL of an upload, a Status or an update stream. The host and the path before the id stay, because
  *     they help to find the problem.

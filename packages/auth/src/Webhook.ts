@@ -125,7 +125,7 @@ const toMalformed = (issue: SchemaIssue.Issue): MalformedNotification => {
 
 /**
  * Makes a verifier for the Auth Secret in the context's `Credentials`. `algorithms` are the accepted algorithms, by
- * default `sha384` and `sha256`. A signature without a prefix is `sha1`; add `sha1` to accept such a signature.
+ * default `sha384` and `sha256`. A signature without a prefix is `sha1`; add `sha1` to `algorithms` to accept it.
  *
  * @since 0.1.0
  * @category constructors

@@ -76,15 +76,15 @@ const platform: Effect.Effect<Platform, UploadJournal.JournalFailed> = Effect.su
  *
  * **Details**
  *
- * The entry of an upload is on the disk before the next request of the upload is sent, if the browser supports the
+ * When the journal writes an entry, the upload waits until the entry is on the disk, if the browser supports the
  * durability `strict`. `JournalFailed` with the reason `Full` means that the quota of the origin is used up.
  *
  * Only one tab at a time runs an upload: the tab that holds the Web Lock of the upload. The lock ends with the tab. If
  * another tab waits for the lock at that moment, that tab continues the upload within half a second. A tab in the
  * background keeps its lock, even if the browser slows its timers. In a browser without Web Locks, the tab holds a
- * lease, which expires at most `leaseDuration` after the end of the tab. In a page on plain `http` (except `localhost`)
- * the Layer fails with `JournalFailed`, because the keys of entries need digests, and browsers do not offer digests to
- * such a page.
+ * lease, which expires at most `leaseDuration` after the end of the tab. In a page on plain `http` (except on
+ * `localhost` and the addresses of loopback) the Layer fails with `JournalFailed`, because the keys of entries need
+ * digests, and browsers do not offer digests to such a page.
  *
  * If the user clears the data of the site, the journal opens its database again.
  *

@@ -108,9 +108,10 @@ export interface Options<R> {
 const bytesOfFile = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 /**
- * The answer to an upload: the size of the file in bytes, and the Status of the Assembly without capabilities (ids and
- * URLs that grant access). With `wait: true` in the `Grant`, `status` is the Status of the completed Assembly. Without
- * `wait: true`, `status` is the Status of the new Assembly.
+ * The answer to an upload: the size of the file in bytes, and the Status of the Assembly without the ids and URLs that
+ * grant access to the Assembly. The URLs of files in `uploads` and `results` stay in the Status. With `wait: true` in
+ * the `Grant`, `status` is the Status of the completed Assembly. Without `wait: true`, `status` is the Status of the new
+ * Assembly.
  *
  * @since 0.1.0
  * @category schemas
@@ -140,8 +141,8 @@ export const Failed = Schema.TaggedStruct("Failed", { problem: Schema.String })
 export const Stored = Schema.TaggedStruct("Stored", { bytes: bytesOfFile })
 
 /**
- * An event of an upload, without capabilities (ids and URLs that grant access). The last event of an upload is
- * `Stored`, `Completed` or `Failed`.
+ * An event of an upload, without the ids and URLs that grant access to the Assembly or to the tus upload. The last
+ * event of an upload is `Stored`, `Completed` or `Failed`.
  *
  * @since 0.1.0
  * @category schemas
@@ -368,7 +369,7 @@ const withAnyField = <Fields extends Schema.Struct.Fields>(form: Schema.Struct<F
  * **Gotchas**
  *
  * After a broken connection, the user has to send the file again from its first byte. If the page should resume its
- * uploads, let the page upload to the service itself; see `Signatures`.
+ * uploads, let the page upload to the service directly; see `Signatures`.
  *
  * @example
  * PassThrough.layer({

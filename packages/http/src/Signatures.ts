@@ -1,5 +1,5 @@
 /**
- * A route that signs the params of an Assembly for a browser, so that a page uploads to the service itself.
+ * A route that signs the params of an Assembly for a browser, so that a page uploads to the service directly.
  */
 import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Credentials from "@assembly-effect/auth/Credentials"

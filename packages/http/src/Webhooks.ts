@@ -197,7 +197,7 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Omit<Options<E, 
 
   /**
    * Handles a notification in the scope of the route, because the service may close the connection before a slow
-   * handler ends. A repetition that arrives while the handler runs waits for the result of this run.
+   * handler ends. A repetition that this process receives while the handler runs waits for the result of this run.
    */
   const handleShared = (notification: Notification) =>
     Effect.suspend(() => {
@@ -251,8 +251,9 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Omit<Options<E, 
  * - The answer is 200 only after `handle` has succeeded. A wrong signature is answered with 403, and a form that cannot
  *   be read is answered with 400, 408, 413 or 415. A notification that could not be handled is answered with 500 or
  *   503. The service repeats a notification whose answer is not 200.
- * - A notification that was handled is answered with 200 and not handled again. A repetition that arrives while
- *   `handle` runs waits for the result of this run. `HandledNotifications` remembers the handled notifications.
+ * - A notification that was handled is answered with 200 and not handled again. A repetition that the same process
+ *   receives while `handle` runs waits for the result of this run. `HandledNotifications` remembers the handled
+ *   notifications.
  *
  * **Gotchas**
  *

@@ -8,8 +8,8 @@ import * as Redacted from "effect/Redacted"
 import { createHmac, createSecretKey } from "node:crypto"
 
 /**
- * Signs synchronously, in the calling thread. WebCrypto uses another thread for each signature, and the switch between
- * threads takes many times longer than the signature itself. An empty secret causes a defect.
+ * Signs synchronously, in the calling thread. WebCrypto computes each signature in another thread, and the switch
+ * between threads takes many times longer than the computation. An empty secret causes a defect.
  *
  * @since 0.1.0
  * @category layers

@@ -81,9 +81,9 @@ const makeDispatcher = (options: Options): Effect.Effect<NodeHttpClient.Dispatch
  *
  * Uploads and operations set the time limits of their requests. In this client, Undici itself has no time limit for a
  * body, and a limit of one hour for headers. An idle connection is kept for 4 seconds, or for 2 seconds less than the
- * server announces in `Keep-Alive`, at most 10 minutes. So the client closes an idle connection before a Node server
- * does, which announces 5 seconds. This order matters, because a request on a connection that the server closes is
- * lost, and a creation request is never repeated.
+ * server announces in `Keep-Alive`, at most 10 minutes. A Node server announces 5 seconds by default, so the client
+ * closes an idle connection before the server does. This order matters, because a request on a connection that the
+ * server closes is lost, and a lost creation request is not repeated.
  *
  * **Gotchas**
  *

@@ -24,10 +24,11 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
  * - `path`: the path of the file, or `:memory:`. A database in memory is deleted when the scope closes.
  * - `isExclusive`: whether this client locks the file until the scope closes or the process ends. While the file is
  *   locked, another client that opens it fails with a `SqlError` whose reason is `LockTimeoutError`. False by default.
- * - `isSynced`: whether each transaction is written to the disk before it ends (`synchronous = FULL`). If false, the last
- *   transactions may be missing after a power failure (`synchronous = NORMAL`). False by default.
+ * - `isSynced`: whether each transaction is written to the disk before it ends (`synchronous = FULL`). If false, the
+ *   last transactions may be missing after a power failure (`synchronous = NORMAL`). False by default.
  *
- * A database in a file uses a write-ahead log. Committed data survives the end of the process. Foreign keys are enforced.
+ * A database in a file uses a write-ahead log. Committed data survives the end of the process. Foreign keys are
+ * enforced.
  *
  * @category models
  * @since 0.1.0
@@ -158,7 +159,7 @@ const makeConnection = (database: DatabaseSync, attempt: ReturnType<typeof attem
 
 const setUp = ({ isExclusive = false, isSynced = false }: Options): string =>
   `${isExclusive ? "PRAGMA locking_mode = EXCLUSIVE; " : "PRAGMA busy_timeout = 5000; "}` +
-  // The empty transaction acquires the lock of the file, so that `make` fails if another process has this lock.
+  // The empty transaction acquires the lock of the file, so that `make` fails if another client holds this lock.
   `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${isSynced ? "FULL" : "NORMAL"}; BEGIN IMMEDIATE; COMMIT`
 
 /**

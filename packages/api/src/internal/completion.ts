@@ -60,8 +60,8 @@ export const pause = (pace: Pace, reading: number): Effect.Effect<Duration.Durat
   )
 
 /**
- * Reads the Status, and reads it again after every rate limit, because a rate limit says nothing about the Assembly. If
- * the requested pause is longer than `maxWait`, the effect fails with `RateLimited`.
+ * Reads the Status. After a rate limit, reads it again, because a rate limit says nothing about the Assembly. If a rate
+ * limit requests a longer pause than `maxWait`, the effect fails with `RateLimited`.
  */
 export const patiently = <E, R>(
   read: Effect.Effect<Assembly.Status, E, R>,

@@ -78,8 +78,8 @@ const toDetails = (
   error: ServiceError.ErrorObject,
   { response: { headers, status }, secrets, subject }: Answered
 ): ApiError.Details => {
-  // The caller's id takes precedence, so that a later request with the id in the error cannot reach somebody else's
-  // Assembly.
+  // The id in the request takes precedence, so that a later request with the id in the error cannot reach somebody
+  // else's Assembly.
   const assemblyId = subject.assemblyId ?? Option.getOrUndefined(decodeAssemblyId(error.assembly_id))
   return {
     ...subject,

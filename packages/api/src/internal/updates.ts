@@ -22,8 +22,8 @@ export const ofAnother = (assemblyId: string): ApiError.UnexpectedResponse =>
   })
 
 /**
- * Reads the text of an update stream. Sends no credential and follows no redirect. `connected` runs when the service has
- * answered with an update stream.
+ * Reads the text of an update stream. Sends no credential and follows no redirect. `connected` runs after a response
+ * with the status 200.
  */
 export const read = (
   open: AssemblyClient["Service"]["open"],

@@ -23,7 +23,7 @@ export interface Access<E, R> {
   readonly origins: AssemblyClient["Service"]["origins"]
 }
 
-/** The pace of readings while the update stream is connected. These readings find the changes whose events were lost. */
+/** The pace of readings while the update stream is connected. These readings find changes whose events were lost. */
 const silent: Completion.Pace = { first: Duration.seconds(30), max: Duration.seconds(30) }
 
 /** The time between an event and the reading. Therefore events (such as progress) cause at most 4 readings a second. */
@@ -35,7 +35,7 @@ const maxEventSize = 1024 * 1024
 /** The pace of connection attempts. Polling continues between the attempts. */
 const reconnect: Completion.Pace = { first: Duration.seconds(1), max: Duration.seconds(30) }
 
-/** Makes the text of the update stream, for one connection. `connected` runs when the connection is established. */
+/** Connects to the update stream, and streams its text. `connected` runs when the connection is established. */
 type UpdateText = (connected: Effect.Effect<unknown>) => Stream.Stream<string, { readonly _tag: string }>
 
 /** Signals from the update stream to the readings. `changed` fails if the stream belongs to another Assembly. */

@@ -28,7 +28,7 @@ export const subject = {
  * All texts of the service are redacted, printable and limited (`@assembly-effect/auth/Redaction`): `code` and
  * `requestId` to 100 characters, `explanation` (the service's `message`, else the code) and each text in `reason` to
  * 1,000 characters. A text that was cut ends with `…`. `requestId` is the `x-request-id` of the response, with which
- * the service can find the request. `assemblyId` is the id that the caller gave, else the id in the response.
+ * the service can find the request. `assemblyId` is the id in the request, else the id in the response.
  *
  * @since 0.1.0
  * @category schemas

@@ -1,6 +1,6 @@
 /**
- * Describes why a request got no response, based on the error of an HTTP client. The description depends on the codes
- * of the causes. The description never contains the texts of the causes, which may contain hosts and URLs.
+ * Describes why a request got no complete response, based on the error of an HTTP client. The description depends on
+ * the codes of the causes. The description never contains the texts of the causes, which may contain hosts and URLs.
  */
 import type * as HttpClientError from "effect/http/HttpClientError"
 import * as Predicate from "effect/Predicate"

@@ -157,10 +157,10 @@ class Stop extends Error {
   override readonly name = "Stop"
 }
 
-/** The maximum number of bytes that are remembered for a client whose sends cannot be observed. */
+/** The maximum number of bytes that are remembered for a client of which no send was observed before. */
 const mostUnseen = 8 * 1024 * 1024
 
-/** Makes the guard of one request. `isSeen`: whether the sends of the client can be observed. */
+/** Makes the guard of one request. `isSeen`: whether a send of the client was observed before. */
 export const make = (
   ours: HttpClientRequest.HttpClientRequest,
   { isSeen }: { readonly isSeen: boolean } = { isSeen: true }

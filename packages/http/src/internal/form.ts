@@ -6,7 +6,7 @@ import * as Stream from "effect/Stream"
 import * as Refusal from "../Refusal.ts"
 import * as Body from "./body.ts"
 
-/** `fields`: the maximum number of fields. */
+/** `fields`: the maximum number of fields. In a multipart form, a file counts as a field. */
 export interface Limits extends Body.Limits {
   readonly fields: number
 }

@@ -12,8 +12,7 @@ import * as Lost from "../lost.ts"
 import { get } from "./get.ts"
 
 /**
- * `DELETE /assemblies/:assemblyId`, sent to the URL in the Status. The operation is beyond the specification, which
- * names it but does not define it.
+ * `DELETE /assemblies/:assemblyId`. The operation is beyond the specification, which names it but does not define it.
  *
  * @since 0.1.0
  * @category operations

@@ -63,10 +63,10 @@ export const list = (
  *
  * **Stability.** The service lists newest first, so Assemblies that are created during the walk through the pages shift
  * the other Assemblies to later pages. An entry of the last two pages is dropped if it appears again, so no entry is
- * missed or repeated as long as fewer than `pageSize` Assemblies are created between two requests. The Assemblies that
- * are created during the walk are not listed. With a `toDate` in the past, new Assemblies shift no entry. Assemblies
- * that leave the list during the walk, for example with the `type` `executing`, shift the other Assemblies to earlier
- * pages. For each Assembly that left the list, the stream may miss one entry.
+ * missed or repeated as long as fewer than `pageSize` Assemblies are created between two requests. Under the same
+ * condition, Assemblies that are created during the walk are not listed. With a `toDate` in the past, new Assemblies
+ * shift no entry. Assemblies that leave the list during the walk, for example with the `type` `executing`, shift the
+ * other Assemblies to earlier pages. For each Assembly that left the list, the stream may miss one entry.
  *
  * @since 0.1.0
  * @category operations

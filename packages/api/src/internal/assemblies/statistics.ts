@@ -37,12 +37,12 @@ export const Statistics = Operation.make({
 /**
  * Gets the statistics of the Assemblies in a region, from `since` until now.
  *
- * If `since` is more than 91 days ago, and is a `DateTime` or an ISO 8601 text with an offset, the operation fails with
- * `InvalidRequest` and sends nothing. Any other text is validated by the service, whose error is
+ * If `since` is more than 91 days ago, and is a `DateTime` or an ISO 8601 text with `Z` or an offset, the operation
+ * fails with `InvalidRequest` and sends nothing. Any other text is validated by the service, whose error is
  * `StatisticsInvalidTime`.
  *
- * Without `templateId`, only the Assemblies without a Template are counted, while a list has all Assemblies. With
- * `templateId: "all"`, all Assemblies are counted.
+ * Without `templateId`, only the Assemblies without a Template are counted. `Assemblies.list` lists the Assemblies with
+ * a Template too. With `templateId: "all"`, all Assemblies are counted.
  *
  * @example
  * Effect.flatMap(DateTime.now, (now) =>

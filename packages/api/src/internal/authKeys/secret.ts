@@ -33,7 +33,8 @@ export const Secret = Operation.make({
 
 /**
  * Gets the secret of an Auth Key whose setting `can_show_auth_secret` permits this. The secret is redacted. It is not
- * documented which scope the service requires, so the operation requests `auth_keys:write`, the stronger scope.
+ * documented whether the service requires the scope `auth_keys:read` or `auth_keys:write`, so the operation requests
+ * `auth_keys:write`.
  *
  * Beyond the specification.
  *

@@ -19,8 +19,8 @@ export interface Representation {
 }
 
 /**
- * The body contains the bytes from `start` to `end` (exclusive). `end` is undefined if the response does not contain
- * this position.
+ * The body contains the bytes from `start` to `end` (exclusive). `end` is undefined for a 200 response without a valid
+ * `content-length`.
  */
 export interface Part {
   readonly start: number
