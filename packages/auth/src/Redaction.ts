@@ -92,11 +92,19 @@ const onOneLine = (text: string): string => text.trim().replace(/\s+/g, (space) 
 const cut = (text: string, max: number): string =>
   text.length > max ? `${text.slice(0, max).replace(/[\ud800-\udbff]$/, "")}…` : text
 
-const textWith = (text: string, secrets: ReadonlyArray<Fragments.Sought>, max: number): string => {
-  const redacted = redact(text.slice(0, maxRead), secrets)
+/** Redacts the first `most` characters of a text. The result ends with `…` if a part of the text was left out. */
+const textWith = (
+  written: string,
+  secrets: ReadonlyArray<Fragments.Sought>,
+  max: number,
+  most: number = maxRead
+): string => {
+  const text = written.trim()
+  const redacted = redact(text.slice(0, most), secrets)
   const printable = Printable.escape(onOneLine(redacted))
   // Redacts again, because an escape that `Printable.escape` wrote may complete the text of a secret.
-  return cut(printable === redacted ? printable : redact(printable, secrets), max)
+  const safe = printable === redacted ? printable : redact(printable, secrets)
+  return text.length > most && safe.length <= max ? `${safe}…` : cut(safe, max)
 }
 
 /**
@@ -143,9 +151,9 @@ export const json = (value: Schema.Json, { max = 1000, secrets = [] }: Options =
   let values = 0
   let left = maxRead
   const safe = (part: string): string => {
-    const read = part.slice(0, left)
-    left -= read.length
-    return read === "" && part !== "" ? more : textWith(read, sought, max)
+    const most = left
+    left = Math.max(0, most - part.length)
+    return textWith(part, sought, max, most)
   }
   const go = (part: Schema.Json, depth: number): Schema.Json => {
     if (++values > maxValues || depth > maxDepth) return more

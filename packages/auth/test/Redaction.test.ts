@@ -206,6 +206,14 @@ describe("A capability in a text", () => {
     assert.strictEqual(Redaction.code("x".repeat(150)), `${"x".repeat(100)}…`)
   })
 
+  it("ends with … if only its beginning was read, however short the beginning becomes", () => {
+    const secret = "s3cr3t-".repeat(580)
+    assert.match(Redaction.text(`${secret} ${"tail ".repeat(40)}`, { secrets: [secret] }), /^<redacted>(?: tail)+…$/)
+    assert.strictEqual(Redaction.text(`end${" ".repeat(5000)}`), "end")
+    const texts = Redaction.json(["word ".repeat(815), "word ".repeat(100), "word"])
+    assert.deepStrictEqual((texts as ReadonlyArray<string>).slice(1), ["word word word word w…", "…"])
+  })
+
   it("in JSON is removed from keys and texts, and the value is limited", () => {
     const reason = { [`at ${token}`]: ["/resumable/files/u0", 1, null, true] }
     assert.deepStrictEqual(Redaction.json(reason, { secrets: [token] }), {

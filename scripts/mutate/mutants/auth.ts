@@ -7,8 +7,18 @@ export const auth = [
     [
       {
         name: "a text is cut before it is redacted",
-        find: `const redacted = redact(text.slice(0, maxRead), secrets)`,
+        find: `const redacted = redact(text.slice(0, most), secrets)`,
         replace: `const redacted = redact(text.slice(0, max), secrets)`
+      },
+      {
+        name: "a text whose end was not read looks complete",
+        find: `return text.length > most && safe.length <= max ?`,
+        replace: `return text.length > 2 * most ?`
+      },
+      {
+        name: "each text in JSON may use the whole limit of characters",
+        find: `left = Math.max(0, most - part.length)`,
+        replace: `left = most`
       },
       {
         name: "escaped secrets are not redacted",
