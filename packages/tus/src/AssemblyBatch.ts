@@ -98,7 +98,7 @@ export interface Died<J> {
 }
 
 /**
- * An earlier run has completed the job, so this run sent nothing to the service.
+ * An earlier run has completed the job, so this run sent no request for the job.
  *
  * @since 0.1.0
  * @category models
@@ -203,12 +203,12 @@ const failed =
  * If a job fails or ends with a defect, the stream emits its outcome (`Failed` or `Died`), and the other jobs continue.
  * The stream of outcomes fails only if the stream of jobs fails, or with `InvalidRequest` if `options` is invalid.
  *
- * The next job starts when fewer than `assemblies` jobs run or have an outcome that is not read yet. So memory is
- * needed only for these jobs, and for the rest of the chunk of jobs that the stream has emitted (up to 4096 jobs with
- * `Stream.fromIterable`).
+ * A job is active until its outcome is read. The next job starts when fewer than `assemblies` jobs are active. So
+ * memory is needed only for the active jobs, and for the rest of the chunk of jobs that the stream has emitted (up to
+ * 4096 jobs with `Stream.fromIterable`).
  *
  * If the service limits the rate of one request (429), the requests of all jobs to the same origin wait for the
- * requested pause. An interruption, or a failure of the stream of jobs, cancels the Assemblies of the running jobs;
+ * requested pause, at most an hour. An interruption, or a failure of the stream of jobs, cancels the Assemblies of the running jobs;
  * their outcomes are not emitted.
  *
  * @example
