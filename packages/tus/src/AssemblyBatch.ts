@@ -208,8 +208,8 @@ const failed =
  * 4096 jobs with `Stream.fromIterable`).
  *
  * If the service limits the rate of one request (429), the requests of all jobs to the same origin wait for the
- * requested pause, at most an hour. An interruption, or a failure of the stream of jobs, cancels the Assemblies of the running jobs;
- * their outcomes are not emitted.
+ * requested pause, at most an hour. An interruption, or a failure of the stream of jobs, cancels the Assemblies of the
+ * running jobs; their outcomes are not emitted.
  *
  * @example
  * Stream.fromIterable(paths).pipe(
@@ -260,9 +260,9 @@ const resume = <J, RS>(job: J & ResumableJob<RS>) =>
  * **Details**
  *
  * The documentation of `ResumableAssemblyUpload.run` says when two jobs count as the same job. A skipped job needs no
- * request to the service. A completed job is skipped until its entry in the journal expires, by default 60 days after
- * its completion (`completedExpiry`). A skip does not verify the job again, and does not postpone the expiry of its
- * entry. A failed job is run again.
+ * request to the service. A completed job is skipped until its entry in the journal expires, by default 60 days after a
+ * run has recorded its completion (`completedExpiry`). A skip does not verify the job again, and does not postpone the
+ * expiry of its entry. A failed job is run again.
  *
  * With `wait: false`, the run that uploads the files does not record that the job has completed. The next run requests
  * the Status of the Assembly, and sends no stored file again. If this Status shows that the Assembly has completed, the

@@ -157,8 +157,8 @@ const difference = (file: Assembly.File | undefined, { md5hash, size }: Total) =
 }
 
 /**
- * Compares the `uploads` of a Status with the bytes that were read. Fails for the first file that differs, that the Status
- * does not list, or that has no size or no MD5 in the Status.
+ * Compares the `uploads` of a Status with the bytes that were read. Fails for the first file that differs, that the
+ * Status does not list, or that has no size or no MD5 in the Status.
  *
  * @example
  * DeliveryProof.check(status, [{ filename: "cat.jpg", size: 3, md5hash: "900150983cd24fb0d6963f7d28e17f72" }])

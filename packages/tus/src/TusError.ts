@@ -70,8 +70,8 @@ export class UploadGone extends Schema.TaggedError<UploadGone>()("UploadGone", a
 export class UploadRefused extends Schema.TaggedError<UploadRefused>()("UploadRefused", answer) {}
 
 /**
- * 409: the request had another offset than the upload on the server. `Upload` requests the offset from the server
- * and continues there. `Upload` fails with this error when the retry policy gives up.
+ * 409: the request had another offset than the upload on the server. `Upload` requests the offset from the server and
+ * continues there. `Upload` fails with this error when the retry policy gives up.
  *
  * @since 0.1.0
  * @category errors

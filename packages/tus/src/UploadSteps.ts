@@ -115,8 +115,8 @@ export const create = (
 
 /**
  * Searches the receipts of the Assembly (`tus_uploads`) for an upload whose creation an earlier process may have sent.
- * Creates nothing. If the receipts do not show the upload, the error is `CreationUnknown`. In this case the creation may
- * never have been sent, and the caller decides whether to call {@link create} with a new marker.
+ * Creates nothing. If the receipts do not show the upload, the error is `CreationUnknown`. In this case the creation
+ * may never have been sent, and the caller decides whether to call {@link create} with a new marker.
  *
  * @example
  * UploadSteps.recover(target, source, { marker, metadata: { filename: "a.txt", fieldname: "file" } })
