@@ -98,7 +98,7 @@ export interface Died<J> {
 }
 
 /**
- * An earlier run has completed the job, so this run sent no request for the job.
+ * An earlier run has completed the job, so this run sent no request to the service for this job.
  *
  * @since 0.1.0
  * @category models
@@ -208,8 +208,8 @@ const failed =
  * 4096 jobs with `Stream.fromIterable`).
  *
  * If the service limits the rate of one request (429), the requests of all jobs to the same origin wait for the
- * requested pause, at most an hour. An interruption, or a failure of the stream of jobs, cancels the Assemblies of the
- * running jobs; their outcomes are not emitted.
+ * requested pause, at most an hour. An interruption of the batch, or a failure of the stream of jobs, cancels the
+ * Assemblies of the running jobs; their outcomes are not emitted.
  *
  * @example
  * Stream.fromIterable(paths).pipe(

@@ -26,8 +26,8 @@ export interface Total {
 /**
  * A source whose size and MD5 are computed while an upload reads the source. `total` returns the size and the MD5. If
  * the upload did not read all bytes in order, `total` reads a replayable source again. An upload does not read all
- * bytes in order if an earlier run has already sent some bytes, with `parallel`, or if the source is a Blob and request
- * bodies are not streamed (see `Upload.CanStream`).
+ * bytes in order if it has parallel parts, if an earlier run has already sent some bytes, or if the source is a Blob
+ * and request bodies are not streamed (see `Upload.CanStream`).
  *
  * @since 0.1.0
  * @category models
