@@ -34,9 +34,9 @@ const progress = {
  *   next.
  * - `Asking`: the offset on the server is unknown and is requested next. `told` is the last reported offset, if a
  *   second response must confirm it. `only` is set after the server accepted a request, but reported another offset
- *   than the end of the sent bytes, or none. `only` contains the valid offsets; if the server reports any other offset,
- *   the upload fails with `UploadUntrusted`. `counted` is the offset in the response to the accepted request, if this
- *   response contained an offset.
+ *   than the end of the sent bytes, or no offset. `only` contains the valid offsets; if the server reports any other
+ *   offset, the upload fails with `UploadUntrusted`. `counted` is the offset in the response to the accepted request,
+ *   if this response contained an offset.
  * - `Done`: all bytes are stored.
  *
  * @since 0.1.0
@@ -175,8 +175,8 @@ export const handedOver = (
 
 /**
  * The state after the server accepted a PATCH whose bytes end at the offset `sent`, but reported another offset
- * (`counted`) or none. The offset is requested next. If the server then reports another offset than `sent`, the upload
- * fails with `UploadUntrusted`, because the server may have stored wrong bytes.
+ * (`counted`) or no offset. The offset is requested next. If the server then reports another offset than `sent`, the
+ * upload fails with `UploadUntrusted`, because the server may have stored wrong bytes.
  *
  * @since 0.1.0
  * @category transitions

@@ -44,8 +44,8 @@ export type ChecksumAlgorithm = "sha1" | "sha256" | "sha384" | "sha512"
  * - `maxRetries`: the maximum number of consecutive failures that are retried; progress resets the count. The default
  *   is 8, or the limit of a `RetryPolicy` that the program provides.
  * - `retryDelay`: the maximum pause after the first failure, 500 ms by default. Each further failure doubles this
- *   maximum, up to 30 seconds. Each pause is random, and at least half of its maximum. A provided `RetryPolicy` has its
- *   own pauses.
+ *   maximum, up to 30 seconds. Each pause is random, and at least half of its maximum. If the server requests a pause,
+ *   the upload pauses at least that long. A provided `RetryPolicy` has its own pauses.
  * - `stallTimeout`: the maximum time without progress in a request, 30 seconds by default.
  * - `finishTimeout`: the maximum time that the server may take to respond after the last byte of a request, or to
  *   concatenate the parts, 10 minutes by default. If a small source is sent with the creation, the time starts when

@@ -71,7 +71,7 @@ export type Key = string & Brand.Brand<"JournalKey">
 export interface Lease {
   /** Fails when the lease is lost, and never ends otherwise. */
   readonly lost: Effect.Effect<never, LeaseLost>
-  /** Fails unless the lease is held now. A lease that has expired or soon will is renewed, if nobody has taken it. */
+  /** Fails unless the lease is held now. An expired or almost expired lease is renewed, if nobody has taken it. */
   readonly check: Effect.Effect<void, LeaseLost>
 }
 
