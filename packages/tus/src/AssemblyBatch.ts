@@ -98,7 +98,7 @@ export interface Died<J> {
 }
 
 /**
- * An earlier run has completed the job, so this run sent nothing to the service.
+ * An earlier run has completed the job, so this run sent no request to the service for this job.
  *
  * @since 0.1.0
  * @category models
@@ -203,13 +203,13 @@ const failed =
  * If a job fails or ends with a defect, the stream emits its outcome (`Failed` or `Died`), and the other jobs continue.
  * The stream of outcomes fails only if the stream of jobs fails, or with `InvalidRequest` if `options` is invalid.
  *
- * The next job starts when fewer than `assemblies` jobs run or have an outcome that is not read yet. So memory is
- * needed only for these jobs, and for the rest of the chunk of jobs that the stream has emitted (up to 4096 jobs with
- * `Stream.fromIterable`).
+ * A job is active until its outcome is read. The next job starts when fewer than `assemblies` jobs are active. So
+ * memory is needed only for the active jobs, and for the rest of the chunk of jobs that the stream has emitted (up to
+ * 4096 jobs with `Stream.fromIterable`).
  *
  * If the service limits the rate of one request (429), the requests of all jobs to the same origin wait for the
- * requested pause. An interruption, or a failure of the stream of jobs, cancels the Assemblies of the running jobs;
- * their outcomes are not emitted.
+ * requested pause, at most an hour. An interruption of the batch, or a failure of the stream of jobs, cancels the
+ * Assemblies of the running jobs; their outcomes are not emitted.
  *
  * @example
  * Stream.fromIterable(paths).pipe(
@@ -260,9 +260,9 @@ const resume = <J, RS>(job: J & ResumableJob<RS>) =>
  * **Details**
  *
  * The documentation of `ResumableAssemblyUpload.run` says when two jobs count as the same job. A skipped job needs no
- * request to the service. A completed job is skipped until its entry in the journal expires, by default 60 days after
- * its completion (`completedExpiry`). A skip does not verify the job again, and does not postpone the expiry of its
- * entry. A failed job is run again.
+ * request to the service. A completed job is skipped until its entry in the journal expires, by default 60 days after a
+ * run has recorded its completion (`completedExpiry`). A skip does not verify the job again, and does not postpone the
+ * expiry of its entry. A failed job is run again.
  *
  * With `wait: false`, the run that uploads the files does not record that the job has completed. The next run requests
  * the Status of the Assembly, and sends no stored file again. If this Status shows that the Assembly has completed, the

@@ -13,8 +13,8 @@ import type { SourceFailed, UploadSource } from "./UploadSource.ts"
 /**
  * One file of a job. `source` is an `UploadSource`, or an Effect that makes an `UploadSource`, such as
  * `UploadSource.fromPath`. An Effect in `source` runs before the Assembly is created; the bytes of a file are read when
- * its upload starts. If a source has no `identity`, `ResumableAssemblyUpload` also reads it before the Assembly is
- * created. `fieldname` is `file` by default.
+ * its upload starts. If the `identity` of a source is undefined, `ResumableAssemblyUpload` also reads the whole source
+ * before the Assembly is created. `fieldname` is `file` by default.
  *
  * @since 0.1.0
  * @category models

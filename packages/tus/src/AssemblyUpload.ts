@@ -62,8 +62,8 @@ export const events = <R = never>(
 > => Events.fromProgram((emit: AssemblyFiles.Emit) => program(options, emit), AssemblyFiles.isTransient)
 
 /**
- * Creates an Assembly, uploads its files, waits until the Assembly has completed, and returns the Status. With
- * `wait: false`, `run` returns the Status that the service sent when it created the Assembly.
+ * Creates an Assembly, uploads its files, waits until the Assembly has completed, and returns the Status. If `wait` is
+ * false, `run` returns the Status from the creation of the Assembly.
  *
  * **When to use**
  *

@@ -23,7 +23,7 @@ import * as UploadEvent from "./UploadEvent.ts"
  * - `FileEvent`: an event of the upload of one file, except `Progress`.
  * - `Progress`: the bytes of all files together; `total` is undefined if the size of a file was unknown at the start.
  * - `FileCompleted`, `FileFailed`: the upload of a file has ended.
- * - `Uploaded`: every file is stored; the Assembly executes.
+ * - `Uploaded`: every file is stored. The run now waits for the results, unless `wait` is false.
  * - `Completed`: the Assembly has completed; its results are in `status`.
  *
  * @since 0.1.0

@@ -26,8 +26,8 @@ export interface Total {
 /**
  * A source whose size and MD5 are computed while an upload reads the source. `total` returns the size and the MD5. If
  * the upload did not read all bytes in order, `total` reads a replayable source again. An upload does not read all
- * bytes in order if an earlier run has already sent some bytes, with `parallel`, or if the source is a Blob and the
- * platform cannot stream a request body.
+ * bytes in order if it has parallel parts, if an earlier run has already sent some bytes, or if the source is a Blob
+ * and request bodies are not streamed (see `Upload.CanStream`).
  *
  * @since 0.1.0
  * @category models
@@ -157,8 +157,8 @@ const difference = (file: Assembly.File | undefined, { md5hash, size }: Total) =
 }
 
 /**
- * Compares the files of a Status with the bytes that were read. Fails for the first file that differs, that the Status
- * does not list, or that has no size or no MD5 in the Status.
+ * Compares the `uploads` of a Status with the bytes that were read. Fails for the first file that differs, that the
+ * Status does not list, or that has no size or no MD5 in the Status.
  *
  * @example
  * DeliveryProof.check(status, [{ filename: "cat.jpg", size: 3, md5hash: "900150983cd24fb0d6963f7d28e17f72" }])

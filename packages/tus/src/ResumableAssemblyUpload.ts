@@ -69,17 +69,17 @@ export const events = <R = never>(
  * `identity` of the source). The journal stores the Assembly and the upload of each file. The next run requests the
  * Status of the Assembly from the service:
  *
- * - If the Assembly still accepts files, stored files are not sent again. Other files continue at the offset that the
- *   server reports.
+ * - If the Assembly still accepts files, stored files are not sent again. Begun uploads continue at the offset that the
+ *   server reports, and the other uploads start.
  * - If the Assembly is executing, the run waits until the Assembly has ended, unless `wait` is false.
  * - If the Assembly has completed, the run returns the Status. After the entry of the journal has expired, a run starts
  *   a new job.
  * - If the Assembly failed, or was canceled or aborted, the run fails with the error of the Assembly, and the following
  *   run creates a new Assembly. After a `DeliveryMismatch` (`verify`), the following run creates a new Assembly too.
  * - If files fail only because the response to their creation or concatenation was lost, and no receipt shows the
- *   result, the run cancels the Assembly, creates a new one and uploads every file to it. If the Assembly cannot be
- *   canceled, the run fails and creates nothing. If `params` contains an `assemblyId`, the run fails with `FilesFailed`
- *   instead.
+ *   result, the run cancels the Assembly. Unless the Assembly has completed by then, the run creates a new Assembly and
+ *   uploads every file to it. If the Assembly cannot be canceled, the run fails and creates nothing. If `params`
+ *   contains an `assemblyId`, the run does not cancel the Assembly, and fails with `FilesFailed`.
  *
  * With an `assemblyId` in `params`, the service does not create the Assembly again. So each later run that would create
  * a new Assembly fails.

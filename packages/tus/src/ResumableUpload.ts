@@ -128,9 +128,9 @@ const resumption = (key: string, source: Replayable, options: ResumeOptions, emi
  * The journal does not decide where bytes are sent. If the context has an `AssemblyClient`, its origins are permitted.
  * Otherwise, the origin of the Assembly is permitted: the URL of the Assembly is part of the key, so an edited entry
  * cannot change this origin. If the Assembly is on a host of the public service, all cells (hosts) of the public
- * service are permitted. If a URL of the entry has any other origin, which `origins` does not permit either, the call
- * fails with `InvalidTarget` or `UnsafeLocation`. If the entry does not match its key, the call fails with
- * `JournalTorn`. In both cases nothing is sent.
+ * service are permitted. For `localhost`, `127.0.0.1` and `[::1]` are permitted too. If a URL of the entry has any
+ * other origin, which `origins` does not permit either, the call fails with `InvalidTarget` or `UnsafeLocation`. If the
+ * entry does not match its key, the call fails with `JournalTorn`. In both cases nothing is sent.
  *
  * **Gotchas**
  *

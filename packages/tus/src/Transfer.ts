@@ -32,11 +32,11 @@ const progress = {
  *
  * - `Sending`: the server has stored the bytes before the offset `acknowledged`. The bytes from this offset are sent
  *   next.
- * - `Asking`: the offset of the server is unknown and is requested next. `told` is the last reported offset, if a
+ * - `Asking`: the offset on the server is unknown and is requested next. `told` is the last reported offset, if a
  *   second response must confirm it. `only` is set after the server accepted a request, but reported another offset
- *   than the end of the sent bytes, or none. `only` contains the valid offsets; if the server reports any other offset,
- *   the upload fails with `UploadUntrusted`. `counted` is the offset in the response to the accepted request, if this
- *   response contained an offset.
+ *   than the end of the sent bytes, or no offset. `only` contains the valid offsets; if the server reports any other
+ *   offset, the upload fails with `UploadUntrusted`. `counted` is the offset in the response to the accepted request,
+ *   if this response contained an offset.
  * - `Done`: all bytes are stored.
  *
  * @since 0.1.0
@@ -66,7 +66,7 @@ export type Transfer = typeof Transfer.Type
  */
 export type Sending = Extract<Transfer, { _tag: "Sending" }>
 /**
- * The state in which the offset of the server is requested next.
+ * The state in which the offset is requested from the server next.
  *
  * @since 0.1.0
  * @category models
@@ -74,7 +74,7 @@ export type Sending = Extract<Transfer, { _tag: "Sending" }>
 export type Asking = Extract<Transfer, { _tag: "Asking" }>
 
 /**
- * A key that identifies the next request. If the same request is replayed, its key is the same.
+ * A key that identifies the next request. The same state always has the same key.
  *
  * @since 0.1.0
  * @category transitions
@@ -113,8 +113,8 @@ const beginning = (length: bigint | undefined, handed: bigint | undefined): Omit
 
 /**
  * The state after this run created the upload and sent its first `sent` bytes with the creation. If the server did not
- * report the offset `sent`, the offset is requested next. After a response, the valid offsets are 0 and `sent`, or only
- * `sent` if the response reported another offset than 0.
+ * report the offset `sent`, the offset is requested next. After a valid response to a creation with bytes, the valid
+ * offsets are then 0 and `sent`, or only `sent` if the response reported another offset than 0.
  *
  * @since 0.1.0
  * @category transitions
@@ -175,8 +175,8 @@ export const handedOver = (
 
 /**
  * The state after the server accepted a PATCH whose bytes end at the offset `sent`, but reported another offset
- * (`counted`) or none. The offset is requested next. If the server then reports another offset than `sent`, the upload
- * fails with `UploadUntrusted`, because the server may have stored wrong bytes.
+ * (`counted`) or no offset. The offset is requested next. If the server then reports another offset than `sent`, the
+ * upload fails with `UploadUntrusted`, because the server may have stored wrong bytes.
  *
  * @since 0.1.0
  * @category transitions

@@ -32,7 +32,7 @@ export type { AnswerError } from "./TusError.ts"
  * **Gotchas**
  *
  * The limit does not apply to a request with a body, because the time of such a request depends on the size of the body
- * and on the network. A program that calls these functions with a body must set its own limit. `Upload` limits its
+ * and on the network. A program that calls `create` or `append` with a body must set its own limit. `Upload` limits its
  * requests with `stallTimeout` and `finishTimeout` instead.
  *
  * @example Effect.provideService(Tus.offset(url), Tus.RequestTimeout, Duration.seconds(5))
@@ -136,10 +136,10 @@ const encodeCreation = (
 }
 
 /**
- * Creates an upload and returns its URL, which has passed the checks of the target. `offset` is the offset that the
- * server reports. If the server reports no offset, `offset` is 0 after a request without a body, and undefined after a
- * request with a body. The request is not idempotent: if the response is lost, the upload may exist, and a second
- * request would then create a second upload.
+ * Creates an upload and returns its URL, which has passed the checks of `UploadTarget.resolve`. `offset` is the offset
+ * that the server reports. If the server reports no offset, `offset` is 0 after a request without a body, and undefined
+ * after a request with a body. The request is not idempotent: if the response is lost, the upload may exist, and a
+ * second request would then create a second upload.
  *
  * @example
  * Tus.create(target, { _tag: "Fixed", length: 5n, metadata: { filename: "a.txt", fieldname: "file" } })

@@ -70,8 +70,8 @@ export class UploadGone extends Schema.TaggedError<UploadGone>()("UploadGone", a
 export class UploadRefused extends Schema.TaggedError<UploadRefused>()("UploadRefused", answer) {}
 
 /**
- * 409: the request had another offset than the upload on the server. `Upload` requests the offset of the server and
- * continues from this offset. `Upload` fails with this error when the retry policy gives up.
+ * 409: the request had another offset than the upload on the server. `Upload` requests the offset from the server and
+ * continues there. `Upload` fails with this error when the retry policy gives up.
  *
  * @since 0.1.0
  * @category errors
@@ -94,8 +94,8 @@ export class TooLarge extends Schema.TaggedError<TooLarge>()("TooLarge", {
 }) {}
 
 /**
- * 423: the server has locked the upload for another request. `Upload` retries the request, and fails with this error
- * when the retry policy gives up.
+ * 423: the server has locked the upload for another request. `Upload` tries again after a pause, and fails with this
+ * error when the retry policy gives up.
  *
  * @since 0.1.0
  * @category errors

@@ -1,5 +1,6 @@
 /**
- * Uploads a source: creates the upload, streams the bytes, and continues from the offset of the server after a failure.
+ * Uploads a source: creates the upload, sends the bytes, and after a failure continues at the offset that the server
+ * reports.
  */
 import type * as Arr from "effect/Array"
 import type * as Cause from "effect/Cause"
@@ -42,8 +43,9 @@ export type ChecksumAlgorithm = "sha1" | "sha256" | "sha384" | "sha512"
  * - `metadata`: `filename` and `fieldname`, and other keys for the Steps of the Assembly.
  * - `maxRetries`: the maximum number of consecutive failures that are retried; progress resets the count. The default
  *   is 8, or the limit of a `RetryPolicy` that the program provides.
- * - `retryDelay`: the pause after the first failure, 500 ms by default. The pause doubles up to 30 seconds, with
- *   jitter. A provided `RetryPolicy` has its own pauses.
+ * - `retryDelay`: the maximum pause after the first failure, 500 ms by default. Each further failure doubles this
+ *   maximum, up to 30 seconds. Each pause is random, and at least half of its maximum. If the server requests a pause,
+ *   the upload pauses at least that long. A provided `RetryPolicy` has its own pauses.
  * - `stallTimeout`: the maximum time without progress in a request, 30 seconds by default.
  * - `finishTimeout`: the maximum time that the server may take to respond after the last byte of a request, or to
  *   concatenate the parts, 10 minutes by default. If a small source is sent with the creation, the time starts when
@@ -223,7 +225,7 @@ export const resumeEvents = (
  *   `SourceFailed`.
  * - `onFailure`: what happens to an upload that failed or was interrupted. `terminate` (default) removes this upload
  *   from the server. `keep` leaves this upload on the server until it expires; the URL of the upload is in the receipts
- *   of the Assembly.
+ *   of the Assembly (`tus_uploads`).
  *
  * @since 0.1.0
  * @category options

@@ -15,8 +15,8 @@ import type { UploadUrl } from "./UploadTarget.ts"
 
 /**
  * - `Created`: the server has created the upload. `length` is undefined while the length is unknown.
- * - `Resumed`: the server reported its offset. If bytes are missing, sending continues at the byte `offset` of the
- *   source.
+ * - `Resumed`: the server reported the offset of the upload, or of one part. If bytes are missing, sending continues at
+ *   the byte `offset` of the source.
  * - `Progress`: `sent` bytes were sent, and the server confirmed that it stored `acknowledged` bytes. If the platform
  *   sends a body as a whole, the number of sent bytes is unknown, and both numbers are the same.
  * - `Retrying`: a request failed, and the upload tries again after `delay`. `attempt` is the number of failures since

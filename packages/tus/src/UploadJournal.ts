@@ -71,7 +71,7 @@ export type Key = string & Brand.Brand<"JournalKey">
 export interface Lease {
   /** Fails when the lease is lost, and never ends otherwise. */
   readonly lost: Effect.Effect<never, LeaseLost>
-  /** Fails unless the lease is held now. A lease that has expired or soon will is renewed, if nobody has taken it. */
+  /** Fails unless the lease is held now. An expired or almost expired lease is renewed, if nobody has taken it. */
   readonly check: Effect.Effect<void, LeaseLost>
 }
 
@@ -155,8 +155,9 @@ export class UploadJournal extends Context.Service<
 /**
  * - `expiry`: how long an entry is valid after its last write, 24 hours by default, because servers remove unfinished
  *   uploads. An `Untrusted` entry never expires. `list` removes expired entries. Each `put` checks at most 16 other
- *   entries and leases. `put` removes entries that have expired, and leases whose own expiry is at least `expiry` in
- *   the past. For these checks, a journal lists the names of its entries and leases at most once an hour.
+ *   entries and leases. Of these, `put` removes the entries that have expired, and the leases whose own expiry is at
+ *   least `expiry` in the past. For these checks, a journal lists the names of its entries and leases at most once an
+ *   hour.
  * - `completedExpiry`: how long the entry of a completed job is valid after its last write, 60 days by default. After
  *   this time, the next run of the same job starts a new Assembly and uploads the files again. With `"Infinity"`, the
  *   entry of a completed job never expires.

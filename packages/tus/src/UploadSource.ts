@@ -51,7 +51,7 @@ export class SourceFailed extends Schema.TaggedError<SourceFailed>()("SourceFail
  * - `bytes(start, end)`: the bytes from `start` (inclusive) to `end` (exclusive).
  * - `identity`: identifies the content, so that a resumed upload can check that the content is the same. The result is
  *   undefined if the source has no identity.
- * - `slice(start, end)`: the same bytes as a Blob, for requests that are not streamed. `slice` is undefined if the
+ * - `slice(start, end)`: a Blob with the same bytes, for requests that are not streamed. `slice` is undefined if the
  *   source cannot make a Blob.
  * - `read(start, end)`: returns the same bytes in memory instead of as a stream. `read` may return only the first part
  *   of these bytes. `read` is defined only if it is less work than a stream. An upload calls `read` only for small

@@ -92,9 +92,9 @@ const begin = (
   }).pipe(Effect.scoped)
 
 /**
- * Creates an upload with the caller's marker. A small source is sent with the creation request. If the response is
- * lost, the upload is searched for in the receipts of the Assembly. If the receipts do not show the upload, the error
- * is `CreationUnknown`.
+ * Creates an upload with the caller's marker. Without `checksum`, a small source is sent with the creation request. If
+ * the response is lost, the upload is searched for in the receipts of the Assembly (`tus_uploads`). If the receipts do
+ * not show the upload, the error is `CreationUnknown`.
  *
  * **Gotchas**
  *
@@ -114,9 +114,9 @@ export const create = (
   begin(target, source, options, { _tag: "Planned" })
 
 /**
- * Searches the receipts of the Assembly for an upload whose creation an earlier process may have sent. Creates nothing.
- * If the receipts do not show the upload, the error is `CreationUnknown`. In this case the creation may never have been
- * sent, and the caller decides whether to call {@link create} with a new marker.
+ * Searches the receipts of the Assembly (`tus_uploads`) for an upload whose creation an earlier process may have sent.
+ * Creates nothing. If the receipts do not show the upload, the error is `CreationUnknown`. In this case the creation
+ * may never have been sent, and the caller decides whether to call {@link create} with a new marker.
  *
  * @example
  * UploadSteps.recover(target, source, { marker, metadata: { filename: "a.txt", fieldname: "file" } })

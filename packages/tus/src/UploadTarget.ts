@@ -88,7 +88,7 @@ const decodePath = SchemaParser.decodeUnknownResult(TusUpload.UploadPath)
 const refused = (field: InvalidTarget["field"], rule: string) => new InvalidTarget({ field, rule })
 
 /**
- * Makes a target from its parts, for a program without an `AssemblyClient`, such as a web page.
+ * Makes a target from its URLs, for a program without an `AssemblyClient`, such as a web page.
  *
  * - `baseUrl`: the URL of the service; by default the origin of `tusUrl`.
  * - `origins`: further permitted origins of upload URLs, or patterns of such origins; see `AssemblyClient.Options`. Set

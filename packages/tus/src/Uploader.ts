@@ -1,6 +1,5 @@
 /**
- * The functions of `Upload` and `AssemblyUpload` that start uploads, as a service, so that tests of an application need
- * no HTTP.
+ * `events` and `run` of `Upload` and `AssemblyUpload` as a service, so that tests of an application need no HTTP.
  */
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Assembly from "@assembly-effect/schema/Assembly"
@@ -217,8 +216,8 @@ export interface Answers {
 }
 
 /**
- * An `Uploader` that emits the events of `answers` and sends nothing. The options are checked and the sources are
- * opened as in {@link layer}, so that an invalid option fails in a test too.
+ * An `Uploader` that emits the events of `answers` and sends nothing. The options, except `params`, are checked and the
+ * sources are opened as in {@link layer}, so that an invalid option fails in a test too.
  *
  * @example
  * publish("cat.jpg").pipe(

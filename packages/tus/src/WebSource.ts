@@ -22,8 +22,8 @@ const problemOf = (readable: ReadableStream<Uint8Array>): string | undefined => 
   if (readable.locked) return "the ReadableStream is locked"
   const used = "bytes of the ReadableStream were already read"
   try {
-    // Only the constructor of `Response` shows whether bytes of a stream were read: it throws, or sets `bodyUsed`. The
-    // constructor itself reads no bytes.
+    // On every runtime, the constructor of `Response` shows whether bytes of a stream were read: it throws, or sets
+    // `bodyUsed`. The constructor itself reads no bytes.
     return new Response(readable).bodyUsed ? used : undefined
   } catch {
     return used
