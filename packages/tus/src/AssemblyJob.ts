@@ -67,10 +67,10 @@ export type Verify = <Source extends UploadSource>(sources: ReadonlyArray<Source
  * - `params`: the params of the request that creates the Assembly. The job adds the number of files to these params.
  * - `concurrency`: the maximum number of concurrent uploads, 4 by default, or `"unbounded"`.
  * - `upload`: the options of each upload, see `Upload.Options`.
- * - `onFailure`: what happens to the Assembly if a file fails permanently. `cancel` cancels the Assembly and stops the
- *   uploads of the other files. `keep` uploads the other files, and the Assembly waits for the missing file. After a
- *   defect in an upload, or if the server may treat wrong bytes as a complete file (`UploadUntrusted` with
- *   `mayBeWhole`), the Assembly is always canceled.
+ * - `onFailure`: what happens to the Assembly if a file fails permanently, or if the Status names no permitted URL for
+ *   the uploads (`InvalidTarget`). `cancel` cancels the Assembly and stops the uploads of the other files. `keep`
+ *   uploads the other files, and the Assembly waits for the missing files. After a defect in an upload, or if the server
+ *   may treat wrong bytes as a complete file (`UploadUntrusted` with `mayBeWhole`), the Assembly is always canceled.
  * - `progressInterval`: the minimum time between two `Progress` events of the job, see `Upload.Options`. By default
  *   there is no minimum.
  * - `wait`: the options of the wait for the results, or false to return when the last byte is stored.

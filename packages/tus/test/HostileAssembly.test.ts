@@ -5,6 +5,8 @@ import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
+import * as ResumableAssemblyUpload from "@assembly-effect/tus/ResumableAssemblyUpload"
+import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
@@ -58,6 +60,7 @@ const service = Effect.fnUntraced(function* (
   return {
     server,
     calls,
+    client,
     run,
     tus: (meet: ScriptedTus.Meet) => (meetTus = meet),
     end: (status: Status) => (ended = status)
@@ -89,6 +92,26 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The Assembly o
       assert.strictEqual(error.message, "tus_url: missing from the Assembly status")
       assert.deepStrictEqual(calls, ["POST", "GET", "DELETE"])
       assert.strictEqual(server.uploads.size, 0)
+    })
+  )
+
+  it.effect("is kept for the next run of a resumable job where its Status names no place for uploads", () =>
+    Effect.gen(function* () {
+      let isBroken = true
+      const { calls, client, end, tus } = yield* service((status) => (isBroken ? { ...status, tus_url: null } : status))
+      tus((_, go) => {
+        end({ ok: "ASSEMBLY_COMPLETED" })
+        return go()
+      })
+      const files = [{ source: UploadSource.fromBytes(Scene.content(10)), filename: "a.bin" }]
+      const run = ResumableAssemblyUpload.run({ params, files, upload, wait }).pipe(Effect.provide(client))
+      yield* Effect.gen(function* () {
+        assert.strictEqual((yield* Effect.flip(run))._tag, "InvalidTarget")
+        isBroken = false
+        assert.strictEqual((yield* run).ok, "ASSEMBLY_COMPLETED")
+      }).pipe(Effect.provide(UploadJournal.layerMemory()))
+      assert.strictEqual(calls.filter((method) => method === "POST").length, 1)
+      assert.notInclude(calls, "DELETE")
     })
   )
 

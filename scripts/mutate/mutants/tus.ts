@@ -1078,9 +1078,14 @@ export const tus = [
       {
         name: "an Assembly without a target is not canceled",
         find: `UploadTarget.fromAssembly({ ...status, assembly_id: assemblyId }),
-      () => cancel(assemblyId)`,
+      () => (job.onFailure === "keep" ? Effect.void : cancel(assemblyId))`,
         replace: `UploadTarget.fromAssembly({ ...status, assembly_id: assemblyId }),
       () => Effect.void`
+      },
+      {
+        name: "an Assembly of a resumable job is canceled when its Status names no place for uploads",
+        find: `(job.onFailure === "keep" ? Effect.void : cancel(assemblyId))`,
+        replace: `cancel(assemblyId)`
       },
       {
         name: "an Assembly with wrong bytes is kept",

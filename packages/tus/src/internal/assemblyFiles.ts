@@ -196,8 +196,8 @@ const ownError = (
 }
 
 /**
- * Uploads all files into an Assembly. If files fail, the Assembly is canceled, unless `onFailure` is "keep" and every
- * failure is harmless (see `isHarmless`).
+ * Uploads all files into an Assembly. If files fail, or if the Status names no permitted URL for them, the Assembly is
+ * canceled, unless `onFailure` is "keep" and every failure is harmless (see `isHarmless`).
  */
 const fill = <Source extends UploadSource, R>(
   job: Job<File<unknown>>,
@@ -212,7 +212,7 @@ const fill = <Source extends UploadSource, R>(
       // Checks that the URL in the Status belongs to this Assembly. Otherwise the files could be sent to another
       // Assembly.
       UploadTarget.fromAssembly({ ...status, assembly_id: assemblyId }),
-      () => cancel(assemblyId)
+      () => (job.onFailure === "keep" ? Effect.void : cancel(assemblyId))
     )
     const exits = yield* uploadAll(job, target, sources, uploadOne, emit)
     if (exits.every((exit) => exit !== undefined && Exit.isSuccess(exit))) return exits

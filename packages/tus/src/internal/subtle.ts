@@ -1,6 +1,6 @@
 /**
- * Checks whether `crypto.subtle` is available, because digests need it. A page has `crypto.subtle` only on https and on
- * localhost.
+ * Checks whether `crypto.subtle` is available, because digests need it. A page has `crypto.subtle` only on https,
+ * on `localhost` and on the addresses of loopback.
  */
 import { WebCrypto } from "effect/crypto/WebCrypto"
 import * as Effect from "effect/Effect"
