@@ -207,7 +207,7 @@ export const DeferredHeaders = Schema.Struct({
 })
 
 /**
- * The headers that concatenate parts.
+ * The headers that create a final upload, which concatenates parts.
  *
  * Clause: spec.md, "Create a tus upload".
  *
