@@ -20,8 +20,8 @@ import { cyclic } from "./internal/cycles.ts"
 import { optionProblems } from "./internal/robotOptions.ts"
 
 /**
- * Text with a variable, such as `${fields.name}`. The service replaces the variable with its value. The emulator replaces
- * variables only in the `path` of `/transloadit/store`.
+ * Text with a variable, such as `${fields.name}`. The service replaces the variable with its value. The emulator
+ * replaces variables only in the `path` of `/transloadit/store`.
  *
  * @since 0.1.0
  * @category models
