@@ -14,7 +14,7 @@ import { NonEmptyString, NonNegativeInt } from "./Scalar.ts"
 
 /**
  * The id of an Assembly: 32 lowercase hexadecimal digits. Anybody who knows the id can read the Status, so a client
- * generates the id from a cryptographic source.
+ * that chooses the id must generate it from a cryptographic source.
  *
  * Beyond the specification.
  *

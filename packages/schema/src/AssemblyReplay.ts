@@ -20,7 +20,7 @@ const fields = Schema.Record(Schema.String, Schema.Json).check(generateFew(3))
  *
  * - `steps`: changes to the Steps that the replay runs. A changed Step may omit unchanged options, even its robot.
  * - `reparseTemplate`: whether the replay runs the current Steps of the Template of the original Assembly.
- * - `templateId`: a Template whose Steps the replay runs instead.
+ * - `templateId`: a Template whose Steps the replay runs instead of the original Steps.
  *
  * Beyond the specification.
  *

@@ -133,7 +133,7 @@ const Params = Schema.declare(isRecord, { expected: "an object" })
 const signed = Schema.Struct({ auth: SignedAuthParams, nonce: Schema.optionalKey(Nonce) })
 const bearer = Schema.Struct({ auth: Schema.optionalKey(AuthParams), nonce: Schema.optionalKey(Nonce) })
 
-/** Runs two conversions of one object, and reports the issues of both. */
+/** Runs two conversions, and reports the issues of both. */
 const both = <A, B>(
   left: Effect.Effect<A, SchemaIssue.Issue>,
   right: Effect.Effect<B, SchemaIssue.Issue>

@@ -20,7 +20,8 @@ import { cyclic } from "./internal/cycles.ts"
 import { optionProblems } from "./internal/robotOptions.ts"
 
 /**
- * Text with a variable, such as `${fields.name}`. The service replaces the variable.
+ * Text with a variable, such as `${fields.name}`. The service replaces the variable with its value. The emulator
+ * replaces variables only in the `path` of `/transloadit/store`.
  *
  * @since 0.1.0
  * @category models
@@ -29,7 +30,7 @@ export type Variable = `${string}\${${string}}${string}`
 
 /**
  * An object in the `use` of a Step. `name` is the name of the used Step, `fields` selects files of the used Step by
- * their form field, and `as` is the role of the selected files.
+ * their form field, and `as` is the role of the selected files for the robot.
  *
  * @since 0.1.0
  * @category models
@@ -237,11 +238,11 @@ export const problems = (steps: unknown, of: "whole" | "changes" = "whole"): Rea
  * Checks these rules for Steps, without a network:
  *
  * - Each Step has a robot.
- * - `use` is a name, a list or an object with `steps`, and names Steps that exist. `:original` always exists.
+ * - `use` is a {@link Use}, and names Steps that exist. The name `:original` always exists.
  * - No Step uses itself, directly or through other Steps.
  * - The name `:original` is reserved for a Step with the robot `/upload/handle`.
- * - The options of single robots in {@link Robots}, such as `seconds` of `/emulator/wait`, have valid values. A value
- *   with a {@link Variable} is valid.
+ * - The options that {@link Robots} declares for one robot, such as `seconds` of `/emulator/wait`, have valid values. A
+ *   value with a {@link Variable} is valid.
  *
  * An option with the value `undefined` is left out of the result. The failure contains all problems at once.
  * `Templates.create` and `Assemblies.create` check the same rules. If an Assembly has a `templateId`, a `use` may name

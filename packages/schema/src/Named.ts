@@ -4,8 +4,8 @@
 import type * as Schema from "effect/Schema"
 
 /**
- * The schema `S` with `Self` as the name of its decoded type and `Wire` as the name of its encoded type. `Self` extends
- * the type `Structure`, and `Wire` extends `EncodedStructure`.
+ * The schema `S` with `Self` as the name of its decoded type and `Wire` as the name of its encoded type. The property
+ * types `Structure` and `EncodedStructure` are the decoded and the encoded type without these names.
  *
  * @since 0.1.0
  * @category models

@@ -17,8 +17,8 @@ const text = lenient(Schema.String)
 
 /**
  * One notification. `duration` is in seconds. `status` is `error`, `processing`, `successful` or null; a new value may
- * appear. `response_code` and `response_data` are the response of the receiver. Unknown fields are kept. A field whose
- * value has the wrong type is left out.
+ * appear. `response_code` and `response_data` are the HTTP status and the body of the receiver's response. Unknown
+ * fields are kept. A field whose value has the wrong type is left out.
  *
  * Beyond the specification.
  *

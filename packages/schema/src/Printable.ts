@@ -28,8 +28,8 @@ export const escape = (text: string): string => text.toWellFormed().replace(unpr
 
 /**
  * Escapes every control character, line break and bidirectional control in a JSON text as `\uNNNN`, but keeps line
- * feeds. The result parses to the same value as the text, unless tabs or carriage returns separate the values of the
- * text: an escaped tab between two values is not JSON.
+ * feeds. The result parses to the same value as the text, unless the text has tabs or carriage returns outside its
+ * strings: an escaped tab outside a string is not JSON.
  *
  * @example
  * Printable.escapeJson(JSON.stringify({ name: "\u009b2J" })) // {"name":"\\u009b2J"}

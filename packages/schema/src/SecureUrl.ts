@@ -31,8 +31,8 @@ const isSecureUrl = Schema.makeFilter<string>(
 
 /**
  * An absolute https URL, or an http URL on a loopback address. The URL has no user info, query, fragment, white space,
- * backslash or control character. The base URL of the service and every upload URL are checked with this schema, so
- * credentials, tokens and files are sent only over https or to a loopback address.
+ * backslash or ASCII control character. The base URL of the service and every upload URL are checked with this schema,
+ * so credentials, tokens and files are sent only over https or to a loopback address.
  *
  * Clause: spec.md, "Authentication": credentials and tokens are secret. The rules for the URL are our own, because the
  * specification has none.

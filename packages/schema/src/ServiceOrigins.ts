@@ -66,10 +66,10 @@ const parseOrigin = (written: string): string | undefined => {
 let latest: { readonly written: string; readonly origin: string | undefined } = { written: "", origin: undefined }
 
 /**
- * The origin of an absolute http or https URL in normalized form: lower case, without a default port. Returns undefined
- * for any other text. Returns undefined also if the URL has user info, or a host or a port that is not in canonical
- * form (such as an encoded host or a hexadecimal IPv4 address), because a parser would read a different host than a
- * person.
+ * Returns the normalized origin of an absolute http or https URL: in lower case, without a default port. Returns
+ * undefined for any other text. Returns undefined also if the URL has user info, or a host or a port that is not in
+ * canonical form (such as an encoded host or a hexadecimal IPv4 address), because a URL parser and a person may read
+ * different hosts in such a URL.
  *
  * @since 0.1.0
  * @category utilities
@@ -105,8 +105,8 @@ const parseEntry = (text: string, allowsLoopback: boolean): Result.Result<string
 }
 
 /**
- * A broken rule. `index` is the index in the additional origins, and is absent for the base URL. `rule` describes the
- * broken rule.
+ * An invalid origin. `index` is its index in the `additional` origins of {@link make}, and is absent if the base URL is
+ * invalid. `rule` describes the broken rule.
  *
  * @since 0.1.0
  * @category models
@@ -195,8 +195,8 @@ const statusPath = /^https?:\/\/[^/?#@]+(?:\/[A-Za-z0-9_~-]+)*\/assemblies\/([a-
 export const assemblyIdAt = (url: string): string | undefined => statusPath.exec(url)?.[1]
 
 /**
- * Whether the origin of a URL belongs to the deployment. Default ports and case are ignored. The result is false if the
- * host is not in canonical form.
+ * Whether the origin of a URL belongs to the deployment. Default ports and case are ignored. The result is false if
+ * {@link originOf} returns undefined for the URL.
  *
  * @since 0.1.0
  * @category utilities

@@ -149,7 +149,7 @@ const Parts = Schema.NonEmptyArray(PartUrl).check(
  * `upload-metadata`: comma-separated entries. Each entry is a key of printable ASCII without comma and space,
  * optionally followed by a space and the Base64 of the UTF-8 text of its value. A key without a value decodes to null.
  * Keys are unique. Ordinary, partial and final creations require the keys `assembly_url`, `filename` and `fieldname`,
- * each with a value.
+ * each with a value of at least 1 character.
  *
  * Encoding writes canonical Base64. Decoding ignores the unused bits of the last Base64 digit. The rule for unused bits
  * is our decision, because tus does not define these bits.
@@ -207,7 +207,7 @@ export const DeferredHeaders = Schema.Struct({
 })
 
 /**
- * The headers that concatenate parts.
+ * The headers that create a final upload, which concatenates parts.
  *
  * Clause: spec.md, "Create a tus upload".
  *
@@ -384,8 +384,8 @@ export const Created = Schema.Struct({
 export const CreatedStrict = Schema.Struct({ ...Created.fields, "x-content-type-options": Schema.Literal("nosniff") })
 
 /**
- * The headers of a tus creation error in strict form (spec.md, "Errors"). A client reads the body regardless of the
- * headers.
+ * The headers of a tus creation error in strict form (spec.md, "Errors"). `@assembly-effect/tus` reads the body of an
+ * error whatever these headers are.
  *
  * @since 0.1.0
  * @category schemas

@@ -1,6 +1,7 @@
 /**
- * Generators of invalid requests for property tests. Each generated value breaks one rule and comes with the path and
- * the rule. `Arbitrary.schema` generates valid requests. This module needs no test framework.
+ * Generators of invalid requests for property tests. Each generated value breaks one rule, and comes with this rule and
+ * the path of the invalid part. For valid requests, use `Arbitrary.schema` of Effect. This module needs no test
+ * framework.
  *
  * @example
  * Arbitrary.checkEffect(Testing.move.decoded, ({ input }) => Schema.is(DamAsset.MoveRequest)(input) === false)

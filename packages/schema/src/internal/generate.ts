@@ -4,8 +4,8 @@
 import * as Schema from "effect/Schema"
 
 /**
- * Limits generated objects to `maxProperties` keys. Without a maximum, Effect generates up to 10 keys, each with a
- * nested value.
+ * Limits generated objects to `maxProperties` keys. Without a maximum, Effect generates up to 10 keys, whose values may
+ * be objects themselves.
  */
 export const generateFew = (maxProperties: number) =>
   Schema.makeFilter<object>(() => true, { expected: "an object", arbitraryConstraint: { maxProperties } })

@@ -82,7 +82,10 @@ const decodeValue = (value: string): Result.Result<string, string> =>
 
 type Metadata = Readonly<Record<string, string | null>>
 
-/** Reads the entries of a header and reports every broken entry. */
+/**
+ * Reads the entries of a header. Reports every entry whose key is empty or repeated, or whose value is not UTF-8 text
+ * in padded Base64.
+ */
 const decode = (
   header: string,
   options: SchemaAST.ParseOptions

@@ -4,7 +4,8 @@
 import * as Schema from "effect/Schema"
 
 /**
- * The named errors and their HTTP statuses. The status of ASSEMBLY_LIST_ERROR is beyond the specification.
+ * The codes of the named errors (spec.md, "Errors"), with their HTTP statuses. The status of ASSEMBLY_LIST_ERROR is
+ * beyond the specification.
  *
  * @since 0.1.0
  * @category utilities
@@ -29,8 +30,8 @@ export type NamedCode = keyof typeof statusOf
  * The body of one named error. `error` is the code. `http_code` is absent, or is exactly the HTTP status, as a number
  * or as text (spec.md, "Errors"). Unknown fields are kept.
  *
- * This schema describes what the service should send. `@assembly-effect/api` checks only the code, so it also
- * recognizes an error with a wrong status.
+ * This schema describes what the service should send. `@assembly-effect/api` decodes an `ErrorObject` and compares only
+ * the code, so it also recognizes a named error with a wrong status.
  *
  * @example `ServiceError.named("DAM_MUTATION_CONFLICT")`
  *

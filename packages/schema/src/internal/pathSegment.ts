@@ -17,7 +17,7 @@ const brokenRule = (text: string, allowsSlash: boolean): string | undefined => {
 /**
  * An id or a name whose syntax the service does not document. The schema refuses an empty text, more than 255 UTF-16
  * code units, `.`, `..`, slashes (unless `allowsSlash`), backslashes, control characters and lone surrogates. The
- * client percent-encodes any other text.
+ * client percent-encodes every text that the schema accepts.
  */
 export const pathSegment = ({ allowsSlash = false }: { readonly allowsSlash?: boolean } = {}) =>
   Schema.String.check(

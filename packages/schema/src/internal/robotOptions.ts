@@ -38,8 +38,8 @@ const robots: ReadonlyMap<unknown, Readonly<Record<string, Option>>> = new Map([
 ])
 
 /**
- * Whether a value contains a variable such as `${fields.name}`. A value with a variable is not checked here, because
- * the service replaces variables before it checks an option.
+ * Whether a value contains a variable such as `${fields.name}`. A value with a variable is not checked, because only
+ * the service knows the value of the variable.
  */
 const hasVariable = (value: unknown): boolean => typeof value === "string" && /\$\{[^{}]+\}/.test(value)
 

@@ -7,7 +7,7 @@ import * as SchemaGetter from "effect/SchemaGetter"
 
 /**
  * Redacts the decoded value of a schema under a label. Encoding accepts any label, because a program may redact a value
- * under another label. `Schema.RedactedFromValue` would refuse that value.
+ * under another label. `Schema.RedactedFromValue` with a label would refuse that value.
  */
 export const secret = <A, I>(schema: Schema.Codec<A, I>, label: string) =>
   schema.pipe(

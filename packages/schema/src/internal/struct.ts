@@ -88,8 +88,9 @@ const rename = (
 }
 
 /**
- * A struct with wire names for some keys. `Schema.encodeKeys` reports issues with the decoded names. This struct
- * decodes each field under its wire name, so the issues of decoding name the keys that the sender wrote.
+ * A struct with wire names for some keys. `Schema.encodeKeys` renames a key before it transforms the value, so an issue
+ * in the transformation, such as 30 February, has the decoded name. This struct decodes each field under its wire name,
+ * so the issues of decoding name the keys that the sender wrote.
  */
 export const renamed = <Fields extends Schema.Struct.Fields, const Keys extends Names<Fields>>(
   fields: Fields,

@@ -8,8 +8,8 @@ import * as SchemaGetter from "effect/SchemaGetter"
 const line = /^(ERR_[A-Z0-9_]+): (.*)\n$/s
 
 /**
- * The text of a tus error. `Line` is a line `ERR_CODE: message`. `Hook` is any other text, such as the raw text of a
- * hook of the server, which is not necessarily JSON.
+ * The text of a tus error. `Line` is a text `ERR_CODE: message` that ends with a line feed. `Hook` is any other text,
+ * such as the raw text of a hook of the server, which is not necessarily JSON.
  *
  * Clause: spec.md, "Errors".
  *
