@@ -123,7 +123,7 @@ export interface Reference {
   readonly path: ReadonlyArray<string | number>
 }
 
-const formRule = "Expected the name of a Step, a list of names, or an object with steps"
+const formRule = "Expected the name of a Step, an object with a name, a list of these, or an object with steps"
 
 const one = (value: unknown, path: Reference["path"]): Reference | Problem => {
   if (typeof value === "string") return { name: value, path }
@@ -144,7 +144,10 @@ const many = (value: unknown, path: Reference["path"]): ReadonlyArray<Reference 
  * Instructions.references({ use: { steps: ["faces", 1] } })
  * // [
  * //   { name: "faces", path: ["steps", 0] },
- * //   { path: ["steps", 1], rule: "Expected the name of a Step, a list of names, or an object with steps" }
+ * //   {
+ * //     path: ["steps", 1],
+ * //     rule: "Expected the name of a Step, an object with a name, a list of these, or an object with steps"
+ * //   }
  * // ]
  *
  * @since 0.1.0

@@ -7,7 +7,9 @@ import { isLoopback } from "./internal/loopback.ts"
 /** The first rule of secure URLs that a text breaks, or undefined. */
 const brokenRule = (text: string): string | undefined => {
   // oxlint-disable-next-line no-control-regex -- the pattern matches control characters on purpose
-  if (/[\s\\\u0000-\u001f\u007f]/.test(text)) return "a URL without white space, backslash and control characters"
+  if (/[\s\\\u0000-\u001f\u007f-\u009f]/.test(text)) {
+    return "a URL without white space, backslash and control characters"
+  }
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return "an absolute http or https URL"
   const url = new URL(text)
   if (url.username !== "" || url.password !== "" || text.split("/")[2]?.includes("@") === true) {
@@ -31,8 +33,8 @@ const isSecureUrl = Schema.makeFilter<string>(
 
 /**
  * An absolute https URL, or an http URL on a loopback address. The URL has no user info, query, fragment, white space,
- * backslash or ASCII control character. The base URL of the service and every upload URL are checked with this schema,
- * so credentials, tokens and files are sent only over https or to a loopback address.
+ * backslash or control character. The base URL of the service and every upload URL are checked with this schema, so
+ * credentials, tokens and files are sent only over https or to a loopback address.
  *
  * Clause: spec.md, "Authentication": credentials and tokens are secret. The rules for the URL are our own, because the
  * specification has none.

@@ -82,8 +82,8 @@ export const originOf = (url: string): string | undefined => {
 }
 
 const entryRule =
-  "an origin such as https://upload.example.com, or a pattern such as https://upload-*.example.com with one * in the " +
-  "first label, beside a literal, and two more labels"
+  "an origin such as https://upload.example.com, or a pattern such as https://upload-*.example.com with one * and " +
+  "a letter or digit in the first label, and at least two more labels"
 
 /** Parses an origin or a pattern into normalized form. */
 const parseEntry = (text: string, allowsLoopback: boolean): Result.Result<string, string> => {

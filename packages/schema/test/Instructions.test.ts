@@ -8,7 +8,7 @@ const rulesOf = (steps: unknown, of?: "whole" | "changes") =>
   Instructions.problems(steps, of).map(({ path, rule }) => `${path.join(".")}: ${rule}`)
 
 const unknown = "Expected the name of a Step"
-const form = "Expected the name of a Step, a list of names, or an object with steps"
+const form = "Expected the name of a Step, an object with a name, a list of these, or an object with steps"
 const circle = "Expected Steps that do not use this Step, directly or through others"
 
 describe("make", () => {

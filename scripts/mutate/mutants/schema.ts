@@ -141,8 +141,13 @@ export const schema = [
       },
       {
         name: "a backslash is part of a URL",
-        find: `/[\\s\\\\\\u0000-\\u001f\\u007f]/.test(text)`,
-        replace: `/[\\s\\u0000-\\u001f\\u007f]/.test(text)`
+        find: `/[\\s\\\\\\u0000-\\u001f\\u007f-\\u009f]/.test(text)`,
+        replace: `/[\\s\\u0000-\\u001f\\u007f-\\u009f]/.test(text)`
+      },
+      {
+        name: "a URL may contain a control character beyond ASCII",
+        find: `/[\\s\\\\\\u0000-\\u001f\\u007f-\\u009f]/.test(text)`,
+        replace: `/[\\s\\\\\\u0000-\\u001f\\u007f]/.test(text)`
       }
     ]
   ),

@@ -23,7 +23,7 @@ const named = (steps: Steps): ReadonlyArray<Named> =>
       : [{ value: credentials, path }]
   })
 
-/** The service replaces variables such as `${fields.account}` when it runs the Step. */
+/** A name with a variable, such as `${fields.account}`, is known only when the service runs the Step. */
 const hasVariable = (text: string): boolean => /\$\{[^{}]+\}/.test(text)
 
 const problemOf = ({ path, value }: Named, existing: ReadonlySet<string>): ReadonlyArray<ApiError.Issue> => {
