@@ -124,7 +124,8 @@ export class Emulator extends Context.Service<
  *   doubles with each attempt. A notification has at most 8 attempts.
  * - `allowPrivateNotifications`: allows any host in a `notify_url`. By default, the host must be public; if the params
  *   are signed, the host may also be loopback. Therefore a notification cannot reach a private network by default.
- * - `uploadLifetime`: unfinished uploads and partial uploads expire after this time (status 410). 24 hours by default.
+ * - `uploadLifetime`: the time from the creation of an upload until it expires (status 410), 24 hours by default. Only
+ *   unfinished uploads and partial uploads expire.
  * - `tokenLifetime`: the lifetime of bearer tokens, 1 hour by default.
  * - `limits`: limits of requests, connections, Assemblies, Auth Keys and notifications. A limit that is left out has
  *   its default.
