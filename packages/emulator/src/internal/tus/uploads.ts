@@ -110,7 +110,7 @@ const checkAppend = Effect.fnUntraced(function* ({ offset, row }: Upload, append
   return append.size !== undefined && append.size > room ? yield* TusRefusal.sizeExceeded : room
 })
 
-/** Refuses an append to a finished upload at the first byte of its body. `checkAppend` checks only a `content-length`. */
+/** Refuses an append to a finished upload at the first byte of its body, which may have no `content-length`. */
 const requireNoBytes = <E>(bytes: Stream.Stream<Uint8Array, E>) =>
   Stream.runForEach(bytes, (chunk) => (chunk.length === 0 ? Effect.void : Effect.fail(TusRefusal.sizeExceeded)))
 
