@@ -124,11 +124,12 @@ export class Emulator extends Context.Service<
  *   doubles with each attempt. A notification has at most 8 attempts.
  * - `allowPrivateNotifications`: allows any host in a `notify_url`. By default, the host must be public; if the params
  *   are signed, the host may also be loopback. Therefore a notification cannot reach a private network by default.
- * - `uploadLifetime`: unfinished uploads and partial uploads expire after this time (status 410). 24 hours by default.
+ * - `uploadLifetime`: the time from the creation of an upload until it expires (status 410), 24 hours by default. Only
+ *   unfinished uploads and partial uploads expire.
  * - `tokenLifetime`: the lifetime of bearer tokens, 1 hour by default.
  * - `limits`: limits of requests, connections, Assemblies, Auth Keys and notifications. A limit that is left out has
  *   its default.
- * - `onRequest`: receives each answered request, for a log.
+ * - `onRequest`: receives each request that reaches the routes, for a log.
  *
  * @since 0.1.0
  * @category options
@@ -194,8 +195,8 @@ const unusable =
 
 /**
  * Provides the database and the file store, which are in the folder `data`. Without the option `data`, the database is
- * in memory and the files are in a temporary folder. Only the owner can read the database and the files, because they
- * contain secrets and uploads.
+ * in memory and the files are in a temporary folder. Except on Windows, only the owner can read the database and the
+ * files, because they contain secrets and uploads.
  */
 const storage = ({ data }: Options) =>
   Layer.unwrap(
@@ -322,8 +323,8 @@ const parts = (options: Options) =>
  * cannot make any other request that changes data, and cannot read the response to any other request.
  *
  * Only one emulator at a time can use a data folder; a second emulator fails with `DataInUse`. With the option `data`,
- * acknowledged data survives the end of the process, even a crash. Only the user of the process can read the files in
- * the folder. When the scope closes, current requests have 50 milliseconds to end.
+ * acknowledged data survives the end of the process, even a crash. Except on Windows, only the user of the process can
+ * read the files in the folder. When the scope closes, current requests have 50 milliseconds to end.
  *
  * If the disk is full or read-only, or access is not permitted, requests that need the disk fail as described at
  * {@link EmulatorError.StorageFailed}. The reason is logged. Acknowledged data stays. The emulator continues when the

@@ -81,6 +81,7 @@ const reasons = {
  * The emulator cannot read or write a file, or its database is damaged. Acknowledged data stays, and the emulator
  * continues when the disk works again. A request that needs the disk is answered with status 507, a change of the DAM
  * with `DAM_MUTATION_FAILED`, and a request for the statistics of the job slots with `PRIORITY_JOB_SLOT_STATS_ERROR`.
+ * If the signature of a request cannot be stored, the status is 507 for every operation.
  *
  * - `path`: the file or folder that cannot be written or read.
  * - `code`: the error code of the system or of SQLite, such as `ENOSPC`. The code of a database that another program

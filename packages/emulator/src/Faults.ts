@@ -40,6 +40,8 @@ export interface Where {
  * - `FinishSlowly`: handles the request and responds after `duration`.
  * - `MoveOffset`: handles the request and adds `by` to the `upload-offset` of the response. A negative sum becomes 0.
  *
+ * Over HTTP/2, the connection stays open. A fault that cuts the connection ends only the stream of the request.
+ *
  * @since 0.1.0
  * @category models
  */

@@ -24,8 +24,9 @@ import type * as Duration from "effect/Duration"
  * - `jsonDepth`: the depth of `params`. Deeper params get the same response as an invalid field of the operation.
  * - `steps`: the number of Steps of an Assembly; 400 `ASSEMBLY_INVALID_STEPS`. If the `use` of one Step has more names
  *   than this number, the Assembly fails (`ASSEMBLY_STEP_INVALID_USE`).
- * - `files`: the number of uploads of an Assembly; 413 `ERR_MAX_NUMBER_OF_FILES_EXCEEDED` for a further tus upload. A
- *   form with more files fails its Assembly (`MAX_NUMBER_OF_FILES_EXCEEDED`).
+ * - `files`: the number of uploads of an Assembly, including partial and terminated uploads; 413
+ *   `ERR_MAX_NUMBER_OF_FILES_EXCEEDED` for a further tus upload. A form with more files fails its Assembly
+ *   (`MAX_NUMBER_OF_FILES_EXCEEDED`).
  * - `fileBytes`: the size of one upload; 413 `ERR_MAX_SIZE_EXCEEDED` for a larger tus upload. As with `auth.max_size`,
  *   a larger file fails its Assembly (`MAX_SIZE_EXCEEDED`). By default, the size of an upload has no limit.
  * - `signatures`: the number of used signatures that are remembered until they expire. If more signatures are used, the

@@ -13,8 +13,8 @@ import type * as Effect from "effect/Effect"
  *   this is the id of the new Assembly. `assemblyId` is undefined if the request neither names nor creates an Assembly.
  * - `path`: the path without the query, because the query contains a signature.
  * - `status`: the status of the response, or 499 if the client disconnected before the response.
- * - `reason`: the code and the message of the refusal. `reason` is undefined if the status is below 400, or if the body
- *   of the refusal is empty or larger than 16 KiB.
+ * - `reason`: the code and the message of the refusal. For status 499, `reason` is a text without a code. `reason` is
+ *   undefined if the status is below 400, or if the body of the refusal is empty, cut by a fault or larger than 16 KiB.
  * - `duration`: the time that the emulator needed to make the response. The time to send the body does not count.
  *
  * @since 0.1.0

@@ -132,8 +132,9 @@ const make = Effect.gen(function* () {
     maxSize === undefined ? limits.fileBytes : Math.min(maxSize, limits.fileBytes ?? maxSize)
 
   /**
-   * Cancels the Assembly that is replaced. An Assembly whose form is incomplete is neither canceled nor replaced,
-   * because the remaining files of the form would become files of the new Assembly.
+   * Cancels the Assembly that is replaced. An Assembly whose form is incomplete is not canceled, and `Archive.rename`
+   * does not replace it if it is busy or canceled, because the remaining files of the form would become files of the
+   * new Assembly.
    */
   const endReplaced = Effect.fnUntraced(function* (id: string, workspace: string) {
     const old = Option.filter(yield* assemblies.find(id), (row) => row.workspace === workspace)

@@ -34,7 +34,7 @@ export class Execution extends Context.Service<
     readonly advance: (assemblyId: string) => Effect.Effect<void>
     /** Cancels a busy Assembly and stops its execution. */
     readonly stop: (assemblyId: string, state: "canceled") => Effect.Effect<void, StorageFailed>
-    /** Aborts an Assembly if the request that creates the Assembly was not received completely. */
+    /** Aborts a busy Assembly whose form was not received or not stored completely. */
     readonly abort: (assemblyId: string) => Effect.Effect<void>
     /** Ends a busy Assembly with an error. */
     readonly fail: (assemblyId: string, failure: StepFailed) => Effect.Effect<void, StorageFailed>

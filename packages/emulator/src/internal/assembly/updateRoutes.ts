@@ -41,7 +41,7 @@ const route = Effect.gen(function* () {
 })
 
 /**
- * `GET /assemblies/:assemblyId/updates`: the live updates of an Assembly (beyond the specification). Like a request for the
- * Status, this request needs no credentials.
+ * `GET /assemblies/:assemblyId/updates`: the live updates of an Assembly (beyond the specification). Like a request for
+ * the Status, this request needs no credentials.
  */
 export const layer = HttpRouter.addAll(Effect.map(route, (one) => [one]))

@@ -7,8 +7,7 @@ import * as Stream from "effect/Stream"
 import type { StorageFailed } from "../../EmulatorError.ts"
 
 /**
- * A live update of an Assembly. If `event` is undefined, `data` is the name of the update (beyond the
- * specification).
+ * A live update of an Assembly (beyond the specification). If `event` is undefined, `data` is the name of the update.
  */
 export interface Update {
   readonly assemblyId: string

@@ -23,8 +23,8 @@ export class BillStore extends Context.Service<
 
 /**
  * The price list of the emulator: one US dollar for 10^9 bytes that Assemblies received or made, the same for each
- * robot. This price is one microdollar for 1000 bytes, and the price of a whole month is rounded up. The emulator never
- * asks for money.
+ * robot. This price is one microdollar for 1000 bytes. The price of a whole month is rounded up to a microdollar. The
+ * emulator never asks for money.
  */
 const bytesPerMicrodollar = 1000
 

@@ -148,10 +148,10 @@ export const make = (sql: SqlClient.SqlClient) => {
         (rows) => new Set(rows.map(({ name }) => name))
       ),
     /**
-     * The lengths of the longest paths in a folder, including the path of the folder. `CROSS JOIN` makes SQLite search
-     * the content of each folder; otherwise SQLite would read the whole Workspace for each folder. The plus sign
-     * removes the type of the column: SQLite uses the index only if both sides of the comparison have the same type,
-     * and the expression in the index has no type.
+     * The maximum numbers of code points and of bytes of the paths in a folder, including the path of the folder
+     * itself. `CROSS JOIN` makes SQLite search the content of each folder; otherwise SQLite would read the whole
+     * Workspace for each folder. The plus sign removes the type of the column: SQLite uses the index only if both sides
+     * of the comparison have the same type, and the expression in the index has no type.
      */
     longestPath: (workspace: string, folderId: string) =>
       longest(sql`

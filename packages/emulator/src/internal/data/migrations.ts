@@ -131,8 +131,8 @@ const fourth = [
 
 const fifth = [
   // The number of times that an emulator with a seed has started with this database. The ids that are generated after a
-  // start depend on the seed and on this count, so a restart does not repeat ids. Older emulators used the number of rows
-  // in the tables below instead, so the initial count is that number.
+  // start depend on the seed and on this count, so a restart does not repeat ids. Older emulators used the number of
+  // rows in the tables below instead, so the initial count is that number.
   "CREATE TABLE starts (count INTEGER NOT NULL) STRICT",
   `INSERT INTO starts
    SELECT (SELECT count(*) FROM assemblies) + (SELECT count(*) FROM uploads) + (SELECT count(*) FROM versions)

@@ -1,6 +1,9 @@
 import * as DateTime from "effect/DateTime"
 
-/** Formats a time like the service, as in `2025/09/24 14:30:24 GMT` (beyond the specification). The milliseconds are cut off. */
+/**
+ * Formats a time like the service, as in `2025/09/24 14:30:24 GMT` (beyond the specification). The milliseconds are cut
+ * off.
+ */
 export const format = (millis: number): string =>
   `${DateTime.formatIso(DateTime.makeUnsafe(millis)).slice(0, 19).replaceAll("-", "/").replace("T", " ")} GMT`
 

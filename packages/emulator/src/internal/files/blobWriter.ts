@@ -11,8 +11,8 @@ import type { StorageFailed } from "../../EmulatorError.ts"
 import * as StorageFailure from "../data/storageFailure.ts"
 
 /**
- * With the next chunk, the body would exceed the permitted number of bytes. This chunk was not stored; the chunks
- * before it were.
+ * With the next chunk, more bytes than permitted would be appended. This chunk was not stored; the chunks before it
+ * were.
  */
 export class NoRoom extends Data.TaggedError("NoRoom") {}
 
@@ -24,9 +24,9 @@ const maxChunks = 512
 
 /** Observes the bytes that are appended to a file. */
 export interface Observer {
-  /** Receives each chunk in order, before the chunk is on the disk. */
+  /** Receives each chunk in order, when its write starts. */
   readonly onChunk: (chunk: Uint8Array) => void
-  /** Receives, after each write, the number of bytes that have been appended so far. */
+  /** Receives, after each write, the number of bytes that the current writer has appended so far. */
   readonly onWritten: (size: number) => Effect.Effect<void>
 }
 
@@ -63,8 +63,8 @@ const writeAll = async (file: FileHandle, chunks: ReadonlyArray<Uint8Array>): Pr
 }
 
 /**
- * Writes the body of one request. Chunks that arrive during a write are written together by the next write. The effect
- * ends only after all received chunks are written, even if `bytes` fails or is interrupted.
+ * Appends one stream of bytes to a file. Chunks that arrive during a write are written together by the next write. The
+ * effect ends only after all received chunks are written, even if `bytes` fails or is interrupted.
  */
 const writeGathered = <E>(
   path: string,

@@ -20,7 +20,7 @@ export interface ContentHash {
   readonly digest: (size: number) => Effect.Effect<Digest, StorageFailed>
 }
 
-/** The worker thread hashes the new bytes of a large file each time the file has grown by this number of bytes. */
+/** The worker thread hashes the new bytes of a large file each time the file has grown by at least this many bytes. */
 const followEvery = 4 * 1024 * 1024
 
 const toDigest = (size: number, [md5hash = "", sha256 = ""]: ReadonlyArray<string>): Digest => ({

@@ -72,16 +72,16 @@ export class FileStore extends Context.Service<
     readonly read: (id: string, range?: ByteRange) => Stream.Stream<Uint8Array, StorageFailed>
     /** Concatenates blobs into a new blob. The new blob exists only when it is complete. */
     readonly concatenate: (id: string, parts: ReadonlyArray<string>) => Effect.Effect<void, StorageFailed>
-    /** The names of all files in the folder, including the files of unfinished blobs. */
+    /** The names of all files in the folder, including temporary files (`.part`). */
     readonly names: Effect.Effect<ReadonlyArray<string>, StorageFailed>
     readonly remove: (id: string) => Effect.Effect<void, StorageFailed>
   }
 >()("@assembly-effect/emulator/FileStore") {}
 
-/** The number of bytes in one read. */
+/** The maximum number of bytes in one read. */
 const readChunk = 1024 * 1024
 
-/** The file suffix of an unfinished blob. */
+/** The suffix of a temporary file: bytes whose checksum is not verified yet, or an incomplete concatenation. */
 const unfinished = ".part"
 
 const make = Effect.fnUntraced(function* (folder: string) {

@@ -1,6 +1,6 @@
 /**
  * The worker thread that computes digests. The thread reads the files itself, so that no bytes are sent between
- * threads. A file that was just written is still in the cache of the operating system, so reading this file is fast.
+ * threads. A file that was just written is usually still in the cache of the operating system, so reading it is fast.
  *
  * The thread implements the protocol of `effect/workers` without Effect, because loading Effect takes longer than
  * hashing most files.

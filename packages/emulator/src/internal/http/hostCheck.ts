@@ -21,7 +21,7 @@ const refusal = (host: string) => ({
 
 /**
  * Refuses requests to unknown hosts. An attacker can make a host name resolve to this machine (DNS rebinding). A page
- * from that host name has the same origin as the emulator, so CORS does not stop the page.
+ * from that host name then reaches the emulator in its own origin, so CORS does not stop the page.
  */
 export const layer = HttpRouter.middleware(
   Effect.map(Origin.Origin, (origin) =>

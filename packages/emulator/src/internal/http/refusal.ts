@@ -13,7 +13,7 @@ export class Refusal extends Data.TaggedError("Refusal")<{
   readonly message: string
 }> {}
 
-/** A refusal with the status that the specification defines for its code. */
+/** A refusal with the status of its code. Only the status of `ASSEMBLY_LIST_ERROR` is beyond the specification. */
 export const named = (code: ServiceError.NamedCode, message: string): Refusal =>
   new Refusal({ code, status: ServiceError.statusOf[code], message })
 

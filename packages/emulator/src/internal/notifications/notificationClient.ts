@@ -13,7 +13,7 @@ import { lookup, type LookupAddress } from "node:dns"
 import type { LookupFunction } from "node:net"
 import * as IpAddress from "../http/ipAddress.ts"
 
-/** The hosts that a request may reach: public hosts, public hosts and loopback, or any host. */
+/** The hosts that a request may reach. `public`: only public hosts; `loopback`: also this machine; `any`: all hosts. */
 export type Reach = "public" | "loopback" | "any"
 
 const places: Readonly<Record<Reach, ReadonlyArray<IpAddress.Place>>> = {
@@ -57,7 +57,7 @@ export type Resolve = (
 ) => void
 
 /**
- * Resolves a name and keeps the allowed addresses. The connection uses exactly these addresses, because a second
+ * Resolves a name and keeps the allowed addresses. The connection uses only these addresses, because a second
  * look-up could return a different address (DNS rebinding).
  */
 const lookupWithin =

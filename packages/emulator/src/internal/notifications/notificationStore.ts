@@ -30,7 +30,7 @@ export interface Outcome {
 }
 
 /**
- * An ended Assembly whose notification must still be sent: no attempt was successful, and no attempt is scheduled, or
+ * An ended Assembly whose notification was not delivered: no attempt was successful, and no attempt is scheduled, or
  * only replays are scheduled. `attempts` is the number of all attempts for the Assembly, including replays.
  */
 const Pending = Schema.Struct({ id: Schema.String, url: Schema.String, attempts: Schema.Int })
@@ -63,8 +63,8 @@ export class NotificationStore extends Context.Service<
     /** The attempts for an Assembly, without scheduled attempts. */
     readonly ofAssembly: (assemblyId: string) => Effect.Effect<ReadonlyArray<Row>, StorageFailed>
     /**
-     * Marks the unfinished attempts of an earlier process as failed, and returns the Assemblies whose notification must
-     * still be sent.
+     * Marks the unfinished attempts of an earlier process as failed. Returns the Assemblies whose notification was not
+     * delivered and has no scheduled attempt except replays. Their attempts may be used up.
      */
     readonly recover: Effect.Effect<ReadonlyArray<Pending>, StorageFailed>
   }

@@ -28,8 +28,9 @@ import * as StorageFailure from "../data/storageFailure.ts"
 
 /**
  * Sends notifications. A notification is a POST request with the signed Status to the `notify_url` of an ended
- * Assembly. The request is repeated until the response is 200, or until `maxAttempts` attempts have failed. The details
- * of notifications are beyond the specification.
+ * Assembly. The request is repeated until the response is 200, or until `maxAttempts` attempts have failed. A request
+ * to a URL that is not allowed, and the request of a replay, are not repeated. The details of notifications are beyond
+ * the specification.
  */
 export class Notifications extends Context.Service<
   Notifications,

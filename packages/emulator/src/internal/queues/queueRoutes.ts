@@ -19,8 +19,8 @@ const invalidRegion = (message: string) => refuse("PRIORITY_JOB_SLOT_STATS_MISSI
 const invalidTime = (message: string) => refuse("PRIORITY_JOB_SLOT_STATS_INVALID_TIME", 400, message)
 
 /**
- * Reports a missing or invalid region first, then an invalid aggregation. All other issues have the error code of an
- * invalid time.
+ * Reports a missing or invalid region first, then an invalid aggregation. A form or `params` that cannot be read has
+ * the error code of a missing region. All other issues have the error code of an invalid time.
  */
 const invalid = (issues: ReadonlyArray<ApiError.Issue>): Refusal.Refusal => {
   const message = Refusal.explain(issues)

@@ -13,8 +13,9 @@ const invalidRegion = (message: string) => Refusal.named("ASSEMBLY_STATS_MISSING
 const invalidTime = (message: string) => Refusal.named("ASSEMBLY_STATS_INVALID_TIME", message)
 
 /**
- * Reports a missing or invalid region first. All other issues have the error code of an invalid time, because the
- * specification defines no further code for invalid params.
+ * Reports a missing or invalid region first. A form or `params` that cannot be read has the error code of a missing
+ * region. All other issues have the error code of an invalid time, because the specification defines no further code
+ * for invalid params.
  */
 const invalid = (issues: ReadonlyArray<ApiError.Issue>): Refusal.Refusal => {
   const [first] = issues

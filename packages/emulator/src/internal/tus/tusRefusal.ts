@@ -4,9 +4,8 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { StorageFailed } from "../../EmulatorError.ts"
 
 /**
- * The refusal of a tus request, in one of two formats (spec.md, "Errors"). `line` is a line from the tus server, and
- * `hook` is a JSON object from the service behind the tus server. The specification does not define the codes and the
- * statuses.
+ * The refusal of a tus request, in one of two formats (spec.md, "Errors"). `line` is a line of text. `hook` is a JSON
+ * object. The specification does not define the codes and the statuses.
  */
 export class TusRefusal extends Data.TaggedError("TusRefusal")<{
   readonly form: "line" | "hook"

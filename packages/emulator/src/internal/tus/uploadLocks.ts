@@ -5,8 +5,9 @@ import * as Layer from "effect/Layer"
 import * as Semaphore from "effect/Semaphore"
 
 /**
- * Lets one request at a time use an upload. A new request asks all earlier requests to release the lock. Otherwise a
- * client that reconnects would wait until the server notices the broken connection.
+ * Lets one request at a time append to an upload, read its offset or terminate the upload. A download needs no lock. A
+ * new request asks all earlier requests to release the lock. Otherwise a client that reconnects would wait until the
+ * server notices the broken connection.
  */
 export class UploadLocks extends Context.Service<
   UploadLocks,

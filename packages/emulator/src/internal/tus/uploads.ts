@@ -110,7 +110,7 @@ const checkAppend = Effect.fnUntraced(function* ({ offset, row }: Upload, append
   return append.size !== undefined && append.size > room ? yield* TusRefusal.sizeExceeded : room
 })
 
-/** Refuses the body of a request to a finished upload at its first byte. A body without `content-length` may have some. */
+/** Refuses an append to a finished upload at the first byte of its body, which may have no `content-length`. */
 const requireNoBytes = <E>(bytes: Stream.Stream<Uint8Array, E>) =>
   Stream.runForEach(bytes, (chunk) => (chunk.length === 0 ? Effect.void : Effect.fail(TusRefusal.sizeExceeded)))
 
@@ -257,7 +257,7 @@ const make = Effect.gen(function* () {
     const whenAsked = Effect.andThen(asked, Effect.fail(TusRefusal.locked))
     const upload = yield* settled(append.id)
     const room = yield* checkAppend(upload, append)
-    // A finished upload accepts a request without bytes, even after the end of the Assembly.
+    // A finished ordinary or partial upload accepts a request without bytes, even after the end of the Assembly.
     if (upload.row.finished_at !== null) {
       yield* Effect.raceFirst(requireNoBytes(append.bytes), whenAsked)
       return upload.offset
@@ -284,9 +284,10 @@ const make = Effect.gen(function* () {
   })
 
   /**
-   * Terminates an upload. The bytes of a finished upload stay, because the Assembly uses them. The bytes of an
-   * unfinished upload are removed after the termination is stored. If the termination cannot be stored, for example
-   * because the disk is full, the bytes are removed first, and then the termination is stored.
+   * Terminates an upload. The bytes of a finished upload stay, because the Assembly uses them; the bytes of a partial
+   * upload stay until they expire. The bytes of an unfinished upload are removed after the termination is stored. If
+   * the termination cannot be stored, for example because the disk is full, the bytes are removed first, and then the
+   * termination is stored.
    */
   const end = ({ finished_at, id }: UploadStore.Row) =>
     finished_at === null
