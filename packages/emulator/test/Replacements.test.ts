@@ -14,11 +14,15 @@ import * as FileSystem from "effect/FileSystem"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import type * as Layer from "effect/Layer"
+import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { createServer } from "node:http"
 import { DatabaseSync } from "node:sqlite"
+import * as AssemblyStore from "../src/internal/assembly/assemblyStore.ts"
+import * as Database from "../src/internal/data/database.ts"
+import * as Turns from "../src/internal/http/turns.ts"
 import { as, given as authKey } from "./keys.ts"
 import { createUpload, hmac, json, layer as layerEmulator, patch, send, storeAt, uploadOne } from "./support.ts"
 
@@ -173,41 +177,93 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("A new Assem
     })
   )
 
-  it.effect.each(["busy", "canceled"])("does not replace one that is %s and whose form still sends files", (state) =>
+  /** Begins to send a form with one file, and waits until its Assembly exists. `end` sends the end of the form. */
+  const beginForm = Effect.fnUntraced(function* (assemblyId: AssemblyId, params: object = {}) {
+    const { credentials } = yield* Emulator.Emulator
+    const auth = { key: credentials.key, expires: "2999-01-01T00:00:00Z", nonce: assemblyId }
+    const signed = JSON.stringify({ ...params, auth })
+    const part = (name: string, value: string, rest = "") =>
+      `--x\r\ncontent-disposition: form-data; name="${name}"${rest}\r\n\r\n${value}`
+    const start = [
+      part("params", `${signed}\r\n`),
+      part("signature", `${hmac(signed, credentials.secret)}\r\n`),
+      part("file", "a file", '; filename="a.txt"')
+    ].join("")
+    const rest = yield* Deferred.make<Uint8Array>()
+    const body = Stream.concat(Stream.make(bytes(start)), Stream.fromEffect(Deferred.await(rest)))
+    const request = HttpClientRequest.post(`/assemblies/${assemblyId}`).pipe(
+      HttpClientRequest.bodyStream(body, { contentType: "multipart/form-data; boundary=x" })
+    )
+    const creation = yield* Effect.forkChild(send(request))
+    yield* Effect.repeat(Effect.exit(Assemblies.get(assemblyId)), { until: Exit.isSuccess })
+    return { creation, end: Deferred.succeed(rest, bytes("\r\n--x--\r\n")) }
+  })
+
+  it.effect.each([
+    ["busy", "ASSEMBLY_COMPLETED"],
+    ["canceled", "ASSEMBLY_CANCELED"],
+    ["failed", undefined]
+  ] as const)("does not replace one that is %s and whose form still sends files", ([state, ok]) =>
     Effect.gen(function* () {
       const assemblyId = newId()
-      const { credentials } = yield* Emulator.Emulator
-      const params = JSON.stringify({
-        auth: { key: credentials.key, expires: "2999-01-01T00:00:00Z", nonce: assemblyId }
-      })
-      const part = (name: string, value: string, rest = "") =>
-        `--x\r\ncontent-disposition: form-data; name="${name}"${rest}\r\n\r\n${value}`
-      const start = [
-        part("params", `${params}\r\n`),
-        part("signature", `${hmac(params, credentials.secret)}\r\n`),
-        part("file", "a file", '; filename="a.txt"')
-      ].join("")
-      const rest = yield* Deferred.make<Uint8Array>()
-      const body = Stream.concat(Stream.make(bytes(start)), Stream.fromEffect(Deferred.await(rest)))
-      const creation = yield* Effect.forkChild(
-        send(
-          HttpClientRequest.post(`/assemblies/${assemblyId}`).pipe(
-            HttpClientRequest.bodyStream(body, { contentType: "multipart/form-data; boundary=x" })
-          )
-        )
-      )
-      yield* Effect.repeat(Effect.exit(Assemblies.get(assemblyId)), { until: Exit.isSuccess })
+      const steps = { a: { robot: "/no/such/robot" } }
+      const { creation, end } = yield* beginForm(assemblyId, state === "failed" ? { steps } : {})
       if (state === "canceled") yield* Assemblies.cancel(assemblyId)
       const refused = yield* Effect.flip(Assemblies.replace(assemblyId, {}))
       assert.deepInclude(refused, { code: "ASSEMBLY_ID_TAKEN", status: 409 })
-      yield* Deferred.succeed(rest, bytes("\r\n--x--\r\n"))
+      yield* end
       const created = json(yield* Fiber.join(creation))
-      const ok = state === "canceled" ? "ASSEMBLY_CANCELED" : "ASSEMBLY_COMPLETED"
-      assert.deepInclude(created, { assembly_id: assemblyId, ok })
+      assert.strictEqual(created["assembly_id"], assemblyId)
+      assert.strictEqual(created["ok"], ok)
       assert.deepInclude(yield* Assemblies.replace(assemblyId, {}), { ok: "ASSEMBLY_COMPLETED", uploads: [] })
     })
   )
+
+  it.effect("replaces one that was canceled and whose form was broken off", () =>
+    Effect.gen(function* () {
+      const assemblyId = newId()
+      const { creation } = yield* beginForm(assemblyId)
+      yield* Assemblies.cancel(assemblyId)
+      yield* Fiber.interrupt(creation)
+      // The emulator notices the end of the connection after a moment.
+      const replaced = yield* Effect.retry(Assemblies.replace(assemblyId, {}), {
+        while: (error) => "status" in error && error.status === 409,
+        schedule: Schedule.spaced("5 millis"),
+        times: 1000
+      })
+      assert.deepInclude(replaced, { ok: "ASSEMBLY_COMPLETED", uploads: [] })
+    })
+  )
 })
+
+const stores = AssemblyStore.layer.pipe(Layer.provideMerge(Turns.layer), Layer.provideMerge(Database.layer(":memory:")))
+
+live("does not replace one that another request has created in the meantime", () =>
+  Effect.gen(function* () {
+    const assemblies = yield* AssemblyStore.AssemblyStore
+    const assembly: AssemblyStore.New = {
+      id: newId(),
+      workspace: "north",
+      region: "eu-west-1",
+      params: {},
+      fields: {},
+      redirectUrl: undefined,
+      emitProgress: false,
+      notificationPayload: [],
+      expectedUploads: 1,
+      authKey: "key",
+      isSigned: true,
+      maxSize: undefined,
+      replayOf: undefined,
+      receiving: false,
+      createdAt: 0
+    }
+    assert.isTrue(yield* assemblies.insert(assembly))
+    assert.isFalse(yield* assemblies.replace(assembly, newId()))
+    yield* assemblies.stop(assembly.id, "canceled")
+    assert.isTrue(yield* assemblies.replace(assembly, newId()))
+  }).pipe(Effect.provide(stores))
+)
 
 live("stops the notification of the replaced one, also while an attempt is under way", () =>
   Effect.gen(function* () {

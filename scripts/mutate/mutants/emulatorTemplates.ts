@@ -137,8 +137,9 @@ export const emulatorTemplates = [
       },
       {
         name: "a replacement that is refused cancels the Assembly",
-        find: `Option.isSome(old) && old.value.receiving === 0`,
-        replace: `Option.isSome(old)`,
+        find: `yield* refuseIfReceiving(row.id, form)
+      yield* endReplaced`,
+        replace: `yield* endReplaced`,
         tests: ["Replacements"]
       },
       {
@@ -148,8 +149,20 @@ export const emulatorTemplates = [
         tests: ["Replacements"]
       },
       {
+        name: "the old upload form adds files to the new Assembly",
+        find: `form !== own && form.assemblyId === id`,
+        replace: `form.assemblyId === ""`,
+        tests: ["Replacements"]
+      },
+      {
+        name: "a form that was broken off is received for ever",
+        find: `(form) => Effect.sync(() => forms.delete(form))`,
+        replace: `(form) => Effect.sync(() => forms.has(form))`,
+        tests: ["Replacements"]
+      },
+      {
         name: "a busy Assembly is not canceled before its replacement",
-        find: `if (replaces) yield* endReplaced(row.id, row.workspace)`,
+        find: `yield* endReplaced(row.id, row.workspace)`,
         replace: ``,
         tests: ["Replacements"]
       }
@@ -168,11 +181,6 @@ export const emulatorTemplates = [
         name: "a busy Assembly is replaced",
         find: `state NOT IN ('uploading', 'executing')`,
         replace: `state NOT IN ('executing')`
-      },
-      {
-        name: "the old upload form adds files to the new Assembly",
-        find: `AND NOT (state = 'canceled' AND receiving = 1)`,
-        replace: ``
       },
       {
         name: "a scheduled notification tells of the new Assembly",

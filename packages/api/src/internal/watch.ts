@@ -23,10 +23,16 @@ export interface Access<E, R> {
   readonly origins: AssemblyClient["Service"]["origins"]
 }
 
-/** The pace of readings while the update stream is connected. These readings find changes whose events were lost. */
+/**
+ * The pace at which the Status is read while the update stream is connected. These readings find changes whose events
+ * were lost.
+ */
 const silent: Completion.Pace = { first: Duration.seconds(30), max: Duration.seconds(30) }
 
-/** The time between an event and the reading. Therefore events (such as progress) cause at most 4 readings a second. */
+/**
+ * The time between an event and the reading of the Status. Therefore events (such as progress) cause at most 4 readings
+ * a second.
+ */
 const settle = Duration.millis(250)
 
 /** The maximum length of one event in UTF-16 code units. */
@@ -38,7 +44,10 @@ const reconnect: Completion.Pace = { first: Duration.seconds(1), max: Duration.s
 /** Connects to the update stream, and streams its text. `connected` runs when the connection is established. */
 type UpdateText = (connected: Effect.Effect<unknown>) => Stream.Stream<string, { readonly _tag: string }>
 
-/** Signals from the update stream to the readings. `changed` fails if the stream belongs to another Assembly. */
+/**
+ * Signals from the update stream to the loop that reads the Status. A value in `changed` asks for a reading, and
+ * `changed` fails if the stream belongs to another Assembly. `connected` is true while the update stream is connected.
+ */
 interface Signals {
   readonly changed: Queue.Queue<void, ApiError.UnexpectedResponse>
   readonly connected: Ref.Ref<boolean>

@@ -56,8 +56,8 @@ const list = Effect.fnUntraced(function* <Id extends string, E, R>({ describe, i
 })
 
 /**
- * Lists the things, and asks whether to delete them. Fails if the answer is no, or if there is no terminal and `--yes`
- * was not given.
+ * Lists the things, and asks whether to delete them. Fails if the answer is no, or if there is no terminal. With
+ * `--yes`, neither lists the things nor asks.
  */
 export const deletion = Effect.fnUntraced(function* <Id extends string, E, R>(things: Things<Id, E, R>, yes: boolean) {
   if (yes) return

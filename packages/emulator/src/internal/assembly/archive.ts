@@ -3,9 +3,8 @@ import type * as SqlClient from "effect/sql/SqlClient"
 
 /**
  * Changes the id of an Assembly, so that a new Assembly can have the old id. Everything that refers to the Assembly,
- * such as its uploads, refers to the new id afterwards. An Assembly keeps its id if it is busy, if it was canceled and
- * still receives the files of its form, or if it belongs to another Workspace. The caller must run this function inside
- * a transaction.
+ * such as its uploads, refers to the new id afterwards. An Assembly that is busy or belongs to another Workspace keeps
+ * its id. The caller must run this function inside a transaction.
  *
  * The old Assembly is not deleted, because its replays and its assets need its uploads, and because statistics count
  * the Assembly. Notifications of the old Assembly that were not sent yet are deleted.
@@ -18,8 +17,7 @@ export const rename = Effect.fnUntraced(function* (
   yield* sql`PRAGMA defer_foreign_keys = ON`.raw
   const renamed = yield* sql`
     UPDATE assemblies SET id = ${to}, notify_url = NULL
-    WHERE id = ${id} AND workspace = ${workspace} AND state NOT IN ('uploading', 'executing')
-      AND NOT (state = 'canceled' AND receiving = 1) RETURNING id`
+    WHERE id = ${id} AND workspace = ${workspace} AND state NOT IN ('uploading', 'executing') RETURNING id`
   if (renamed.length === 0) return
   yield* sql`DELETE FROM notifications WHERE assembly_id = ${id} AND due_at IS NOT NULL`.raw
   yield* sql`

@@ -63,7 +63,6 @@ export const Row = Schema.Struct({
   max_size: Schema.NullOr(Schema.Int),
   parent_id: Schema.NullOr(Schema.String),
   uploads_from: Schema.NullOr(Schema.String),
-  receiving: Schema.Int,
   emit_progress: Schema.Int,
   notification_payload: Schema.fromJsonString(Schema.Array(CreationOptions.Payload)),
   created_at: Schema.Int,

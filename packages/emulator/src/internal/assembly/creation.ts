@@ -81,6 +81,11 @@ const isBusy = new Refusal.Refusal({
   message: "Only an Assembly that has ended can be replayed."
 })
 
+/** A form with files that a request sends. */
+interface Form {
+  readonly assemblyId: string
+}
+
 /** The short Status in the response to a request with `quiet`. */
 const quietly = ({ assembly_id, error, message, ok }: Assembly.Status): Assembly.Status =>
   error === undefined ? { assembly_id, ok: ok ?? null } : { assembly_id, error, message: message ?? null }
@@ -131,22 +136,35 @@ const make = Effect.gen(function* () {
   const maxSizeOf = ({ maxSize }: Instructions.Instructions["options"]): number | undefined =>
     maxSize === undefined ? limits.fileBytes : Math.min(maxSize, limits.fileBytes ?? maxSize)
 
+  /** The forms with files that are received now. */
+  const forms = new Set<Form>()
+
   /**
-   * Cancels the Assembly that is replaced. An Assembly whose form is incomplete is not canceled, and `Archive.rename`
-   * does not replace it if it is busy or canceled, because the remaining files of the form would become files of the
-   * new Assembly.
+   * Refuses to replace an Assembly whose form is received now, because the remaining files of the form would become
+   * files of the new Assembly. `own` is the form of the new Assembly.
    */
+  const refuseIfReceiving = (id: string, own: Form | undefined) =>
+    Effect.suspend(() =>
+      [...forms].some((form) => form !== own && form.assemblyId === id) ? Effect.fail(cannotReplace) : Effect.void
+    )
+
+  /** Cancels the Assembly that is replaced. */
   const endReplaced = Effect.fnUntraced(function* (id: string, workspace: string) {
     const old = Option.filter(yield* assemblies.find(id), (row) => row.workspace === workspace)
-    if (Option.isSome(old) && old.value.receiving === 0) yield* cancellation.cancel(id)
+    if (Option.isSome(old)) yield* cancellation.cancel(id)
   })
 
   const insert = Effect.fnUntraced(function* (
     assembly: Omit<AssemblyStore.New, "createdAt" | "region">,
-    replaces = false
+    { form, replaces = false }: { readonly form?: Form | undefined; readonly replaces?: boolean | undefined } = {}
   ) {
     const row = { ...assembly, region, createdAt: (yield* DateTime.now).epochMilliseconds }
-    if (replaces) yield* endReplaced(row.id, row.workspace)
+    if (replaces) {
+      yield* refuseIfReceiving(row.id, form)
+      yield* endReplaced(row.id, row.workspace)
+      // Another request may have replaced the Assembly in the meantime.
+      yield* refuseIfReceiving(row.id, form)
+    }
     const isInserted = yield* replaces ? assemblies.replace(row, yield* newId) : assemblies.insert(row)
     if (!isInserted) return yield* replaces ? cannotReplace : taken
     yield* execution.check(assembly.id)
@@ -183,8 +201,17 @@ const make = Effect.gen(function* () {
       replayOf: undefined,
       receiving: files !== undefined
     }
-    yield* insert(assembly, request.replaces)
-    if (files !== undefined) yield* receive(id, files, maxSize)
+    yield* files === undefined
+      ? insert(assembly, { replaces: request.replaces })
+      : Effect.acquireUseRelease(
+          Effect.sync((): Form => {
+            const form = { assemblyId: id }
+            forms.add(form)
+            return form
+          }),
+          (form) => Effect.andThen(insert(assembly, { form, replaces: request.replaces }), receive(id, files, maxSize)),
+          (form) => Effect.sync(() => forms.delete(form))
+        )
     const made = yield* status(id)
     return options.isQuiet ? quietly(made) : made
   })
