@@ -31,7 +31,7 @@ import * as Waiting from "./waiting.ts"
 
 /**
  * The maximum number of consecutive failures of a file that are retried. The pauses between these retries together take
- * about six minutes, so an upload survives a restart of the server or a lost network for this time.
+ * about six minutes, so an upload survives a restart of the server or a lost network for at least this time.
  */
 const maxRetries = 20
 
