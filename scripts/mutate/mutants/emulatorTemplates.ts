@@ -137,7 +137,7 @@ export const emulatorTemplates = [
       },
       {
         name: "a replacement that is refused cancels the Assembly",
-        find: `yield* refuseIfReceiving(row.id, form)
+        find: `yield* refuseIfReceiving(row.id, own)
       yield* endReplaced`,
         replace: `yield* endReplaced`,
         tests: ["Replacements"]
@@ -156,8 +156,8 @@ export const emulatorTemplates = [
       },
       {
         name: "a form that was broken off is received for ever",
-        find: `(form) => Effect.sync(() => forms.delete(form))`,
-        replace: `(form) => Effect.sync(() => forms.has(form))`,
+        find: `(own) => Effect.sync(() => forms.delete(own))`,
+        replace: `(own) => Effect.sync(() => forms.has(own))`,
         tests: ["Replacements"]
       },
       {

@@ -156,14 +156,14 @@ const make = Effect.gen(function* () {
 
   const insert = Effect.fnUntraced(function* (
     assembly: Omit<AssemblyStore.New, "createdAt" | "region">,
-    { form, replaces = false }: { readonly form?: Form | undefined; readonly replaces?: boolean | undefined } = {}
+    { own, replaces = false }: { readonly own?: Form | undefined; readonly replaces?: boolean | undefined } = {}
   ) {
     const row = { ...assembly, region, createdAt: (yield* DateTime.now).epochMilliseconds }
     if (replaces) {
-      yield* refuseIfReceiving(row.id, form)
+      yield* refuseIfReceiving(row.id, own)
       yield* endReplaced(row.id, row.workspace)
       // Another request may have replaced the Assembly in the meantime.
-      yield* refuseIfReceiving(row.id, form)
+      yield* refuseIfReceiving(row.id, own)
     }
     const isInserted = yield* replaces ? assemblies.replace(row, yield* newId) : assemblies.insert(row)
     if (!isInserted) return yield* replaces ? cannotReplace : taken
@@ -204,13 +204,13 @@ const make = Effect.gen(function* () {
     yield* files === undefined
       ? insert(assembly, { replaces: request.replaces })
       : Effect.acquireUseRelease(
-          Effect.sync((): Form => {
-            const form = { assemblyId: id }
-            forms.add(form)
-            return form
+          Effect.sync(() => {
+            const own: Form = { assemblyId: id }
+            forms.add(own)
+            return own
           }),
-          (form) => Effect.andThen(insert(assembly, { form, replaces: request.replaces }), receive(id, files, maxSize)),
-          (form) => Effect.sync(() => forms.delete(form))
+          (own) => Effect.andThen(insert(assembly, { own, replaces: request.replaces }), receive(id, files, maxSize)),
+          (own) => Effect.sync(() => forms.delete(own))
         )
     const made = yield* status(id)
     return options.isQuiet ? quietly(made) : made
