@@ -77,6 +77,8 @@ const retrying: Wrap = HttpClient.retryTransient({ times: 3 })
 const following: Wrap = HttpClient.followRedirects()
 const withBody = (body: HttpBody.HttpBody): Wrap => HttpClient.mapRequest(HttpClientRequest.setBody(body))
 
+const form = (text: string): HttpBody.HttpBody => HttpBody.formDataRecord({ text })
+
 /** Reads the body to its end, like a client that signs it, and sends it unchanged. */
 const hashing: Wrap = HttpClient.mapRequestEffect((request: HttpClientRequest.HttpClientRequest) =>
   request.body._tag === "Stream"
@@ -296,7 +298,9 @@ describe.each(clients)("with %s", (_, layer) => {
           HttpBody.raw("hello", { contentType, contentLength: 5 }),
           HttpBody.raw("HELLO", { contentType, contentLength: 5 })
         ],
-        [HttpBody.stream(Stream.make(bytes("hello")), contentType), HttpBody.uint8Array(bytes("hell"), contentType)]
+        [HttpBody.stream(Stream.make(bytes("hello")), contentType), HttpBody.uint8Array(bytes("hell"), contentType)],
+        [form("hello"), form("HELLO")],
+        [form("hello"), HttpBody.uint8Array(bytes("hello"), contentType)]
       ]
       for (const [given, sent] of cases) {
         assert.deepStrictEqual(facts(yield* Effect.flip(send(post(server.baseUrl, given), withBody(sent)))), changed)

@@ -241,6 +241,11 @@ export const auth = [
         project: "api"
       },
       {
+        name: "a client can replace a form",
+        find: `return leaving._tag === "FormData" && leaving.formData === given.formData`,
+        replace: `return true`
+      },
+      {
         name: "a client can encode a body",
         find: `if (leaving.headers["content-encoding"] !== ours.headers["content-encoding"]) return other.encoded`,
         replace: `if (leaving.headers["content-encoding"] === "") return other.encoded`,

@@ -121,7 +121,7 @@ const change = (
 
 const beforeQuery = /^[^?#]*/
 
-/** Whether the response came from another URL than the requested URL. */
+/** Whether the response came from another origin or path than those of the request. The queries are not compared. */
 const isAnsweredElsewhere = ({ request, url }: HttpClientResponse.HttpClientResponse): boolean => {
   // For most responses this comparison is enough, so no URL is parsed.
   if (beforeQuery.exec(request.url)?.[0] === beforeQuery.exec(url)?.[0]) return false
@@ -138,8 +138,8 @@ const isRead = (method: string): boolean => method === "GET" || method === "HEAD
  * - `request`: the request to give to the client. If its body is a stream, the body can be read only once.
  * - `onSend`: called with each request before it is sent. `onSend` throws to stop a send: it runs in a predicate of the
  *   HTTP client, and a predicate cannot fail in another way.
- * - `onAnswer`: checks that the response came from the requested URL. If no send was observed, `onAnswer` also checks
- *   the request that belongs to the response.
+ * - `onAnswer`: checks that the response came from the origin and the path of the request. If no send was observed,
+ *   `onAnswer` also checks the request that belongs to the response.
  * - `refusal`: the error of a stopped send or of a refused response, if any. This error takes precedence over the
  *   result of the client.
  * - `sends`: the number of sends so far, without the stopped sends.
@@ -207,6 +207,8 @@ export const make = (
     switch (given._tag) {
       case "Raw":
         return leaving._tag === "Raw" && leaving.body === given.body
+      case "FormData":
+        return leaving._tag === "FormData" && leaving.formData === given.formData
       case "Uint8Array":
         if (leaving._tag === "Uint8Array" && leaving.body === given.body) return true
         bytes.give(given.body)

@@ -205,12 +205,16 @@ export const isRedirect = (status: number): boolean => status === 0 || (status >
  */
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300
 
-/** Statuses below 500 after which it is unknown whether the request was carried out. */
+/**
+ * Statuses from 400 to 499 that do not refuse a request for good. After 408, 409, 425 and 499 it is unknown whether the
+ * request was carried out. After 429 and 423 it was not carried out, but may be sent again.
+ */
 const openBelow500: ReadonlySet<number> = new Set([408, 409, 423, 425, 429, 499])
 
 /**
- * Whether a status proves that a request was not carried out: 501, or a 4xx other than 408, 409, 423, 425, 429
- * and 499. After any other error status, it is unknown whether the request was carried out, whatever the body says.
+ * Whether a status refuses a request for good, so that the request was not carried out: 501, or a 4xx other than 408,
+ * 409, 423, 425, 429 and 499. After 429 and 423 the request was not carried out either, but may be sent again. After
+ * any other error status, it is unknown whether the request was carried out, whatever the body says.
  *
  * @since 0.1.0
  * @category predicates

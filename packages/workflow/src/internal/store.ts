@@ -1,7 +1,8 @@
 /**
  * The table of jobs. Each row is the current attempt of one job.
  *
- * Each UPDATE names the states in which it is allowed, so only one of two processes can make the same change.
+ * Each UPDATE names the states in which it is allowed. So if a change moves an attempt to another state, only one of
+ * two processes can make this change.
  */
 import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"

@@ -15,7 +15,7 @@ const decodeRefusal = Schema.decodeUnknownOption(
   Schema.fromJsonString(Schema.Struct({ error: Schema.String, message: Schema.optionalKey(Schema.String) }))
 )
 
-/** The maximum size of the body of a refusal, in bytes. A longer body is not read for the log. */
+/** The maximum size of the body of a refusal that is read for the log, in bytes. */
 const maxRefusal = 16_384
 
 /** The code and the message in the body of a refusal, which is a JSON object, or one line of text from a tus route. */
