@@ -243,7 +243,8 @@ export const auth = [
       {
         name: "a client can replace a form",
         find: `return leaving._tag === "FormData" && leaving.formData === given.formData`,
-        replace: `return true`
+        replace: `return true`,
+        project: "api"
       },
       {
         name: "a client can encode a body",
