@@ -1,8 +1,7 @@
 // Sends mutated responses to all code that reads a response. Each response must result in a value or a typed error, in
-// limited time and memory. Most responses come from a service in memory, with a virtual clock. One of fifty comes over
-// a
-// connection, to `fetch` and undici, with failures of HTTP itself. Usage: fuzz-answers.ts [count] [seed]. Prints
-// the counts by outcome. Fails with the first finding and its seed.
+// limited time and memory. Most responses come from a service in memory, with a virtual clock. For each fifty of these,
+// one more comes over a connection, to `fetch` or undici, with failures of HTTP itself. Usage: fuzz-answers.ts [count]
+// [seed]. Prints the counts by outcome. Fails with the first finding and its seed.
 import * as Fuzz from "../test/hostile/fuzz/Fuzz.ts"
 import * as Subjects from "../test/hostile/fuzz/Subjects.ts"
 import * as Wire from "../test/hostile/fuzz/Wire.ts"

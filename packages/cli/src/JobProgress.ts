@@ -18,8 +18,8 @@ const makeAdvance = (total: bigint | undefined) => {
   /** The files whose bytes are counted, because an event has reported that they were created, resumed or complete. */
   const begun = new Set<number>()
   /**
-   * The files that were created, resumed or first found complete in the current attempt. An attempt begins with
-   * `AssemblyCreated` or `AssemblyResumed`.
+   * The files that the current attempt has created or resumed, and the files that it found complete before any other
+   * event of the file. An attempt begins with `AssemblyCreated` or `AssemblyResumed`.
    */
   const open = new Set<number>()
   /**

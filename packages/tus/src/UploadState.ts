@@ -322,8 +322,9 @@ export const untrusted = ({ mayBeWhole, problem }: UploadUntrusted): Change =>
 /**
  * The error of a piece that stops now, or undefined if the next run may continue the piece.
  *
- * The piece must not continue if `only` of its transfer is set: the next run could not check the offset, because a
- * journal entry does not contain the valid offsets. `size` is the size of the piece, if known.
+ * If `only` of its transfer is set, the piece must not continue: `only` contains the valid offsets, and a journal entry
+ * does not contain them. So the next run could not check the offset that the server reports. `size` is the size of the
+ * piece, if known.
  *
  * @since 0.1.0
  * @category transitions
