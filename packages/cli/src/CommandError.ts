@@ -1,6 +1,6 @@
 /**
- * Errors of commands: invalid flags and documents, failed uploads, files that were stored under other paths, an
- * unusable journal, deletions that did not happen, and unknown pages and Templates.
+ * Errors of commands: invalid flags and documents, failed uploads, uploads that cannot be forgotten, files that were
+ * stored under other paths, an unusable journal, deletions that did not happen, and unknown pages and Templates.
  */
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
@@ -63,8 +63,8 @@ export class NotConfirmed extends Schema.TaggedError<NotConfirmed>()("NotConfirm
 }
 
 /**
- * One of several Templates, Template Credentials or Auth Keys could not be deleted. The message begins with its id,
- * because the error of the service does not name it.
+ * One of several Templates, Template Credentials or Auth Keys could not be deleted. The message begins with the id or
+ * name that the user gave, because the error of the service does not repeat it.
  *
  * @since 0.1.0
  * @category errors

@@ -143,7 +143,8 @@ const text = (error: unknown, host: string | undefined): string => {
 
 /**
  * The error in one line. Control characters are escaped. `host` is the host of the service. The line names `host` if a
- * request of an operation failed, or if a token request got no usable response.
+ * request of an operation failed, or if a token request got no usable response. If the error has a host of its own, the
+ * line names that host instead.
  *
  * @since 0.1.0
  * @category formatting

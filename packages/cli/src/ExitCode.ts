@@ -62,8 +62,8 @@ const kinds: Readonly<Record<string, Kind>> = {
 }
 
 /**
- * The statuses of a proxy or a gateway that did not get a response from the service. The kind of an error with such a
- * status is `network`, unless `kinds` names the error.
+ * The statuses with which a proxy or a gateway responds if it has no valid response of the service. The kind of an
+ * error with such a status is `network`, unless `kinds` names the error.
  *
  * @since 0.1.0
  * @category constants

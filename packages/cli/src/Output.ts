@@ -216,7 +216,7 @@ const guard = (text: string, own: RegExp): string => {
 const guardAll = (values: ReadonlyArray<unknown>): string =>
   values.map((value) => guard(typeof value === "string" ? value : Formatter.format(value), Style.colours)).join(" ")
 
-/** The methods of a console that write their arguments. */
+/** The methods of a console whose arguments {@link layer} escapes. `table`, `dir` and others are not among them. */
 const writing = ["log", "error", "info", "warn", "debug", "trace", "group", "groupCollapsed"] as const
 
 const guarded = (console: Console.Console): Console.Console =>
@@ -228,8 +228,8 @@ const guarded = (console: Console.Console): Console.Console =>
   )
 
 /**
- * Escapes everything that is written with `Console`, also by code that does not use this module, such as the loggers of
- * Effect. Colours and line breaks are kept.
+ * Escapes what is written with `Console.log`, `Console.error` and the other methods in `writing`, also by code that
+ * does not use this module, such as the loggers of Effect. Colours and line breaks are kept.
  *
  * @since 0.1.0
  * @category layers

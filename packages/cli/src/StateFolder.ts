@@ -44,8 +44,8 @@ export const uploads = Effect.gen(function* () {
 
 /**
  * The journal of uploads in a folder. Without a folder the journal is in memory, so the next command starts a new
- * upload. After a crash of the process that ran an upload, another process on the same machine can continue the upload:
- * at once on Linux, and after at most 10 seconds on other systems.
+ * upload. After a crash of the process that ran an upload, another process on the same machine can continue the upload
+ * after at most 10 seconds. On Linux, a process in the same PID and time namespaces can continue it at once.
  *
  * @since 0.1.0
  * @category layers

@@ -7,7 +7,8 @@ import * as Stacked from "./internal/stacked.ts"
 import * as Text from "./internal/text.ts"
 
 /**
- * A column of a table.
+ * A column of a table. If {@link render} shows each row as a block of lines, only `title`, `value` and `style` have an
+ * effect.
  *
  * - `value`: the text of a cell. The text is not trusted: control characters are made visible.
  * - `align`: left by default.
@@ -64,7 +65,7 @@ const readableCells = 6
 
 /**
  * A column in the form that the table uses: full or short. `cell` returns the escaped text of a cell. `natural` is the
- * width of the title or of the widest cell, and `least` is the minimum width of the column.
+ * width of the widest text of the column (the title or a cell), and `least` is the minimum width of the column.
  */
 interface Drawn<in Row> {
   readonly column: Column<Row>

@@ -1,5 +1,6 @@
 /**
- * The time axis of a report: bars of one calendar step. All functions are pure, and use UTC.
+ * The time axis of a report, divided into bars that last an hour, a day or another step. All functions are pure, and
+ * use UTC.
  */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"

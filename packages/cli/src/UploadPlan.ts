@@ -36,7 +36,7 @@ export interface Planned<Source extends UploadSource.UploadSource = UploadSource
 }
 
 /**
- * Two files have the same name, so one would replace the other at the service. Nothing was sent.
+ * Two files have the same name, so one could replace the other at the service. Nothing was sent.
  *
  * @since 0.1.0
  * @category errors
@@ -195,7 +195,8 @@ export const folderOf = (typed: string): string =>
     .join("/")
 
 /**
- * Why the service would refuse a folder. The result is undefined if the service would accept the folder.
+ * Why the service would refuse the name of a folder. The result is undefined if no part of the folder breaks a rule for
+ * names.
  *
  * @since 0.1.0
  * @category getters
@@ -213,8 +214,8 @@ export const targetOf = (folder: string, name: string): string => (folder === ""
 const decodeTarget = SchemaParser.decodeUnknownResult(DamAsset.DestinationPath)
 
 /**
- * Why the service would refuse a target, that is, the path of a file in the Workspace. A target with variables is not
- * checked, because the service replaces the variables and the resulting path is not known.
+ * Why the service would refuse a target, that is, the path of a file in the Workspace. If `folder` has variables
+ * (`${…}`), the target is not checked, because the service replaces the variables and the resulting path is not known.
  */
 const targetProblem = (folder: string | undefined, name: string): string | undefined => {
   if (folder === undefined || folder.includes("${")) return undefined

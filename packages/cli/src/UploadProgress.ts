@@ -126,7 +126,7 @@ const animate = <Event, E, R>(events: Stream.Stream<Event, E, R>, shown: View<Ev
     let isBegun = shown.begins === undefined
     let endedAt: number | undefined
     let work: string | undefined
-    /** Whether the last line stays on the screen at the end. A line such as `Connecting, 2 s` is removed. */
+    /** Whether the line with the cursor stays on the screen at the end. A line such as `Connecting, 2 s` is removed. */
     let isKept = false
 
     const lineAt = (now: number, width: number) => {

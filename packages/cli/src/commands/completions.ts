@@ -46,9 +46,9 @@ const hasValues = ({ type: { _tag } }: Completions.FlagDescriptor): boolean =>
   _tag === "Boolean" || _tag === "Choice" || _tag === "Path"
 
 /**
- * Sets an empty list of values for each flag that takes free text. Without this list, the script for bash would
- * complete the value of the flag with arguments of the command, for example the value of `--template` with the names of
- * files.
+ * Sets an empty list of values for each flag that takes free text or a number. Without this list, the script for bash
+ * would complete the value of the flag with arguments of the command, for example the value of `--template` with the
+ * names of files.
  */
 const withoutGuesses = (command: Completions.CommandDescriptor): Completions.CommandDescriptor => ({
   ...command,

@@ -85,7 +85,7 @@ const broken = (about: string, error: unknown, address: Address.Address, otherwi
 
 /**
  * The findings about the file `.env`: which variables are read from the file, why the file is not used, and the
- * problems of its lines.
+ * problems of the file and of its lines.
  */
 const dotEnv = Effect.map(DotEnv.Current, (report) => {
   if (report === undefined) return []
@@ -258,7 +258,7 @@ const credentials = Effect.fnUntraced(function* (way: Address.Address) {
   ]
 })
 
-/** The extensions of tus that uploads of this program can use, each with what is worse without the extension. */
+/** The extensions of tus that `@assembly-effect/tus` can use, each with what is worse without the extension. */
 const useful: Readonly<Record<string, string>> = {
   creation: "uploads cannot start",
   "creation-with-upload": "a small file takes one more request",

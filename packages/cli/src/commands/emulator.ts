@@ -149,7 +149,7 @@ const writeRequest = Effect.fnUntraced(function* (entry: RequestLog.Entry) {
   yield* Output.log(RequestLine.render(entry, yield* DateTime.now, canColor ? Style.ansi : Style.plain))
 })
 
-/** `assembly emulator`: runs the emulator until it is interrupted. */
+/** `assembly emulator`: runs the emulator until it is interrupted, or until the given program has ended. */
 export const emulator = Command.make(
   "emulator",
   {

@@ -67,8 +67,8 @@ const contradiction = ({ path, steps, template }: Flags): string | undefined => 
 }
 
 /**
- * `assembly upload`: uploads all files into one Assembly, resumably. After a failure, the same command continues the
- * job.
+ * `assembly upload`: uploads all files into one Assembly. If the job fails, and it has not read the standard input, the
+ * same command can usually continue it.
  */
 export const upload = Command.make(
   "upload",

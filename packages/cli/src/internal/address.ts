@@ -54,7 +54,7 @@ const noTunnel = /^UND_ERR_(?:ABORTED|PRX_)/
 /** The code of undici for a request without TLS to which a proxy responded with 407. */
 const noName = "UND_ERR_INVALID_ARG"
 
-/** Matches the hosts of this machine: only for these hosts, ASSEMBLY_BASE_URL may begin with http. */
+/** Matches the hosts of this machine: only for these hosts, ASSEMBLY_BASE_URL may begin with `http://`. */
 const loopback = /^(?:localhost|127\.[\d.]+|\[::1\])(?::\d+)?$/
 
 /**

@@ -21,8 +21,8 @@ const money = (amount: number | null | undefined, currency: string | null | unde
     : [amount.toLocaleString("en-US", decimals), currency ?? ""].join(" ").trim()
 
 /**
- * Fields of the bill that other commands show too, with the names that those commands use. In the use of a robot, the
- * same fields are other quantities: what the Steps of the robot have read and made.
+ * Fields of the bill that other commands show too, with the names that those commands use. In the table of robots,
+ * fields with the same names are other quantities: what the Steps of the robot have read and made.
  */
 const quantities: Readonly<Record<string, string>> = { bytes_in: "Received", bytes_out: "Result bytes" }
 

@@ -1,5 +1,5 @@
 /**
- * Texts for the cells of tables and the lines of a resource.
+ * Texts for the cells of tables and for the values of `Facts`.
  */
 import * as DateTime from "effect/DateTime"
 import * as Predicate from "effect/Predicate"

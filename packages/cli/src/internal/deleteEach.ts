@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as CommandError from "../CommandError.ts"
 import * as Output from "../Output.ts"
 
-/** Deletes each thing and prints its id. Stops at the first thing that cannot be deleted. */
+/** Deletes the thing of each id or name and prints this id or name. Stops at the first thing that cannot be deleted. */
 export const deleteEach = <Id extends string, A, E, R>(
   ids: ReadonlyArray<Id>,
   remove: (id: Id) => Effect.Effect<A, E, R>

@@ -1,6 +1,6 @@
 /**
  * Finds what is wrong in a `.env` file. Effect's parser of such files skips lines that it cannot read. Without this
- * module, a user would not learn why a variable is missing. Pure.
+ * module, a user would not learn why a variable is missing. All functions are pure.
  */
 
 /**

@@ -25,7 +25,7 @@ export const statusesFlag = switchFlag("json").pipe(
   Flag.withDefault(false)
 )
 
-/** A command with this flag prints a secret only if the flag is given, also as JSON. */
+/** A command with this flag prints a secret, as text or in JSON, only if the flag is given. */
 export const showSecretFlag = switchFlag("show-secret").pipe(
   Flag.withDescription("Print the secret too: make sure that nobody else sees the output"),
   Flag.withDefault(false)

@@ -1,6 +1,6 @@
 /**
- * How a user runs this program in a shell. A printed command begins with the same words as the command that the user
- * has typed, because a program in the `node_modules` of a project is not in the path of the shell of the user.
+ * How a user runs this program in a shell. A printed command begins with words that the shell of the user can run, such
+ * as `npx assembly`: the shell does not find a program in the `node_modules` of a project by its name alone.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 /** How a user runs the program after a global installation, and how the texts of the help write every command. */
 const installed = "assembly"
 
-/** The words with which every printed command begins. */
+/** The words with which a printed command begins. */
 export const Program = Context.Reference<string>("@assembly-effect/cli/Invocation/Program", {
   defaultValue: () => installed
 })

@@ -50,8 +50,8 @@ export const points = (
   )
 
 /**
- * The window of a report, in milliseconds: the given times, else the start of the first bucket and the start of the
- * last bucket.
+ * The window of a report, in milliseconds since 1970: the given times, else the start of the first bucket and the start
+ * of the last bucket. `granularity` is the length of a bucket in milliseconds.
  */
 export const windowOf = (
   statistics: AssemblyStatistics.Statistics,

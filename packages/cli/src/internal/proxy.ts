@@ -1,6 +1,6 @@
 /**
  * Finds the proxy through which the HTTP client of this program sends a request. The rules are those of the
- * `EnvHttpProxyAgent` of undici, which does not tell which proxy it uses. Pure.
+ * `EnvHttpProxyAgent` of undici, which does not tell which proxy it uses. All functions are pure.
  */
 
 /** A proxy, and the environment variable that names it. `address` contains no user and no password. */

@@ -1,6 +1,6 @@
 /**
  * Renders pairs of names and values as lines: the facts of a resource, or the cells of a table that is too wide for the
- * terminal. Pure.
+ * terminal. All functions are pure.
  */
 import * as Style from "../Style.ts"
 import * as Text from "./text.ts"
@@ -34,7 +34,7 @@ const unpainted = (line: string): string => line
 
 /**
  * Renders each value beside its name, and begins all these values in the same column. If a word of a value, such as an
- * id, does not fit beside the name, the value is rendered below the name, where a longer word stays whole.
+ * id, does not fit beside the name, the value is rendered below the name, where more cells are free.
  */
 export const render = (pairs: ReadonlyArray<Pair>, options: Options = {}): ReadonlyArray<Style.Line> => {
   const { breakWords = false, style = Style.plain, width = Number.POSITIVE_INFINITY } = options

@@ -24,14 +24,15 @@ export const flag = (what: string): Flag.Flag<Option.Option<string>> =>
   )
 
 /**
- * Whether `steps` of the file contains the Steps. Otherwise the file itself contains the Steps, and one of them may
- * have the name `steps`.
+ * Whether the key `steps` of the file contains the Steps. Otherwise the file itself contains the Steps, and one of them
+ * may have the name `steps`.
  */
 const isWrapped = (file: JsonObject): boolean =>
   Predicate.isObject(file["steps"]) && !Object.hasOwn(file["steps"], "robot")
 
 /**
- * The Steps of the file. Fails if the file has no Steps, or if `steps` contains the Steps and the file has other keys.
+ * The Steps of the file. Fails if the file has no Steps, or if the key `steps` contains the Steps and the file has
+ * other keys.
  */
 const stepsOf = (path: string, file: JsonObject) => {
   const fail = (problem: string) => Effect.fail(new CommandError.InvalidDocument({ path, problem }))

@@ -47,7 +47,7 @@ export const isFull = (code: string | undefined): boolean => code !== undefined 
 /** The code of the operating system that a text of another package has in parentheses, such as `… (ENOSPC)`. */
 export const codeIn = (text: string): string | undefined => /\((E[A-Z]+)\)/.exec(text)?.[1]
 
-/** Describes the problem of another package in words, if its text contains a code. Otherwise the result is the text. */
+/** Describes the code in the text of another package as {@link ofCode} does. Without a code, the result is the text. */
 export const ofText = (text: string): string => {
   const code = codeIn(text)
   return code === undefined ? text : ofCode(code)

@@ -50,7 +50,7 @@ const file = Effect.fnUntraced(function* (path: string) {
   return yield* problemOf(fs.readFileString(path))
 })
 
-/** Reads a file, or the standard input if the path is `-`. Fails with the problem in words. */
+/** Reads a file, or the standard input if the path is `-` or `/dev/stdin`. Fails with the problem in words. */
 export const read = (path: string): Effect.Effect<string, string, FileSystem.FileSystem | Stdio.Stdio> => {
   if (path === "") return Effect.fail("the path of the file is empty")
   return path === "-" || path === "/dev/stdin" ? standardInput : file(path)

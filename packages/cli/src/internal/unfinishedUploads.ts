@@ -1,7 +1,8 @@
 /**
- * Remembers the Assembly of each unfinished command. The service, the params and the paths of the files identify a
- * command, and the content of the files does not. The journal finds an upload only if its files have not changed. If a
- * file has changed, this memory finds the earlier Assembly, and the command cancels it.
+ * Remembers the Assembly of each unfinished `assembly upload`. The service, the params, and the paths and names of the
+ * files identify a command, and the content of the files does not. The journal finds an upload only if its files have
+ * not changed. If a file has changed, this module finds the Assembly of the earlier content, and the command cancels
+ * that Assembly.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
@@ -22,7 +23,7 @@ import * as ErrorLine from "../ErrorLine.ts"
 import * as UploadPlan from "../UploadPlan.ts"
 import * as SystemProblem from "./systemProblem.ts"
 
-/** At most this number of names is remembered, so that the memory of a large folder stays small. */
+/** At most this number of names of files is stored for a command, so that its file in `commands` stays small. */
 const mostNames = 3
 
 /**
@@ -204,7 +205,7 @@ export const forget = ({ entry: { assemblyId }, key }: Unfinished) =>
 
 /**
  * Cancels an Assembly that no command can continue. Returns what happened, for the user. Returns undefined if the
- * journal or the service no longer has the Assembly, or if the Assembly had completed or failed before.
+ * journal or the service no longer has the Assembly, or if the Assembly had completed, failed or been aborted before.
  */
 const leave = (assemblyId: Assembly.AssemblyId, what: string) =>
   Effect.gen(function* () {
@@ -286,7 +287,7 @@ export const make = Effect.fnUntraced(function* (
     before.content === about.content &&
     (yield* Effect.orElseSucceed(entryOf(before.assemblyId), () => undefined)) !== undefined
 
-  /** Removes the files of commands whose jobs are no longer in the journal, and files that cannot be read. */
+  /** Removes the files of commands whose jobs are complete or not in the journal, and files that cannot be read. */
   const sweep = Effect.gen(function* () {
     for (const name of yield* memory.names) {
       const found = yield* memory.read(name)

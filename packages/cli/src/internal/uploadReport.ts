@@ -38,7 +38,7 @@ const columns: ReadonlyArray<Table.Column<ResultFiles.ResultFile>> = [
 const idLines = ({ assembly_id }: Assembly.Status, width: number | undefined): ReadonlyArray<string> =>
   Text.wrap(`Assembly ${assembly_id}`, width ?? Infinity)
 
-/** The maximum number of files that are shown as a table. If there are more files, one line replaces the table. */
+/** After an upload of more files than this, one line with the totals replaces the table of files. */
 const mostListed = 10
 
 const totalOf = (files: ReadonlyArray<UploadPlan.Planned>): string => {

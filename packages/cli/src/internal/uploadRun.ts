@@ -143,9 +143,9 @@ const gone: ReadonlySet<number> = new Set([502, 503, 504])
 
 /**
  * Whether the job may succeed after a pause. A job cannot succeed after a permanent `TransportFailure`, such as an
- * untrusted certificate. A job with a failed file cannot succeed either, because the file was already retried for
- * minutes. An exception is a file for which the response to the creation or the concatenation of its upload was lost:
- * the next attempt finds out whether this upload exists.
+ * untrusted certificate. A job with a failed file cannot succeed either, because the error of the file is permanent, or
+ * the file was already retried for minutes. An exception is a file for which the response to the creation or the
+ * concatenation of its upload was lost: the next attempt finds out whether this upload exists.
  */
 const isTemporary = (error: UploadJob.JobError): boolean => {
   switch (error._tag) {
@@ -345,7 +345,8 @@ type Failure =
 /**
  * Adds to an error what becomes of the upload: the same command continues it (`kept`), the same command uploads into a
  * new Assembly (`ended`), or no command can continue it (`left`). The error stays as it is if the job has no Assembly
- * yet, or if the message of the error already says what to do.
+ * yet, if the message of the error already says what to do, or if the job reads the standard input and the Assembly has
+ * not ended.
  */
 const toFailed =
   (settings: Settings, seen: Seen) =>

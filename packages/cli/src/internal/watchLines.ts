@@ -21,8 +21,7 @@ const pause = "1 second"
 
 /**
  * Prints a line for the Status each time its text changes, but at most one line a second. If the text changes several
- * times during a pause, only the newest text is printed. The texts of the first and of the last Status are always
- * printed.
+ * times during a pause, only the newest text is printed. The text of the last Status is always printed.
  */
 export const print = <E, R>(statuses: Stream.Stream<Assembly.Status, E, R>) => {
   let last: string | undefined
