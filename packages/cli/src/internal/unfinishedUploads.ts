@@ -23,7 +23,7 @@ import * as ErrorLine from "../ErrorLine.ts"
 import * as UploadPlan from "../UploadPlan.ts"
 import * as SystemProblem from "./systemProblem.ts"
 
-/** At most this number of names of files is stored for a command, so that its file in `commands` stays small. */
+/** At most this number of names of files is stored for a command, so that the file of the command stays small. */
 const mostNames = 3
 
 /**
