@@ -143,8 +143,8 @@ export const layer: Layer.Layer<never, never, FileSystem.FileSystem | Path.Path>
 export const ignoredAdvice = "Set all three variables in the environment, or all three in the file."
 
 /**
- * The variables of the service. The address and the credentials must be for the same service, so a user is told if they
- * come from different places.
+ * The variables of the service. The address and the credentials must be for the same service, so {@link notes} says if
+ * they come from different places.
  */
 const settings: ReadonlyArray<string> = ["ASSEMBLY_BASE_URL", ...credentials]
 

@@ -71,8 +71,8 @@ const kinds: Readonly<Record<string, Kind>> = {
 export const gatewayStatuses: ReadonlySet<unknown> = new Set([407, 502, 503, 504])
 
 /**
- * The kind of an error that `kinds` does not name. `TokenUnavailable` without a status means that the token
- * request got no response. `TokenRefused` with the status 404 means that the address has no token endpoint, so the
+ * The kind of an error that `kinds` does not name. `TokenUnavailable` without a status means that the token request got
+ * no complete response. `TokenRefused` with the status 404 means that the address has no token endpoint, so the
  * credentials are not the cause.
  */
 const kindOfStatus = (error: object): Kind => {

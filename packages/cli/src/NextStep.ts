@@ -109,8 +109,8 @@ const countOf = (cause: unknown): number =>
   Schema.isSchemaError(cause) ? new Set(Input.fromSchemaIssue(cause.issue).map(({ path }) => path.join("_"))).size : 0
 
 /**
- * What to do after the refusal of a token request. If the server has no token endpoint, the advice is to check
- * ASSEMBLY_BASE_URL, because its host or its path is wrong.
+ * What to do after the refusal of a token request: check ASSEMBLY_BASE_URL if its path is wrong, run the command again
+ * later if a proxy or a gateway responded, else check the scopes.
  */
 const tokenRefused = (error: Tagged, address: Address): string =>
   Advice.refused(error, address) ?? "Check --scope: each scope must be a scope of the Auth Key."

@@ -61,7 +61,7 @@ const Created = Schema.Struct({ ...AuthKey.Created.fields, auth_key: AuthKey.Aut
 
 const scopesOf = ({ scope }: AuthKey.AuthKey): string => Cells.text(scope?.join(" "))
 
-/** The id is the most important value, because the other commands take it. */
+/** The id is the most important value, because `update`, `delete` and `secret` take it. */
 const columns = (now: DateTime.DateTime): ReadonlyArray<Table.Column<AuthKey.AuthKey>> => [
   { title: "ID", rank: 1, value: (key) => key.id, keep: true },
   { title: "Auth Key", rank: 5, value: (key) => key.auth_key, keep: true },

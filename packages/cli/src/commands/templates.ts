@@ -32,7 +32,7 @@ const signatureFlag = switchFlag("require-signature").pipe(
   Flag.withDescription("Permit only signed requests to use the Template; --no-require-signature permits all")
 )
 
-/** The name is more important than the id, because every command takes either, and a name is readable. */
+/** The name is more important than the id, because each command that needs a Template takes either. */
 const columns = (now: DateTime.DateTime): ReadonlyArray<Table.Column<Template.Item>> => [
   { title: "Template", rank: 3, value: ({ id }) => id, keep: true },
   { title: "Name", rank: 1, value: ({ name }) => name, least: 16 },

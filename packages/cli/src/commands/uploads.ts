@@ -46,7 +46,7 @@ interface Kept extends UnfinishedUploads.Upload {
 
 /**
  * Why no request about an upload may be sent: the upload belongs to another service. The result is undefined if the
- * upload belongs to the service of ASSEMBLY_BASE_URL, or if the command is not remembered.
+ * upload belongs to the service of ASSEMBLY_BASE_URL, or if `command` is undefined.
  */
 const elsewhere = Effect.fnUntraced(function* ({ command }: UnfinishedUploads.Upload) {
   const { origins } = yield* AssemblyClient
@@ -97,8 +97,8 @@ const stateOf = ({ entry, problem, status }: Kept): string => {
 }
 
 /**
- * The names of the first files, and the number of further files. If the command is not remembered, the names are those
- * of `tus_uploads` in the Status of the Assembly.
+ * The names of the first files, and the number of further files. If `command` is undefined, the names are those of
+ * `tus_uploads` in the Status of the Assembly.
  */
 const filesOf = ({ command, status }: Kept): string => {
   if (command === undefined) {

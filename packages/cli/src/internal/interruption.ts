@@ -1,6 +1,6 @@
 /**
- * What Ctrl-C prints before a command has begun. This module imports nothing, because it is used before Effect is
- * loaded.
+ * What the program prints if Ctrl-C arrives before a command has begun. This module imports nothing, because it is used
+ * before Effect is loaded.
  */
 
 const line =

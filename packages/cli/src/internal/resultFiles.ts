@@ -111,7 +111,7 @@ const numbered = (name: string, count: number): string => {
 }
 
 /**
- * The key of a path. Two paths with the same key lead to the same file on a file system that ignores case or the
+ * The key of a path. Two paths with the same key lead to the same file on a file system that ignores the case and the
  * Unicode form of characters.
  */
 const keyOf = (parts: ReadonlyArray<string>): string => parts.join("/").normalize("NFC").toLowerCase()

@@ -29,13 +29,13 @@ export const codeOf = ({ reason }: PlatformError.PlatformError): string | undefi
 const codeOfCause = (cause: unknown): string | undefined =>
   Predicate.hasProperty(cause, "code") && Predicate.isString(cause.code) ? cause.code : undefined
 
-/** Describes an error of Node in words. The result is undefined if the table has no words for its code. */
+/** Describes an error of Node in words. The result is undefined if `problems` has no words for its code. */
 export const ofCause = (cause: unknown): string | undefined => {
   const code = codeOfCause(cause)
   return code !== undefined && Object.hasOwn(problems, code) ? problems[code] : undefined
 }
 
-/** Describes a code of the operating system in words. For a code that is not in the table, the result is the code. */
+/** Describes a code of the operating system in words. For a code that is not in `problems`, the result is the code. */
 export const ofCode = (code: string): string => (Object.hasOwn(problems, code) ? (problems[code] ?? code) : code)
 
 /** The codes of a full disk and of a used-up quota. */

@@ -23,7 +23,7 @@ import * as ErrorLine from "../ErrorLine.ts"
 import * as UploadPlan from "../UploadPlan.ts"
 import * as SystemProblem from "./systemProblem.ts"
 
-/** At most this number of names of files is stored for a command, so that its file in `commands` stays small. */
+/** At most this number of names of files is stored for a command, so that the file of the command stays small. */
 const mostNames = 3
 
 /**
@@ -71,7 +71,7 @@ const unfinished = Effect.gen(function* () {
 const entryOf = (assemblyId: Assembly.AssemblyId) =>
   Effect.map(unfinished, (found): Unfinished | undefined => found.find(({ entry }) => entry.assemblyId === assemblyId))
 
-/** The files that remember the commands, in the subfolder `commands` of the journal folder. */
+/** The files of the unfinished commands, one for each command, in the subfolder `commands` of the journal folder. */
 const filesIn = (folder: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
@@ -94,12 +94,12 @@ const filesIn = (folder: string) =>
   })
 
 /**
- * An unfinished upload of the journal. `command` is undefined if the file that remembers the command is missing or
+ * An unfinished upload of the journal. `command` is undefined if the file of the command in `commands` is missing or
  * cannot be read.
  */
 export interface Upload extends Unfinished {
   readonly command: Command | undefined
-  /** Removes the files that remember the command. */
+  /** Removes the files in `commands` that name the Assembly of this upload. */
   readonly forget: Effect.Effect<void>
 }
 
@@ -169,8 +169,8 @@ export const list = Effect.fnUntraced(function* (folder: string) {
 })
 
 /**
- * When the upload was started, in milliseconds since 1970. If the command is not remembered, the result is the time at
- * which the entry of the journal was last written.
+ * When the upload was started, in milliseconds since 1970. If `command` is undefined, the result is the time at which
+ * the entry of the journal was last written.
  */
 export const startOf = ({ command, entry }: Upload): number => command?.startedAt ?? entry.writtenAt
 

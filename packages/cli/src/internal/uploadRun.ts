@@ -138,7 +138,7 @@ const note = (seen: Seen, event: UploadJob.JobEvent): void => {
   if (event._tag === "AssemblyResumed" && isFirst) seen.isEarlier = Assembly.isOver(event.status)
 }
 
-/** The status codes of a proxy whose service is gone. */
+/** The statuses with which a proxy or a gateway responds if it has no valid response of the service. */
 const gone: ReadonlySet<number> = new Set([502, 503, 504])
 
 /**
