@@ -63,7 +63,7 @@ const make = Effect.gen(function* () {
       filename: upload.filename,
       fieldname: upload.fieldname,
       user_meta: upload.user_meta,
-      // As in tusd, the size is 0 while the length is not known.
+      // The size is 0 while the length is not known.
       size: Number(upload.length ?? 0n),
       offset: Number(offset),
       finished,
