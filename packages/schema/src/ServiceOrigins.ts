@@ -39,6 +39,9 @@ export interface ServiceOrigins {
 
 const labels = "[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
 
+/** Matches what `*` may stand for: it begins and ends with a letter or digit, and is no encoded name of Unicode. */
+const starred = new RegExp(`^(?!xn--)${labels}$`)
+
 /**
  * Matches a pattern of origins: `https://`, a first label with one `*` and at least one letter or digit, at least two
  * more labels, and an optional port.
@@ -135,7 +138,9 @@ const fromEntries = (
 /**
  * Makes the origins of the deployment at a base URL, which include the origin of that URL. For the public service, the
  * origins of its cells ({@link publicService}) are included. For `localhost`, the addresses `127.0.0.1` and `[::1]`
- * with the same scheme and port are included. `additional` are further origins or patterns of origins.
+ * with the same scheme and port are included. `additional` are further origins or patterns of origins. The `*` of a
+ * pattern stands for letters, digits and hyphens, with a letter or digit at both ends, but not for a name that begins
+ * with `xn--`.
  *
  * **Gotchas**
  *
@@ -176,7 +181,8 @@ const matches = (entry: string, origin: string): boolean => {
   return (
     origin.startsWith(before) &&
     origin.endsWith(after) &&
-    /^[a-z0-9-]+$/.test(origin.slice(before.length, origin.length - after.length))
+    origin.indexOf(".") <= "https://".length + 63 &&
+    starred.test(origin.slice(before.length, origin.length - after.length))
   )
 }
 

@@ -42,11 +42,15 @@ describe("ServiceOrigins", () => {
   it("contains the cells of the public service only for its base URL", () => {
     for (const baseUrl of ["https://api2.transloadit.com", "https://api2-ada.transloadit.com/"]) {
       const all = origins(baseUrl)
-      for (const host of ["api2", "api2-ada", "api2-eu-west-1", "api2-1x"]) {
+      for (const host of ["api2", "api2-ada", "api2-eu-west-1", "api2-1x", "api2-a", `api2-${"a".repeat(58)}`]) {
         assert.isTrue(ServiceOrigins.includes(all, `https://${host}.transloadit.com/resumable/files/1`), host)
       }
       for (const host of [
         "api2-.transloadit.com",
+        "api2--a.transloadit.com",
+        "api2-a-.transloadit.com",
+        "api2-xn--a.transloadit.com",
+        `api2-${"a".repeat(59)}.transloadit.com`,
         "api2-a.b.transloadit.com",
         "api3-a.transloadit.com",
         "api2-a.transloadit.com.evil.example",
@@ -89,6 +93,8 @@ describe("ServiceOrigins", () => {
     for (const url of [
       "https://up-1.us.example.com/",
       "https://up-.eu.example.com/",
+      "https://up--a.eu.example.com/",
+      "https://xn--a-cell.example.com:8443/",
       // The beginning and the end of the pattern, one over the other.
       "https://in-in.example.com/",
       "https://a-cell.example.com/",
