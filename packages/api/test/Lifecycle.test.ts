@@ -323,7 +323,7 @@ describe("cancel that gets no answer", () => {
     "half an answer": [Service.text(200, '{"ok":'), "UnexpectedResponse"],
     "no answer": [Service.silence, "TimedOut"],
     "404": [missing, "ServiceFailure"],
-    "404 in HTML": [Service.text(404, "<html>"), "UnexpectedResponse"]
+    "404 in HTML": [Service.text(404, "<html>"), "ServiceFailure"]
   }
   for (const [name, [line, tag]] of Object.entries(open)) {
     it.effect(`after ${name}, the Status that is seen is the answer`, () =>
@@ -333,20 +333,28 @@ describe("cancel that gets no answer", () => {
       })
     )
 
-    it.effect(
-      `after ${name}, an Assembly that still goes on is asked once more, and what is seen then is the answer`,
-      () =>
-        Effect.gen(function* () {
-          assert.deepStrictEqual(yield* told(busy, line, busy, canceled), [
-            "GET DELETE GET DELETE",
-            "ASSEMBLY_CANCELED"
-          ])
-          assert.deepStrictEqual(yield* told(busy, line, busy, line, busy), [
-            "GET DELETE GET DELETE GET",
-            "ASSEMBLY_EXECUTING"
-          ])
-          assert.deepStrictEqual(yield* told(busy, line, missing), ["GET DELETE GET", tag])
-        })
+    it.effect(`after ${name}, fails if the Assembly has not ended, and sends no other DELETE`, () =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* told(busy, line, busy), ["GET DELETE GET GET", "UnexpectedResponse"])
+        assert.deepStrictEqual(yield* told(busy, line, missing), ["GET DELETE GET", tag])
+      })
+    )
+  }
+
+  for (const standing of [
+    { ok: "ASSEMBLY_EXECUTING" },
+    { ok: "ASSEMBLY_NEW_STATE" },
+    { ok: null },
+    {},
+    { error: "" },
+    { error: null }
+  ]) {
+    it.effect(`a Status with ${JSON.stringify(standing)} is no end: the Status is read again`, () =>
+      Effect.gen(function* () {
+        const unclear = Service.json(200, { assembly_id: assemblyId, ...standing })
+        assert.deepStrictEqual(yield* told(busy, unclear, canceled), ["GET DELETE GET", "ASSEMBLY_CANCELED"])
+        assert.deepStrictEqual(yield* told(busy, unclear), ["GET DELETE GET", "UnexpectedResponse"])
+      })
     )
   }
 

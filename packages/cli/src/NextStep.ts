@@ -140,7 +140,10 @@ const steps: Readonly<Record<string, (error: Tagged, address: Address) => string
   TokenUnavailable: Advice.unreachable,
   TimedOut: Advice.late,
   Stalled: Advice.late,
-  UnexpectedResponse: Advice.unexpected,
+  UnexpectedResponse: (error, address) =>
+    error.operation === "Assemblies.cancel"
+      ? `${Advice.command(address, `get ${error.assemblyId}`)} shows its state.`
+      : Advice.unexpected(error, address),
   UnexpectedTokenResponse: Advice.unexpected,
   ServiceFailure: Advice.refused,
   StatisticsMissingRegion: () => "Set --region to a region such as eu-west-1, or to all.",
@@ -165,7 +168,6 @@ const steps: Readonly<Record<string, (error: Tagged, address: Address) => string
   UploadFailed: repeat,
   UnknownTemplate: (_, address) => `${Advice.command(address, "templates list")} shows the Templates.`,
   StillRunning: ({ assemblyId = "" }, address) => `${Advice.command(address, `wait ${assemblyId}`)} waits for its end.`,
-  NotCanceled: ({ assemblyId = "" }, address) => `${Advice.command(address, `get ${assemblyId}`)} shows its state.`,
   NotDeleted: ({ cause }, address) => fromError(cause, address),
   NotAllCompleted: ({ causes = [] }, address) => fromError(causes[0], address)
 }

@@ -4,7 +4,6 @@ import * as CommandError from "@assembly-effect/cli/CommandError"
 import * as ExitCode from "@assembly-effect/cli/ExitCode"
 import * as ErrorLine from "@assembly-effect/cli/ErrorLine"
 import * as NextStep from "@assembly-effect/cli/NextStep"
-import { NotCanceled } from "@assembly-effect/cli/commands/cancel"
 import { StillRunning } from "@assembly-effect/cli/commands/results"
 import { describe, expect, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
@@ -137,7 +136,16 @@ describe("NextStep.fromError for a user of npx", () => {
     ],
     [new CommandError.UnknownTemplate({ template: "x" }), "npx assembly templates list shows the Templates."],
     [new StillRunning({ assemblyId: "5a5a" }), "npx assembly wait 5a5a waits for its end."],
-    [new NotCanceled({ assemblyId: "5a5a" }), "npx assembly get 5a5a shows its state."]
+    [
+      new ApiError.UnexpectedResponse({
+        operation: "Assemblies.cancel",
+        assemblyId: "5a5a",
+        status: 200,
+        problem: "x",
+        excerpt: ""
+      }),
+      "npx assembly get 5a5a shows its state."
+    ]
   ])("names the program as the user does: %o", (error, step) => {
     expect(NextStep.fromError(error, { baseUrl, program: "npx assembly" })).toBe(step)
     expect(NextStep.fromError(error, { baseUrl })).toBe(step.replace("npx ", ""))

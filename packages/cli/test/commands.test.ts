@@ -275,7 +275,11 @@ describe("assembly cancel", () => {
       const id = "a".repeat(32)
       const service = Service.make({ ok: "ASSEMBLY_EXECUTING", assembly_id: id })
       const error = yield* Service.run(cancel, [id, "b".repeat(32)]).pipe(Effect.provide(service.layer), Effect.flip)
-      expect(error).toMatchObject({ _tag: "NotCanceled", assemblyId: id })
+      expect(error).toMatchObject({
+        _tag: "UnexpectedResponse",
+        assemblyId: id,
+        problem: "the Assembly has not ended after its cancellation"
+      })
       expect(service.asked.every(({ path }) => JSON.stringify(path).includes(id))).toBe(true)
       expect(yield* output).toBe("")
     })

@@ -2,18 +2,10 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { assemblyIds } from "../internal/assemblyId.ts"
 import * as AssemblyState from "../internal/assemblyState.ts"
 import { statusesFlag } from "../internal/flags.ts"
 import * as Output from "../Output.ts"
-
-/** The service accepted the request, but the Assembly is still running. */
-export class NotCanceled extends Schema.TaggedError<NotCanceled>()("NotCanceled", { assemblyId: Schema.String }) {
-  override get message() {
-    return `the Assembly ${this.assemblyId} is still running`
-  }
-}
 
 const sentence = (status: Assembly.Status): string =>
   Assembly.state(status) === "Canceled"
@@ -29,10 +21,7 @@ export const cancel = Command.make(
       ids,
       Effect.fnUntraced(function* (assemblyId) {
         const status = yield* Assemblies.cancel(assemblyId)
-        yield* json
-          ? Output.jsonLines(Assembly.Status)([status])
-          : Output.lines(Assembly.isOver(status) ? [sentence(status)] : [])
-        if (!Assembly.isOver(status)) return yield* new NotCanceled({ assemblyId })
+        yield* json ? Output.jsonLines(Assembly.Status)([status]) : Output.lines([sentence(status)])
       }),
       { discard: true }
     )

@@ -2,22 +2,14 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import type { InvalidSecret } from "../DurableError.ts"
 import type { Derive } from "./derive.ts"
 import type { Row } from "./store.ts"
 
-/** The service accepted the cancellation, but the Assembly still runs. */
-class StillRuns extends Data.TaggedError("StillRuns") {
-  override get message() {
-    return "the service answers that the Assembly still runs"
-  }
-}
-
 /** The errors of a cancellation. After such an error, the Assembly may still run. */
-export type CancelError = InvalidSecret | StillRuns | Effect.Error<ReturnType<typeof Assemblies.cancel>>
+export type CancelError = InvalidSecret | Effect.Error<ReturnType<typeof Assemblies.cancel>>
 
 /** Whether an error says that the service has no Assembly with this id. */
 export const isNotFound = (error: { readonly _tag: string; readonly status?: number }): boolean =>
@@ -30,7 +22,6 @@ export const isNotFound = (error: { readonly _tag: string; readonly status?: num
  */
 const cancelAssembly = (assemblyId: Assembly.AssemblyId) =>
   Assemblies.cancel(assemblyId).pipe(
-    Effect.filterOrFail(Assembly.isOver, () => new StillRuns()),
     Effect.map((status) => Assembly.state(status) === "Completed"),
     Effect.retry({ while: isNotFound, schedule: Schedule.exponential("200 millis"), times: 2 }),
     Effect.catchIf(isNotFound, () => Effect.succeed(false))

@@ -4,7 +4,7 @@ import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import type * as ApiError from "../../ApiError.ts"
+import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 import * as ServiceUrl from "../../ServiceUrl.ts"
@@ -49,30 +49,14 @@ const isOpen = (error: Operation.Failure<typeof Cancel>): boolean =>
   Lost.isLost(error) || ("status" in error && (error.status === 404 || error.status === 410))
 
 /**
- * Sends the DELETE request, which the client repeats only if the service did nothing. If the state of the Assembly is
- * unknown after a failure (`isOpen`), also reads the Status.
- */
-const attempt = Effect.fnUntraced(function* (status: Assembly.Status, assemblyId: Assembly.AssemblyId) {
-  const client = yield* AssemblyClient
-  const at = Option.getOrUndefined(addressOf(status, assemblyId, client))
-  return yield* client.run(Cancel, { path: { assemblyId }, params: {}, fields: {}, at }).pipe(
-    Effect.map((answer) => ({ answer, lost: undefined })),
-    Effect.catchIf(isOpen, (lost) =>
-      Effect.mapBoth(get(assemblyId), { onSuccess: (answer) => ({ answer, lost }), onFailure: () => lost })
-    )
-  )
-})
-
-/**
- * Cancels an Assembly and returns its new Status. If the Assembly had already ended, the Status shows that end instead
- * of a cancellation. The current Status is read first, and the DELETE request is sent to its `assembly_ssl_url`. If
- * that URL is missing, does not belong to the service or does not contain the id of the Assembly, the DELETE request is
- * sent to the base URL.
+ * Cancels an Assembly and returns its final Status. If the Assembly had already ended, the Status shows that end
+ * instead of a cancellation. The current Status is read first, and the DELETE request is sent to its
+ * `assembly_ssl_url`. If that URL is missing, does not belong to the service or does not contain the id of the
+ * Assembly, the DELETE request is sent to the base URL. The DELETE request is repeated only if the service did nothing.
  *
- * If the DELETE request fails, the Status is read again in two cases: if the failure does not prove that the service
- * did nothing, and after the status 404 or 410. If the Assembly has ended, its Status is the result. If the Assembly is
- * still running, the DELETE request is sent once more, and the Status after the second DELETE request is the result,
- * even if the Assembly is still running. The operation fails if a Status cannot be read.
+ * The Status is read again if the DELETE request fails without a proof that the service did nothing, after the status
+ * 404 or 410, and if the response to the DELETE request is not a final Status. If the Status is not final then, the
+ * error is `UnexpectedResponse`: the Assembly may still run.
  *
  * @since 0.1.0
  * @category operations
@@ -89,8 +73,21 @@ export const cancel: (
   | ApiError.TimedOut,
   AssemblyClient
 > = Effect.fnUntraced(function* (assemblyId) {
-  const first = yield* attempt(yield* get(assemblyId), assemblyId)
-  if (first.lost === undefined || Assembly.isOver(first.answer)) return first.answer
-  const second = yield* attempt(first.answer, assemblyId)
-  return second.answer
+  const client = yield* AssemblyClient
+  const at = Option.getOrUndefined(addressOf(yield* get(assemblyId), assemblyId, client))
+  const canceled = yield* client
+    .run(Cancel, { path: { assemblyId }, params: {}, fields: {}, at })
+    .pipe(
+      Effect.catchIf(isOpen, (lost) => Effect.mapError(get(assemblyId), (error) => (Lost.isLost(lost) ? lost : error)))
+    )
+  if (Assembly.isOver(canceled)) return canceled
+  const status = yield* get(assemblyId)
+  if (Assembly.isOver(status)) return status
+  return yield* new ApiError.UnexpectedResponse({
+    operation: Cancel.name,
+    assemblyId,
+    status: 200,
+    problem: "the Assembly has not ended after its cancellation",
+    excerpt: ""
+  })
 })
