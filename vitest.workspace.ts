@@ -1,12 +1,15 @@
 import { readdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { defineConfig } from "vitest/config"
+import { configDefaults, defineConfig } from "vitest/config"
 
 // TEST_REPORT=<file> writes the results as JSON, besides the usual output.
 const report = process.env["TEST_REPORT"]
+// `pnpm test:all` sets it: the slow files, `*.all.test.ts`, run too.
+const all = process.env["TEST_ALL"] === "1"
 
 export default defineConfig({
   test: {
+    exclude: all ? configDefaults.exclude : [...configDefaults.exclude, "**/*.all.test.ts"],
     // A folder alone would not have the options below.
     projects: [
       ...readdirSync("packages").map((name) => ({
