@@ -57,6 +57,8 @@ const make = (): void => {
     excludePrivate: true,
     githubPages: false,
     hideGenerator: true,
+    // A file name such as spec.md in a comment is no link to a domain.
+    markdownItOptions: { html: true, linkify: false },
     searchInComments: true,
     searchInDocuments: true,
     validation: { notExported: false, invalidLink: true, invalidPath: true, rewrittenLink: true },

@@ -25,13 +25,14 @@ describe("Links", () => {
       {
         "a.html": `<h1 id="a&amp;b">A</h1><a href="#a%26b"></a><a href="#c"></a><a href="b/c.html#d"></a>`,
         "b/c.html": `<h1 id="d">D</h1><a href="../a.html"></a><a href="../a.html#z"></a><img src="no.svg"/>`,
-        "d.html": `<a href="https://example.com/none"></a><a href="mailto:a@example.com"></a>`
+        "d.html": `<a href="https://example.com/none"></a><a href="mailto:a@example.com"></a><a href="http://spec.md"></a>`
       },
       (folder) =>
         assert.sameMembers(Array.from(Links.broken(folder)), [
           "a.html: #c: no such anchor",
           `${join("b", "c.html")}: ../a.html#z: no such anchor`,
-          `${join("b", "c.html")}: no.svg: no such file`
+          `${join("b", "c.html")}: no.svg: no such file`,
+          "d.html: http://spec.md: plain http"
         ])
     ))
 })

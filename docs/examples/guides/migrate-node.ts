@@ -1,9 +1,8 @@
 import { Assemblies } from "@assembly-effect/api"
 import { AssemblyNode } from "@assembly-effect/node"
-import { Assembly } from "@assembly-effect/schema"
 import { AssemblyUpload, UploadSource } from "@assembly-effect/tus"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Console, DateTime, Effect, Schema, Stream } from "effect"
+import { Console, DateTime, Effect, Stream } from "effect"
 
 const program = Effect.gen(function* () {
   // createAssembly({ params, files, waitForCompletion: true })
@@ -13,8 +12,7 @@ const program = Effect.gen(function* () {
   })
 
   // getAssembly(id)
-  const id = yield* Schema.decodeUnknownEffect(Assembly.AssemblyId)(status.assembly_id)
-  const again = yield* Assemblies.get(id)
+  const again = yield* Assemblies.get(status.assembly_id)
   yield* Console.log(`${again.ok}, ${again.uploads?.[0]?.name}`)
 
   // streamAssemblies({ fromdate })

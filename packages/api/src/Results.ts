@@ -73,7 +73,7 @@ export interface Saved {
  * {@link downloadable}.
  *
  * @example
- * Results.of(status).get("resized")?.map(({ name, size }) => `${name}: ${size} bytes`)
+ * Results.of(assembly).get("resized")?.map(({ name, size }) => `${name}: ${size} bytes`)
  *
  * @since 0.1.0
  * @category results
@@ -86,7 +86,7 @@ export const of = ({ results }: Pick<Assembly.Status, "results">): ReadonlyMap<s
  * a file.
  *
  * @example
- * Effect.forEach([...Results.downloadable(status).values()].flat(), (file, index) =>
+ * Effect.forEach([...Results.downloadable(assembly).values()].flat(), (file, index) =>
  *   Results.save(file, `results/${index}`)
  * )
  *

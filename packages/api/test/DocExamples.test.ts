@@ -35,7 +35,8 @@ const scope = {
   assetId,
   first: assetId,
   second: assetId,
-  id: AuthKeyId.make("1")
+  authKeyId: AuthKeyId.make("1"),
+  credentialsId: "1"
 }
 
 /** Each example with its operation. */

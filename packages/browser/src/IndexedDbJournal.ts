@@ -96,8 +96,8 @@ const platform: Effect.Effect<Platform, UploadJournal.JournalFailed> = Effect.su
  *   keep the data.
  *
  * @example
- * ResumableUpload.run(target, UploadSource.fromBlob(file), {
- *   metadata: { filename: file.name, fieldname: "file" }
+ * ResumableUpload.run(target, UploadSource.fromBlob(picked), {
+ *   metadata: { filename: picked.name, fieldname: "file" }
  * }).pipe(Effect.provide(IndexedDbJournal.layer()))
  *
  * @since 0.1.0

@@ -37,7 +37,11 @@ const problemOf = (readable: Readable): string | undefined => {
  * If you can, create the stream inside the function `evaluate`. If a stream fails while nothing listens for its errors,
  * Node ends the process. The upload listens for errors only after it has started to read.
  *
- * @example NodeSource.fromReadable(() => createReadStream("video.mp4").pipe(createGzip()))
+ * @example
+ * import { createReadStream } from "node:fs"
+ * import { createGzip } from "node:zlib"
+ *
+ * NodeSource.fromReadable(() => createReadStream("video.mp4").pipe(createGzip()))
  *
  * @since 0.1.0
  * @category constructors

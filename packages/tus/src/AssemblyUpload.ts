@@ -48,7 +48,7 @@ const program = <R>(options: Options<R>, emit: AssemblyFiles.Emit) =>
  * Creates an Assembly, uploads its files, waits until the Assembly has completed, and emits events.
  *
  * @example
- * AssemblyUpload.events(options).pipe(Stream.runForEach((event) => Console.log(event._tag)))
+ * AssemblyUpload.events({ params, files }).pipe(Stream.runForEach((event) => Console.log(event._tag)))
  *
  * @since 0.1.0
  * @category running

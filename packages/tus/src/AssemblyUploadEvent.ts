@@ -130,7 +130,7 @@ export type Public = typeof Public.Type
  * {@link Public} as JSON text.
  *
  * @example
- * AssemblyUpload.events(options).pipe(
+ * AssemblyUpload.events({ params, files }).pipe(
  *   Stream.mapEffect((event) => Schema.encodeEffect(AssemblyUploadEvent.Json)(event)),
  *   Stream.map((data) => `data: ${data}\n\n`)
  * )
@@ -145,7 +145,7 @@ export const Json = Schema.fromJsonString(Schema.toCodecJson(Public))
  * start of the run.
  *
  * @example
- * AssemblyUpload.events(options).pipe(Stream.tap(show), AssemblyUploadEvent.result)
+ * AssemblyUpload.events({ params, files }).pipe(Stream.tap(show), AssemblyUploadEvent.result)
  *
  * @since 0.1.0
  * @category results

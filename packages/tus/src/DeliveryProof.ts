@@ -161,7 +161,7 @@ const difference = (file: Assembly.File | undefined, { md5hash, size }: Total) =
  * Status does not list, or that has no size or no MD5 in the Status.
  *
  * @example
- * DeliveryProof.check(status, [{ filename: "cat.jpg", size: 3, md5hash: "900150983cd24fb0d6963f7d28e17f72" }])
+ * DeliveryProof.check(assembly, [{ filename: "cat.jpg", size: 3, md5hash: "900150983cd24fb0d6963f7d28e17f72" }])
  *
  * @since 0.1.0
  * @category checks

@@ -40,7 +40,7 @@ const problemOf = (readable: ReadableStream<Uint8Array>): string | undefined => 
  * If `evaluate` throws, if the stream is locked, was read before or fails, or if it emits anything but a `Uint8Array`,
  * the error is `SourceFailed`.
  *
- * @example WebSource.fromReadableStream(() => request.body, { size: 1024n })
+ * @example WebSource.fromReadableStream(() => new Blob(["hello"]).stream(), { size: 5n })
  *
  * @since 0.1.0
  * @category constructors

@@ -119,7 +119,7 @@ layer(live, { excludeTestServices: true })("docs/results.md", (it) => {
         target: yield* UploadTarget.fromAssembly(created),
         options: { metadata: { filename: "cat.jpg", fieldname: "file" } },
         file: fileOf(yield* store("a text"), "0.txt"),
-        status: {
+        assembly: {
           assembly_id: created.assembly_id,
           results: { resized: [{ name: "a", size: 1 }] },
           uploads: [{ name: "cat.jpg", field: "file", size: 3, md5hash: "900150983cd24fb0d6963f7d28e17f72" }]

@@ -13,7 +13,7 @@ import type { AssemblyError } from "../Assemblies.ts"
  * result is `None` while the Status is not final.
  *
  * @example
- * Option.match(Assemblies.outcome(status), { onNone: () => "running", onSome: Result.isSuccess })
+ * Option.match(Assemblies.outcome(assembly), { onNone: () => "running", onSome: Result.isSuccess })
  *
  * @since 0.1.0
  * @category utilities

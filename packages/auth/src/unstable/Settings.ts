@@ -75,7 +75,7 @@ export interface Issue {
 /**
  * Collects the options that break a rule, each with its name.
  *
- * @example Settings.issues({ requestTimeout: Settings.duration(options.requestTimeout) })
+ * @example Settings.issues({ requestTimeout: Settings.duration("10 seconds") })
  *
  * @since 0.1.0
  * @category utilities

@@ -34,7 +34,7 @@ export const Delete = Operation.make({
  * Beyond the specification.
  *
  * @example
- * AuthKeys.delete(id)
+ * AuthKeys.delete(authKeyId)
  *
  * @since 0.1.0
  * @category operations

@@ -39,7 +39,7 @@ export const Secret = Operation.make({
  * Beyond the specification.
  *
  * @example
- * Effect.map(AuthKeys.secret(id), ({ auth_secret }) => Redacted.value(auth_secret))
+ * Effect.map(AuthKeys.secret(authKeyId), ({ auth_secret }) => Redacted.value(auth_secret))
  *
  * @since 0.1.0
  * @category operations

@@ -36,7 +36,7 @@ export const Update = Operation.make({
  * Beyond the specification.
  *
  * @example
- * AuthKeys.update(id, { scope: ["read"], canShowAuthSecret: false })
+ * AuthKeys.update(authKeyId, { scope: ["read"], canShowAuthSecret: false })
  *
  * @since 0.1.0
  * @category operations

@@ -37,7 +37,7 @@ export const Get = Operation.make({
  * Beyond the specification.
  *
  * @example
- * Effect.map(TemplateCredentials.get(id), ({ credential }) => credential.content)
+ * Effect.map(TemplateCredentials.get(credentialsId), ({ credential }) => credential.content)
  *
  * @since 0.1.0
  * @category operations

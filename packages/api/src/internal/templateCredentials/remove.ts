@@ -35,7 +35,7 @@ export const Delete = Operation.make({
  * Beyond the specification.
  *
  * @example
- * TemplateCredentials.delete(id)
+ * TemplateCredentials.delete(credentialsId)
  *
  * @since 0.1.0
  * @category operations

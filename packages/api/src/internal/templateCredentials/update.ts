@@ -37,7 +37,7 @@ export const Update = Operation.make({
  * Beyond the specification.
  *
  * @example
- * TemplateCredentials.update(id, { name: "pictures", type: "s3" })
+ * TemplateCredentials.update(credentialsId, { name: "pictures", type: "s3" })
  *
  * @since 0.1.0
  * @category operations
