@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Scene from "./utils/Scene.ts"
+import * as ScriptedTus from "./utils/ScriptedTus.ts"
 
 const bytes = Scene.content(500_000)
 const source = UploadSource.fromBytes(bytes)
@@ -68,6 +69,39 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("An upload that
       )
     })
   )
+
+  const own = { filename: "YS5iaW4=", fieldname: "ZmlsZQ==" }
+  const headers: ReadonlyArray<readonly [header: string, isOurs: boolean]> = [
+    [`filename ${own.filename},fieldname ${own.fieldname}`, true],
+    [`fieldname ${own.fieldname}, filename ${own.filename} ,other`, true],
+    // Unused bits of the last digit.
+    [`filename ${own.filename},fieldname ZmlsZR==`, true],
+    [
+      `binary //79,lone %,caf\u00e9 w6k=,two words here,,other YQ==,other Yg==,filename ${own.filename},fieldname ${own.fieldname}`,
+      true
+    ],
+    [`filename ${own.filename},filename ${own.filename},fieldname ${own.fieldname}`, false],
+    [`filename ${own.filename} x,fieldname ${own.fieldname}`, false],
+    [`filename //79,fieldname ${own.fieldname}`, false],
+    [`filename %,fieldname ${own.fieldname}`, false],
+    [`Filename ${own.filename},fieldname ${own.fieldname}`, false],
+    [`fieldname ${own.fieldname}`, false],
+    ["", false]
+  ]
+  for (const [header, isOurs] of headers) {
+    it.effect(`${isOurs ? "continues" : "fails with UploadMismatch"} if HEAD reports the metadata '${header}'`, () =>
+      Effect.gen(function* () {
+        const server = yield* ScriptedTus.make
+        server.uploads.set("u", { metadata: header, length: bytes.length, bytes: Buffer.from(bytes.subarray(0, 9)) })
+        const url = yield* Schema.decodeEffect(UploadTarget.urlAtRest(server.target))("/resumable/files/u")
+        const done = yield* Effect.result(
+          Upload.resume(server.target, url, source, { metadata: { filename: "a.bin", fieldname: "file" } })
+        )
+        assert.strictEqual(done._tag === "Success" ? true : done.failure._tag !== "UploadMismatch", isOurs)
+        assert.strictEqual(server.requests.includes("PATCH"), isOurs)
+      })
+    )
+  }
 
   it.effect("checks its options first", () =>
     Effect.gen(function* () {

@@ -2,12 +2,12 @@
  * The session of one upload: its target, its options, and the store of its state.
  */
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
-import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Base64 from "effect/encoding/Base64"
 import type * as HttpClient from "effect/http/HttpClient"
-import * as SchemaParser from "effect/SchemaParser"
+import * as Result from "effect/Result"
 import { UploadMismatch } from "../TusError.ts"
 import type { Options as UploadOptions } from "../Upload.ts"
 import type { UploadError } from "../UploadError.ts"
@@ -122,38 +122,37 @@ export const make = <E>(
 /** The check of an upload that this process created. It compares nothing. */
 export const trusted: Job["verify"] = () => Effect.void
 
-const decodeMetadata = SchemaParser.decodeUnknownEffect(TusUpload.Metadata)
-
-/** Some servers do not distinguish a key without a value from a key with an empty value. */
-const textOf = (value: string | null) => value ?? ""
+/**
+ * The canonical Base64 of each value in a header `upload-metadata`. A missing value is the empty text, because some
+ * servers do not distinguish a key without a value from a key with an empty value.
+ */
+const reported = (header: string): ReadonlyArray<readonly [key: string, value: string | undefined]> =>
+  header.split(",").map((entry) => {
+    const [key = "", ...value] = entry.trim().split(" ")
+    return [key, Result.getOrUndefined(Result.map(Base64.decode(value.join(" ")), Base64.encode))]
+  })
 
 /**
- * The check of an upload that an earlier process created. If the server reports metadata, the metadata must match the
- * metadata of the creation before more bytes are sent. `assembly_url` is not compared, because the creation sets its
- * value from the target. The error names the key that differs, without its values.
+ * The check of an upload that an earlier process created. If the server reports metadata, it must contain the entries
+ * of the creation before more bytes are sent. Entries that others have added are ignored. `assembly_url` is not
+ * compared, because the creation sets its value from the target. The error names the key that differs, without its
+ * values.
  */
 export const verifyMetadata =
   (metadata: Readonly<Record<string, string | null>>, marker: string | undefined): Job["verify"] =>
   (found) => {
     if (found.metadata === undefined) return Effect.void
     const { assembly_url: _, ...sent } = metadata
-    const expected: Readonly<Record<string, string | null>> = {
-      ...sent,
-      ...(marker === undefined ? undefined : { [Receipts.markerKey]: marker })
+    const expected = { ...sent, ...(marker === undefined ? undefined : { [Receipts.markerKey]: marker }) }
+    const entries = reported(found.metadata)
+    const differs = ([name, value]: readonly [string, string | null]) => {
+      const told = entries.filter(([key]) => key === name)
+      return told.length !== 1 || told[0]?.[1] !== Base64.encode(value ?? "")
     }
-    const differs = (field: string) =>
-      Effect.fail(
-        new UploadMismatch({ field: "upload-metadata", expected: `the ${field} of the creation`, found: "another" })
-      )
-    return decodeMetadata(found.metadata).pipe(
-      Effect.matchEffect({
-        onFailure: () => differs("metadata"),
-        onSuccess: (told: Readonly<Record<string, string | null>>) => {
-          const key = Object.entries(expected).find(
-            ([name, value]) => !Object.hasOwn(told, name) || textOf(told[name] ?? null) !== textOf(value)
-          )?.[0]
-          return key === undefined ? Effect.void : differs(key)
-        }
-      })
-    )
+    const key = Object.entries(expected).find(differs)?.[0]
+    return key === undefined
+      ? Effect.void
+      : Effect.fail(
+          new UploadMismatch({ field: "upload-metadata", expected: `the ${key} of the creation`, found: "another" })
+        )
   }
