@@ -114,7 +114,8 @@ const beginning = (length: bigint | undefined, handed: bigint | undefined): Omit
 /**
  * The state after this run created the upload and sent its first `sent` bytes with the creation. If the server did not
  * report the offset `sent`, the offset is requested next. After a valid response to a creation with bytes, the valid
- * offsets are then 0 and `sent`, or only `sent` if the response reported another offset than 0.
+ * offsets are then `sent` and the reported offset, if it is less than `sent`. Without a reported offset, they are 0 and
+ * `sent`.
  *
  * @since 0.1.0
  * @category transitions
@@ -133,7 +134,7 @@ export const created = (found: {
   const begun = beginning(length, sent)
   if (offset === sent) return standing({ ...begun, acknowledged: sent, reached: sent })
   if (sent === 0n || !answered) return { ...begun, _tag: "Asking" }
-  const only = offset === undefined || offset === 0n ? [0n, sent] : [sent]
+  const only = offset === undefined || offset < sent ? [offset ?? 0n, sent] : [sent]
   return { ...begun, _tag: "Asking", only, ...withCounted(offset) }
 }
 
@@ -175,8 +176,9 @@ export const handedOver = (
 
 /**
  * The state after the server accepted a PATCH whose bytes end at the offset `sent`, but reported another offset
- * (`counted`) or no offset. The offset is requested next. If the server then reports another offset than `sent`, the
- * upload fails with `UploadUntrusted`, because the server may have stored wrong bytes.
+ * (`counted`) or no offset. The offset is requested next. A server may store only the first bytes of a PATCH (tus
+ * 1.0.0), so a `counted` between the start of the PATCH and `sent` is valid if it is reported again. If the server then
+ * reports another offset, the upload fails with `UploadUntrusted`, because the server may have stored wrong bytes.
  *
  * @since 0.1.0
  * @category transitions
@@ -184,7 +186,7 @@ export const handedOver = (
 export const miscounted = (state: Sending, sent: bigint, counted?: bigint): Asking => ({
   ...state,
   _tag: "Asking",
-  only: [sent],
+  only: counted !== undefined && counted >= state.acknowledged && counted < sent ? [counted, sent] : [sent],
   ...withCounted(counted)
 })
 

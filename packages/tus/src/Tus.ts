@@ -198,8 +198,9 @@ export const offset = Effect.fnUntraced(
 )
 
 /**
- * Appends bytes at an offset and returns the new offset. A stream is sent without buffering. `length` declares a length
- * that the creation deferred. `checksum` is the checksum of the body, as `<algorithm> <base64>`.
+ * Appends bytes at an offset and returns the new offset, which may be less than the end of the sent bytes if the request
+ * had a content-length: the server then stored only the first of these bytes. A stream is sent without buffering.
+ * `length` declares a length that the creation deferred. `checksum` is the checksum of the body, as `<algorithm> <base64>`.
  *
  * @since 0.1.0
  * @category requests
@@ -226,7 +227,8 @@ export const append = Effect.fnUntraced(
       }).pipe(HttpClientRequest.setBody(toHttpBody(options.body))),
       status: [204],
       headers: TusUpload.Appended,
-      streaming: isStream(options.body)
+      streaming: isStream(options.body),
+      isShort: (told) => told["upload-offset"] < options.offset + lengthOf(options.body)
     })
     const reached = headers["upload-offset"]
     yield* Telemetry.stored(reached - options.offset, lengthOf(options.body))

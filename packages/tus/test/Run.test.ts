@@ -17,7 +17,7 @@ import * as Scene from "./utils/Scene.ts"
 
 const bytes = Scene.content(600_000)
 
-const wrong = (method: "PATCH" | "HEAD"): Fault => ({ _tag: "WrongOffset", method, offset: "17" })
+const wrong = (method: "PATCH" | "HEAD", offset = "17"): Fault => ({ _tag: "WrongOffset", method, offset })
 
 /** An upload that meets these faults, and why its store was told not to trust it. */
 const kept = Effect.fnUntraced(function* (
@@ -39,7 +39,7 @@ const kept = Effect.fnUntraced(function* (
 layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("the store of an upload", (it) => {
   it.effect("hears that an upload is untrusted before the error is told", () =>
     Effect.gen(function* () {
-      const { heard, run } = yield* kept([wrong("PATCH"), wrong("HEAD")], () => undefined, "1 millis")
+      const { heard, run } = yield* kept([wrong("PATCH", "600001"), wrong("HEAD")], () => undefined, "1 millis")
       const before = yield* run.pipe(
         Effect.catchTag("UploadUntrusted", ({ problem }) => Effect.succeed({ problem, heard: [...heard] }))
       )

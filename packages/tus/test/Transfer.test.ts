@@ -45,11 +45,11 @@ describe("Transfer.created", () => {
     }
     assert.strictEqual(Transfer.created({ ...answered, length: undefined, offset: 4n, sent: 0n })._tag, "Asking")
   })
-  it("believes all or nothing of a server that took the bytes along and told otherwise", () => {
+  it("believes the offset of a server that took the first of the bytes along, or all", () => {
     for (const [offset, only] of [
       [undefined, [0n, 9n]],
       [0n, [0n, 9n]],
-      [4n, [9n]],
+      [4n, [4n, 9n]],
       [10n, [9n]]
     ] as const) {
       const state = Transfer.created({ ...answered, offset, sent: 9n })
@@ -92,10 +92,17 @@ describe("Transfer.appended", () => {
       Result.succeed({ _tag: "Done", length: 60n })
     )
   })
-  it("believes nothing but the end of what was sent from then on", () => {
-    for (const offset of [0n, 59n, 61n, 1000n]) {
+  it("believes nothing but the end of what was sent from then on, and an offset between start and end", () => {
+    for (const [offset, only] of [
+      [0n, [60n]],
+      [9n, [60n]],
+      [10n, [10n, 60n]],
+      [59n, [59n, 60n]],
+      [61n, [60n]],
+      [1000n, [60n]]
+    ] as const) {
       const wrong = Result.getOrThrow(Result.flip(Transfer.appended(sending, { ...whole, offset })))
-      assert.deepStrictEqual(wrong.state, { ...asking, only: [60n], counted: offset })
+      assert.deepStrictEqual(wrong.state, { ...asking, only, counted: offset })
       assert.strictEqual(
         wrong.error.message,
         `append at tus.example.com: status 204, upload-offset is ${offset}, but bytes up to 60 were sent`

@@ -6,7 +6,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
-import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
@@ -158,7 +158,18 @@ const readHeaders = <A>(
   )
 
 /**
- * Sends a request and reads the headers of the response, if the status is the expected success. `Tus.RequestTimeout`
+ * Whether the request declared the length of its body (content-length). `fetch` sends a stream without its length,
+ * although the request has the header.
+ */
+const declaresLength = (response: HttpClientResponse.HttpClientResponse): boolean => {
+  const { body, headers } = response.request
+  if (body._tag !== "Stream") return true
+  return headers["content-length"] !== undefined && Option.isNone(HttpClientResponse.toWeb(response))
+}
+
+/**
+ * Sends a request and reads the headers of the response, if the status is the expected success. A response that counts
+ * fewer bytes than were sent (`isShort`) is valid only if the request declared the length of its body. `Tus.RequestTimeout`
  * limits the time of a request without a body. The caller limits the time of a request with a body.
  */
 export const exchange = <A>(options: {
@@ -167,6 +178,7 @@ export const exchange = <A>(options: {
   readonly status: ReadonlyArray<number>
   readonly headers: Schema.ConstraintCodec<A, unknown>
   readonly streaming?: boolean | undefined
+  readonly isShort?: (headers: A) => boolean
 }): Effect.Effect<A, TusError.AnswerError | ApiError.TransportFailure | TusError.Stalled, HttpClient.HttpClient> =>
   Effect.gen(function* () {
     const client = yield* HttpClient.HttpClient
@@ -187,6 +199,14 @@ export const exchange = <A>(options: {
       return yield* Effect.fail(error)
     }
     const headers = yield* readHeaders(options.request, options.headers, response)
+    if (options.isShort?.(headers) === true && !declaresLength(response)) {
+      return yield* new TusError.ProtocolViolation({
+        request: options.request,
+        host: hostOf(options.http.url),
+        status: response.status,
+        problem: "upload-offset is less than the sent bytes, and the request declared no length"
+      })
+    }
     // A body that is too long or never ends is ignored, because the headers already contain the result.
     return (yield* Transport.ends(response, { maxBytes: maxErrorBytes }))
       ? headers

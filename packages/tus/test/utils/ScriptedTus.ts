@@ -23,8 +23,11 @@ export interface Answer {
   readonly body?: string | undefined
 }
 
-/** `go` processes the request and returns its response. A response with `cut` breaks the connection. */
-export type Meet = (request: Request, go: () => Answer) => Answer | "cut" | Promise<Answer | "cut">
+/**
+ * `go` processes the request, by default with its whole body, and returns its response. A response with `cut` breaks
+ * the connection.
+ */
+export type Meet = (request: Request, go: (body?: Buffer) => Answer) => Answer | "cut" | Promise<Answer | "cut">
 
 interface Upload {
   readonly metadata: string
@@ -35,7 +38,7 @@ interface Upload {
 export interface ScriptedTus {
   readonly target: UploadTarget.UploadTarget
   readonly origin: string
-  readonly uploads: ReadonlyMap<string, Upload>
+  readonly uploads: Map<string, Upload>
   /** The methods of the requests, in the order of their arrival. */
   readonly requests: ReadonlyArray<Request["method"]>
   meet: Meet
@@ -164,7 +167,7 @@ export const make = Effect.gen(function* () {
     if (body === undefined) return
     const request = toRequest(inbound, body)
     requests.push(request.method)
-    respond(response, await server.meet(request, () => go(request)))
+    respond(response, await server.meet(request, (stored = body) => go({ ...request, body: stored })))
   })
 
   const server: ScriptedTus = {
