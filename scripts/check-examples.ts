@@ -15,7 +15,9 @@ const example = /@example[ \n]([^]*?)(?=^@|(?![^]))/gm
 /** The examples of a file. A literal is no program. */
 const examplesOf = (source: string): ReadonlyArray<string> =>
   Array.from(source.matchAll(comment), ([, text = ""]) => text.replaceAll(/^ *\* ?/gm, ""))
-    .flatMap((text) => Array.from(text.matchAll(example), ([, code = ""]) => code.trim().replace(/^`([A-Z]\w*\..*)`$/, "$1")))
+    .flatMap((text) =>
+      Array.from(text.matchAll(example), ([, code = ""]) => code.trim().replace(/^`([A-Z]\w*\..*)`$/, "$1"))
+    )
     .filter((code) => !/^["'`]/.test(code))
 
 const nameOf = (file: string): string => (basename(file) === "testing.ts" ? "Testing" : basename(file, ".ts"))
