@@ -8,11 +8,12 @@ import * as Input from "@assembly-effect/api/unstable/Input"
 import type * as Operation from "@assembly-effect/api/Operation"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import { runInNewContext } from "node:vm"
 import { credentials } from "./utils/FakeService.ts"
 import { count, type Given, inputs, invalidParams, invalidVariables, isRefused, sample } from "./utils/generated.ts"
 import { operations } from "./utils/operations.ts"
@@ -65,6 +66,25 @@ it("covers the 36 operations, and the params of each that has some", () => {
   const without = operations.filter((operation) => operation.params !== Input.nothing && !invalidParams.has(operation))
   assert.deepStrictEqual(without, [])
 })
+
+it.live("sends a form unchanged, even if FormData belongs to another realm, as in jsdom", () =>
+  withServer((run, server) =>
+    Effect.gen(function* () {
+      vi.stubGlobal("FormData", runInNewContext("class FormData { append() {} }; FormData"))
+      const fields = { "ä €": 'a "b"\r\n', boundary: "--assembly-effect-0 and assembly-effect-1" }
+      const input = { path: { assemblyId: "0".repeat(32) }, params: { fields }, fields: { numExpectedUploadFiles: 2 } }
+      yield* Effect.flip(run(Assemblies.Create, input as Given)).pipe(
+        Effect.ensuring(Effect.sync(() => vi.unstubAllGlobals()))
+      )
+      const [request = assert.fail()] = server.received
+      const headers = { "content-type": request.headers["content-type"] ?? "" }
+      const form = yield* Effect.promise(() => new Response(request.body, { headers }).formData())
+      assert.deepStrictEqual([...form.keys()], ["params", "signature", "num_expected_upload_files"])
+      assert.deepStrictEqual(JSON.parse(String(form.get("params"))).fields, fields)
+      assert.strictEqual(form.get("num_expected_upload_files"), "2")
+    })
+  )
+)
 
 describe.each(operations.map((operation) => [operation.name, operation] as const))("%s", (_, operation) => {
   it.live("sends a valid request as its schemas encode it", () =>

@@ -58,7 +58,7 @@ export const make = Effect.fnUntraced(function* (options: {
 }) {
   const algorithm = options.algorithm ?? "sha384"
   const mac = yield* Mac.Mac
-  const key = yield* Mac.key(Hmac.algorithms[algorithm], utf8.encode(Redacted.value(options.secret)))
+  const key = yield* Hmac.key(algorithm, options.secret)
   return Signer.of({
     sign: (text) =>
       mac.sign(key, utf8.encode(text)).pipe(

@@ -9,7 +9,6 @@ import * as Mac from "effect/crypto/Mac"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
@@ -136,7 +135,6 @@ export const make = Effect.fnUntraced(function* (options?: {
   const { secret } = yield* Credentials.Credentials
   const mac = yield* Mac.Mac
   const accepted = new Set<Signer.Algorithm>(options?.algorithms ?? ["sha384", "sha256"])
-  const bytes = new TextEncoder().encode(Redacted.value(secret))
 
   const check = Effect.fnUntraced(function* ({ signature, transloadit }: Notification) {
     const { algorithm, digits } = parse(signature)
@@ -147,7 +145,7 @@ export const make = Effect.fnUntraced(function* (options?: {
     if (Result.isFailure(tag)) return yield* mismatch("the digest is not hexadecimal")
     // `Mac` compares in constant time and refuses a digest of another length. HMAC cannot fail in a way that a caller
     // could handle.
-    const key = yield* Effect.orDie(Mac.key(Hmac.algorithms[algorithm], bytes))
+    const key = yield* Effect.orDie(Hmac.key(algorithm, secret))
     const matches = yield* Effect.orDie(mac.verify(key, tag.success, new TextEncoder().encode(transloadit)))
     return matches ? undefined : yield* mismatch("the digest does not match the text")
   })

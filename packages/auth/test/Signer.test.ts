@@ -1,6 +1,7 @@
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Signer from "@assembly-effect/auth/Signer"
-import { assert, describe, it } from "@effect/vitest"
+import * as Webhook from "@assembly-effect/auth/Webhook"
+import { assert, describe, it, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
@@ -8,6 +9,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { createHmac, createSecretKey } from "node:crypto"
 import { inspect } from "node:util"
+import { runInNewContext } from "node:vm"
 
 /** Credentials that a program provides directly, without validation. */
 const unchecked = (secret: string) =>
@@ -41,6 +43,24 @@ describe("Signer", () => {
     Effect.gen(function* () {
       assert.strictEqual(yield* sign(ascii), `${algorithm}:${known[algorithm]}`)
     }).pipe(Effect.provide(signer("s3cr3t", algorithm)))
+  )
+
+  it.effect("signs and verifies with a TextEncoder of another realm, as in jsdom", () =>
+    Effect.gen(function* () {
+      const Foreign: typeof Uint8Array = runInNewContext("Uint8Array")
+      const encode = (text: string) => new Foreign(Buffer.from(text))
+      vi.stubGlobal(
+        "TextEncoder",
+        class {
+          encode = encode
+        }
+      )
+      const signature = yield* Effect.provide(sign(ascii), signer("s3cr3t"))
+      assert.strictEqual(signature, `sha384:${known.sha384}`)
+      const webhook = yield* Effect.provide(Webhook.Webhook, Layer.provide(Webhook.layer(), unchecked("s3cr3t")))
+      const error = yield* Effect.flip(webhook.verify({ transloadit: ascii, signature }))
+      assert.strictEqual(error._tag, "MalformedNotification")
+    }).pipe(Effect.ensuring(Effect.sync(() => vi.unstubAllGlobals())))
   )
 
   it("accepts three algorithms, and no property of Object.prototype", () => {

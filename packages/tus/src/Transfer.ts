@@ -387,13 +387,13 @@ export const abandoned = <E extends { readonly _tag: string; readonly message: s
   error: E,
   size: bigint | undefined
 ): E | TusError.UploadUntrusted =>
-  state._tag === "Asking" && state.only !== undefined && !(error instanceof TusError.UploadUntrusted)
+  state._tag === "Asking" && state.only !== undefined && error._tag !== "UploadUntrusted"
     ? untrusted(
         state,
         size,
         `upload-offset did not match the sent bytes, and then ${happened(error)}`,
         // The server reported another length or other metadata, so it may treat the upload as complete, however many
         // bytes it has stored.
-        error instanceof TusError.UploadMismatch ? lengthOf(state, size) : undefined
+        error._tag === "UploadMismatch" ? lengthOf(state, size) : undefined
       )
     : error

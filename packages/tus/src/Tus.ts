@@ -2,6 +2,7 @@
  * The requests of tus 1.0.0 and the download of an upload, one function for each. `Upload` combines the requests of tus
  * 1.0.0 into an upload that retries and resumes.
  */
+import * as Bytes from "@assembly-effect/api/unstable/Bytes"
 import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Transport from "@assembly-effect/api/unstable/Transport"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
@@ -43,27 +44,24 @@ export type { AnswerError } from "./TusError.ts"
 export const RequestTimeout: Context.Reference<Duration.Duration> = Timeout.RequestTimeout
 
 /**
- * The bytes of one request: in memory, a Blob (or a slice of a Blob), or a stream of exactly the given number of bytes.
- * HTTP clients report a failing or short stream in different ways, so `Upload` counts the bytes itself.
+ * The bytes of one request: in memory, or a stream of exactly the given number of bytes. HTTP clients report a failing
+ * or short stream in different ways, so `Upload` counts the bytes itself.
  *
  * @since 0.1.0
  * @category models
  */
-export type Body<E = never> =
-  | Uint8Array
-  | Blob
-  | { readonly stream: Stream.Stream<Uint8Array, E>; readonly length: bigint }
+export type Body<E = never> = Uint8Array | { readonly stream: Stream.Stream<Uint8Array, E>; readonly length: bigint }
 
 const toHttpBody = <E>(body: Body<E>): HttpBody.HttpBody => {
-  if (body instanceof Uint8Array) return HttpBody.uint8Array(body, TusUpload.offsetOctetStream)
-  if ("length" in body) return HttpBody.stream(body.stream, TusUpload.offsetOctetStream, Number(body.length))
-  return HttpBody.raw(body, { contentType: TusUpload.offsetOctetStream, contentLength: body.size })
+  if (isStream(body)) return HttpBody.stream(body.stream, TusUpload.offsetOctetStream, Number(body.length))
+  const bytes = Bytes.own(body)
+  // Without this check, an HTTP client would send a value that it does not know as a text such as `[object Blob]`.
+  if (bytes === undefined) throw new TypeError("the body is neither a Uint8Array nor a stream with its length")
+  return HttpBody.uint8Array(bytes, TusUpload.offsetOctetStream)
 }
 
-const lengthOf = <E>(body: Body<E>): bigint => ("size" in body ? BigInt(body.size) : BigInt(body.length))
-
-const isStream = <E>(body: Body<E> | undefined): boolean =>
-  body !== undefined && !(body instanceof Uint8Array) && "length" in body
+const isStream = <E>(body: Body<E> | undefined): body is Exclude<Body<E>, Uint8Array> =>
+  body !== undefined && "stream" in body && "length" in body
 
 /**
  * The metadata of an upload: a text for each key, or null for a key without a value. Each creation also sends the
@@ -166,7 +164,7 @@ export const create = Effect.fnUntraced(
     })
     const url = yield* Effect.fromResult(UploadTarget.resolve(target, created.location))
     const offset = created["upload-offset"] ?? (body === undefined ? 0n : undefined)
-    if (body !== undefined) yield* Telemetry.stored(offset, lengthOf(body))
+    if (body !== undefined) yield* Telemetry.stored(offset, BigInt(body.length))
     return { url, offset }
   },
   Telemetry.request("Tus.create", "POST")
@@ -231,7 +229,7 @@ export const append = Effect.fnUntraced(
       isShort: (told) => told["upload-offset"] < options.offset + lengthOf(options.body)
     })
     const reached = headers["upload-offset"]
-    yield* Telemetry.stored(reached - options.offset, lengthOf(options.body))
+    yield* Telemetry.stored(reached - options.offset, BigInt(options.body.length))
     return reached
   },
   Telemetry.request("Tus.append", "PATCH")

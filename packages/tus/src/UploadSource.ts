@@ -1,6 +1,7 @@
 /**
  * The sources of uploads: bytes that can be read again, and one-shot streams.
  */
+import * as Bytes from "@assembly-effect/api/unstable/Bytes"
 import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
@@ -51,8 +52,6 @@ export class SourceFailed extends Schema.TaggedError<SourceFailed>()("SourceFail
  * - `bytes(start, end)`: the bytes from `start` (inclusive) to `end` (exclusive).
  * - `identity`: identifies the content, so that a resumed upload can check that the content is the same. The result is
  *   undefined if the source has no identity.
- * - `slice(start, end)`: a Blob with the same bytes, for requests that are not streamed. `slice` is undefined if the
- *   source cannot make a Blob.
  * - `read(start, end)`: returns the same bytes in memory instead of as a stream. `read` may return only the first part
  *   of these bytes. `read` is defined only if it is less work than a stream. An upload calls `read` only for small
  *   ranges.
@@ -65,7 +64,6 @@ export interface Replayable {
   readonly size: bigint
   readonly bytes: (start: bigint, end: bigint) => Stream.Stream<Uint8Array, SourceFailed>
   readonly identity: Effect.Effect<string | undefined, SourceFailed>
-  readonly slice?: ((start: bigint, end: bigint) => Blob) | undefined
   readonly read?: ((start: bigint, end: bigint) => Effect.Effect<Uint8Array, SourceFailed>) | undefined
 }
 
@@ -106,7 +104,9 @@ export const make = (options: {
   size: options.size,
   bytes: (start, end) =>
     // The last range is streamed to the end of the source, so that a source with more bytes than announced is detected.
-    end === options.size ? options.bytes(start) : Pieces.takeBytes(options.bytes(start), end - start),
+    end === options.size
+      ? options.bytes(start)
+      : Pieces.takeBytes(Pieces.owned(options.bytes(start), failedWith), end - start),
   identity: Effect.succeed(options.identity)
 })
 
@@ -116,19 +116,30 @@ const sha256 = (bytes: Uint8Array): Effect.Effect<string> =>
     Effect.provide(Digest.layerWebCrypto)
   )
 
+/** The source of a value that is no source. An upload refuses its size before it creates anything. */
+const invalid = (problem: string): Replayable => {
+  const failure = new SourceFailed({ kind: "Unreadable", problem })
+  return { _tag: "Replayable", size: -1n, bytes: () => Stream.fail(failure), identity: Effect.fail(failure) }
+}
+
 /**
- * Makes a source from bytes in memory.
+ * Makes a source from bytes in memory. An upload of a value that is not an array of bytes fails with `InvalidRequest`
+ * (`source.size`).
  *
  * @since 0.1.0
  * @category constructors
  */
-export const fromBytes = (bytes: Uint8Array): Replayable => ({
-  _tag: "Replayable",
-  size: BigInt(bytes.length),
-  bytes: (start, end) => Pieces.inPieces(bytes.subarray(Number(start), Number(end))),
-  identity: Effect.map(sha256(bytes), (digest) => `sha256 ${digest}`),
-  read: (start, end) => Effect.succeed(bytes.subarray(Number(start), Number(end)))
-})
+export const fromBytes = (bytes: Uint8Array): Replayable => {
+  const own = Bytes.own(bytes)
+  if (own === undefined) return invalid("the value is not a Uint8Array")
+  return {
+    _tag: "Replayable",
+    size: BigInt(own.length),
+    bytes: (start, end) => Pieces.inPieces(own.subarray(Number(start), Number(end))),
+    identity: Effect.map(sha256(own), (digest) => `sha256 ${digest}`),
+    read: (start, end) => Effect.succeed(own.subarray(Number(start), Number(end)))
+  }
+}
 
 const blobPart = 1024 * 1024
 
@@ -149,24 +160,39 @@ const blobParts = (blob: Blob, start: number, end: number): Stream.Stream<Uint8A
         })
   )
 
+/** Whether a value can be read as a Blob. A Blob of another realm or of a class of its own can be read too. */
+const isBlob = (value: unknown): value is Blob =>
+  Predicate.hasProperty(value, "size") &&
+  Number.isSafeInteger(value.size) &&
+  Predicate.hasProperty(value, "slice") &&
+  Predicate.hasProperty(value, "arrayBuffer") &&
+  typeof value.arrayBuffer === "function"
+
 /**
  * Makes a source from a Blob, or from a File of a browser. The identity of a File is its name, size and modification
  * time. A Blob that is not a File has no identity.
  *
+ * **Details**
+ *
+ * The bytes are read with `slice` and `arrayBuffer`, so the HTTP client need not know the class of the Blob. An upload
+ * of a value without these functions fails with `InvalidRequest` (`source.size`).
+ *
  * @since 0.1.0
  * @category constructors
  */
-export const fromBlob = (blob: Blob): Replayable => ({
-  _tag: "Replayable",
-  size: BigInt(blob.size),
-  bytes: (start, end) => Pieces.cutLarge(blobParts(blob, Number(start), Number(end))),
-  identity: Effect.succeed(
-    "name" in blob && "lastModified" in blob
-      ? `file ${String(blob.name)} ${blob.size} ${String(blob.lastModified)}`
-      : undefined
-  ),
-  slice: (start, end) => blob.slice(Number(start), Number(end))
-})
+export const fromBlob = (blob: Blob): Replayable =>
+  isBlob(blob)
+    ? {
+        _tag: "Replayable",
+        size: BigInt(blob.size),
+        bytes: (start, end) => Pieces.cutLarge(blobParts(blob, Number(start), Number(end))),
+        identity: Effect.succeed(
+          "name" in blob && "lastModified" in blob
+            ? `file ${String(blob.name)} ${blob.size} ${String(blob.lastModified)}`
+            : undefined
+        )
+      }
+    : invalid("the value is not a Blob with the functions slice and arrayBuffer")
 
 const unreadable = (error: PlatformError.PlatformError) =>
   new SourceFailed({ kind: "Unreadable", problem: error.message })
@@ -271,6 +297,12 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
     }
   })
 
+/** Recognises an error by its tag, because a second copy of this package has another class. */
+const isSourceFailed = (error: unknown): error is SourceFailed => Predicate.isTagged(error, "SourceFailed")
+
+/** Whether a value is an `Error`, possibly of another realm. */
+const isError = (value: unknown): value is Error => /Error|Exception/.test(Object.prototype.toString.call(value))
+
 /** Describes the error of a stream, if the error is not an instance of `Error`. */
 const shown = (error: unknown): string => {
   if (typeof error !== "object" || error === null) return String(error)
@@ -285,11 +317,11 @@ const shown = (error: unknown): string => {
  * @category errors
  */
 export const failedWith = (error: unknown): SourceFailed =>
-  error instanceof SourceFailed
+  isSourceFailed(error)
     ? error
     : new SourceFailed({
         kind: "Unreadable",
-        problem: error instanceof Error ? error.message : `reading failed with ${shown(error)}`
+        problem: isError(error) ? error.message : `reading failed with ${shown(error)}`
       })
 
 /**
@@ -324,7 +356,7 @@ export const fromStream = <E>(
  */
 export const identifiedByContent = (source: Replayable): Replayable => ({
   ...source,
-  identity: Effect.suspend(() => Pieces.digest(source.bytes(0n, source.size))).pipe(
+  identity: Effect.suspend(() => Pieces.digest(Pieces.owned(source.bytes(0n, source.size), failedWith))).pipe(
     Effect.map((digest) => `sha256/1MiB ${digest}`)
   )
 })

@@ -74,13 +74,15 @@ export class UnsafeLocation extends Schema.TaggedError<UnsafeLocation>()("Unsafe
   }
 }
 
-/** The URLs that passed the checks. A brand is checked only at compile time; this set is checked at run time. */
-const made = new WeakSet<Redacted.Redacted<unknown>>()
+/**
+ * Marks the URLs that passed the checks, because a brand exists only at compile time. The mark is a text, so that a
+ * second copy of this package recognises the URL.
+ */
+const UrlTypeId = "~@assembly-effect/tus/UploadUrl"
 
 const checked = (text: string): UploadUrl => {
   const url = Redacted.make(text as string & Brand.Brand<"UploadUrl">, { label: "upload URL" })
-  made.add(url)
-  return url
+  return Object.defineProperty(url, UrlTypeId, { value: UrlTypeId })
 }
 
 const decodePath = SchemaParser.decodeUnknownResult(TusUpload.UploadPath)
@@ -209,7 +211,7 @@ export const AtRest = Schema.Struct({
  * @since 0.1.0
  * @category guards
  */
-export const isUploadUrl = (u: unknown): u is UploadUrl => Redacted.isRedacted(u) && made.has(u)
+export const isUploadUrl = (u: unknown): u is UploadUrl => Redacted.isRedacted(u) && UrlTypeId in u
 
 /**
  * The stored form of an upload URL, as plain text. The text is a capability, so store it as a secret. Decoding checks

@@ -8,6 +8,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
+import { runInNewContext } from "node:vm"
 import * as Scene from "./utils/Scene.ts"
 import * as TusServer from "./utils/TusServer.ts"
 
@@ -230,6 +231,23 @@ layer(Layer.merge(NodeFileSystem.layer, NodeHttpClient.layerUndici), { excludeTe
         const failure = new UploadSource.SourceFailed({ kind: "Changed", problem: "x" })
         const source = UploadSource.fromStream(Stream.fail(failure))
         assert.strictEqual(yield* Effect.flip(Stream.runDrain(source.stream)), failure)
+      })
+    )
+
+    it.effect("the SourceFailed of a second copy of this package stays what it is", () =>
+      Effect.gen(function* () {
+        vi.resetModules()
+        const copy = yield* Effect.promise(() => import("@assembly-effect/tus/UploadSource"))
+        const failure = new copy.SourceFailed({ kind: "Changed", problem: "x" })
+        assert.notInstanceOf(failure, UploadSource.SourceFailed)
+        assert.strictEqual(UploadSource.failedWith(failure), failure)
+      })
+    )
+
+    it.effect("an Error of another realm keeps its message", () =>
+      Effect.sync(() => {
+        const error = UploadSource.failedWith(runInNewContext("new Error('the disk is gone')"))
+        assert.strictEqual(error.problem, "the disk is gone")
       })
     )
 

@@ -1,5 +1,5 @@
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import * as Effect from "effect/Effect"
@@ -277,6 +277,19 @@ describe("UploadTarget at rest", () => {
         const error = yield* Effect.flip(Schema.decodeEffect(UploadTarget.urlAtRest(target))(location))
         assert.strictEqual(error._tag, "SchemaError")
       }
+    })
+  )
+
+  it.effect("a URL of a second copy of this package is an upload URL", () =>
+    Effect.gen(function* () {
+      vi.resetModules()
+      const copy = yield* Effect.promise(() => import("@assembly-effect/tus/UploadTarget"))
+      assert.notStrictEqual(copy.isUploadUrl, UploadTarget.isUploadUrl)
+      const target = yield* copy.make(parts)
+      const url = Result.getOrThrow(copy.resolve(target, "/resumable/files/1"))
+      assert.isTrue(UploadTarget.isUploadUrl(url))
+      const text = yield* Schema.encodeEffect(UploadTarget.urlAtRest(target))(url)
+      assert.strictEqual(text, Redacted.value(url))
     })
   )
 

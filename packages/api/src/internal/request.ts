@@ -2,6 +2,7 @@ import * as Input from "../unstable/Input.ts"
 import type * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
@@ -104,10 +105,22 @@ export const secretsOf = (proof: Authenticator.Proof | undefined): ReadonlyArray
   return [signature.slice(signature.indexOf(":") + 1)]
 }
 
-const toForm = (parts: Readonly<Record<string, string>>): FormData => {
-  const form = new FormData()
-  for (const [name, value] of Object.entries(parts)) form.append(name, value)
-  return form
+/**
+ * A form of texts whose names need no escape. `FormData` is not used, because an HTTP client sends a `FormData` of a
+ * class that it does not know, such as that of jsdom, as the text `[object FormData]`.
+ */
+const toForm = (parts: Readonly<Record<string, string>>): HttpBody.HttpBody => {
+  const values = Object.values(parts)
+  let count = 0
+  while (values.some((value) => value.includes(`assembly-effect-${count}`))) count++
+  const boundary = `assembly-effect-${count}`
+  const lines = Object.entries(parts).flatMap(([name, value]) => [
+    `--${boundary}`,
+    `Content-Disposition: form-data; name="${name}"`,
+    "",
+    value
+  ])
+  return HttpBody.text([...lines, `--${boundary}--`, ""].join("\r\n"), `multipart/form-data; boundary=${boundary}`)
 }
 
 /**
@@ -135,6 +148,6 @@ export const toHttp = (
     case "form":
       return HttpClientRequest.bodyUrlParams(authorized, parts)
     case "multipart":
-      return HttpClientRequest.bodyFormData(authorized, toForm(parts))
+      return HttpClientRequest.setBody(authorized, toForm(parts))
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Exports `join` of `@assembly-effect/auth/unstable/Bytes` again, for packages such as `tus` that depend on `api` but
+ * Exports the functions of `@assembly-effect/auth/unstable/Bytes` again, for packages such as `tus` that depend on `api` but
  * not on `auth`.
  */
-export { join } from "@assembly-effect/auth/unstable/Bytes"
+export { join, own } from "@assembly-effect/auth/unstable/Bytes"

@@ -39,6 +39,7 @@ const late: Kind = { words: "the connection timed out" }
 const unknownHost: Kind = { words: "the host is unknown", isBeforeSending: true, isPermanent: true }
 const noHttp: Kind = { words: "the response is not HTTP" }
 const handshake: Kind = { words: "the TLS handshake failed", isPermanent: true }
+const invalid: Kind = { words: "the HTTP client refuses the request", isBeforeSending: true, isPermanent: true }
 const untrusted: Kind = {
   words: "the certificate of the server is not trusted",
   isBeforeSending: true,
@@ -64,6 +65,18 @@ const kinds: ReadonlyMap<string, Kind> = new Map([
   ["UND_ERR_CONNECT_TIMEOUT", { ...late, isBeforeSending: true }],
   ["UND_ERR_HEADERS_TIMEOUT", { words: "the response timed out" }],
   ["UND_ERR_BODY_TIMEOUT", { words: "the response timed out" }],
+  // The client checks the arguments of a request before it connects. A piece of a body, in contrast, is checked while
+  // the body is sent (`ERR_INVALID_ARG_TYPE`).
+  ["UND_ERR_INVALID_ARG", invalid],
+  ["UND_ERR_NOT_SUPPORTED", invalid],
+  ["ERR_INVALID_ARG_TYPE", { words: invalid.words, isPermanent: true }],
+  ["ERR_INVALID_ARG_VALUE", invalid],
+  ["ERR_INVALID_CHAR", invalid],
+  ["ERR_INVALID_HTTP_TOKEN", invalid],
+  ["ERR_INVALID_PROTOCOL", invalid],
+  ["ERR_INVALID_URL", invalid],
+  ["ERR_HTTP_INVALID_HEADER_VALUE", invalid],
+  ["ERR_UNESCAPED_CHARACTERS", invalid],
   ["CERT_HAS_EXPIRED", { ...untrusted, words: "the certificate of the server has expired" }],
   ["CERT_NOT_YET_VALID", { ...untrusted, words: "the certificate of the server is not valid yet" }],
   ["ERR_TLS_CERT_ALTNAME_INVALID", { ...untrusted, words: "the certificate of the server is for another host" }],
@@ -209,12 +222,11 @@ export const diagnose = ({ reason }: HttpClientError.HttpClientError, circumstan
 }
 
 /**
- * The failure if the client does not support the type of the body. The client reports an unsupported body as a defect
- * before it connects.
+ * The failure if the client refused the arguments of the request with an exception, before it connected. Other
+ * exceptions are not caused by the request.
  */
-export const unsupported = (defect: unknown): Lost | undefined => {
+export const refusedBy = (defect: unknown): Lost | undefined => {
   const code = Predicate.isObject(defect) ? codeOf(defect) : undefined
-  return code === "ERR_INVALID_ARG_TYPE"
-    ? new Lost({ problem: "the HTTP client cannot send a body of this type", code, sent: "no", permanent: true })
-    : undefined
+  const { words } = kindOf(code)
+  return words === invalid.words ? new Lost({ problem: words, code, sent: "no", permanent: true }) : undefined
 }

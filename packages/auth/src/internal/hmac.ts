@@ -1,6 +1,7 @@
 import * as Mac from "effect/crypto/Mac"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import * as Subtle from "./subtle.ts"
 import type { Algorithm } from "../Signer.ts"
 
@@ -9,6 +10,13 @@ export const algorithms: { readonly [A in Algorithm]: Mac.Algorithm } = {
   sha256: Mac.hmacSha256,
   sha1: Mac.hmacSha1
 }
+
+/**
+ * The key of a secret. The bytes are copied, because Effect refuses bytes of another realm, and in jsdom the result of
+ * `TextEncoder` is such an array.
+ */
+export const key = (algorithm: Algorithm, secret: Redacted.Redacted) =>
+  Mac.key(algorithms[algorithm], new Uint8Array(new TextEncoder().encode(Redacted.value(secret))))
 
 /** Computes HMAC with WebCrypto, which edge runtimes and workers support too. */
 export const layer = Mac.layerWebCrypto.pipe(Layer.provide([SecureRandom.layerWebCrypto, Subtle.required]))

@@ -7,6 +7,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -18,6 +19,7 @@ import * as Tracer from "effect/Tracer"
 import * as Diagnosis from "../internal/diagnosis.ts"
 import * as ReadBody from "../internal/readBody.ts"
 import * as SendGuard from "../internal/sendGuard.ts"
+import * as Bytes from "./Bytes.ts"
 import type { Lost } from "./Failure.ts"
 
 export { mapPieces } from "../internal/pieces.ts"
@@ -48,6 +50,18 @@ const knownOf = (http: HttpClient.HttpClient): Known => {
   const known = clients.get(http) ?? { hosts: new Set(), isSeen: false }
   clients.set(http, known)
   return known
+}
+
+/**
+ * The request with its bytes in an array of this realm. Undici sends an array of bytes of another realm, such as that of
+ * `TextEncoder` in jsdom, as a sequence of numbers.
+ */
+const withOwnBytes = (request: HttpClientRequest.HttpClientRequest): HttpClientRequest.HttpClientRequest => {
+  const { body } = request
+  const bytes = body._tag === "Uint8Array" ? Bytes.own(body.body) : undefined
+  return body._tag !== "Uint8Array" || bytes === undefined || bytes === body.body
+    ? request
+    : HttpClientRequest.setBody(request, HttpBody.uint8Array(bytes, body.contentType))
 }
 
 const hostOf = (request: HttpClientRequest.HttpClientRequest): string =>
@@ -83,7 +97,6 @@ const rules = (redirect: RequestRedirect, onSend: (leaving: HttpClientRequest.Ht
 /** Turns a failure of the client into a `Lost`, or into the response that the client treated as a failure. */
 const settle = (
   cause: Cause.Cause<HttpClientError.HttpClientError>,
-  { body }: HttpClientRequest.HttpClientRequest,
   circumstances: Diagnosis.Circumstances
 ): Effect.Effect<HttpClientResponse.HttpClientResponse, Lost> => {
   const found = Cause.findError(cause)
@@ -93,10 +106,9 @@ const settle = (
       ? Effect.succeed(reason.response)
       : Effect.fail(Diagnosis.diagnose(found.success, circumstances))
   }
-  const defect = body._tag === "Raw" ? Result.getOrUndefined(Cause.findDefect(cause)) : undefined
-  const unsupported = Diagnosis.unsupported(defect)
+  const refused = Diagnosis.refusedBy(Result.getOrUndefined(Cause.findDefect(cause)))
   // Other defects and interruptions are not caused by the request, so they are not turned into a `Lost`.
-  return unsupported === undefined ? Effect.failCause(found.failure) : Effect.fail(unsupported)
+  return refused === undefined ? Effect.failCause(found.failure) : Effect.fail(refused)
 }
 
 /**
@@ -136,7 +148,7 @@ export const send = (
 ): Effect.Effect<HttpClientResponse.HttpClientResponse, Lost, Scope.Scope> =>
   Effect.suspend(() => {
     const known = knownOf(http)
-    const guard = SendGuard.make(request, known)
+    const guard = SendGuard.make(withOwnBytes(request), known)
     const host = hostOf(request)
     const onSend = (leaving: HttpClientRequest.HttpClientRequest) => {
       known.isSeen = true
@@ -150,7 +162,7 @@ export const send = (
         Effect.catchCause((cause): Effect.Effect<HttpClientResponse.HttpClientResponse, Lost> => {
           const refusal = guard.refusal()
           return refusal === undefined || Cause.hasInterrupts(cause)
-            ? settle(cause, request, {
+            ? settle(cause, {
                 sends: guard.sends(),
                 isSeen: known.isSeen,
                 knowsHost: known.hosts.has(host)

@@ -128,7 +128,7 @@ export const append = (options: {
     const request = (sent: Tus.Body<SourceFailed>) =>
       Tus.append(url, { offset: body.start, body: sent, length: declare, checksum })
 
-    if (bytes instanceof Uint8Array || !("length" in bytes)) {
+    if (!("stream" in bytes)) {
       const sent = inTime({ request: "append", url }, Slices.limit(policy, body.end === body.total), request(bytes))
       const answer = yield* Effect.result(
         slices === undefined ? sent : slices.from(sent, body.end - body.start, policy)

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
-import { SourceFailed } from "../UploadSource.ts"
+import type { SourceFailed } from "../UploadSource.ts"
 import type { ChecksumAlgorithm } from "../Upload.ts"
 import type { UploadTarget } from "../UploadTarget.ts"
 import { discover } from "./discovery.ts"
@@ -60,14 +60,8 @@ export const isOffered = (
 }
 
 /** Reads all bytes of a body into memory. `Outgoing` has already limited the body to `chunkSize` bytes. */
-const read = (bytes: Outgoing.Body["bytes"]): Effect.Effect<Uint8Array, SourceFailed> => {
-  if (bytes instanceof Uint8Array) return Effect.succeed(bytes)
-  if ("length" in bytes) return Outgoing.collect(bytes.stream, bytes.length)
-  return Effect.tryPromise({
-    try: async () => new Uint8Array(await bytes.arrayBuffer()),
-    catch: () => new SourceFailed({ kind: "Changed", problem: "the Blob can no longer be read" })
-  })
-}
+const read = (bytes: Outgoing.Body["bytes"]): Effect.Effect<Uint8Array, SourceFailed> =>
+  "stream" in bytes ? Outgoing.collect(bytes.stream, bytes.length) : Effect.succeed(bytes)
 
 /** Converts a body to the bytes to send, and to their checksum if the upload has one. */
 export type Seal = (

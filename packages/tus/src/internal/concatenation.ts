@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as TusError from "../TusError.ts"
@@ -222,7 +223,10 @@ export const begin = <E>(session: Session.Session<E>, parts: ReadonlyArray<Uploa
     }
     const creation = { _tag: "Final", parts, metadata } as const
     const created = yield* Creation.create(session, { creation, size: length, marker, ledger }).pipe(
-      Effect.catchIf((error) => error instanceof TusError.CreationUnknown, asUnknown)
+      Effect.catchIf(
+        (error): error is TusError.CreationUnknown => Predicate.isTagged(error, "CreationUnknown"),
+        asUnknown
+      )
     )
     emit(UploadEvent.Created({ url: created.url, length }))
   })
@@ -239,7 +243,10 @@ export const finish = <E>(session: Session.Session<E>, { length, marker, url }: 
     { target, marker, sent: { metadata, size: length }, policy },
     { problem: "the process ended before the response arrived" }
   ).pipe(
-    Effect.catchTag("CreationUnknown", asUnknown),
+    Effect.catchIf(
+      (error): error is TusError.CreationUnknown => Predicate.isTagged(error, "CreationUnknown"),
+      asUnknown
+    ),
     Effect.flatMap((created) => found(session, created, length))
   )
 }

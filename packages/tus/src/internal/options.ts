@@ -44,10 +44,13 @@ const metadataIssues = (metadata: Readonly<Record<string, string | null>>): Issu
 
 const largest = 2n ** 63n - 1n
 
+/** In a JavaScript program, a size may be any value. */
+const isSize = (size: unknown): boolean => typeof size === "bigint" && size >= 0n && size <= largest
+
 const replayable = (path: string) => issue(path, "Expected a source that can be read again, got a one-shot stream")
 
 const sourceIssues = ({ isReplayed, parallel, source }: Upload & { readonly source: UploadSource }): Issues => [
-  ...(source.size !== undefined && (source.size < 0n || source.size > largest)
+  ...((source._tag === "Replayable" || source.size !== undefined) && !isSize(source.size)
     ? [{ path: ["source", "size"], message: `Expected 0 to ${largest} bytes, got ${source.size}` }]
     : []),
   ...(source._tag === "OneShot" && isReplayed === true ? [replayable("source")] : []),

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Tus from "../Tus.ts"
-import { SourceFailed, type OneShot, type Replayable } from "../UploadSource.ts"
+import { failedWith, SourceFailed, type OneShot, type Replayable } from "../UploadSource.ts"
 import * as Pieces from "./pieces.ts"
 import * as Slices from "./slices.ts"
 import * as Window from "./window.ts"
@@ -38,8 +38,8 @@ export interface Outgoing {
 const smaller = (a: bigint, b: bigint) => (a < b ? a : b)
 
 /**
- * The bodies for a range of a source that can be read again. If the platform cannot stream, a body is a Blob or an
- * array.
+ * The bodies for a range of a source that can be read again. If the platform cannot stream, a body is an array, never a
+ * Blob: a `fetch` that does not know the class of the Blob would send the text `[object Blob]`.
  */
 export const replayable = (
   source: Replayable,
@@ -67,11 +67,10 @@ export const replayable = (
       const end = most === undefined ? endOf(start) : smaller(endOf(start), start + most)
       const body = (bytes: Tus.Body<SourceFailed>): Body => ({ start: offset, end: end - base, total: size, bytes })
       if (start === end) return Effect.succeed(body(new Uint8Array(0)))
-      if (options.streams) {
-        return Effect.succeed(body({ stream: source.bytes(start, end), length: end - start }))
-      }
-      if (source.slice !== undefined) return Effect.succeed(body(source.slice(start, end)))
-      return Effect.map(collect(source.bytes(start, end), end - start), body)
+      const stream = Pieces.owned(source.bytes(start, end), failedWith)
+      return options.streams
+        ? Effect.succeed(body({ stream, length: end - start }))
+        : Effect.map(collect(stream, end - start), body)
     }
   }
 }

@@ -42,19 +42,17 @@ const smallSize = 256n * 1024n
 const smallBody = (
   source: UploadSource,
   outgoing: Outgoing.Outgoing
-): Effect.Effect<Uint8Array | Blob | undefined, SourceFailed> =>
+): Effect.Effect<Uint8Array | undefined, SourceFailed> =>
   Effect.gen(function* () {
     const { size } = outgoing
     if (size === undefined || size === 0n || size > smallSize) return undefined
     const { bytes, end } = yield* outgoing.from(0n)
     if (end !== size) return undefined
-    if (bytes instanceof Uint8Array || !("length" in bytes)) return bytes
+    if (!("stream" in bytes)) return bytes
     return source._tag === "Replayable" && source.read !== undefined
       ? yield* source.read(0n, size)
       : yield* Outgoing.collect(bytes.stream, bytes.length)
   })
-
-const sizeOf = (body: Uint8Array | Blob): bigint => BigInt(body instanceof Uint8Array ? body.length : body.size)
 
 const keep = <E>({ place, session }: Job<E>, piece: UploadState.Piece) => session.store.update(place.set(piece))
 
@@ -65,7 +63,7 @@ const create = <E>(job: Job<E>, marker: string) =>
     const { emit, metadata } = session
     const { size } = outgoing
     const body = session.sendsAlong && !isPart ? yield* smallBody(source, outgoing) : undefined
-    const sent = body === undefined ? 0n : sizeOf(body)
+    const sent = BigInt(body?.length ?? 0)
     const toState = (found: Creation.Created): UploadState.Created => ({
       _tag: "Created",
       marker,
@@ -156,9 +154,9 @@ export const send = <E>(
   // An HTTP client that has just read a response may need one turn of the event loop before it can use the connection
   // again. Without this turn, the first PATCH would open another connection.
   return Effect.andThen(Effect.yieldNow, Run.toEnd(run, transfer ?? Transfer.reopened(outgoing.size))).pipe(
-    Effect.mapError((error) => (error instanceof UploadUntrusted ? toOwn(error) : error)),
+    Effect.mapError((error) => (error._tag === "UploadUntrusted" ? toOwn(error) : error)),
     Effect.tapError((error): Effect.Effect<void, E> =>
-      error instanceof UploadUntrusted
+      error._tag === "UploadUntrusted"
         ? Effect.uninterruptible(store.update(UploadState.untrusted(error)))
         : Effect.void
     ),

@@ -23,6 +23,19 @@ const cut = (bytes: Uint8Array): ReadonlyArray<Uint8Array> => {
 export const cutLarge = <E, R>(stream: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
   Transport.mapPieces(stream, (piece) => Effect.succeed(cut(piece)))
 
+/** The error of a source that emits anything but arrays of bytes, whatever its type says. */
+export const notBytes = () => new TypeError("a piece is not a Uint8Array")
+
+/** A stream whose pieces are `Uint8Array`s of this realm. Fails at a piece that is not an array of bytes. */
+export const owned = <E, R, E2>(
+  stream: Stream.Stream<Uint8Array, E, R>,
+  onError: (error: TypeError) => E2
+): Stream.Stream<Uint8Array, E | E2, R> =>
+  Transport.mapPieces(stream, (piece) => {
+    const bytes = Bytes.own(piece)
+    return bytes === undefined ? Effect.fail(onError(notBytes())) : Effect.succeed([bytes])
+  })
+
 /** Bytes in memory as a stream of pieces. */
 export const inPieces = (bytes: Uint8Array): Stream.Stream<Uint8Array> => cutLarge(Stream.succeed(bytes))
 

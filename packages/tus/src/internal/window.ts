@@ -2,10 +2,12 @@
  * The window of a one-shot stream: the bytes that were read, but not yet acknowledged by the server. A window is an
  * immutable value with pure transitions.
  */
+import * as Bytes from "@assembly-effect/api/unstable/Bytes"
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Pull from "effect/Pull"
-import { SourceFailed } from "../UploadSource.ts"
+import { failedWith, type SourceFailed } from "../UploadSource.ts"
+import * as Pieces from "./pieces.ts"
 
 /** The size of a window in bytes, if `chunkSize` is not set. */
 export const defaultSize = 8 * 1024 * 1024
@@ -43,12 +45,9 @@ export const fill = (window: Window, read: Reader, size: number): Effect.Effect<
     let held = window.size
     const loop: Effect.Effect<Window, SourceFailed> = Effect.flatMap(read, (more) => {
       if (more === undefined) return Effect.succeed({ start: window.start, pieces, size: held, ended: true })
-      for (const piece of more) {
-        // A stream of the platform may emit text or undefined, whatever its type says. `instanceof Uint8Array` is not
-        // used, because it is false for a byte array from another realm, such as another frame of a page.
-        if ((piece as Uint8Array | undefined)?.BYTES_PER_ELEMENT !== 1) {
-          return Effect.fail(new SourceFailed({ kind: "Unreadable", problem: "a piece is not a Uint8Array" }))
-        }
+      for (const emitted of more) {
+        const piece = Bytes.own(emitted)
+        if (piece === undefined) return Effect.fail(failedWith(Pieces.notBytes()))
         if (piece.length === 0) continue
         pieces.push(piece)
         held += piece.length

@@ -30,7 +30,7 @@ interface Derivation {
 type Purpose = "fingerprint" | "assembly" | "marker" | "lookup"
 
 const derivation = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
-  const bytes = utf8.encode(Redacted.value(secret))
+  const bytes = new Uint8Array(utf8.encode(Redacted.value(secret)))
   if (bytes.length < minBytes) {
     return yield* new InvalidSecret({ problem: `Expected at least ${minBytes} bytes, got ${bytes.length}` })
   }

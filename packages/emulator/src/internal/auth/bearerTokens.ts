@@ -68,7 +68,8 @@ const utf8 = new TextEncoder()
  */
 const sealed = (content: string): Uint8Array => utf8.encode(`token.${content}`)
 
-const keyOf = (secret: Redacted.Redacted) => Effect.orDie(Mac.key(Mac.hmacSha256, utf8.encode(Redacted.value(secret))))
+const keyOf = (secret: Redacted.Redacted) =>
+  Effect.orDie(Mac.key(Mac.hmacSha256, new Uint8Array(utf8.encode(Redacted.value(secret)))))
 
 const textOf = (encoded: string) => Result.getSuccess(Base64Url.decodeString(encoded))
 

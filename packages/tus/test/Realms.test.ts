@@ -1,0 +1,159 @@
+/**
+ * Bytes and Blobs of another realm (a frame of a page, `node:vm`, jsdom), or of a class of their own: the server has the
+ * same bytes in the end with every client, or the upload is refused before anything is created.
+ */
+import * as Upload from "@assembly-effect/tus/Upload"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as WebSource from "@assembly-effect/tus/WebSource"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import * as Vm from "node:vm"
+import * as Clients from "./utils/Clients.ts"
+import * as Draw from "./utils/Draw.ts"
+import * as Scene from "./utils/Scene.ts"
+import * as TusServer from "./utils/TusServer.ts"
+
+const RealmBytes: typeof Uint8Array = Vm.runInNewContext("Uint8Array")
+
+const foreign = (bytes: Uint8Array): Uint8Array<ArrayBuffer> => new RealmBytes(bytes)
+
+/** What jsdom and polyfills have: the functions of a Blob, but not its class. Its bytes belong to another realm. */
+class OtherBlob {
+  readonly #bytes: Uint8Array<ArrayBuffer>
+  readonly type = ""
+  constructor(bytes: Uint8Array) {
+    this.#bytes = foreign(bytes)
+  }
+  get size() {
+    return this.#bytes.length
+  }
+  slice(start?: number, end?: number) {
+    return new OtherBlob(this.#bytes.subarray(start, end))
+  }
+  arrayBuffer() {
+    return Promise.resolve(this.#bytes.slice().buffer)
+  }
+}
+
+const asBlob = (blob: unknown) => blob as Blob
+
+const web = (bytes: Uint8Array) =>
+  new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      controller.enqueue(foreign(bytes))
+      controller.close()
+    }
+  })
+
+/** Each kind of source, with the given bytes in objects that no HTTP client knows. */
+const sources: Readonly<Record<string, (bytes: Uint8Array<ArrayBuffer>) => UploadSource.UploadSource>> = {
+  "bytes of another realm": (bytes) => UploadSource.fromBytes(foreign(bytes)),
+  "a Buffer within a larger memory": (bytes) =>
+    UploadSource.fromBytes(Buffer.concat([bytes, bytes]).subarray(bytes.length)),
+  "shared memory": (bytes) => {
+    const shared = new Uint8Array(new SharedArrayBuffer(bytes.length))
+    shared.set(bytes)
+    return UploadSource.fromBytes(shared)
+  },
+  "a Blob": (bytes) => UploadSource.fromBlob(new Blob([bytes])),
+  "a File": (bytes) => UploadSource.fromBlob(new File([bytes], "a.bin")),
+  "a Blob of another class": (bytes) => UploadSource.fromBlob(asBlob(new OtherBlob(bytes))),
+  "a source of pieces of another realm": (bytes) =>
+    UploadSource.make({
+      size: BigInt(bytes.length),
+      bytes: (offset) => Stream.map(Scene.pieces(bytes.subarray(Number(offset)), 5000), foreign)
+    }),
+  "a stream of pieces of another realm": (bytes) =>
+    UploadSource.fromStream(Stream.map(Scene.pieces(bytes, 5000), foreign)),
+  "a web stream of pieces of another realm": (bytes) => WebSource.fromReadableStream(() => web(bytes))
+}
+
+const wrongPieces = (size: number) => {
+  const pieces = Stream.make("é".repeat(size) as unknown as Uint8Array)
+  return [
+    UploadSource.fromStream(pieces, { size: BigInt(size) }),
+    UploadSource.make({ size: BigInt(size), bytes: () => pieces }),
+    UploadSource.identifiedByContent(UploadSource.make({ size: BigInt(size), bytes: () => pieces }))
+  ]
+}
+
+/** Values that are no source, whatever their type says. */
+const refused: Readonly<Record<string, () => UploadSource.UploadSource>> = {
+  "an ArrayBuffer": () => UploadSource.fromBytes(new ArrayBuffer(13) as unknown as Uint8Array),
+  "16-bit numbers": () => UploadSource.fromBytes(new Uint16Array(13) as unknown as Uint8Array),
+  "a text": () => UploadSource.fromBytes("[object Blob]" as unknown as Uint8Array),
+  nothing: () => UploadSource.fromBytes(undefined as unknown as Uint8Array),
+  "a Blob that cannot be read": () => UploadSource.fromBlob(asBlob({ size: 13, slice: () => undefined })),
+  "bytes as a Blob": () => UploadSource.fromBlob(asBlob(new Uint8Array(13))),
+  "no Blob": () => UploadSource.fromBlob(asBlob(undefined)),
+  "a size that is a number": () => UploadSource.make({ size: 13 as unknown as bigint, bytes: () => Stream.empty })
+}
+
+/** A client that replaces each request by an equal one, as a client of an application may do. */
+const copying = Layer.effect(
+  HttpClient.HttpClient,
+  Effect.map(HttpClient.HttpClient, HttpClient.mapRequest(HttpClientRequest.setHeader("x-application", "yes")))
+).pipe(Layer.provide(Clients.beneath.fetch))
+
+for (const [name, client] of Object.entries({ ...Clients.beneath, "a client of an application": copying })) {
+  layer(Layer.merge(client, NodeFileSystem.layer), { excludeTestServices: true })(`with ${name}`, (it) => {
+    for (const streams of [true, false]) {
+      const run = (source: UploadSource.UploadSource, checksum?: "sha256") =>
+        Effect.gen(function* () {
+          const { server, target } = yield* Scene.make()
+          server.checksums = ["sha256"]
+          const result = yield* Effect.result(
+            Upload.run(target, source, { ...Scene.options, stallTimeout: "10 seconds", checksum })
+          )
+          return { result, server }
+        }).pipe(Effect.provideService(Upload.CanStream, streams))
+      const how = streams ? "streamed" : "in slices"
+
+      it.effect.each(Object.entries(sources))(`%s, ${how}, arrives unchanged`, ([, make]) =>
+        Effect.gen(function* () {
+          // The first size is that of the text `[object Blob]`. The last size is not sent with the creation.
+          for (const size of [13, 300_000]) {
+            for (const checksum of [undefined, "sha256"] as const) {
+              const bytes = Scene.content(size)
+              const { result, server } = yield* run(make(bytes), checksum)
+              assert.strictEqual(result._tag, "Success")
+              assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
+            }
+          }
+        })
+      )
+
+      it.effect(`a file, ${how}, arrives unchanged`, () =>
+        Effect.gen(function* () {
+          const bytes = Scene.content(300_000)
+          const { server } = yield* run(yield* Draw.file(bytes))
+          assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
+        })
+      )
+
+      it.effect.each(Object.entries(refused))(`%s, ${how}, is refused before anything is created`, ([, make]) =>
+        Effect.gen(function* () {
+          const { result, server } = yield* run(make())
+          assert.isTrue(result._tag === "Failure" && result.failure._tag === "InvalidRequest")
+          assert.include(String(result._tag === "Failure" && result.failure.message), "source.size")
+          assert.isEmpty(server.log)
+        })
+      )
+
+      it.effect(`pieces of text, ${how}, fail the source, and no byte of them is stored`, () =>
+        Effect.gen(function* () {
+          for (const source of [...wrongPieces(13), ...wrongPieces(300_000)]) {
+            const { result, server } = yield* run(source)
+            assert.isTrue(result._tag === "Failure" && result.failure._tag === "SourceFailed")
+            assert.notInclude(server.log, "PATCH 204")
+          }
+        })
+      )
+    }
+  })
+}
