@@ -226,7 +226,7 @@ export const append = Effect.fnUntraced(
       status: [204],
       headers: TusUpload.Appended,
       streaming: isStream(options.body),
-      isShort: (told) => told["upload-offset"] < options.offset + lengthOf(options.body)
+      isShort: (told) => told["upload-offset"] < options.offset + BigInt(options.body.length)
     })
     const reached = headers["upload-offset"]
     yield* Telemetry.stored(reached - options.offset, BigInt(options.body.length))
