@@ -7,6 +7,9 @@ const report = process.env["TEST_REPORT"]
 // `pnpm test:all` sets it: the slow files, `*.all.test.ts`, run too.
 const all = process.env["TEST_ALL"] === "1"
 
+// Loading modules is half of a small file's time, so the files of a worker share them, but for these packages.
+const isolated = new Set(["api", "cli", "emulator", "sqlite", "workflow"])
+
 export default defineConfig({
   test: {
     exclude: all ? configDefaults.exclude : [...configDefaults.exclude, "**/*.all.test.ts"],
@@ -15,7 +18,7 @@ export default defineConfig({
       ...readdirSync("packages").map((name) => ({
         extends: true as const,
         root: `packages/${name}`,
-        test: { name: `@assembly-effect/${name}` }
+        test: { name: `@assembly-effect/${name}`, isolate: isolated.has(name) }
       })),
       { extends: true as const, root: "scripts/bench", test: { name: "bench" } },
       { extends: true as const, root: "scripts/site", test: { name: "site" } },

@@ -11,6 +11,9 @@ export interface Leak {
 
 const minLength = 8
 
+/** The values that tests marked, with their first characters. */
+let ofTests: Array<readonly [first: string, secret: string]> = []
+
 /** The known values, indexed by their first characters, so that a text is read only once. */
 const known = new Map<string, Map<string, Leak["kind"]>>()
 
@@ -28,13 +31,23 @@ const secretOf = (value: string): readonly [secret: string, kind: Leak["kind"]] 
  * Marks a value as secret, so that {@link find} reports it in any text. Values of fewer than 8 characters are ignored,
  * because they occur in ordinary texts.
  */
-export const learn = (value: string): void => {
+export const learn = (value: string, inTest: boolean): void => {
   const [secret, kind] = secretOf(value)
   if (secret.length < minLength || secret.trim() === "") return
   const first = secret.slice(0, minLength)
   const same = known.get(first) ?? new Map<string, Leak["kind"]>()
   known.set(first, same)
+  if (inTest && !same.has(secret)) ofTests.push([first, secret])
   if (same.get(secret) !== "known secret") same.set(secret, kind)
+}
+
+/**
+ * Forgets what the tests of a file marked as secret: files of one worker share this module, and a secret of one file
+ * may be a plain text of another. What modules marked when they were loaded stays, because they are loaded once.
+ */
+export const forgetTests = (): void => {
+  for (const [first, secret] of ofTests) known.get(first)?.delete(secret)
+  ofTests = []
 }
 
 const forms: ReadonlyArray<readonly [kind: Leak["kind"], pattern: RegExp]> = [

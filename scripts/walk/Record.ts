@@ -171,10 +171,16 @@ const recordSecrets = async (hear: Hear) => {
   )
 }
 
-/** Starts the recording. */
+let heard: Hear | undefined
+
+/** Starts the recording, or continues it with another receiver: test files of one worker share their modules. */
 export const start = async (hear: Hear): Promise<void> => {
-  await recordSecrets(hear)
-  recordSpans(hear)
-  recordErrors(hear)
-  recordLines(hear)
+  const isStarted = heard !== undefined
+  heard = hear
+  if (isStarted) return
+  const toCurrent: Hear = (surface, text) => heard?.(surface, text)
+  await recordSecrets(toCurrent)
+  recordSpans(toCurrent)
+  recordErrors(toCurrent)
+  recordLines(toCurrent)
 }

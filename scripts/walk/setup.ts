@@ -30,9 +30,10 @@ const contextOf = (text: string, { start }: Leak.Leak): string => {
   return before.length <= 80 ? before : `${before.slice(0, 20)} … ${before.slice(-60)}`
 }
 
+Leak.forgetTests()
 await Record.start((surface, text) => {
   if (surface === "secret") {
-    Leak.learn(text)
+    Leak.learn(text, expect.getState().currentTestName !== undefined)
     clean.clear()
     return
   }

@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import type { Fault } from "./utils/Fault.ts"
+import * as HangClock from "./utils/HangClock.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as Servers from "./utils/Servers.ts"
 import * as TusServer from "./utils/TusServer.ts"
@@ -100,7 +101,7 @@ const sources: Readonly<Record<string, () => UploadSource.UploadSource>> = {
   "a stream of unknown length": () => UploadSource.fromStream(Scene.pieces(bytes, 33_333))
 }
 
-const options = { ...Scene.options, finishTimeout: "400 millis", chunkSize: 200_000 } as const
+const options = { ...Scene.options, chunkSize: 200_000 } as const
 
 /** What only takes time. Anything else that happens to bytes on their way has to be healed. */
 const isSlowness = ({ _tag }: Fault) => _tag === "Slow" || _tag === "SlowAnswer"
@@ -146,7 +147,10 @@ layer(Layer.merge(Servers.Both.layer, clients.undici), { excludeTestServices: tr
           )
           yield* Effect.forEach(
             uploads,
-            ({ place, source, what }) => Effect.flatMap(place, (here) => arrives(what, here, source(), faults)),
+            ({ place, source, what }) =>
+              Effect.flatMap(place, (here) => arrives(what, here, source(), faults)).pipe(
+                Effect.provide(HangClock.layer, { local: true })
+              ),
             { concurrency: "unbounded", discard: true }
           )
         })
@@ -156,7 +160,7 @@ layer(Layer.merge(Servers.Both.layer, clients.undici), { excludeTestServices: tr
 )
 
 for (const client of ["node:http", "fetch"] as const) {
-  layer(Layer.merge(Servers.layers["@tus/server"], clients[client]), { excludeTestServices: true })(
+  layer(Layer.mergeAll(Servers.layers["@tus/server"], clients[client], HangClock.layer), { excludeTestServices: true })(
     `Sent with ${client}, a source arrives whole`,
     (it) => {
       for (const [name, faults] of Object.entries(ofAppend)) {

@@ -34,10 +34,13 @@ const page = Layer.mergeAll(
 )
 
 beforeAll(() => {
+  // A file before this one may have asked for the default, which Effect keeps.
+  Reflect.deleteProperty(Upload.CanStream, "~effect/Context/defaultValue")
   vi.stubGlobal("navigator", { appCodeName: "Mozilla" })
 })
 
 afterAll(() => {
+  Reflect.deleteProperty(Upload.CanStream, "~effect/Context/defaultValue")
   vi.unstubAllGlobals()
 })
 

@@ -18,6 +18,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type { Fault } from "./utils/Fault.ts"
+import * as HangClock from "./utils/HangClock.ts"
 import * as Scene from "./utils/Scene.ts"
 
 const host = "tus.example.com"
@@ -200,135 +201,137 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The text of an
   )
 })
 
-layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("An error of an upload", (it) => {
-  const source = UploadSource.fromBytes(Scene.content(300_000))
-  const parts = UploadSource.fromBytes(Scene.content(2 * 1024 * 1024))
-  const headers = { "x-request-id": "r-1" }
-  const body = "ERR_X: no\n"
-  const away: ReadonlyArray<Fault> = Array.from({ length: 8 }, () => ({ _tag: "Status", method: "GET", status: 500 }))
+layer(Layer.merge(NodeHttpClient.layerUndici, HangClock.layer), { excludeTestServices: true })(
+  "An error of an upload",
+  (it) => {
+    const source = UploadSource.fromBytes(Scene.content(300_000))
+    const parts = UploadSource.fromBytes(Scene.content(2 * 1024 * 1024))
+    const headers = { "x-request-id": "r-1" }
+    const body = "ERR_X: no\n"
+    const away: ReadonlyArray<Fault> = Array.from({ length: 8 }, () => ({ _tag: "Status", method: "GET", status: 500 }))
 
-  /** What goes wrong, the options of the upload, and the tag of its error. */
-  const cases: Readonly<Record<string, readonly [ReadonlyArray<Fault>, Partial<Upload.Options>, string]>> = {
-    "a creation that is refused": [[{ _tag: "Status", method: "POST", status: 403 }], {}, "UploadRefused"],
-    "a creation that is turned away": [[{ _tag: "Status", method: "POST", status: 429 }], {}, "RateLimited"],
-    "a creation whose answer is lost": [[{ _tag: "NoAnswer", method: "POST" }, ...away], {}, "CreationUnknown"],
-    "a checksum that is not asked about in time": [
-      [{ _tag: "NoAnswer", method: "OPTIONS" }],
-      { checksum: "sha1" },
-      "Stalled"
-    ],
-    "a question that is not answered": [
-      [
-        { _tag: "Cut", method: "PATCH", bytes: 100 },
-        { _tag: "NoAnswer", method: "HEAD" }
+    /** What goes wrong, the options of the upload, and the tag of its error. */
+    const cases: Readonly<Record<string, readonly [ReadonlyArray<Fault>, Partial<Upload.Options>, string]>> = {
+      "a creation that is refused": [[{ _tag: "Status", method: "POST", status: 403 }], {}, "UploadRefused"],
+      "a creation that is turned away": [[{ _tag: "Status", method: "POST", status: 429 }], {}, "RateLimited"],
+      "a creation whose answer is lost": [[{ _tag: "NoAnswer", method: "POST" }, ...away], {}, "CreationUnknown"],
+      "a checksum that is not asked about in time": [
+        [{ _tag: "NoAnswer", method: "OPTIONS" }],
+        { checksum: "sha1" },
+        "Stalled"
       ],
-      { maxRetries: 1 },
-      "Stalled"
-    ],
-    "bytes that stall": [[{ _tag: "Stall", method: "PATCH", bytes: 100 }], {}, "Stalled"],
-    "an answer without an offset": [
-      [
-        { _tag: "Cut", method: "PATCH", bytes: 100 },
-        { _tag: "MissingOffset", method: "HEAD" }
+      "a question that is not answered": [
+        [
+          { _tag: "Cut", method: "PATCH", bytes: 100 },
+          { _tag: "NoAnswer", method: "HEAD" }
+        ],
+        { maxRetries: 1 },
+        "Stalled"
       ],
-      { maxRetries: 1 },
-      "ProtocolViolation"
-    ],
-    "bytes that are not counted": [[{ _tag: "WrongOffset", method: "PATCH", offset: "17" }], {}, "UploadUntrusted"],
-    "bytes that are not counted twice": [
-      [
-        { _tag: "WrongOffset", method: "PATCH", offset: "17" },
-        { _tag: "WrongOffset", method: "HEAD", offset: "17" }
+      "bytes that stall": [[{ _tag: "Stall", method: "PATCH", bytes: 100 }], {}, "Stalled"],
+      "an answer without an offset": [
+        [
+          { _tag: "Cut", method: "PATCH", bytes: 100 },
+          { _tag: "MissingOffset", method: "HEAD" }
+        ],
+        { maxRetries: 1 },
+        "ProtocolViolation"
       ],
-      { maxRetries: 1 },
-      "UploadUntrusted"
-    ],
-    "another length": [
-      [
-        { _tag: "Cut", method: "PATCH", bytes: 100 },
-        { _tag: "WrongLength", method: "HEAD", length: "17" }
+      "bytes that are not counted": [[{ _tag: "WrongOffset", method: "PATCH", offset: "17" }], {}, "UploadUntrusted"],
+      "bytes that are not counted twice": [
+        [
+          { _tag: "WrongOffset", method: "PATCH", offset: "17" },
+          { _tag: "WrongOffset", method: "HEAD", offset: "17" }
+        ],
+        { maxRetries: 1 },
+        "UploadUntrusted"
       ],
-      { maxRetries: 1 },
-      "UploadMismatch"
-    ],
-    "a lost connection": [[{ _tag: "Cut", method: "PATCH", bytes: 100 }], {}, "TransportFailure"],
-    "an upload that is gone": [[{ _tag: "Status", method: "PATCH", status: 410 }, ...away], {}, "UploadGone"],
-    "parts that are not put together": [
-      [{ _tag: "NoAnswer", method: "FINAL" }, ...away],
-      { parallel: 2 },
-      "ConcatenationUnknown"
-    ]
-  }
+      "another length": [
+        [
+          { _tag: "Cut", method: "PATCH", bytes: 100 },
+          { _tag: "WrongLength", method: "HEAD", length: "17" }
+        ],
+        { maxRetries: 1 },
+        "UploadMismatch"
+      ],
+      "a lost connection": [[{ _tag: "Cut", method: "PATCH", bytes: 100 }], {}, "TransportFailure"],
+      "an upload that is gone": [[{ _tag: "Status", method: "PATCH", status: 410 }, ...away], {}, "UploadGone"],
+      "parts that are not put together": [
+        [{ _tag: "NoAnswer", method: "FINAL" }, ...away],
+        { parallel: 2 },
+        "ConcatenationUnknown"
+      ]
+    }
 
-  for (const [what, [faults, options, tag]] of Object.entries(cases)) {
-    it.effect(`tells the host of ${what}, and no path`, () =>
+    for (const [what, [faults, options, tag]] of Object.entries(cases)) {
+      it.effect(`tells the host of ${what}, and no path`, () =>
+        Effect.gen(function* () {
+          const { server, target } = yield* Scene.make(faults)
+          const error = yield* Effect.flip(
+            Upload.run(target, options.parallel === undefined ? source : parts, {
+              ...Scene.options,
+              maxRetries: 0,
+              ...options
+            })
+          )
+          assert.strictEqual(error._tag, tag, error.message)
+          assert.propertyVal(error, "host", new URL(server.tusUrl).host)
+          assert.notMatch(`${error.message} ${JSON.stringify(error)}`, /resumable|assemblies/)
+        })
+      )
+    }
+
+    it.effect("has the error of the request whose answer was lost, also in its JSON form", () =>
       Effect.gen(function* () {
-        const { server, target } = yield* Scene.make(faults)
-        const error = yield* Effect.flip(
-          Upload.run(target, options.parallel === undefined ? source : parts, {
-            ...Scene.options,
-            finishTimeout: "400 millis",
-            maxRetries: 0,
-            ...options
+        const json = Schema.fromJsonString(Schema.toCodecJson(UploadError.UploadError))
+        for (const [method, tag, request] of [
+          ["POST", "CreationUnknown", "create"],
+          ["FINAL", "ConcatenationUnknown", "create"]
+        ] as const) {
+          const { target } = yield* Scene.make([{ _tag: "NoAnswer", method }, ...away])
+          const options = { ...Scene.options, parallel: method === "FINAL" ? 2 : 1 } as const
+          const error = yield* Effect.flip(Upload.run(target, parts, options))
+          if (error._tag !== tag) return assert.fail(error.message)
+          assert.deepInclude(error.cause, { _tag: "Stalled", request })
+          const decoded = yield* Schema.decodeEffect(json)(yield* Schema.encodeEffect(json)(error))
+          assert.deepInclude(decoded, { _tag: tag, problem: error.problem })
+          assert.deepStrictEqual(decoded.cause, { _tag: "Stalled", message: error.cause?.message })
+        }
+      })
+    )
+
+    it.effect("has the code of the server and the id of the request", () =>
+      Effect.gen(function* () {
+        for (const [status, tag] of [
+          [400, "UploadRefused"],
+          [404, "UploadGone"],
+          [409, "OffsetConflict"],
+          [413, "TooLarge"],
+          [423, "UploadLocked"],
+          [460, "ChecksumMismatch"],
+          [500, "ServerFailure"],
+          [302, "ProtocolViolation"]
+        ] as const) {
+          const { server, target } = yield* Scene.make([
+            { _tag: "Status", method: "PATCH", status, headers, body },
+            ...away
+          ])
+          const error = yield* Effect.flip(Upload.run(target, source, { ...Scene.options, maxRetries: 0 }))
+          assert.deepInclude(error, {
+            _tag: tag,
+            request: "append",
+            host: new URL(server.tusUrl).host,
+            code: "ERR_X",
+            requestId: "r-1"
           })
-        )
-        assert.strictEqual(error._tag, tag, error.message)
-        assert.propertyVal(error, "host", new URL(server.tusUrl).host)
-        assert.notMatch(`${error.message} ${JSON.stringify(error)}`, /resumable|assemblies/)
+        }
+        const { target } = yield* Scene.make([{ _tag: "Status", method: "POST", status: 429, headers, body }])
+        const limited = yield* Effect.flip(Upload.run(target, source, { ...Scene.options, maxRetries: 0 }))
+        assert.deepInclude(limited, { _tag: "RateLimited", operation: "Tus.create", code: "ERR_X", requestId: "r-1" })
       })
     )
   }
-
-  it.effect("has the error of the request whose answer was lost, also in its JSON form", () =>
-    Effect.gen(function* () {
-      const json = Schema.fromJsonString(Schema.toCodecJson(UploadError.UploadError))
-      for (const [method, tag, request] of [
-        ["POST", "CreationUnknown", "create"],
-        ["FINAL", "ConcatenationUnknown", "create"]
-      ] as const) {
-        const { target } = yield* Scene.make([{ _tag: "NoAnswer", method }, ...away])
-        const options = { ...Scene.options, finishTimeout: "400 millis", parallel: method === "FINAL" ? 2 : 1 } as const
-        const error = yield* Effect.flip(Upload.run(target, parts, options))
-        if (error._tag !== tag) return assert.fail(error.message)
-        assert.deepInclude(error.cause, { _tag: "Stalled", request })
-        const decoded = yield* Schema.decodeEffect(json)(yield* Schema.encodeEffect(json)(error))
-        assert.deepInclude(decoded, { _tag: tag, problem: error.problem })
-        assert.deepStrictEqual(decoded.cause, { _tag: "Stalled", message: error.cause?.message })
-      }
-    })
-  )
-
-  it.effect("has the code of the server and the id of the request", () =>
-    Effect.gen(function* () {
-      for (const [status, tag] of [
-        [400, "UploadRefused"],
-        [404, "UploadGone"],
-        [409, "OffsetConflict"],
-        [413, "TooLarge"],
-        [423, "UploadLocked"],
-        [460, "ChecksumMismatch"],
-        [500, "ServerFailure"],
-        [302, "ProtocolViolation"]
-      ] as const) {
-        const { server, target } = yield* Scene.make([
-          { _tag: "Status", method: "PATCH", status, headers, body },
-          ...away
-        ])
-        const error = yield* Effect.flip(Upload.run(target, source, { ...Scene.options, maxRetries: 0 }))
-        assert.deepInclude(error, {
-          _tag: tag,
-          request: "append",
-          host: new URL(server.tusUrl).host,
-          code: "ERR_X",
-          requestId: "r-1"
-        })
-      }
-      const { target } = yield* Scene.make([{ _tag: "Status", method: "POST", status: 429, headers, body }])
-      const limited = yield* Effect.flip(Upload.run(target, source, { ...Scene.options, maxRetries: 0 }))
-      assert.deepInclude(limited, { _tag: "RateLimited", operation: "Tus.create", code: "ERR_X", requestId: "r-1" })
-    })
-  )
-})
+)
 
 layer(Layer.empty)("Every error of an upload", (it) => {
   /** They are about the source. `UnsafeLocation` names a host in its rule: one that is not the server's. */

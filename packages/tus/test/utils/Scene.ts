@@ -27,8 +27,8 @@ export const pieces = (bytes: Uint8Array, size: number): Stream.Stream<Uint8Arra
 export const options = {
   metadata: { filename: "a.bin", fieldname: "file" },
   retryDelay: "1 millis",
-  stallTimeout: "400 millis",
-  finishTimeout: "5 seconds"
+  stallTimeout: "30 seconds",
+  finishTimeout: "1 minute"
 } as const
 
 /** A server that will meet these faults, and the target of uploads to it. */

@@ -4,9 +4,11 @@
  */
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
+import * as Option from "effect/Option"
 import * as Http from "node:http"
 import * as Net from "node:net"
 import type { Fault } from "./Fault.ts"
+import * as HangClock from "./HangClock.ts"
 import * as Http1 from "./Http1.ts"
 
 export interface TcpProxy {
@@ -49,6 +51,8 @@ interface Shared {
   readonly clients: Set<Net.Socket>
   /** The connections that carry a request which is neither answered nor left. */
   readonly busy: Set<Net.Socket>
+  /** Lets time pass for a client whose request hangs. */
+  readonly jump: (() => void) | undefined
 }
 
 const takeFault = (faults: Array<Fault>, method: string): Fault | undefined => {
@@ -111,7 +115,10 @@ const translated = (toClient: Shared["toClient"], head: Http1.Head, body: Buffer
 const later = (act: () => void, millis: number): void => void setTimeout(act, millis).unref()
 
 /** Joins a client to the server. */
-const join = (client: Net.Socket, { busy, clients, faults, port, requests, toClient, toServer }: Shared): void => {
+const join = (
+  client: Net.Socket,
+  { busy, clients, faults, jump, port, requests, toClient, toServer }: Shared
+): void => {
   const server = Net.connect(port, "127.0.0.1")
   let exchange: Exchange | undefined
   let answer: { readonly head: Http1.Head; readonly body: Array<Buffer> } | undefined
@@ -131,6 +138,21 @@ const join = (client: Net.Socket, { busy, clients, faults, port, requests, toCli
     client.resume()
   }
 
+  /**
+   * Lets time pass for the client. A client that went on at that very moment waits again, so time passes again after a
+   * second, until the client leaves. What it still sends is read then, because its end is behind that.
+   */
+  const hang = () => {
+    if (jump === undefined) return
+    const pass = () => {
+      jump()
+      client.resume()
+    }
+    setImmediate(pass)
+    const timer = setInterval(pass, 1000).unref()
+    client.on("close", () => clearInterval(timer))
+  }
+
   const forward = (bytes: Buffer) => {
     if (server.writable && !server.write(bytes)) client.pause()
   }
@@ -147,6 +169,7 @@ const join = (client: Net.Socket, { busy, clients, faults, port, requests, toCli
         if (fault._tag === "Cut") return breakOff()
         stalled = true
         client.pause()
+        hang()
         // The server must not wait for the rest: nobody would tell it when the client has left.
         return server.destroySoon()
       case "Slow":
@@ -176,7 +199,9 @@ const join = (client: Net.Socket, { busy, clients, faults, port, requests, toCli
         if (fault?._tag === "Status") {
           client.write(made(method, fault.status, fault.headers, fault.body))
           busy.delete(client)
-        } else if (reachesServer(exchange)) {
+        } else if (fault?._tag === "NoAnswer") {
+          hang()
+        } else {
           forward(Buffer.from(toServer(Http1.encodeHead(piece.head).toString("latin1")), "latin1"))
         }
       } else if (exchange !== undefined && reachesServer(exchange) && !stalled && !client.destroyed) {
@@ -259,20 +284,29 @@ const exchanged = (from: string, to: string) => (text: string) =>
  */
 export const make = (port: number, { exchangesNames = false }: { readonly exchangesNames?: boolean } = {}) =>
   Effect.acquireRelease(
-    Effect.promise(async () => {
-      const shared = { port, faults: [], requests: [], clients: new Set<Net.Socket>(), busy: new Set<Net.Socket>() }
-      const names = { proxy: "", server: `127.0.0.1:${port}` }
-      const proxy = Net.createServer((client) => {
-        shared.clients.add(client)
-        join(client, {
-          ...shared,
-          toServer: exchangesNames ? exchanged(names.proxy, names.server) : identity,
-          toClient: exchangesNames ? exchanged(names.server, names.proxy) : identity
+    Effect.flatMap(Effect.serviceOption(HangClock.Jump), (jump) =>
+      Effect.promise(async () => {
+        const shared = {
+          jump: Option.getOrUndefined(jump),
+          port,
+          faults: [],
+          requests: [],
+          clients: new Set<Net.Socket>(),
+          busy: new Set<Net.Socket>()
+        }
+        const names = { proxy: "", server: `127.0.0.1:${port}` }
+        const proxy = Net.createServer((client) => {
+          shared.clients.add(client)
+          join(client, {
+            ...shared,
+            toServer: exchangesNames ? exchanged(names.proxy, names.server) : identity,
+            toClient: exchangesNames ? exchanged(names.server, names.proxy) : identity
+          })
         })
+        names.proxy = `127.0.0.1:${await listen(proxy)}`
+        return { proxy, shared, authority: names.proxy }
       })
-      names.proxy = `127.0.0.1:${await listen(proxy)}`
-      return { proxy, shared, authority: names.proxy }
-    }),
+    ),
     ({ proxy, shared }) =>
       Effect.promise(
         () =>
