@@ -42,7 +42,7 @@ it.live("a follower that does not read keeps no update of another Assembly", () 
         return new WeakRef(update)
       })
     // The follower reads the first update of its Assembly, and then reads no more updates.
-    const follower = updates.follow("followed", Effect.succeed(false)).pipe(
+    const follower = updates.follow("followed", Effect.undefined).pipe(
       Stream.runForEach(() => Effect.never),
       Effect.forkScoped({ startImmediately: true })
     )

@@ -150,8 +150,13 @@ layer(layerEmulator(), { excludeTestServices: true })("An Assembly", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("that is over has nothing more to tell", () =>
+  it.effect("that is over tells its followers how it ended", () =>
     Effect.gen(function* () {
+      const failed = yield* Assemblies.create({ steps: { fail: { robot: "/emulator/fail", error: "MINE" } } })
+      assert.deepStrictEqual(
+        eventsIn(yield* Fiber.join(yield* follow(failed))).map(([name]) => name),
+        ["assembly_error"]
+      )
       const status = yield* Assemblies.create({})
       assert.deepStrictEqual(eventsIn(yield* Fiber.join(yield* follow(status))), [["assembly_finished"]])
       const unknown = yield* send(HttpClientRequest.get(`/assemblies/${"0".repeat(32)}/updates`))

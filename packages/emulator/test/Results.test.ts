@@ -4,6 +4,7 @@ import * as Results from "@assembly-effect/api/Results"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
+import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Identifier from "@assembly-effect/schema/Identifier"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, it as test, layer } from "@effect/vitest"
@@ -17,7 +18,7 @@ import { layer as layerEmulator, send, storeAt, uploadOne } from "./support.ts"
 
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
 
-const path = "/results/:versionId/:filename"
+const path = "/results/:resultId/:filename"
 
 /** Stores the bytes. Returns the file of the result and its URL. */
 const store = Effect.fnUntraced(function* (at: string, bytes: Uint8Array) {
@@ -59,6 +60,27 @@ layer(layerEmulator(), { excludeTestServices: true })("Results", (it) => {
       ] as const) {
         const read = yield* Results.download(file).pipe(Stream.decodeText, Stream.mkString)
         assert.strictEqual(read, content)
+      }
+    })
+  )
+
+  it.effect("has a URL for the results of every robot, and for the uploads", () =>
+    Effect.gen(function* () {
+      const steps = {
+        ":original": { robot: "/upload/handle" },
+        hashed: { use: ":original", robot: "/file/hash" },
+        waited: { use: "hashed", robot: "/emulator/wait", seconds: 0 }
+      }
+      const created = yield* uploadOne({ steps }, text("bytes"))
+      const status = yield* Effect.repeat(Assemblies.get(Assembly.AssemblyId.make(created.assembly_id ?? "")), {
+        until: ({ ok }) => ok === "ASSEMBLY_COMPLETED"
+      })
+      const files = [...(status.uploads ?? []), ...Results.of(status).values()].flat()
+      assert.strictEqual(files.length, 4)
+      for (const { ssl_url, url } of files) {
+        assert.strictEqual(url, ssl_url)
+        const { headers, status: code, text: found } = yield* send(HttpClientRequest.get(ssl_url ?? ""))
+        assert.deepStrictEqual([code, found, headers["content-type"]], [200, "bytes", "text/plain"])
       }
     })
   )

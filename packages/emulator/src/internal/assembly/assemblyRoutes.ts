@@ -6,7 +6,6 @@ import * as AssemblyListing from "./assemblyListing.ts"
 import * as Cancellation from "./cancellation.ts"
 import * as Creation from "./creation.ts"
 import * as KeywordLimit from "../data/keywordLimit.ts"
-import * as Multipart from "../http/multipart.ts"
 import * as Refusal from "../http/refusal.ts"
 import * as Route from "../http/route.ts"
 import * as StatusEncoding from "./statusEncoding.ts"
@@ -57,7 +56,7 @@ const routes = Effect.gen(function* () {
       encode: StatusEncoding.encode,
       handle: ({ fields, ...call }) => creation.create({ ...call, id: undefined, form: fields })
     }),
-    Route.signed(Multipart.accepting(Operations.Replay), {
+    Route.signed(Operations.Replay, {
       invalid: Refusal.invalidForm,
       handle: ({ authKey, params, path }) => creation.replay(path.assemblyId, authKey, params)
     }),

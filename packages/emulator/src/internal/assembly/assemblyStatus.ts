@@ -99,6 +99,8 @@ const make = Effect.gen(function* () {
         assembly_url: url,
         assembly_ssl_url: url,
         tus_url: origin.tusUrl,
+        // Uppy opens this URL as an `EventSource`, with the query `?assembly=<id>`.
+        websocket_url: origin.updatesUrl(assembly.id),
         update_stream_url: origin.updatesUrl(assembly.id),
         parent_id: assembly.parent_id,
         region: assembly.region,

@@ -18,10 +18,17 @@ const route = Effect.gen(function* () {
   const assemblies = yield* AssemblyStore.AssemblyStore
   const updates = yield* Updates.Updates
 
-  const isOver = (id: string) =>
+  /** The last update of an Assembly that has ended. */
+  const end = (id: string) =>
     Effect.map(
       assemblies.find(id),
-      (assembly) => Option.isNone(assembly) || !["uploading", "executing"].includes(assembly.value.state)
+      Option.match({
+        onNone: () => Updates.finished(id),
+        onSome: ({ error, message, state }) => {
+          if (state === "uploading" || state === "executing") return undefined
+          return error === null ? Updates.finished(id) : Updates.failed(id, { error, message: message ?? "" })
+        }
+      })
     )
 
   return HttpRouter.route(
@@ -30,7 +37,7 @@ const route = Effect.gen(function* () {
     Effect.gen(function* () {
       const { assemblyId = "" } = yield* HttpRouter.params
       if (Option.isNone(yield* assemblies.find(assemblyId))) return Refusal.toResponse(Creation.notFound)
-      const events = updates.follow(assemblyId, isOver(assemblyId)).pipe(Stream.map(toSse), Stream.encodeText)
+      const events = updates.follow(assemblyId, end(assemblyId)).pipe(Stream.map(toSse), Stream.encodeText)
       // An SSE comment comes first, so that the client sees the open stream at once.
       return HttpServerResponse.stream(Stream.concat(Stream.encodeText(Stream.succeed(": open\n\n")), events), {
         contentType: "text/event-stream",

@@ -59,12 +59,12 @@ export class Updates extends Context.Service<
   {
     readonly publish: (update: Update) => Effect.Effect<void>
     /**
-     * Returns the updates from now until the Assembly ends. `isOver` tells whether the Assembly has ended. `isOver` is
+     * Returns the updates from now until the Assembly ends. `end` is the last update if the Assembly has ended. `end` is
      * evaluated after the subscription, so that the stream ends even if the Assembly ended before the subscription.
      */
     readonly follow: (
       assemblyId: string,
-      isOver: Effect.Effect<boolean, StorageFailed>
+      end: Effect.Effect<Update | undefined, StorageFailed>
     ) => Stream.Stream<Update, StorageFailed>
   }
 >()("@assembly-effect/emulator/Updates") {}
@@ -102,12 +102,13 @@ const make = Effect.sync(() => {
         const channel = channels.get(update.assemblyId)
         return channel === undefined ? Effect.void : Effect.asVoid(PubSub.publish(channel.pubSub, update))
       }),
-    follow: (assemblyId, isOver) =>
+    follow: (assemblyId, end) =>
       Stream.unwrap(
         Effect.gen(function* () {
           const { pubSub } = yield* Effect.acquireRelease(enter(assemblyId), (channel) => leave(assemblyId, channel))
           const subscription = yield* PubSub.subscribe(pubSub)
-          if (yield* isOver) return Stream.succeed<Update>(finished(assemblyId))
+          const last = yield* end
+          if (last !== undefined) return Stream.succeed(last)
           return Stream.takeUntil(Stream.fromSubscription(subscription), ({ isLast }) => isLast)
         })
       )

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Mime from "effect/http/Mime"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -11,7 +12,7 @@ import * as Refusal from "../http/refusal.ts"
 import * as ByteRange from "./byteRange.ts"
 import * as FileStore from "./fileStore.ts"
 
-/** A stored version of an asset. `blob` is the id of the blob that contains the bytes of the version. */
+/** A stored version of an asset, or a finished upload. `blob` is the id of the blob that contains the bytes. */
 const Row = Schema.Struct({
   blob: Schema.String,
   filename: Schema.String,
@@ -23,7 +24,7 @@ const Row = Schema.Struct({
 
 const first = Statement.first(Row)
 
-const path = "/results/:versionId/:filename"
+const path = "/results/:resultId/:filename"
 
 const notFound = Refusal.server(404, "There is no such result.")
 
@@ -31,17 +32,23 @@ const routes = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const files = yield* FileStore.FileStore
 
-  /** Finds a version of an asset, which may be older than the current version. Finds no version of a deleted asset. */
-  const find = (versionId: string) =>
+  /**
+   * Finds a version of an asset, which may be older than the current version, or an upload that Steps can process.
+   * Finds no version of a deleted asset.
+   */
+  const find = (id: string) =>
     first(sql`
       SELECT versions.blob, assets.filename, versions.mime, versions.size, versions.sha256, versions.created_at
       FROM versions JOIN assets ON assets.id = versions.asset_id
-      WHERE versions.id = ${versionId} AND assets.deleted_at IS NULL`)
+      WHERE versions.id = ${id} AND assets.deleted_at IS NULL
+      UNION ALL
+      SELECT id, filename, NULL, CAST(length AS INTEGER), sha256, created_at FROM uploads
+      WHERE id = ${id} AND finished_at IS NOT NULL AND kind <> 'partial'`)
 
   const serve = Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
-    const { versionId = "" } = yield* HttpRouter.params
-    const found = yield* find(versionId)
+    const { resultId = "" } = yield* HttpRouter.params
+    const found = yield* find(resultId)
     if (Option.isNone(found)) return Refusal.toResponse(notFound)
     const { blob, created_at, filename, mime, sha256, size } = found.value
     const validators = {
@@ -63,7 +70,7 @@ const routes = Effect.gen(function* () {
     const end = range.offset + range.length - 1
     return HttpServerResponse.stream(files.read(blob, range), {
       status: asked === "whole" ? 200 : 206,
-      contentType: mime ?? "application/octet-stream",
+      contentType: mime ?? Option.getOrElse(Mime.getType(filename), () => "application/octet-stream"),
       contentLength: range.length,
       headers: asked === "whole" ? headers : { ...headers, "content-range": `bytes ${range.offset}-${end}/${size}` }
     })
@@ -73,8 +80,8 @@ const routes = Effect.gen(function* () {
 })
 
 /**
- * `GET /results/:versionId/:filename`: the bytes of a result of `/transloadit/store`, or a range of these bytes. The
- * request needs no credentials, because the id of the version is secret. The service has no such path, because the
- * service stores results elsewhere.
+ * `GET /results/:resultId/:filename`: the bytes of a result of a Step, or a range of these bytes. The id is the id of a
+ * stored version (`/transloadit/store`) or of the upload whose bytes the other robots return. The request needs no
+ * credentials, because both ids are secret. The service has no such path, because the service stores results elsewhere.
  */
 export const layer = HttpRouter.addAll(routes)

@@ -5,9 +5,11 @@ import * as Mime from "effect/http/Mime"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
+import * as Stream from "effect/Stream"
 import type { StorageFailed } from "../../EmulatorError.ts"
 import type * as AssemblyStore from "../assembly/assemblyStore.ts"
 import * as FileStore from "./fileStore.ts"
+import * as ImageSize from "./imageSize.ts"
 import * as Origin from "../http/origin.ts"
 import type { StepFile } from "../robots/robot.ts"
 import * as UploadStore from "./uploadStore.ts"
@@ -36,7 +38,13 @@ const splitName = (name: string): { readonly basename: string; readonly ext: str
 const userMeta = ({ user_meta }: UploadStore.Row): Readonly<Record<string, string>> =>
   Record.map(user_meta, (value) => value ?? "")
 
-const describe = (upload: UploadStore.Row, digest: FileStore.Digest, url: string): Assembly.File => {
+/** The temporary URL of the bytes, and the URL of the tus upload. */
+interface Urls {
+  readonly result: string
+  readonly upload: string
+}
+
+const describe = (upload: UploadStore.Row, digest: FileStore.Digest, urls: Urls): Assembly.File => {
   const { basename, ext } = splitName(upload.filename)
   const mime = ext === "" ? null : Option.getOrNull(Mime.getType(upload.filename))
   const isTus = upload.kind !== "form"
@@ -56,12 +64,12 @@ const describe = (upload: UploadStore.Row, digest: FileStore.Digest, url: string
     type: mime?.split("/", 1)[0] ?? null,
     field: upload.fieldname,
     ...digest,
-    url: null,
-    ssl_url: null,
+    url: urls.result,
+    ssl_url: urls.result,
     meta: {},
     user_meta: userMeta(upload),
     is_tus_file: isTus,
-    tus_upload_url: isTus ? url : null
+    tus_upload_url: isTus ? urls.upload : null
   }
 }
 
@@ -75,13 +83,16 @@ const make = Effect.gen(function* () {
       ? files.digest(id)
       : Effect.succeed({ size: Number(length), md5hash, sha256 })
 
+  const bytesOf = (id: string, range: FileStore.ByteRange) =>
+    Effect.map(Stream.runCollect(files.read(id, range)), (chunks) => Buffer.concat(chunks))
+
   const of = Effect.fnUntraced(function* (upload: UploadStore.Row) {
+    const { filename, id } = upload
     const digest = yield* digestOf(upload)
-    return {
-      blob: upload.id,
-      digest,
-      file: describe(upload, digest, origin.uploadUrl(upload.id))
-    } satisfies StepFile
+    const urls = { result: origin.resultUrl(id, filename), upload: origin.uploadUrl(id) }
+    const file = describe(upload, digest, urls)
+    const size = file.type === "image" ? yield* ImageSize.read((range) => bytesOf(id, range)) : undefined
+    return { blob: id, digest, file: size === undefined ? file : { ...file, meta: { ...size } } } satisfies StepFile
   })
 
   return UploadedFiles.of({

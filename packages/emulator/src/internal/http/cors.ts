@@ -20,7 +20,7 @@ const open: ReadonlyArray<readonly [path: string, methods: ReadonlyArray<string>
   ["/assemblies/:assemblyId/updates", ["GET"]],
   ["/resumable/files", ["POST", "OPTIONS"]],
   ["/resumable/files/:uploadId", ["HEAD", "GET", "PATCH", "DELETE", "OPTIONS"]],
-  ["/results/:versionId/:filename", ["HEAD", "GET"]]
+  ["/results/:resultId/:filename", ["HEAD", "GET"]]
 ]
 
 const openMethods = (request: HttpServerRequest.HttpServerRequest): ReadonlyArray<string> =>

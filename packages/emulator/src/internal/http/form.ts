@@ -163,8 +163,8 @@ export const readUrlEncoded = (
     : Effect.fail(new Malformed({ problem: "The body is not application/x-www-form-urlencoded." }))
 
 /**
- * Reads the form of a request from the query or from the body, as the operation defines. An operation with a multipart
- * body accepts a urlencoded body too.
+ * Reads the form of a request from the query or from the body, as the operation defines. A body may be urlencoded or
+ * multipart, because the official clients send every POST, PUT, PATCH and DELETE request as multipart.
  */
 export const read = (
   operation: Operation.Any,
@@ -176,7 +176,7 @@ export const read = (
   if (type === "application/x-www-form-urlencoded") {
     return inTime(limits)(Effect.map(fromUrlEncoded(request, limits), withoutFiles))
   }
-  if (type === "multipart/form-data" && operation.carrier === "multipart") {
+  if (type === "multipart/form-data") {
     return inTime(limits)(fromMultipart(request, limits))
   }
   return Effect.fail(new Malformed({ problem: `The operation does not accept a body of type ${type || "unknown"}.` }))

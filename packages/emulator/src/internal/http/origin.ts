@@ -19,8 +19,8 @@ export class Origin extends Context.Service<
     readonly updatesUrl: (assemblyId: string) => string
     readonly tusUrl: string
     readonly uploadUrl: (uploadId: string) => string
-    /** The URL of a stored version of an asset. */
-    readonly resultUrl: (versionId: string, filename: string) => string
+    /** The URL of a result: of a stored version of an asset, or of the bytes of an upload. */
+    readonly resultUrl: (id: string, filename: string) => string
     /** Whether the emulator accepts requests with this `Host`. */
     readonly isHost: (host: string) => boolean
   }
@@ -85,7 +85,8 @@ const make = Effect.fnUntraced(function* ({ allowedHosts = [], publicUrl }: Opti
     updatesUrl: (assemblyId) => `${baseUrl}/assemblies/${assemblyId}/updates`,
     tusUrl: `${baseUrl}/resumable/files/`,
     uploadUrl: (uploadId) => `${baseUrl}/resumable/files/${uploadId}`,
-    resultUrl: (versionId, filename) => `${baseUrl}/results/${versionId}/${encodeURIComponent(filename)}`,
+    // The router limits the length of a path variable. Only the id decides which file the URL means.
+    resultUrl: (id, filename) => `${baseUrl}/results/${id}/${encodeURIComponent([...filename].slice(0, 255).join(""))}`,
     isHost: (host) => {
       const hostname = hostnameOf(host)
       return hostname !== undefined && (isLoopback(hostname) || hostnames.has(hostname))

@@ -6,7 +6,6 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as Option from "effect/Option"
 import * as AssemblyStore from "../assembly/assemblyStore.ts"
 import * as Creation from "../assembly/creation.ts"
-import * as Multipart from "../http/multipart.ts"
 import * as Notifications from "./notifications.ts"
 import * as NotificationStore from "./notificationStore.ts"
 import * as Refusal from "../http/refusal.ts"
@@ -57,7 +56,7 @@ const routes = Effect.gen(function* () {
         return { ok: "ASSEMBLY_NOTIFICATIONS_LISTED", notifications: rows.map(toEntry(isKnown)) } as const
       })
     }),
-    Route.signed(Multipart.accepting(Operations.Replay), {
+    Route.signed(Operations.Replay, {
       invalid: (issues) => new Refusal.Refusal({ ...noUrl, message: Refusal.explain(issues) }),
       handle: Effect.fnUntraced(function* ({ authKey, params, path }) {
         const assembly = Option.filter(

@@ -12,7 +12,6 @@ import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Limits from "../../Limits.ts"
 import * as Ids from "../data/ids.ts"
 import * as TextField from "../data/textField.ts"
-import * as Multipart from "../http/multipart.ts"
 import * as Refusal from "../http/refusal.ts"
 import * as Route from "../http/route.ts"
 import * as Slices from "../http/slices.ts"
@@ -170,38 +169,44 @@ const routes = Effect.gen(function* () {
         } as const
       })
     }),
-    Route.signed(Multipart.accepting({ ...Operations.Create, params: orText(Operations.Create.params) }), {
-      invalid: invalid("TEMPLATE_CREDENTIALS_NOT_CREATED"),
-      handle: Effect.fnUntraced(
-        function* ({ authKey, params }) {
-          const settings = yield* checked("TEMPLATE_CREDENTIALS_NOT_CREATED", params)
-          const id = yield* Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random)
-          return {
-            ok: "TEMPLATE_CREDENTIALS_CREATED",
-            message: "The Template Credentials were created.",
-            credential: toCredential(yield* credentials.create(authKey.workspace, id, settings))
-          } as const
-        },
-        Effect.mapError(refuse("TEMPLATE_CREDENTIALS_NOT_CREATED"))
-      )
-    }),
-    Route.signed(Multipart.accepting({ ...Operations.Update, params: orText(Operations.Update.params) }), {
-      invalid: invalidOfOne("TEMPLATE_CREDENTIALS_NOT_UPDATED"),
-      handle: Effect.fnUntraced(
-        function* ({ authKey, params, path }) {
-          const row = yield* credentials.change(authKey.workspace, path.credentialId, (before) =>
-            checkedChange(before, params)
-          )
-          return {
-            ok: "TEMPLATE_CREDENTIALS_UPDATED",
-            message: "The Template Credentials were updated.",
-            credential: toCredential(row)
-          } as const
-        },
-        Effect.mapError(refuse("TEMPLATE_CREDENTIALS_NOT_UPDATED"))
-      )
-    }),
-    Route.signed(Multipart.accepting(Operations.Delete), {
+    Route.signed(
+      { ...Operations.Create, params: orText(Operations.Create.params) },
+      {
+        invalid: invalid("TEMPLATE_CREDENTIALS_NOT_CREATED"),
+        handle: Effect.fnUntraced(
+          function* ({ authKey, params }) {
+            const settings = yield* checked("TEMPLATE_CREDENTIALS_NOT_CREATED", params)
+            const id = yield* Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random)
+            return {
+              ok: "TEMPLATE_CREDENTIALS_CREATED",
+              message: "The Template Credentials were created.",
+              credential: toCredential(yield* credentials.create(authKey.workspace, id, settings))
+            } as const
+          },
+          Effect.mapError(refuse("TEMPLATE_CREDENTIALS_NOT_CREATED"))
+        )
+      }
+    ),
+    Route.signed(
+      { ...Operations.Update, params: orText(Operations.Update.params) },
+      {
+        invalid: invalidOfOne("TEMPLATE_CREDENTIALS_NOT_UPDATED"),
+        handle: Effect.fnUntraced(
+          function* ({ authKey, params, path }) {
+            const row = yield* credentials.change(authKey.workspace, path.credentialId, (before) =>
+              checkedChange(before, params)
+            )
+            return {
+              ok: "TEMPLATE_CREDENTIALS_UPDATED",
+              message: "The Template Credentials were updated.",
+              credential: toCredential(row)
+            } as const
+          },
+          Effect.mapError(refuse("TEMPLATE_CREDENTIALS_NOT_UPDATED"))
+        )
+      }
+    ),
+    Route.signed(Operations.Delete, {
       invalid: invalidOfOne("TEMPLATE_CREDENTIALS_NOT_DELETED"),
       handle: Effect.fnUntraced(function* ({ authKey, path }) {
         if (!(yield* credentials.remove(authKey.workspace, path.credentialId))) {

@@ -11,7 +11,6 @@ import * as Database from "../data/database.ts"
 import * as Ids from "../data/ids.ts"
 import * as KeywordLimit from "../data/keywordLimit.ts"
 import * as TextField from "../data/textField.ts"
-import * as Multipart from "../http/multipart.ts"
 import * as Refusal from "../http/refusal.ts"
 import * as Route from "../http/route.ts"
 import * as TemplateStore from "./templateStore.ts"
@@ -96,25 +95,31 @@ const routes = Effect.gen(function* () {
         return { ...toShown(row.value), ok: "TEMPLATE_FOUND", message: "The Template was found." } as const
       })
     }),
-    Route.signed(Multipart.accepting({ ...Operations.Create, params: orText(Operations.Create.params) }), {
-      invalid,
-      handle: Effect.fnUntraced(function* ({ authKey, params }) {
-        const id = yield* Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random)
-        const settings = { ...changed(TemplateStore.defaults, params), name: params.name, content: params.template }
-        const row = yield* Effect.mapError(templates.create(authKey.workspace, id, settings), refuse)
-        return { ...toShown(row), ok: "TEMPLATE_CREATED", message: "The Template was created." } as const
-      })
-    }),
-    Route.signed(Multipart.accepting({ ...Operations.Update, params: orText(Operations.Update.params) }), {
-      invalid: invalidOfOne(invalid),
-      handle: Effect.fnUntraced(function* ({ authKey, params, path }) {
-        const row = yield* templates
-          .change(authKey.workspace, path.templateIdOrName, (before) => changed(before, params))
-          .pipe(Effect.mapError(refuse))
-        return { ...toShown(row), ok: "TEMPLATE_UPDATED", message: "The Template was updated." } as const
-      })
-    }),
-    Route.signed(Multipart.accepting(Operations.Delete), {
+    Route.signed(
+      { ...Operations.Create, params: orText(Operations.Create.params) },
+      {
+        invalid,
+        handle: Effect.fnUntraced(function* ({ authKey, params }) {
+          const id = yield* Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random)
+          const settings = { ...changed(TemplateStore.defaults, params), name: params.name, content: params.template }
+          const row = yield* Effect.mapError(templates.create(authKey.workspace, id, settings), refuse)
+          return { ...toShown(row), ok: "TEMPLATE_CREATED", message: "The Template was created." } as const
+        })
+      }
+    ),
+    Route.signed(
+      { ...Operations.Update, params: orText(Operations.Update.params) },
+      {
+        invalid: invalidOfOne(invalid),
+        handle: Effect.fnUntraced(function* ({ authKey, params, path }) {
+          const row = yield* templates
+            .change(authKey.workspace, path.templateIdOrName, (before) => changed(before, params))
+            .pipe(Effect.mapError(refuse))
+          return { ...toShown(row), ok: "TEMPLATE_UPDATED", message: "The Template was updated." } as const
+        })
+      }
+    ),
+    Route.signed(Operations.Delete, {
       invalid: invalidOfOne(Refusal.invalidForm),
       handle: Effect.fnUntraced(function* ({ authKey, path }) {
         if (!(yield* templates.remove(authKey.workspace, path.templateIdOrName))) return yield* TemplateStore.notFound
