@@ -53,8 +53,8 @@ it.effect("has no size for other, cut and empty files", () =>
   })
 )
 
-layer(layerEmulator(), { excludeTestServices: true })("meta", (it) => {
-  it.effect.each([
+layer(layerEmulator(), { excludeTestServices: true })("meta", ({ effect }) => {
+  effect.each([
     ["photo.png", { width: 640, height: 480 }],
     ["photo.txt", {}]
   ] as const)("of a PNG with the name %s", ([filename, meta]) =>

@@ -47,7 +47,7 @@ it.live("Uppy uploads, follows the stream of updates without polling, and gets t
     const done = yield* Effect.promise(() => uppy.upload())
     assert.strictEqual(done?.failed?.length, 0)
     assert.sameMembers(seen, ["upload film.bin", "result :original film.bin", "result stored uppy.bin"])
-    const [assembly] = done?.transloadit as ReadonlyArray<{ readonly ok: string; readonly results: Results }>
+    const [assembly] = (done?.transloadit ?? []) as ReadonlyArray<{ readonly ok: string; readonly results: Results }>
     assert.strictEqual(assembly?.ok, "ASSEMBLY_COMPLETED")
     assert.strictEqual(assembly?.results["stored"]?.[0]?.sha256, createHash("sha256").update(bytes).digest("hex"))
     assert.strictEqual(requests.filter((name) => name.endsWith("/updates")).length, 1)
