@@ -52,7 +52,7 @@ function suite(operation: Case, http: Layer.Layer<HttpClient>) {
   const failure = (answer: Server.Answer, options?: Omit<AssemblyClient.Options, "baseUrl">) =>
     against(answer, (run) => Effect.flip(run), options)
 
-  it.live("sends the request of the specification, and decodes the response", () =>
+  it.live("sends the request of the specification, and decodes the response (spec O-2)", () =>
     against(Server.json(200, operation.success), (run, server) =>
       Effect.gen(function* () {
         yield* run
@@ -67,7 +67,7 @@ function suite(operation: Case, http: Layer.Layer<HttpClient>) {
     )
   )
 
-  it.live("decodes JSON that comes as text/plain; charset=utf-8, in chunks, and with another 2xx", () =>
+  it.live("decodes JSON that comes as text/plain; charset=utf-8, in chunks, and with another 2xx (spec O-1)", () =>
     Effect.gen(function* () {
       const json = JSON.stringify(operation.success)
       const plain = yield* against(

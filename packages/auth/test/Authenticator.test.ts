@@ -57,7 +57,7 @@ describe("Authenticator.layerSigned", () => {
     }).pipe(Effect.provide(signed()))
   )
 
-  it.effect("is valid for the given window, in the service's time", () =>
+  it.effect("is valid for the given window, in the service's time (spec A-3)", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(now.epochMilliseconds)
       const expiry = (clockSkew?: Duration.Input) =>
@@ -71,7 +71,7 @@ describe("Authenticator.layerSigned", () => {
     }).pipe(Effect.provide(signed({ window: "30 seconds" })))
   )
 
-  it.effect("never signs the same text twice", () =>
+  it.effect("never signs the same text twice (spec A-4)", () =>
     Effect.gen(function* () {
       const proofs = yield* Effect.all(
         Array.from({ length: 100 }, () => authenticate({})),

@@ -31,7 +31,7 @@ const storeWith = (value: string, expiresAt: number) =>
   })
 
 describe("Tokens.get", () => {
-  it.effect("asks as spec.md says", () =>
+  it.effect("asks as spec.md says (spec A-9)", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token({ token_type: "Bearer", expires_in: 3600, scope: "dam:write" }))
       assert.strictEqual(yield* get({ baseUrl: server.baseUrl, scope: "dam:write" }), "token-1")
@@ -500,7 +500,7 @@ describe("Authenticator.layerTokens", () => {
   const authenticated = (options?: Tokens.Options) =>
     Authenticator.layerTokens.pipe(Layer.provideMerge(tokens(options)))
 
-  it.effect("carries the params as they are, and a token for the scope", () =>
+  it.effect("carries the params as they are, and a token for the scope (spec A-5)", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token())
       const authenticator = yield* Authenticator.Authenticator

@@ -189,7 +189,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Assemblies", (it) => {
 })
 
 layer(layerEmulator(), { excludeTestServices: true })("The list", (it) => {
-  it.effect("is newest first, in pages, of a type, with keywords", () =>
+  it.effect("is newest first, in pages, of a type, with keywords (spec R-11, O-9, O-10)", () =>
     Effect.gen(function* () {
       const completed = yield* Assemblies.create({ fields: { note: "Apple" } })
       const waiting = yield* Assemblies.create({ numExpectedUploadFiles: 1, notifyUrl: "https://apple.example/hook" })
@@ -215,7 +215,7 @@ layer(layerEmulator(), { excludeTestServices: true })("The list", (it) => {
     })
   )
 
-  it.effect("answers every fault with its one error, and ignores unknown keys", () =>
+  it.effect("answers every fault with its one error, and ignores unknown keys (spec O-19, E-11)", () =>
     Effect.gen(function* () {
       for (const params of [{}, { fromdate: "yesterday" }, { fromdate: "2026-01-01 00:00:00", pagesize: 5001 }]) {
         const answer = yield* signedGet("/assemblies", params)
@@ -230,7 +230,7 @@ layer(layerEmulator(), { excludeTestServices: true })("The list", (it) => {
 layer(layerEmulator({ templates: [{ id: "template", content: {} }] }), { excludeTestServices: true })(
   "Statistics",
   (it) => {
-    it.effect("count what happened", () =>
+    it.effect("count what happened (spec O-2)", () =>
       Effect.gen(function* () {
         yield* uploadOne({ steps: storeAt("counted.txt") }, text("12345"))
         yield* uploadOne({ templateId: "template" }, text("123"))
@@ -260,7 +260,7 @@ layer(layerEmulator({ templates: [{ id: "template", content: {} }] }), { exclude
       })
     )
 
-    it.effect("check the region before the time", () =>
+    it.effect("check the region before the time (spec E-8, E-9, L-1)", () =>
       Effect.gen(function* () {
         const code = (params: object) =>
           Effect.map(signedGet("/assembly_stats", params), (answer) => json(answer)["error"])

@@ -42,7 +42,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Authentication", (it) => 
     })
   )
 
-  it.effect("refuses what is missing", () =>
+  it.effect("refuses what is missing (spec A-1)", () =>
     Effect.gen(function* () {
       const { key } = (yield* Emulator.Emulator).credentials
       const { params } = yield* signed({})
@@ -79,7 +79,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Authentication", (it) => 
     })
   )
 
-  it.effect("refuses an expiry that is past", () =>
+  it.effect("refuses an expiry that is past (spec A-3)", () =>
     Effect.gen(function* () {
       const past = DateTime.formatIso(DateTime.subtract(yield* DateTime.now, { seconds: 1 }))
       refused(yield* list(yield* signed({ expires: past })), "AUTH_EXPIRED")
@@ -94,7 +94,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Authentication", (it) => 
       })
   )
 
-  it.effect("refuses a signature that was used", () =>
+  it.effect("refuses a signature that was used (spec A-4)", () =>
     Effect.gen(function* () {
       const fields = yield* signed({})
       assert.strictEqual((yield* list(fields)).status, 200)

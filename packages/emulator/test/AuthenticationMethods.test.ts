@@ -138,7 +138,7 @@ describe("Every operation with every proof", () => {
     }).pipe(Effect.provide(Emulator.layer()))
   )
 
-  it.effect.each(cases)("%s is refused with %s that lacks its scope", ([, method, ask]) =>
+  it.effect.each(cases)("%s is refused with %s that lacks its scope (spec A-7)", ([, method, ask]) =>
     Effect.gen(function* () {
       // The bearer token is for another scope. The other methods request the right scope, which the Auth Key lacks.
       const error: AnyError = yield* Effect.flip(ask.pipe(Effect.provide(client(method, { scope: "smart_cdn:sign" }))))

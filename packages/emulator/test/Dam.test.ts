@@ -35,7 +35,7 @@ const move = Effect.fnUntraced(function* (assetId: string, params: object) {
 })
 
 layer(layerEmulator(), { excludeTestServices: true })("Moving an asset", (it) => {
-  it.effect("renames it where it is", () =>
+  it.effect("renames it where it is (spec R-15, T-3, O-20)", () =>
     Effect.gen(function* () {
       const assetId = yield* store("reports/2026/old.txt")
       const moved = yield* Dam.move(assetId, { filename: filename("e\u0301té.txt") })
@@ -50,7 +50,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Moving an asset", (it) =>
     })
   )
 
-  it.effect("moves it to a folder, to the root, or keeps its folder", () =>
+  it.effect("moves it to a folder, to the root, or keeps its folder (spec T-4, O-31)", () =>
     Effect.gen(function* () {
       const there = yield* Dam.move(yield* store("target/there.txt"), { filename: filename("there.txt") })
       const assetId = yield* store("source/file.txt")
@@ -68,7 +68,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Moving an asset", (it) =>
     })
   )
 
-  it.effect("answers 404 for an asset or a folder that is not there", () =>
+  it.effect("answers 404 for an asset or a folder that is not there (spec O-22, E-13)", () =>
     Effect.gen(function* () {
       const assetId = yield* store("lost.txt")
       const noAsset = yield* Effect.flip(Dam.move(Identifier.AssetId.make(nobody), { destinationFolderId: null }))
@@ -79,7 +79,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Moving an asset", (it) =>
     })
   )
 
-  it.effect("answers 409 for a name that is taken", () =>
+  it.effect("answers 409 for a name that is taken (spec E-14)", () =>
     Effect.gen(function* () {
       const assetId = yield* store("taken/a.txt")
       yield* store("taken/b.txt")
@@ -92,7 +92,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Moving an asset", (it) =>
     })
   )
 
-  it.effect("answers 400 for the rest", () =>
+  it.effect("answers 400 for the rest (spec E-12)", () =>
     Effect.gen(function* () {
       const assetId = yield* store("rules.txt")
       const broken: ReadonlyArray<object> = [
@@ -115,7 +115,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Moving an asset", (it) =>
     })
   )
 
-  it.effect("limits the path to 512 code points and 1024 bytes", () =>
+  it.effect("limits the path to 512 code points and 1024 bytes (spec O-32)", () =>
     Effect.gen(function* () {
       // The path of the folder has 253 + 1 + 200 code points. A filename of 57 makes 512 with the separator.
       const assetId = yield* store(`${"d".repeat(253)}/${"e".repeat(200)}/x`)

@@ -219,7 +219,7 @@ const fill = (folder: string) => {
 describe.skipIf(!mayMount)(
   `a file system of 40 MB${mayMount ? "" : " (skipped: mounting one is not permitted here)"}`,
   () => {
-    it.live("that is full refuses with 507, reads on, and goes on where it stood when there is room", () =>
+    it.live("that is full refuses with 507, reads on, and goes on where it stood when there is room (spec E-15)", () =>
       Effect.gen(function* () {
         const disk = yield* small(40)
         yield* Effect.gen(function* () {

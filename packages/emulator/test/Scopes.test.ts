@@ -39,7 +39,7 @@ test("each signed operation has a scope that is known, and no unknown operation 
 })
 
 layer(layerEmulator({ workspaces }), { excludeTestServices: true })("An operation", (it) => {
-  it.effect.each(served)("%s is refused without its scope, over HTTP and by the client", ([, operation]) =>
+  it.effect.each(served)("%s is refused without its scope, over HTTP and by the client (spec A-7)", ([, operation]) =>
     Effect.gen(function* () {
       const { method, path, run, scope, without } = operation
       const message = `The scope ${scope} is not granted.`

@@ -133,7 +133,7 @@ layer(layerEmulator(), { excludeTestServices: true })("A bearer token", (it) => 
     })
   )
 
-  it.effect("allows auth of the same Auth Key beside it, and no signature", () =>
+  it.effect("allows auth of the same Auth Key beside it, and no signature (spec A-5)", () =>
     Effect.gen(function* () {
       const { key, secret } = (yield* Emulator.Emulator).credentials
       const token = yield* mint("assemblies:read")

@@ -115,7 +115,7 @@ layer(layerEmulator(), { excludeTestServices: true })("An upload", (it) => {
     })
   )
 
-  it.effect("keeps what arrived before its connection broke", () =>
+  it.effect("keeps what arrived before its connection broke (spec O-52)", () =>
     Effect.gen(function* () {
       const faults = yield* Faults.Faults
       const { assembly, url } = yield* begin({ "upload-length": String(bytes.length) })
@@ -173,7 +173,7 @@ layer(layerEmulator(), { excludeTestServices: true })("An upload", (it) => {
     })
   )
 
-  it.effect("may come with its creation", () =>
+  it.effect("may come with its creation (spec O-48)", () =>
     Effect.gen(function* () {
       const assembly = yield* waiting()
       const created = yield* send(

@@ -24,7 +24,7 @@ describe("Status", () => {
     assert.deepStrictEqual(onDecode(Assembly.Status, {}), ["assembly_id: Missing key"])
   })
 
-  it("has a state", () => {
+  it("has a state (spec T-2)", () => {
     for (const [status, state] of [
       [{ ok: "ASSEMBLY_UPLOADING" }, "Busy"],
       [{ ok: "ASSEMBLY_EXECUTING" }, "Busy"],
@@ -121,7 +121,7 @@ describe("Status", () => {
     for (const status of strange) assert.isTrue(Assembly.isOfAnother(status, assembly_id), JSON.stringify(status))
   })
 
-  it("has results that carry workspace, asset_id, version_id and path of stored files", () => {
+  it("has results that carry workspace, asset_id, version_id and path of stored files (spec R-12)", () => {
     const file = { id: "f", workspace: "w", asset_id: "a", version_id: "v", path: "/a", more: 1 }
     const status = decode({ assembly_id, results: { stored: [file] } })
     assert.deepStrictEqual(status.results?.["stored"]?.[0] as object, file)
@@ -155,7 +155,7 @@ describe("CreateParams", () => {
     ])
   })
 
-  it("counts the final files in num_expected_upload_files", () => {
+  it("counts the final files in num_expected_upload_files (spec O-34)", () => {
     const encode = Schema.encodeUnknownSync(Assembly.CreateForm)
     assert.deepStrictEqual(encode({ numExpectedUploadFiles: 2 }), { num_expected_upload_files: 2 })
     assert.isFalse(accepts(Assembly.CreateForm, { num_expected_upload_files: -1 }))

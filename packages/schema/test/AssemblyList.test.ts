@@ -11,17 +11,17 @@ const fromDate = DateTime.makeUnsafe("2026-01-01T10:00:00Z")
 describe("Query", () => {
   const encode = Schema.encodeUnknownSync(AssemblyList.Query)
 
-  it("needs only fromDate and sends no defaults", () => {
+  it("needs only fromDate and sends no defaults (spec O-17)", () => {
     assert.deepStrictEqual(encode({ fromDate }), { fromdate: "2026-01-01 10:00:00" })
     assert.deepStrictEqual(onDecode(AssemblyList.Query, {}), ["fromdate: Missing key"])
   })
 
-  it("names the defaults of the service", () => {
+  it("names the defaults of the service (spec O-14, O-15, O-16)", () => {
     assert.deepStrictEqual(AssemblyList.defaults, { page: 1, pageSize: 50, type: "all", keywords: [] })
     assert.isTrue(Schema.is(AssemblyList.Query)({ ...AssemblyList.defaults, fromDate }))
   })
 
-  it("has pages of 1 to 5000 Assemblies", () => {
+  it("has pages of 1 to 5000 Assemblies (spec O-15, L-2)", () => {
     for (const pageSize of [1, 5000]) assert.deepStrictEqual(onEncode(AssemblyList.Query, { fromDate, pageSize }), [])
     for (const pageSize of [0, 5001, -1]) {
       assert.deepStrictEqual(onEncode(AssemblyList.Query, { fromDate, pageSize }), [
@@ -41,17 +41,17 @@ describe("Query", () => {
     })
   })
 
-  it("has an integer as page", () => {
+  it("has an integer as page (spec O-14)", () => {
     assert.deepStrictEqual(onEncode(AssemblyList.Query, { fromDate, page: 1.5 }), ["page: Expected an integer"])
     assert.deepStrictEqual(onEncode(AssemblyList.Query, { fromDate, page: 7 }), [])
   })
 
-  it("has the seven types", () => {
+  it("has the seven types (spec T-1, O-16)", () => {
     const seven = ["all", "uploading", "executing", "canceled", "completed", "failed", "request_aborted"]
     assert.deepStrictEqual(accepted(AssemblyList.AssemblyType, [...seven, "ALL", "cancelled", "", null]), seven)
   })
 
-  it("has keywords as an array of strings", () => {
+  it("has keywords as an array of strings (spec O-18)", () => {
     assert.deepStrictEqual(encode({ fromDate, keywords: [] }), { fromdate: "2026-01-01 10:00:00", keywords: [] })
     assert.deepStrictEqual(onEncode(AssemblyList.Query, { fromDate, keywords: "a" }), ["keywords: Expected array"])
     assert.deepStrictEqual(onEncode(AssemblyList.Query, { fromDate, keywords: ["a", 5] }), [
@@ -80,7 +80,7 @@ describe("Listing", () => {
   const decode = Schema.decodeUnknownSync(AssemblyList.Listing)
   const entry = { id: "a", created: "2026/01/01 10:00:00 GMT", ok: null, something: { new: [1] } }
 
-  it("reads a bare array and an object with items alike, and keeps unknown fields", () => {
+  it("reads a bare array and an object with items alike, and keeps unknown fields (spec R-10, O-19)", () => {
     assert.deepStrictEqual(decode([entry]) as object, { items: [entry] })
     assert.deepStrictEqual(decode({ items: [entry], count: 7 }) as object, { items: [entry], count: 7 })
     assert.deepStrictEqual(decode([]) as object, { items: [] })

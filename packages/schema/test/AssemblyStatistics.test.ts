@@ -56,7 +56,7 @@ const withoutFraction = (table: object) =>
   Object.entries(table).filter(([name, value]) => typeof value === "number" && !/duration|speed/i.test(name))
 
 describe("Statistics", () => {
-  it("decodes the response to itself", () => {
+  it("decodes the response to itself (spec R-4)", () => {
     assert.deepStrictEqual(Schema.decodeUnknownSync(AssemblyStatistics.Statistics)(response) as object, response)
   })
 
@@ -65,13 +65,13 @@ describe("Statistics", () => {
     ["StatsBucket", AssemblyStatistics.StatsBucket, bucket],
     ["ErrorBucket", AssemblyStatistics.ErrorBucket, errorBucket],
     ["ErrorTotal", AssemblyStatistics.ErrorTotal, errorTotal]
-  ] as const)("requires every field of %s", (_, schema, value) => {
+  ] as const)("requires every field of %s (spec R-1, R-8, R-9)", (_, schema, value) => {
     for (const key of Object.keys(value)) {
       assert.deepStrictEqual(onDecode(schema, without(value, key)), [`${key}: Missing key`])
     }
   })
 
-  it("takes integers where the tables say integer, without an upper bound", () => {
+  it("takes integers where the tables say integer, without an upper bound (spec R-5)", () => {
     for (const [schema, table] of [
       [AssemblyStatistics.Statistics, response],
       [AssemblyStatistics.StatsBucket, bucket]
@@ -85,7 +85,7 @@ describe("Statistics", () => {
     }
   })
 
-  it("takes fractions where the tables say number", () => {
+  it("takes fractions where the tables say number (spec R-6)", () => {
     for (const [schema, table] of [
       [AssemblyStatistics.Statistics, response],
       [AssemblyStatistics.StatsBucket, bucket]
@@ -99,7 +99,7 @@ describe("Statistics", () => {
     }
   })
 
-  it("has granularities above 0, counts from 0", () => {
+  it("has granularities above 0, counts from 0 (spec R-3)", () => {
     for (const key of ["granularity", "errorStatsGranularity"]) {
       assert.deepStrictEqual(onDecode(AssemblyStatistics.Statistics, { ...response, [key]: 0 }), [
         `${key}: Expected an integer of at least 1`
@@ -108,13 +108,13 @@ describe("Statistics", () => {
     assert.isTrue(accepts(AssemblyStatistics.Statistics, { ...response, totalAssemblies: 0 }))
   })
 
-  it("has no other ok than ASSEMBLY_STATS_FOUND", () => {
+  it("has no other ok than ASSEMBLY_STATS_FOUND (spec R-2)", () => {
     assert.deepStrictEqual(onDecode(AssemblyStatistics.Statistics, { ...response, ok: "FOUND" }), [
       'ok: Expected "ASSEMBLY_STATS_FOUND"'
     ])
   })
 
-  it("has error codes of at least 1 character", () => {
+  it("has error codes of at least 1 character (spec R-9)", () => {
     assert.deepStrictEqual(onDecode(AssemblyStatistics.ErrorBucket, { ...errorBucket, error: "" }), [
       "error: Expected at least 1 character"
     ])
@@ -123,7 +123,7 @@ describe("Statistics", () => {
     ])
   })
 
-  it("tolerates an added field, and refuses it in strict form", () => {
+  it("tolerates an added field, and refuses it in strict form (spec R-7)", () => {
     const places = [
       { ...response, added: 1 },
       { ...response, stats: [{ ...bucket, added: 1 }] },
@@ -193,7 +193,7 @@ describe("Query", () => {
   const decode = Schema.decodeUnknownSync(AssemblyStatistics.Query)
   const encode = Schema.encodeUnknownSync(AssemblyStatistics.Query)
 
-  it("needs region and since with at least 1 character", () => {
+  it("needs region and since with at least 1 character (spec O-6)", () => {
     assert.deepStrictEqual(onDecode(AssemblyStatistics.Query, {}), ["region: Missing key", "since: Missing key"])
     assert.deepStrictEqual(onEncode(AssemblyStatistics.Query, { region: "", since: "" }), [
       "region: Expected at least 1 character",
@@ -201,7 +201,7 @@ describe("Query", () => {
     ])
   })
 
-  it("sends since unchanged as text, a DateTime as ISO 8601", () => {
+  it("sends since unchanged as text, a DateTime as ISO 8601 (spec O-7)", () => {
     for (const since of ["2026-01-01", "91 days ago", " x ", "2026-01-01T00:00:00+02:00"]) {
       assert.deepStrictEqual(encode({ region: "all", since }), { region: "all", since })
     }
@@ -209,7 +209,7 @@ describe("Query", () => {
     assert.deepStrictEqual(encode({ region: "all", since }), { region: "all", since: "2026-01-01T00:00:00.123Z" })
   })
 
-  it("reads null, an empty string and no_template as no Template", () => {
+  it("reads null, an empty string and no_template as no Template (spec O-8)", () => {
     for (const none of [{}, { template_id: null }, { template_id: "" }, { template_id: "no_template" }]) {
       assert.deepStrictEqual(decode({ region: "all", since: "x", ...none }), { region: "all", since: "x" })
     }
@@ -221,7 +221,7 @@ describe("Query", () => {
     }
   })
 
-  it("writes no Template as an absent key only", () => {
+  it("writes no Template as an absent key only (spec O-8)", () => {
     for (const templateId of ["", "no_template"]) {
       assert.deepStrictEqual(onEncode(AssemblyStatistics.Query, { region: "all", since: "x", templateId }), [
         "templateId: Expected a Template ID or all (leave it out for Assemblies without a Template)"
@@ -229,7 +229,7 @@ describe("Query", () => {
     }
   })
 
-  it("refuses unknown keys without a parse option, together with all other issues", () => {
+  it("refuses unknown keys without a parse option, together with all other issues (spec O-3)", () => {
     assert.deepStrictEqual(onDecode(AssemblyStatistics.Query, { region: "", since: 5, templateId: "a", auth: {} }), [
       "region: Expected at least 1 character",
       "since: Expected string",
@@ -243,7 +243,7 @@ describe("Query", () => {
     assert.strictEqual(onDecode(AssemblyStatistics.Query, hostile).length, 2)
   })
 
-  it("refuses unknown keys however it is used", () => {
+  it("refuses unknown keys however it is used (spec O-3)", () => {
     const query = { region: "all", since: "x" }
     assert.isTrue(Schema.is(AssemblyStatistics.Query)(query))
     assert.isFalse(Schema.is(AssemblyStatistics.Query)({ ...query, other: 1 }))

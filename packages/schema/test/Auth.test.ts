@@ -10,33 +10,33 @@ import { accepted, accepts, onDecode, onEncode } from "./support.ts"
 const expires = "2030-01-01T00:00:00.000Z"
 
 describe("AuthParams", () => {
-  it("needs the key, and expires when signed", () => {
+  it("needs the key, and expires when signed (spec O-11)", () => {
     assert.deepStrictEqual(onDecode(Auth.AuthParams, {}), ["key: Missing key"])
     assert.deepStrictEqual(onDecode(Auth.AuthParams, { key: "" }), ["key: Expected at least 1 character"])
     assert.deepStrictEqual(onDecode(Auth.SignedAuthParams, { key: "k" }), ["expires: Missing key"])
     assert.isTrue(accepts(Auth.AuthParams, { key: "k" }))
   })
 
-  it("has expires as an ISO 8601 date-time", () => {
+  it("has expires as an ISO 8601 date-time (spec A-2)", () => {
     assert.deepStrictEqual(onDecode(Auth.AuthParams, { key: "k", expires: "tomorrow" }), [
       "expires: Expected an ISO 8601 date-time with Z or an offset"
     ])
   })
 
-  it("has a nonce that is text or an integer", () => {
+  it("has a nonce that is text or an integer (spec O-5)", () => {
     const of = (nonce: unknown) => ({ key: "k", nonce })
     const valid = [of("a"), of(""), of(1), of(-1)]
     assert.deepStrictEqual(accepted(Auth.AuthParams, [...valid, of(1.5), of(null), of(true), of({})]), valid)
   })
 
-  it("has a referer that is a valid regular expression", () => {
+  it("has a referer that is a valid regular expression (spec O-12)", () => {
     const of = (referer: string) => ({ key: "k", referer })
     const valid = [of("^https://example\\.com/"), of(""), of("a|b")]
     assert.deepStrictEqual(accepted(Auth.AuthParams, [...valid, of("("), of("*"), of("[z-a]")]), valid)
     assert.deepStrictEqual(onDecode(Auth.AuthParams, of("(")), ["referer: Expected a valid regular expression"])
   })
 
-  it("has max_size in whole bytes", () => {
+  it("has max_size in whole bytes (spec O-13, L-8)", () => {
     const of = (max_size: unknown) => ({ key: "k", max_size })
     assert.deepStrictEqual(accepted(Auth.AuthParams, [of(0), of(1e12), of(-1), of(0.5), of("5")]), [of(0), of(1e12)])
   })
@@ -46,7 +46,7 @@ describe("params with their proof", () => {
   const Signed = Auth.withSignedAuth(AssemblyStatistics.Query)
   const Bearer = Auth.withBearerAuth(DamAsset.MoveRequest)
 
-  it("round-trips auth, nonce and the params of the operation", () => {
+  it("round-trips auth, nonce and the params of the operation (spec A-1)", () => {
     const wire = { auth: { key: "k", expires }, nonce: 1, region: "all", since: "x" }
     const decoded = Schema.decodeUnknownSync(Signed)(wire)
     assert.deepStrictEqual(decoded, {
@@ -56,7 +56,7 @@ describe("params with their proof", () => {
     assert.deepStrictEqual(Schema.encodeSync(Signed)(decoded), wire)
   })
 
-  it("needs auth with expires when signed, nothing with a bearer token", () => {
+  it("needs auth with expires when signed, nothing with a bearer token (spec O-4, A-6)", () => {
     assert.deepStrictEqual(onDecode(Signed, { region: "all", since: "x" }), ["auth: Missing key"])
     assert.deepStrictEqual(onDecode(Signed, { auth: { key: "k" }, region: "all", since: "x" }), [
       "auth.expires: Missing key"
@@ -65,7 +65,7 @@ describe("params with their proof", () => {
     assert.deepStrictEqual(onDecode(Bearer, { filename: "a", auth: { key: "k" }, nonce: "n" }), [])
   })
 
-  it("keeps the set of keys closed", () => {
+  it("keeps the set of keys closed (spec O-23)", () => {
     assert.deepStrictEqual(onDecode(Bearer, { filename: "a", signature: "x" }), [
       "signature: Unknown key, expected one of filename, destination_folder_id"
     ])
@@ -82,21 +82,21 @@ describe("params with their proof", () => {
 })
 
 describe("TokenRequest", () => {
-  it("is a form of grant_type, aud and the scopes with spaces between them", () => {
+  it("is a form of grant_type, aud and the scopes with spaces between them (spec A-8)", () => {
     const request = Auth.TokenRequest.make({ scope: ["assemblies:read", "dam:write"] })
     const wire = { grant_type: "client_credentials", aud: "api2", scope: "assemblies:read dam:write" }
     assert.deepStrictEqual(Schema.encodeSync(Auth.TokenRequest)(request), wire)
     assert.deepStrictEqual(Schema.decodeUnknownSync(Auth.TokenRequest)(wire), request)
   })
 
-  it("has one grant type and one audience", () => {
+  it("has one grant type and one audience (spec A-8)", () => {
     assert.deepStrictEqual(onDecode(Auth.TokenRequest, { grant_type: "password", aud: "api1", scope: "read" }), [
       'grant_type: Expected "client_credentials"',
       'aud: Expected "api2"'
     ])
   })
 
-  it("has at least one scope, and no white space within one", () => {
+  it("has at least one scope, and no white space within one (spec A-8)", () => {
     const of = (scope: string) => ({ grant_type: "client_credentials", aud: "api2", scope })
     assert.deepStrictEqual(accepted(Auth.TokenRequest, ["", " ", "a  b", " a", "a\tb", "a\n"].map(of)), [])
     assert.isFalse(
@@ -130,7 +130,7 @@ describe("OpenTokenRequest", () => {
 describe("TokenResponse", () => {
   const decode = Schema.decodeUnknownSync(Auth.TokenResponse)
 
-  it("needs the access token alone", () => {
+  it("needs the access token alone (spec A-10)", () => {
     assert.strictEqual(Redacted.value(decode({ access_token: "t" }).access_token), "t")
     assert.deepStrictEqual(onDecode(Auth.TokenResponse, { expires_in: 5 }), ["access_token: Missing key"])
     assert.deepStrictEqual(onDecode(Auth.TokenResponse, { access_token: "t", expires_in: "5" }), [
@@ -160,7 +160,7 @@ describe("TokenResponse", () => {
     }
   })
 
-  it("shows the token nowhere", () => {
+  it("shows the token nowhere (spec A-11)", () => {
     const response = decode({ access_token: "very-secret" })
     for (const shown of [String(response.access_token), JSON.stringify(response), inspect(response, { depth: 9 })]) {
       assert.notInclude(shown, "very-secret")

@@ -26,24 +26,24 @@ const moved = {
 }
 
 describe("Asset", () => {
-  it("requires six fields", () => {
+  it("requires six fields (spec R-16)", () => {
     for (const key of Object.keys(asset)) {
       assert.deepStrictEqual(onDecode(DamAsset.Asset, without(asset, key)), [`${key}: Missing key`])
     }
   })
 
-  it("keeps unknown fields in both directions", () => {
+  it("keeps unknown fields in both directions (spec R-17)", () => {
     const more = { ...asset, added: { deep: [1, null] } }
     const decoded = Schema.decodeUnknownSync(DamAsset.Asset)(more)
     assert.deepStrictEqual(decoded as object, more)
     assert.deepStrictEqual(Schema.encodeSync(DamAsset.Asset)(decoded) as object, more)
   })
 
-  it("may have null as an unknown mime, but needs the field", () => {
+  it("may have null as an unknown mime, but needs the field (spec R-18)", () => {
     assert.isTrue(accepts(DamAsset.Asset, { ...asset, mime: null }))
   })
 
-  it("has size, width and height in their bounds", () => {
+  it("has size, width and height in their bounds (spec R-19)", () => {
     const max = Number.MAX_SAFE_INTEGER
     for (const size of [0, max]) assert.isTrue(accepts(DamAsset.Asset, { ...asset, size }))
     for (const size of [-1, max + 1, 1.5, "1"]) assert.isFalse(accepts(DamAsset.Asset, { ...asset, size }))
@@ -53,7 +53,7 @@ describe("Asset", () => {
     }
   })
 
-  it("has hashes in lowercase only", () => {
+  it("has hashes in lowercase only (spec R-21)", () => {
     for (const [key, digits] of [
       ["md5hash", 32],
       ["sha256", 64]
@@ -65,7 +65,7 @@ describe("Asset", () => {
     }
   })
 
-  it("has its thumbhash in padded Base64 of the standard alphabet", () => {
+  it("has its thumbhash in padded Base64 of the standard alphabet (spec R-22)", () => {
     for (const thumbhash of ["", "YQ==", "YWI=", "YWJj", "+/+/"]) {
       assert.isTrue(accepts(DamAsset.Asset, { ...asset, thumbhash }), thumbhash)
     }
@@ -74,26 +74,26 @@ describe("Asset", () => {
     }
   })
 
-  it("has has_alpha as a boolean or not at all", () => {
+  it("has has_alpha as a boolean or not at all (spec R-20)", () => {
     assert.deepStrictEqual(onDecode(DamAsset.Asset, { ...asset, has_alpha: null }), ["has_alpha: Expected boolean"])
     assert.isTrue(accepts(DamAsset.Asset, { ...asset, has_alpha: false }))
   })
 })
 
 describe("Moved", () => {
-  it("requires every field", () => {
+  it("requires every field (spec R-23)", () => {
     for (const key of Object.keys(moved)) {
       assert.deepStrictEqual(onDecode(DamAsset.Moved, without(moved, key)), [`${key}: Missing key`])
     }
   })
 
-  it("has null for the root and for an asset that is not deleted", () => {
+  it("has null for the root and for an asset that is not deleted (spec R-26)", () => {
     assert.isTrue(accepts(DamAsset.Moved, moved))
     assert.isTrue(accepts(DamAsset.Moved, { ...moved, folder_id: id, deleted_at: "2026-01-01T10:00:00.5Z" }))
     assert.isFalse(accepts(DamAsset.Moved, { ...moved, updated_at: null }))
   })
 
-  it("has no empty message, filename and path", () => {
+  it("has no empty message, filename and path (spec R-25)", () => {
     for (const key of ["message", "filename", "path"]) {
       assert.deepStrictEqual(onDecode(DamAsset.Moved, { ...moved, [key]: "" }), [
         `${key}: Expected at least 1 character`
@@ -101,7 +101,7 @@ describe("Moved", () => {
     }
   })
 
-  it("tolerates an added field, and refuses it in strict form except inside the asset", () => {
+  it("tolerates an added field, and refuses it in strict form except inside the asset (spec R-24, V-2)", () => {
     const added = { ...moved, added: 1 }
     const inAsset = { ...moved, asset: { ...asset, added: 1 } }
     assert.deepStrictEqual(accepted(DamAsset.Moved, [moved, added, inAsset]), [moved, added, inAsset])
@@ -113,12 +113,12 @@ describe("Filename", () => {
   const decode = Schema.decodeUnknownSync(DamAsset.Filename)
   const encode = Schema.encodeSync(DamAsset.Filename)
 
-  it("is normalised to NFC in both directions", () => {
+  it("is normalised to NFC in both directions (spec O-24)", () => {
     assert.strictEqual(decode("e\u0301.txt"), "\u00e9.txt")
     assert.strictEqual(encode("e\u0301.txt"), "\u00e9.txt")
   })
 
-  it("has 1 to 255 characters, counted as code points after normalisation", () => {
+  it("has 1 to 255 characters, counted as code points after normalisation (spec L-3)", () => {
     const tooLong = ["Expected a name of 1 to 255 characters"]
     assert.deepStrictEqual(onEncode(DamAsset.Filename, ""), tooLong)
     assert.deepStrictEqual(onEncode(DamAsset.Filename, "a".repeat(255)), [])
@@ -128,16 +128,16 @@ describe("Filename", () => {
     assert.deepStrictEqual(onDecode(DamAsset.Filename, "e\u0301".repeat(256)), tooLong)
   })
 
-  it("refuses . and .., but no other names of dots", () => {
+  it("refuses . and .., but no other names of dots (spec O-26)", () => {
     assert.deepStrictEqual(accepted(DamAsset.Filename, [".", "..", "...", ".a", "a."]), ["...", ".a", "a."])
   })
 
-  it("refuses white space alone and keeps leading and trailing spaces", () => {
+  it("refuses white space alone and keeps leading and trailing spaces (spec O-25)", () => {
     assert.deepStrictEqual(accepted(DamAsset.Filename, [" ", "\u00a0", "\u3000 "]), [])
     for (const name of [" a", "a ", "  a  "]) assert.strictEqual(decode(name), name)
   })
 
-  it("refuses slash, backslash, control characters and lone surrogates", () => {
+  it("refuses slash, backslash, control characters and lone surrogates (spec O-27)", () => {
     const controls = [
       ...Array.from({ length: 32 }, (_, code) => code),
       ...Array.from({ length: 33 }, (_, code) => code + 127)
@@ -160,13 +160,13 @@ describe("Filename", () => {
     ])
   })
 
-  it("is case-sensitive", () => {
+  it("is case-sensitive (spec O-24)", () => {
     assert.strictEqual(decode("A.PDF"), "A.PDF")
   })
 })
 
 describe("DestinationPath", () => {
-  it("has at most 512 code points after normalisation, separators included", () => {
+  it("has at most 512 code points after normalisation, separators included (spec O-32, L-4)", () => {
     assert.isTrue(accepts(DamAsset.DestinationPath, `${"a".repeat(500)}/${"b".repeat(11)}`))
     assert.deepStrictEqual(onDecode(DamAsset.DestinationPath, `${"a".repeat(500)}/${"b".repeat(12)}`), [
       "Expected a path of at most 512 Unicode code points"
@@ -174,7 +174,7 @@ describe("DestinationPath", () => {
     assert.isTrue(accepts(DamAsset.DestinationPath, "e\u0301".repeat(512)))
   })
 
-  it("has at most 1024 UTF-8 bytes after normalisation", () => {
+  it("has at most 1024 UTF-8 bytes after normalisation (spec L-5)", () => {
     assert.isTrue(accepts(DamAsset.DestinationPath, "é".repeat(512)))
     assert.isTrue(accepts(DamAsset.DestinationPath, "😀".repeat(256)))
     assert.deepStrictEqual(onDecode(DamAsset.DestinationPath, `${"😀".repeat(256)}a`), [
@@ -188,7 +188,7 @@ describe("MoveRequest", () => {
   const encode = Schema.encodeSync(DamAsset.MoveRequest)
   const decode = Schema.decodeUnknownSync(DamAsset.MoveRequest)
 
-  it("keeps an absent, a null and a named folder apart", () => {
+  it("keeps an absent, a null and a named folder apart (spec T-4, O-28, O-30)", () => {
     for (const [request, wire] of [
       [{ filename: "a" }, { filename: "a" }],
       [
@@ -207,14 +207,14 @@ describe("MoveRequest", () => {
     }
   })
 
-  it("treats undefined neither as absent nor as null", () => {
+  it("treats undefined neither as absent nor as null (spec O-30)", () => {
     assert.isFalse(accepts(DamAsset.MoveRequest, { filename: "a", destination_folder_id: undefined }))
     assert.deepStrictEqual(onEncode(DamAsset.MoveRequest, { filename: undefined, destinationFolderId: null }), [
       "filename: Expected string"
     ])
   })
 
-  it("has at least one of its keys", () => {
+  it("has at least one of its keys (spec O-29)", () => {
     assert.deepStrictEqual(onDecode(DamAsset.MoveRequest, {}), [
       "Expected at least one of filename and destination_folder_id"
     ])
@@ -223,7 +223,7 @@ describe("MoveRequest", () => {
     ])
   })
 
-  it("refuses unknown keys without a parse option, together with all other issues", () => {
+  it("refuses unknown keys without a parse option, together with all other issues (spec O-23, O-31)", () => {
     assert.deepStrictEqual(onEncode(DamAsset.MoveRequest, { filename: "..", destinationFolderId: "x", path: "/" }), [
       "filename: Expected a name other than . and ..",
       "destinationFolderId: Expected 22 characters of Base64URL, the last one A, Q, g or w",

@@ -10,7 +10,7 @@ import { accepted, accepts, onDecode, onEncode } from "./support.ts"
 describe("Identifier", () => {
   const stem = "0123456789_-abcdefABC"
 
-  it("ends in A, Q, g or w only", () => {
+  it("ends in A, Q, g or w only (spec R-14)", () => {
     const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
     assert.deepStrictEqual(
       accepted(
@@ -25,7 +25,7 @@ describe("Identifier", () => {
     ["AssetId", Identifier.AssetId],
     ["VersionId", Identifier.VersionId],
     ["FolderId", Identifier.FolderId]
-  ] as const)("%s has 22 characters of Base64URL", (_, schema) => {
+  ] as const)("%s has 22 characters of Base64URL (spec R-13, O-21)", (_, schema) => {
     assert.isTrue(accepts(schema, `${stem}A`))
     assert.deepStrictEqual(
       accepted(schema, [
@@ -61,7 +61,7 @@ describe("JSON Schema", () => {
 })
 
 describe("sizes", () => {
-  it("go to 2^53 - 1, bytes from 0 and pixels from 1", () => {
+  it("go to 2^53 - 1, bytes from 0 and pixels from 1 (spec R-19)", () => {
     const max = Number.MAX_SAFE_INTEGER
     assert.deepStrictEqual(accepted(Scalar.ByteSize, [-1, 0, 1, 1.5, max, max + 1]), [0, 1, max])
     assert.deepStrictEqual(accepted(Scalar.PixelSize, [-1, 0, 1, 1.5, max, max + 1]), [1, max])
@@ -72,7 +72,7 @@ describe("sizes", () => {
 describe("Timestamp", () => {
   const decode = Schema.decodeUnknownSync(Scalar.Timestamp)
 
-  it("ends in Z with optional seconds and fraction", () => {
+  it("ends in Z with optional seconds and fraction (spec R-27)", () => {
     const valid = [
       "2026-01-01T10:00Z",
       "2026-01-01T10:00:00Z",
@@ -100,7 +100,7 @@ describe("Timestamp", () => {
     assert.deepStrictEqual(accepted(Scalar.Timestamp, [...valid, ...invalid]), valid)
   })
 
-  it("is a valid calendar date", () => {
+  it("is a valid calendar date (spec R-27)", () => {
     const days = ["2026-02-29", "2026-02-30", "2026-04-31", "2026-00-01", "2026-13-01", "2026-01-00", "2026-01-32"]
     assert.deepStrictEqual(
       accepted(
@@ -112,7 +112,7 @@ describe("Timestamp", () => {
     assert.deepStrictEqual(onDecode(Scalar.Timestamp, "2026-02-30T10:00:00Z"), ["Expected a valid calendar date"])
   })
 
-  it("keeps its text and names the instant", () => {
+  it("keeps its text and names the instant (spec R-27)", () => {
     const timestamp = decode("2026-01-01T10:00:00.123456Z")
     assert.strictEqual(timestamp.text, "2026-01-01T10:00:00.123456Z")
     assert.strictEqual(DateTime.formatIso(timestamp.instant), "2026-01-01T10:00:00.123Z")
@@ -137,7 +137,7 @@ describe("FromDate and ToDate", () => {
     )
   }
 
-  it("round a fraction of a second down and up, so that the window never gets smaller", () => {
+  it("round a fraction of a second down and up, so that the window never gets smaller (spec O-17)", () => {
     for (const date of ["2026-01-01T10:00:00.001Z", "2026-01-01T10:00:00.500Z", "2026-01-01T10:00:00.999Z"]) {
       assert.strictEqual(encode(Scalar.FromDate, date), "2026-01-01 10:00:00")
       assert.strictEqual(encode(Scalar.ToDate, date), "2026-01-01 10:00:01")
@@ -155,7 +155,7 @@ describe("FromDate and ToDate", () => {
     ])
   })
 
-  it("are a date-time of the calendar in the form Y-m-d H:i:s", () => {
+  it("are a date-time of the calendar in the form Y-m-d H:i:s (spec O-17)", () => {
     const valid = ["2026-01-01 00:00:00", "2024-02-29 23:59:59", "0000-01-01 00:00:00", "9999-12-31 23:59:59"]
     const invalid = [
       "2026-02-29 00:00:00",
@@ -172,7 +172,7 @@ describe("FromDate and ToDate", () => {
 })
 
 describe("IsoDateTime", () => {
-  it("has Z or an offset, and a valid calendar date", () => {
+  it("has Z or an offset, and a valid calendar date (spec A-2)", () => {
     const valid = ["2030-01-01T00:00:00.000Z", "2030-01-01T00:00:00+02:00", "2030-01-01T00:00-11:30"]
     const invalid = [
       "2030-01-01T00:00:00",
@@ -186,7 +186,7 @@ describe("IsoDateTime", () => {
 })
 
 describe("SecureUrl", () => {
-  it("is https, http on loopback only, without user info, query, fragment and backslash", () => {
+  it("is https, http on loopback only, without user info, query, fragment and backslash (spec A-11)", () => {
     const valid = [
       "https://api2.example.com",
       "https://[::1]/a",

@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import { accepted, accepts, onDecode, onEncode } from "./support.ts"
 
 describe("ErrorObject", () => {
-  it("has at least one of error, message and reason", () => {
+  it("has at least one of error, message and reason (spec E-1)", () => {
     const valid = [{ error: "A" }, { message: "" }, { reason: null }, { reason: { deep: [1] } }, { reason: false }]
     const invalid = [{}, { http_code: 500 }, { assembly_id: "a" }, null, "text", []]
     assert.deepStrictEqual(accepted(ServiceError.ErrorObject, [...valid, ...invalid]), valid)
@@ -13,18 +13,18 @@ describe("ErrorObject", () => {
     ])
   })
 
-  it("has an error code of at least 1 character", () => {
+  it("has an error code of at least 1 character (spec E-2)", () => {
     assert.deepStrictEqual(onDecode(ServiceError.ErrorObject, { error: "" }), ["error: Expected at least 1 character"])
     assert.isFalse(accepts(ServiceError.ErrorObject, { error: 5 }))
   })
 
-  it("has http_code as a number or a numeric string", () => {
+  it("has http_code as a number or a numeric string (spec E-3)", () => {
     const of = (http_code: unknown) => ({ error: "A", http_code })
     const valid = [of(400), of("400"), of(0)]
     assert.deepStrictEqual(accepted(ServiceError.ErrorObject, [...valid, of("4xx"), of(""), of(null), of(NaN)]), valid)
   })
 
-  it("keeps unknown fields", () => {
+  it("keeps unknown fields (spec E-4)", () => {
     const body = { error: "A", info: { retryIn: 5 }, more: [1] }
     assert.deepStrictEqual(Schema.decodeUnknownSync(ServiceError.ErrorObject)(body) as object, body)
   })
@@ -42,19 +42,22 @@ describe("named errors", () => {
     ["DAM_MUTATION_FAILED", 500, ServiceError.MoveError]
   ] as const
 
-  it.each(table)("%s has its code, and http_code absent or exactly %i", (error, status, schema) => {
-    const valid = [{ error }, { error, http_code: status }, { error, http_code: `${status}` }]
-    const invalid = [{ error, http_code: status + 1 }, { error, http_code: `0${status}` }, { error: `${error}_` }, {}]
-    assert.deepStrictEqual(accepted(ServiceError.named(error), [...valid, ...invalid]), valid)
-    assert.deepStrictEqual(accepted(schema, valid), valid)
-  })
+  it.each(table)(
+    "%s has its code, and http_code absent or exactly %i (spec E-7, E-10, E-15)",
+    (error, status, schema) => {
+      const valid = [{ error }, { error, http_code: status }, { error, http_code: `${status}` }]
+      const invalid = [{ error, http_code: status + 1 }, { error, http_code: `0${status}` }, { error: `${error}_` }, {}]
+      assert.deepStrictEqual(accepted(ServiceError.named(error), [...valid, ...invalid]), valid)
+      assert.deepStrictEqual(accepted(schema, valid), valid)
+    }
+  )
 
-  it("are these eight", () => {
+  it("are these eight (spec E-5)", () => {
     const named: ReadonlyArray<readonly [string, number]> = table.map(([code, status]) => [code, status])
     assert.deepStrictEqual<unknown>(Object.entries(ServiceError.statusOf), named)
   })
 
-  it("each belong to one operation", () => {
+  it("each belong to one operation (spec E-6)", () => {
     for (const [error, , own] of table) {
       for (const other of [ServiceError.StatisticsError, ServiceError.ListError, ServiceError.MoveError]) {
         assert.strictEqual(accepts(other, { error }), other === own, error)
@@ -71,7 +74,7 @@ describe("named errors", () => {
 describe("TusErrorBody", () => {
   const decode = Schema.decodeUnknownSync(ServiceError.TusErrorBody)
 
-  it("reads the line form", () => {
+  it("reads the line form (spec E-16)", () => {
     assert.deepStrictEqual(decode("ERR_UPLOAD_STOPPED: no more: today\n"), {
       _tag: "Line",
       code: "ERR_UPLOAD_STOPPED",
@@ -79,7 +82,7 @@ describe("TusErrorBody", () => {
     })
   })
 
-  it("reads a raw hook error, valid JSON or not", () => {
+  it("reads a raw hook error, valid JSON or not (spec E-17)", () => {
     for (const text of [
       '{"error":"a"}',
       '{"error":"a "quoted" text"}',
@@ -92,7 +95,7 @@ describe("TusErrorBody", () => {
     }
   })
 
-  it("encodes every text unchanged", () => {
+  it("encodes every text unchanged (spec E-17)", () => {
     for (const text of ["ERR_A: b\n", "ERR_A: b\nc\n", "ERR_A: \n", '{"error":"a"', "\n"]) {
       assert.strictEqual(Schema.encodeSync(ServiceError.TusErrorBody)(decode(text)), text)
     }

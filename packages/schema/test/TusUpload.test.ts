@@ -10,7 +10,7 @@ const header = `assembly_url ${btoa(assemblyUrl)},filename YS5qcGc=,fieldname Zm
 const base = { "tus-resumable": "1.0.0", "upload-metadata": header }
 
 describe("UploadLength", () => {
-  it("is a canonical base-10 integer of 0 to 9223372036854775807", () => {
+  it("is a canonical base-10 integer of 0 to 9223372036854775807 (spec O-40, L-6)", () => {
     const valid = ["0", "7", "10", "9007199254740993", "9223372036854775807"]
     const invalid = ["007", "+7", "-7", "-0", "7.0", "1e3", "0x7", "7n", " 7", "7 ", "7\n", "", "٧", "00"]
     assert.deepStrictEqual(accepted(TusUpload.UploadLength, [...valid, ...invalid, 7, null]), valid)
@@ -19,7 +19,7 @@ describe("UploadLength", () => {
     ])
   })
 
-  it("refuses negative numbers and 2^63", () => {
+  it("refuses negative numbers and 2^63 (spec L-6)", () => {
     const outside = ["Expected 0 to 9223372036854775807 bytes"]
     assert.deepStrictEqual(onDecode(TusUpload.UploadLength, "9223372036854775808"), outside)
     assert.deepStrictEqual(onEncode(TusUpload.UploadLength, 2n ** 63n), outside)
@@ -37,17 +37,17 @@ describe("Metadata", () => {
   const decode = Schema.decodeUnknownSync(TusUpload.Metadata)
   const encode = Schema.encodeUnknownSync(TusUpload.Metadata)
 
-  it("is comma-separated keys with Base64 values", () => {
+  it("is comma-separated keys with Base64 values (spec O-41)", () => {
     assert.strictEqual(encode(metadata), header)
     assert.deepStrictEqual(decode(header) as object, metadata)
   })
 
-  it("has a key without a value as null, and an empty value as an empty text", () => {
+  it("has a key without a value as null, and an empty value as an empty text (spec O-43)", () => {
     assert.strictEqual(encode({ ...metadata, is_final: null, empty: "" }), `${header},is_final,empty `)
     assert.deepStrictEqual(decode(`${header},is_final,empty `) as object, { ...metadata, is_final: null, empty: "" })
   })
 
-  it("has keys of printable ASCII without comma and space", () => {
+  it("has keys of printable ASCII without comma and space (spec O-42)", () => {
     const rule = "Expected a key of printable ASCII without comma or space"
     for (const key of ["a b", "a,b", "é", "\t", "a\u007f"]) {
       assert.deepStrictEqual(onEncode(TusUpload.Metadata, { ...metadata, [key]: "x" }), [`${key}: ${rule}`])
@@ -61,12 +61,12 @@ describe("Metadata", () => {
     assert.deepStrictEqual(onDecode(TusUpload.Metadata, `${header},k,k`), ["k: Expected a unique key"])
   })
 
-  it("reads Base64 with unused last bits, and writes it in canonical form", () => {
+  it("reads Base64 with unused last bits, and writes it in canonical form (spec O-44)", () => {
     assert.deepStrictEqual(decode(`${header},k YR==`) as object, { ...metadata, k: "a" })
     assert.strictEqual(encode(decode(`${header},k YR==`)), `${header},k YQ==`)
   })
 
-  it("refuses Base64 without padding, of the URL alphabet or with white space", () => {
+  it("refuses Base64 without padding, of the URL alphabet or with white space (spec O-44)", () => {
     for (const value of ["YQ", "YQ=", "YWI", "_-_-", "YQ ==", " YQ==", "YQ==\n", "====", "Y"]) {
       assert.deepStrictEqual(onDecode(TusUpload.Metadata, `${header},k ${value}`), [
         "k: Expected padded Base64 in the standard alphabet"
@@ -81,7 +81,7 @@ describe("Metadata", () => {
     assert.deepStrictEqual(onEncode(TusUpload.Metadata, { ...metadata, k: "a\ud800" }), ["k: Expected valid Unicode"])
   })
 
-  it("refuses empty entries and spaces after commas", () => {
+  it("refuses empty entries and spaces after commas (spec O-41)", () => {
     for (const bad of ["", ",", `${header},`, `,${header}`, `${header},,k`, `${header}, k YQ==`]) {
       assert.include(
         onDecode(TusUpload.Metadata, bad),
@@ -91,7 +91,7 @@ describe("Metadata", () => {
     }
   })
 
-  it("always has assembly_url, filename and fieldname, with values", () => {
+  it("always has assembly_url, filename and fieldname, with values (spec O-45)", () => {
     for (const key of ["assembly_url", "filename", "fieldname"]) {
       assert.deepStrictEqual(onEncode(TusUpload.Metadata, without(metadata, key)), [`${key}: Missing key`])
       assert.deepStrictEqual(onEncode(TusUpload.Metadata, { ...metadata, [key]: "" }), [
@@ -113,7 +113,7 @@ describe("Metadata", () => {
   })
 
   it.effect.prop(
-    "round-trips any UTF-8 filename",
+    "round-trips any UTF-8 filename (spec O-41)",
     [
       Schema.String.check(
         Schema.isNonEmpty(),
@@ -133,7 +133,7 @@ describe("Metadata", () => {
 })
 
 describe("Concat", () => {
-  it("is final; and URLs with single spaces, with or without scheme and host, with nested ids", () => {
+  it("is final; and URLs with single spaces, with or without scheme and host, with nested ids (spec O-46)", () => {
     const valid = [
       "final;/resumable/files/a",
       "final;/resumable/files/a /resumable/files/b",
@@ -161,7 +161,7 @@ describe("Concat", () => {
     assert.deepStrictEqual(accepted(TusUpload.Concat, [...valid, ...invalid]), valid)
   })
 
-  it("has at most 8192 characters", () => {
+  it("has at most 8192 characters (spec L-7)", () => {
     const of = (length: number) => `final;/resumable/files/${"a".repeat(length - 23)}`
     assert.deepStrictEqual(onDecode(TusUpload.Concat, of(8192)), [])
     assert.deepStrictEqual(onDecode(TusUpload.Concat, of(8193)), ["Expected at most 8192 characters"])
@@ -169,7 +169,7 @@ describe("Concat", () => {
 })
 
 describe("UploadPath", () => {
-  it("is /resumable/files/ and one or more segments, without dot and encoded segments", () => {
+  it("is /resumable/files/ and one or more segments, without dot and encoded segments (spec R-28)", () => {
     const valid = ["/resumable/files/a", "/resumable/files/a/b", "/resumable/files/a.b+c"]
     const invalid = [
       "/resumable/files",
@@ -189,7 +189,7 @@ describe("Creation", () => {
   const encode = Schema.encodeSync(TusUpload.Creation)
   const Cases = TusUpload.Creation.to.cases
 
-  it("writes the headers of a fixed length", () => {
+  it("writes the headers of a fixed length (spec O-36, O-39)", () => {
     const creation = Cases.Fixed.make({ metadata, length: 5n })
     assert.deepStrictEqual(encode(creation), { ...base, "upload-length": "5" })
     assert.deepStrictEqual(encode({ ...creation, partial: true, withBody: true }), {
@@ -201,14 +201,14 @@ describe("Creation", () => {
     assert.deepStrictEqual(decode(encode(creation)), creation)
   })
 
-  it("writes the headers of a deferred length", () => {
+  it("writes the headers of a deferred length (spec O-37)", () => {
     const creation = Cases.Deferred.make({ metadata, partial: true })
     const headers = { ...base, "upload-defer-length": "1", "upload-concat": "partial" }
     assert.deepStrictEqual(encode(creation), headers)
     assert.deepStrictEqual(decode(headers), creation)
   })
 
-  it("writes the headers of a final upload in the order of its parts", () => {
+  it("writes the headers of a final upload in the order of its parts (spec O-38, O-47)", () => {
     const creation = Cases.Final.make({
       metadata,
       parts: ["/resumable/files/b", "https://tus.example.com/resumable/files/a"]
@@ -218,7 +218,7 @@ describe("Creation", () => {
     assert.deepStrictEqual(decode(headers), creation)
   })
 
-  it("needs tus-resumable 1.0.0 and upload-metadata in each form", () => {
+  it("needs tus-resumable 1.0.0 and upload-metadata in each form (spec O-35, V-1)", () => {
     const forms = [
       { ...base, "upload-length": "5" },
       { ...base, "upload-defer-length": "1" },
@@ -241,7 +241,7 @@ describe("Creation", () => {
     }
   })
 
-  it("refuses contradictory headers, and reports the rules of one form only", () => {
+  it("refuses contradictory headers, and reports the rules of one form only (spec O-36, O-37, O-38)", () => {
     assert.deepStrictEqual(onDecode(TusUpload.Creation, base), ["upload-length: Missing key"])
     assert.deepStrictEqual(
       onDecode(TusUpload.Creation, { ...base, "upload-length": "5", "upload-defer-length": "1" }),
@@ -263,7 +263,7 @@ describe("Creation", () => {
     )
   })
 
-  it("has upload-defer-length 1, upload-concat partial and one content type only", () => {
+  it("has upload-defer-length 1, upload-concat partial and one content type only (spec O-39)", () => {
     assert.deepStrictEqual(onDecode(TusUpload.Creation, { ...base, "upload-defer-length": "0" }), [
       'upload-defer-length: Expected "1"'
     ])
@@ -283,7 +283,7 @@ describe("Creation", () => {
     )
   })
 
-  it("refuses a final creation without parts, or beyond 8192 characters", () => {
+  it("refuses a final creation without parts, or beyond 8192 characters (spec L-7)", () => {
     assert.deepStrictEqual(onEncode(TusUpload.Creation, { _tag: "Final", metadata, parts: [] }), [
       "parts.0: Missing key"
     ])
@@ -312,7 +312,7 @@ describe("responses and PATCH", () => {
   const created = { location: "https://tus.example.com/resumable/files/a", "tus-resumable": "1.0.0" }
   const nosniff = { "x-content-type-options": "nosniff" }
 
-  it("have location and tus-resumable after a creation, and an optional offset", () => {
+  it("have location and tus-resumable after a creation, and an optional offset (spec O-49, V-1)", () => {
     assert.isTrue(accepts(TusUpload.Created, created))
     assert.isTrue(accepts(TusUpload.Created, { ...created, "upload-offset": "5" }))
     assert.deepStrictEqual(
@@ -326,12 +326,12 @@ describe("responses and PATCH", () => {
     assert.deepStrictEqual(onDecode(TusUpload.Created, without(created, "location")), ["location: Missing key"])
   })
 
-  it("have nosniff in strict form", () => {
+  it("have nosniff in strict form (spec O-50)", () => {
     assert.deepStrictEqual(onDecode(TusUpload.CreatedStrict, created), ["x-content-type-options: Missing key"])
     assert.isTrue(accepts(TusUpload.CreatedStrict, { ...created, ...nosniff }))
   })
 
-  it("return an error as plain text with tus-resumable and nosniff", () => {
+  it("return an error as plain text with tus-resumable and nosniff (spec E-18)", () => {
     const headers = { "content-type": "text/plain; charset=utf-8", "tus-resumable": "1.0.0", ...nosniff }
     assert.isTrue(accepts(TusUpload.ErrorHeadersStrict, headers))
     for (const key of Object.keys(headers)) {
@@ -340,7 +340,7 @@ describe("responses and PATCH", () => {
     assert.isFalse(accepts(TusUpload.ErrorHeadersStrict, { ...headers, "content-type": "application/json" }))
   })
 
-  it("append with the version, the offset and the content type", () => {
+  it("append with the version, the offset and the content type (spec O-51)", () => {
     const append = { "tus-resumable": "1.0.0", "upload-offset": "5", "content-type": "application/offset+octet-stream" }
     assert.isTrue(accepts(TusUpload.AppendHeaders, append))
     assert.isTrue(accepts(TusUpload.AppendHeaders, { ...append, "upload-length": "10" }))
@@ -349,7 +349,7 @@ describe("responses and PATCH", () => {
     }
   })
 
-  it("report the offset of an upload", () => {
+  it("report the offset of an upload (spec O-52)", () => {
     const head = { "tus-resumable": "1.0.0", "upload-offset": "5" }
     assert.isTrue(accepts(TusUpload.OffsetHeaders, { ...head, "upload-length": "10", "upload-metadata": header }))
     assert.isTrue(accepts(TusUpload.OffsetHeaders, { ...head, "upload-defer-length": "1" }))

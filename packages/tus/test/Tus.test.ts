@@ -69,7 +69,7 @@ const endless = Effect.acquireRelease(
 const fixed = { _tag: "Fixed", length: 3n, metadata } as const
 
 layer(Layer.provideMerge(api, NodeHttpClient.layerUndici), { excludeTestServices: true })("Tus.create", (it) => {
-  it.effect("posts to tus_url, never to the API host, and carries no credentials", () =>
+  it.effect("posts to tus_url, never to the API host, and carries no credentials (spec O-33)", () =>
     Effect.gen(function* () {
       yield* AssemblyClient.AssemblyClient
       const { server, target } = yield* Scene.make()
@@ -85,7 +85,7 @@ layer(Layer.provideMerge(api, NodeHttpClient.layerUndici), { excludeTestServices
     })
   )
 
-  it.effect("is authorised by the assembly_url in its metadata alone", () =>
+  it.effect("is authorised by the assembly_url in its metadata alone (spec A-12)", () =>
     Effect.gen(function* () {
       const { server, target } = yield* Scene.make()
       const [request] = yield* recorded(Tus.create(target, fixed))
@@ -125,7 +125,7 @@ layer(Layer.provideMerge(api, NodeHttpClient.layerUndici), { excludeTestServices
     )
   }
 
-  it.effect("a URL that passes the checks is the only one that bytes go to", () =>
+  it.effect("a URL that passes the checks is the only one that bytes go to (spec R-29)", () =>
     Effect.gen(function* () {
       const { server, target } = yield* Scene.make()
       const requests = yield* recorded(

@@ -113,7 +113,7 @@ describe("UploadTarget.resolve", () => {
     })
   )
 
-  it.effect("knows further origins from the deployment only", () =>
+  it.effect("knows further origins from the deployment only (spec R-29)", () =>
     Effect.gen(function* () {
       const target = yield* UploadTarget.make({ ...parts, origins: ["https://tus-2.example.com"] })
       assert.isTrue(Result.isSuccess(UploadTarget.resolve(target, "https://tus-2.example.com/resumable/files/1")))
@@ -150,7 +150,7 @@ describe("UploadTarget.make", () => {
     )
   }
 
-  it.effect("keeps assembly_ssl_url byte for byte", () =>
+  it.effect("keeps assembly_ssl_url byte for byte (spec A-12)", () =>
     Effect.gen(function* () {
       const assemblySslUrl = "https://API2.example.com:443/assemblies/%41b"
       const target = yield* UploadTarget.make({ ...parts, assemblySslUrl })
@@ -158,7 +158,7 @@ describe("UploadTarget.make", () => {
     })
   )
 
-  it.effect("is a typed error without tus_url, never another host", () =>
+  it.effect("is a typed error without tus_url, never another host (spec O-33)", () =>
     Effect.gen(function* () {
       const assembly_id = AssemblyId.make("0".repeat(32))
       const status = { assembly_id, assembly_ssl_url: parts.assemblySslUrl }
@@ -293,7 +293,7 @@ describe("UploadTarget at rest", () => {
     })
   )
 
-  it("takes nothing for an upload URL that the checks did not make", () => {
+  it("takes nothing for an upload URL that the checks did not make (spec R-29)", () => {
     assert.isFalse(UploadTarget.isUploadUrl(Redacted.make("https://tus.example.com/resumable/files/1")))
   })
 })
