@@ -7,7 +7,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Service from "./utils/FakeService.ts"
-import { assemblyId, cases, status } from "./utils/operations.ts"
+import { assemblyId, examples, status } from "./utils/operations.ts"
 
 const prototypeNames = ["toString", "constructor", "__proto__", "valueOf", "hasOwnProperty"]
 
@@ -16,7 +16,7 @@ const nested = (levels: number) => `${'{"a":['.repeat(levels)}1${"]}".repeat(lev
 /** A Status that is valid except for a field with the given nesting depth. */
 const deepStatus = (levels: number) => JSON.stringify(status).replace("{", `{"deep":${nested(levels)},`)
 
-describe.each(cases)("$name", ({ name, run }) => {
+describe.each(examples)("$name", ({ name, run }) => {
   it.effect.each(prototypeNames)("an error code %s is an ordinary code", (code) =>
     Effect.gen(function* () {
       const service = Service.make(Service.json(400, { error: code, message: "no" }))

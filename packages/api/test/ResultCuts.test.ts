@@ -16,8 +16,11 @@ const clients: Readonly<Record<string, Layer.Layer<HttpClient>>> = {
   undici: Undici.layerUndici
 }
 
-/** 200 seeds, in parts that take less than the time limit of a test on a busy machine. */
-const parts = [0, 50, 100, 150].map((first) => ({ first, toString: () => `${first} to ${first + 49}` }))
+/** Seeds, in parts that take less than the time limit of a test on a busy machine. */
+const parts = (process.env["TEST_ALL"] === "1" ? [0, 50, 100, 150] : [0]).map((first) => ({
+  first,
+  toString: () => `${first} to ${first + 49}`
+}))
 
 const seedsOf = ({ first }: { readonly first: number }) => Array.from({ length: 50 }, (_, index) => first + index)
 
@@ -57,7 +60,7 @@ const collect = (file: Parameters<typeof Results.download>[0]) =>
 
 for (const [name, client] of Object.entries(clients)) {
   describe(`a download with ${name}`, () => {
-    it.live.each(parts)("survives cuts at random places with identical bytes, over 200 seeds: %s", (part) =>
+    it.live.each(parts)("survives cuts at random places with identical bytes, for the seeds %s", (part) =>
       Effect.forEach(
         seedsOf(part),
         Effect.fnUntraced(function* (seed) {
@@ -77,7 +80,7 @@ for (const [name, client] of Object.entries(clients)) {
       )
     )
 
-    it.live.each(parts)("refuses a file that changed in between, over 200 seeds: %s", (part) =>
+    it.live.each(parts)("refuses a file that changed in between, for the seeds %s", (part) =>
       Effect.forEach(
         seedsOf(part),
         Effect.fnUntraced(function* (seed) {

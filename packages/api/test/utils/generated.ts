@@ -14,8 +14,8 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
-/** REQUESTS=1000 tries more of each kind. */
-export const count = Number(process.env["REQUESTS"] ?? 60)
+/** The number of inputs of each kind. */
+export const count = Number(process.env["REQUESTS"] ?? (process.env["TEST_ALL"] === "1" ? 60 : 20))
 const seed = 20_261_121
 
 /** The invalid params of each operation that has rules for them. */

@@ -142,6 +142,11 @@ const specified: ReadonlyArray<Case> = [
 
 export const cases: ReadonlyArray<Case> = [...specified, ...beyond]
 
+/** Five operations that have every carrier, signed and unsigned requests, and errors of their own. */
+export const examples: ReadonlyArray<Case> = specified.filter(({ name }) =>
+  ["Assemblies.statistics", "Dam.move", "Assemblies.create", "Assemblies.get", "Assemblies.cancel"].includes(name)
+)
+
 const isOperation = (value: unknown): value is Operation.Any => Predicate.hasProperty(value, "carrier")
 
 /** Every operation that a module exports. */
