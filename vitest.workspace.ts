@@ -22,11 +22,11 @@ export default defineConfig({
       })),
       { extends: true as const, root: "scripts/bench", test: { name: "bench" } },
       { extends: true as const, root: "scripts/site", test: { name: "site" } },
-      // Compilers and npm take every core, so these run after all others.
+      // Compilers and npm take every core, so these run after all others. They write `dist`, so they run one at a time.
       {
         extends: true as const,
         root: "scripts/packages",
-        test: { name: "packages", sequence: { groupOrder: 1 } }
+        test: { name: "packages", maxWorkers: 1, sequence: { groupOrder: 1 } }
       }
     ],
     // Fails a test that shows a secret or a capability.

@@ -8,7 +8,7 @@ export interface Outcome {
   readonly output: string
 }
 
-interface Place {
+export interface Place {
   readonly cwd: string
   readonly env?: Readonly<Record<string, string | undefined>>
 }

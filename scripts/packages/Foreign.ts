@@ -7,6 +7,7 @@ import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 import * as Command from "./Command.ts"
 import { versionOf } from "./Repository.ts"
+import * as Service from "./Service.ts"
 import type { Tarball } from "./Tarballs.ts"
 
 const require = createRequire(import.meta.url)
@@ -21,14 +22,13 @@ export type Runtime = keyof typeof nodes
 
 export interface Project {
   readonly folder: string
-  /** The output of `npm install`. */
-  readonly installed: string
   /** Runs a program of the project with the Node of the project. */
   readonly node: (
     args: ReadonlyArray<string>,
     env?: Readonly<Record<string, string | undefined>>
   ) => Promise<Command.Outcome>
-  readonly nodePath: string
+  /** Runs the emulator that the project has installed, with arguments. */
+  readonly emulator: (args: string) => Promise<Service.Service>
   readonly write: (path: string, text: string) => void
   readonly remove: () => void
 }
@@ -41,36 +41,33 @@ export const environment = (runtime: Runtime): Readonly<Record<string, string | 
   NODE_OPTIONS: undefined
 })
 
-/** Creates a project, and installs the tarballs and the other packages that an application needs. */
-export const make = async (runtime: Runtime, tarballs: ReadonlyArray<Tarball>): Promise<Project> => {
+/** The other packages that an application needs, in the versions with which the packages are developed. */
+const beside = ["effect", "@effect/platform-node", "@effect/sql-pg", "typescript", "@types/node"].map(
+  (name) => `${name}@${versionOf(name)}`
+)
+
+/** Creates a project, and installs the tarballs and other packages. */
+export const make = async (
+  runtime: Runtime,
+  tarballs: ReadonlyArray<Tarball>,
+  others: ReadonlyArray<string> = beside
+): Promise<Project> => {
   const folder = mkdtempSync(join(tmpdir(), "foreign-project-"))
-  const nodePath = nodes[runtime]
   const env = environment(runtime)
   const write = (path: string, text: string) => {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), text)
   }
-  // The same commands as in the README.
-  await Command.runOrFail("npm", ["init", "-y"], { cwd: folder, env })
-  await Command.runOrFail("npm", ["pkg", "set", "type=module"], { cwd: folder, env })
-  const beside = ["effect", "@effect/platform-node", "@effect/sql-pg", "typescript", "@types/node"]
-  const installed = await Command.runOrFail(
-    "npm",
-    [
-      "install",
-      "--no-audit",
-      "--no-fund",
-      "--engine-strict",
-      ...tarballs.map(({ path }) => path),
-      ...beside.map((name) => `${name}@${versionOf(name)}`)
-    ],
-    { cwd: folder, env }
-  )
+  write("package.json", JSON.stringify({ private: true, type: "module" }))
+  const packages = [...tarballs.map(({ path }) => path), ...others]
+  await Command.runOrFail("npm", ["install", "--no-audit", "--no-fund", "--engine-strict", ...packages], {
+    cwd: folder,
+    env
+  })
   return {
     folder,
-    installed,
-    nodePath,
-    node: (args, more) => Command.run(nodePath, args, { cwd: folder, env: { ...env, ...more } }),
+    emulator: (args) => Service.start(`node_modules/.bin/assembly emulator ${args}`, { cwd: folder, env }),
+    node: (args, more) => Command.run(nodes[runtime], args, { cwd: folder, env: { ...env, ...more } }),
     write,
     remove: () => rmSync(folder, { recursive: true, force: true })
   }

@@ -2,10 +2,10 @@
  * Walks through a guide as a reader does: runs its commands and saves its programs, in the order of the page, in an
  * empty home folder. Only the port of the service is another one.
  */
-import { spawn } from "node:child_process"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Command from "./Command.ts"
+import * as Service from "./Service.ts"
 
 /** What the guide shows as the output of a command, and what the command has printed. */
 interface Printed {
@@ -35,30 +35,6 @@ const blocksOf = (page: string): ReadonlyArray<Block> =>
     body
   }))
 
-interface Service {
-  readonly printed: string
-  readonly stop: () => Promise<void>
-}
-
-/** Runs a command that does not end, until it prints that it runs. */
-const start = (command: string, cwd: string, env: Readonly<Record<string, string | undefined>>): Promise<Service> => {
-  // A group of its own, because npx does not pass on signals.
-  const child = spawn("sh", ["-c", command], { cwd, env, detached: true, stdio: ["ignore", "pipe", "ignore"] })
-  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()))
-  const stop = async () => {
-    if (child.exitCode === null && child.signalCode === null) process.kill(-(child.pid ?? 0), "SIGTERM")
-    await ended
-  }
-  return new Promise((resolve, reject) => {
-    let printed = ""
-    child.stdout.on("data", (text: Buffer) => {
-      printed += text
-      if (printed.includes("Running")) resolve({ printed, stop })
-    })
-    child.once("exit", (code) => reject(new Error(`${command}: exit code ${code}\n${printed}`)))
-  })
-}
-
 /**
  * Walks through a page whose tarballs are in `<home>/assembly-effect` already, as its commands for the clone would have
  * put them there.
@@ -75,14 +51,14 @@ export const walk = async (
   let last = { command: "", printed: "" }
 
   const perform = async (command: string) => {
-    if (!command.startsWith("npx assembly emulator")) {
+    if (!command.startsWith("npx --no-install assembly emulator")) {
       return Command.runOrFail("sh", ["-ec", command], { cwd, env: all })
     }
     const [, port = ""] = /--port (\d+)/.exec(command) ?? []
-    const { printed, stop } = await start(command.replace(`--port ${port}`, "--port 0"), cwd, all)
-    stops.push(stop)
-    for (const [, name = "", value] of printed.matchAll(/^export (\w+)=(.*)$/gm)) all[name] = value
-    return printed.replace(/(?<=127\.0\.0\.1:)\d+/, port)
+    const service = await Service.start(command.replace(`--port ${port}`, "--port 0"), { cwd, env: all })
+    stops.push(service.stop)
+    Object.assign(all, service.env)
+    return service.printed.replace(/(?<=127\.0\.0\.1:)\d+/, port)
   }
 
   for (const { before, body, language } of blocksOf(page)) {

@@ -1,47 +1,41 @@
 /**
- * Runs the emulator that a project outside of this repository has installed, in a separate process: `assembly
- * emulator`.
+ * Runs a command that does not end, such as `assembly emulator`, until it prints that it runs.
  */
 import { spawn } from "node:child_process"
-import { join } from "node:path"
-import type { Project } from "./Foreign.ts"
+import type { Place } from "./Command.ts"
 
 export interface Service {
-  /** The environment variables that the emulator prints for its clients. */
+  readonly printed: string
+  /** The environment variables that the command prints for its clients. */
   readonly env: Readonly<Record<string, string>>
   readonly stop: () => Promise<void>
 }
 
-const templates = [{ id: "my-template", content: { steps: { stored: { robot: "/transloadit/store" } } } }]
-
-/** The path of the program `assembly` in a project. */
-export const binOf = (project: Project): string => join(project.folder, "node_modules", ".bin", "assembly")
-
-export const start = (project: Project): Promise<Service> => {
-  project.write("templates.json", JSON.stringify(templates))
-  const child = spawn(project.nodePath, [binOf(project), "emulator", "--templates", "templates.json"], {
-    cwd: project.folder,
+export const start = (command: string, { cwd, env }: Place): Promise<Service> => {
+  // A group of its own, because npx does not pass on signals.
+  const child = spawn("sh", ["-c", command], {
+    cwd,
+    env: { ...process.env, ...env },
+    detached: true,
     stdio: ["ignore", "pipe", "pipe"]
   })
-  const ended = new Promise<void>((resolve) => {
-    child.on("exit", () => resolve())
-  })
+  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()))
   const stop = async () => {
-    child.kill("SIGTERM")
+    if (child.exitCode === null && child.signalCode === null) process.kill(-(child.pid ?? 0), "SIGTERM")
     await ended
   }
   return new Promise((resolve, reject) => {
-    let output = ""
+    let printed = ""
     let errors = ""
     child.stderr.on("data", (text: Buffer) => {
       errors += text
     })
     child.stdout.on("data", (text: Buffer) => {
-      output += text
-      if (!output.includes("Running")) return
-      const lines = output.matchAll(/^export (\w+)=(.*)$/gm)
-      resolve({ env: Object.fromEntries(Array.from(lines, ([, name = "", value = ""]) => [name, value])), stop })
+      printed += text
+      if (!printed.includes("Running")) return
+      const lines = printed.matchAll(/^export (\w+)=(.*)$/gm)
+      resolve({ printed, stop, env: Object.fromEntries(Array.from(lines, ([, name, value]) => [name, value])) })
     })
-    child.on("exit", (code) => reject(new Error(`the emulator ended with ${code}: ${errors}`)))
+    child.once("exit", (code) => reject(new Error(`${command}: exit code ${code}\n${printed}${errors}`)))
   })
 }

@@ -1,18 +1,21 @@
-// Builds one package. `dist` is removed first, so that no output of a deleted source is packed.
+// `build.ts [folder in packages …]` builds packages, or every package. `dist` is removed first, so that no output of a
+// deleted source is packed.
 import { execFileSync } from "node:child_process"
 import { rmSync } from "node:fs"
 import { join } from "node:path"
 import { bundled } from "../pure.ts"
 import * as Bundled from "./bundled.ts"
+import * as Repository from "./Repository.ts"
 
-const name = process.argv[2]
-if (name === undefined) throw new Error("usage: build.ts <folder in packages>")
-
-const root = join(import.meta.dirname, "..", "..")
-const folder = join(root, "packages", name)
-
-rmSync(join(folder, "dist"), { recursive: true, force: true })
+const { root } = Repository
+const names = process.argv.length > 2 ? process.argv.slice(2) : Repository.names
 const node = (...args: ReadonlyArray<string>) => execFileSync(process.execPath, args, { stdio: "inherit" })
-node(join(root, "node_modules", "typescript", "bin", "tsc"), "--build", folder)
-if (Bundled.bundledForNode.includes(name)) await Bundled.write(join(folder, "dist"))
-if (bundled.includes(name)) node(join(root, "scripts", "pure.ts"), name)
+
+const folders = names.map((name) => join(root, "packages", name))
+for (const folder of folders) rmSync(join(folder, "dist"), { recursive: true, force: true })
+node(join(root, "node_modules", "typescript", "bin", "tsc"), "--build", ...folders)
+for (const name of Bundled.bundledForNode) {
+  if (names.includes(name)) await Bundled.write(join(root, "packages", name, "dist"))
+}
+const marked = bundled.filter((name) => names.includes(name))
+if (marked.length > 0) node(join(root, "scripts", "pure.ts"), ...marked)
