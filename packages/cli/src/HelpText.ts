@@ -117,24 +117,14 @@ const argumentRow = ({ description, name, required, variadic }: HelpDoc.ArgDoc):
   `${describe(description)}${required ? " (required)" : hasDefault.test(describe(description)) ? "" : " (optional)"}`
 ]
 
-/**
- * A long command is broken into several lines. Each line except the last ends with a backslash, so that a user can
- * paste the command.
- */
-const command = (text: string, layout: Layout): ReadonlyArray<string> => {
-  const lines = Text.wrap(Invocation.inHelp(text, layout.program), layout.width - 6)
-  return lines.map(
-    (line, index) => (index === 0 ? "  " : "    ") + layout.style.cyan(line) + (index === lines.length - 1 ? "" : " \\")
-  )
-}
-
 const examples = (docs: ReadonlyArray<HelpDoc.ExampleDoc>, layout: Layout): ReadonlyArray<string> =>
   docs.flatMap(({ command: text, description }, index) => [
     ...(index === 0 ? [] : [""]),
     ...(description === undefined
       ? []
       : Text.wrap(description, layout.width - 4).map((line) => `  ${layout.style.dim(`# ${line}`)}`)),
-    ...command(text, layout)
+    // A command is never broken into lines, because a user pastes it.
+    `  ${layout.style.cyan(Invocation.inHelp(text, layout.program))}`
   ])
 
 const subcommands = (doc: HelpDoc.HelpDoc): ReadonlyArray<Row> =>
@@ -146,7 +136,7 @@ const subcommands = (doc: HelpDoc.HelpDoc): ReadonlyArray<Row> =>
  * Renders the help of a command.
  *
  * - `width`: the number of cells of the terminal, by default 80.
- * - `program`: how the user runs this program, such as `npx assembly`. The default is `assembly`.
+ * - `program`: how the user runs this program, such as `npx --no-install assembly`. The default is `assembly`.
  *
  * @since 0.1.0
  * @category formatting

@@ -15,7 +15,7 @@ import * as SystemProblem from "./internal/systemProblem.ts"
  * - `baseUrl`: ASSEMBLY_BASE_URL. `baseUrl` is undefined if the variable is not set or is not a URL.
  * - `proxyOf`: the proxy of the requests to a host: its address without user and password, and the environment variable
  *   that names it.
- * - `program`: how the user runs this program, such as `npx assembly`. The default is `assembly`.
+ * - `program`: how the user runs this program, such as `npx --no-install assembly`. The default is `assembly`.
  *
  * @since 0.1.0
  * @category models

@@ -13,7 +13,6 @@ import * as Stream from "effect/Stream"
 import * as Terminal from "effect/Terminal"
 import * as Interruption from "./internal/interruption.ts"
 import * as Message from "./internal/message.ts"
-import * as Text from "./internal/text.ts"
 import * as Style from "./Style.ts"
 
 /** Rendered lines contain colours, which {@link lines} would escape. Rendered lines are for {@link report}. */
@@ -37,19 +36,9 @@ export const lines = <T extends string>(texts: ReadonlyArray<T & Unrendered<T>>)
 export const report = (rendered: ReadonlyArray<Style.Line>): Effect.Effect<void> => Console.log(rendered.join("\n"))
 
 /**
- * Breaks the lines of a text between words if the standard error is a terminal, because the terminal itself would break
- * the lines within words.
+ * Writes a message to the standard error. If the message cannot be written, `launch.ts` sets the exit code. A message
+ * has no line breaks of its own, because a user pastes the commands in it.
  */
-const inTerminal = (text: string): string => {
-  const { columns, isTTY } = process.stderr
-  if (!isTTY || !columns) return text
-  return text
-    .split("\n")
-    .flatMap((line) => Text.wrap(line, columns))
-    .join("\n")
-}
-
-/** Writes a message to the standard error. If the message cannot be written, `launch.ts` sets the exit code. */
 const tell = (text: string): Effect.Effect<void> => Effect.andThen(Effect.sync(Message.begin), Console.error(text))
 
 /**
@@ -89,7 +78,7 @@ export const log = (line: Style.Line): Effect.Effect<void> => tell(line)
  * @since 0.1.0
  * @category output
  */
-export const error = (text: string): Effect.Effect<void> => tell(inTerminal(keepLines(`assembly: ${text}`)))
+export const error = (text: string): Effect.Effect<void> => tell(keepLines(`assembly: ${text}`))
 
 /**
  * Writes a hint to the standard error, such as what to do after an error.
@@ -97,7 +86,7 @@ export const error = (text: string): Effect.Effect<void> => tell(inTerminal(keep
  * @since 0.1.0
  * @category output
  */
-export const hint = (text: string): Effect.Effect<void> => tell(inTerminal(Printable.escape(text)))
+export const hint = (text: string): Effect.Effect<void> => tell(Printable.escape(text))
 
 /**
  * Writes the line for a Ctrl-C that arrives before `assembly upload` has begun its work. Writes nothing for every other

@@ -10,7 +10,6 @@ import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
-import * as Schema from "effect/Schema"
 
 /**
  * The services that a job of `assembly upload` needs.
@@ -20,18 +19,22 @@ import * as Schema from "effect/Schema"
  */
 export type JobServices = AssemblyClient | HttpClient.HttpClient | UploadJournal.UploadJournal
 
-const variable = (name: string) => Config.option(Config.schema(Schema.NonEmptyString, name))
-
 /**
  * The folder of unfinished uploads: `$XDG_STATE_HOME/assembly/uploads`, else `~/.local/state/assembly/uploads`. If
- * neither XDG_STATE_HOME nor HOME is set, as is usual on Windows, the folder is `%LOCALAPPDATA%\assembly\uploads`. The
- * result is `None` if none of these three variables is set.
+ * neither XDG_STATE_HOME nor HOME is set, as is usual on Windows, the folder is `%LOCALAPPDATA%\assembly\uploads`. A
+ * variable whose path is relative is ignored, as the XDG Base Directory Specification says. The result is `None` if none
+ * of these three variables has an absolute path.
  *
  * @since 0.1.0
  * @category getters
  */
 export const uploads = Effect.gen(function* () {
   const path = yield* Path.Path
+  const variable = (name: string) =>
+    Effect.map(
+      Config.option(Config.String(name)),
+      Option.filter((at) => path.isAbsolute(at))
+    )
   const state = yield* variable("XDG_STATE_HOME")
   const home = yield* variable("HOME")
   const local = yield* variable("LOCALAPPDATA")

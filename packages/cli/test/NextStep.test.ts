@@ -132,10 +132,13 @@ describe("NextStep.fromError for a user of npx", () => {
   it.each<[unknown, string]>([
     [
       refused("INSUFFICIENT_AUTH_SCOPE"),
-      "Add the scope to the Auth Key (npx assembly keys update), or set ASSEMBLY_AUTH_KEY to another key."
+      "Add the scope to the Auth Key (npx --no-install assembly keys update), or set ASSEMBLY_AUTH_KEY to another key."
     ],
-    [new CommandError.UnknownTemplate({ template: "x" }), "npx assembly templates list shows the Templates."],
-    [new StillRunning({ assemblyId: "5a5a" }), "npx assembly wait 5a5a waits for its end."],
+    [
+      new CommandError.UnknownTemplate({ template: "x" }),
+      "npx --no-install assembly templates list shows the Templates."
+    ],
+    [new StillRunning({ assemblyId: "5a5a" }), "npx --no-install assembly wait 5a5a waits for its end."],
     [
       new ApiError.UnexpectedResponse({
         operation: "Assemblies.cancel",
@@ -144,11 +147,11 @@ describe("NextStep.fromError for a user of npx", () => {
         problem: "x",
         excerpt: ""
       }),
-      "npx assembly get 5a5a shows its state."
+      "npx --no-install assembly get 5a5a shows its state."
     ]
   ])("names the program as the user does: %o", (error, step) => {
-    expect(NextStep.fromError(error, { baseUrl, program: "npx assembly" })).toBe(step)
-    expect(NextStep.fromError(error, { baseUrl })).toBe(step.replace("npx ", ""))
+    expect(NextStep.fromError(error, { baseUrl, program: "npx --no-install assembly" })).toBe(step)
+    expect(NextStep.fromError(error, { baseUrl })).toBe(step.replace("npx --no-install ", ""))
   })
 })
 

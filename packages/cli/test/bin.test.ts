@@ -47,8 +47,8 @@ it("prints commands as the user has typed them", async () => {
     npm_lifecycle_event: "npx",
     npm_lifecycle_script: "'assembly'"
   }
-  expect(await stderrOf(npx, "get")).toMatch(/\nSee: npx assembly get --help\n$/)
-  expect(await stderrOf(npx, "list")).toContain("; npx assembly emulator prints them for")
+  expect(await stderrOf(npx, "get")).toMatch(/\nSee: npx --no-install assembly get --help\n$/)
+  expect(await stderrOf(npx, "list")).toContain("; npx --no-install assembly emulator prints them for")
   expect(await stderrOf({}, "get")).toMatch(/\nSee: assembly get --help\n$/)
 })
 

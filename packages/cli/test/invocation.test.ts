@@ -5,6 +5,8 @@ const npm = "/usr/lib/node_modules/npm/bin/npm-cli.js"
 const pnpm = "/opt/pnpm/pnpm"
 const ofNpx = "/home/me/.npm/_npx/9c7067c5737e830f/node_modules/pnpm/pnpm"
 const agent = "pnpm/12.21.0 npm/? node/? linux x64"
+/** Without `--no-install`, npx offers an unrelated package of this name outside of a project. */
+const npx = "npx --no-install assembly"
 const local = "/home/me/first-upload/node_modules/.bin/assembly"
 
 const ofNpmExec = (script: string) => ({
@@ -23,8 +25,8 @@ describe("Invocation.ofProcess", () => {
   // The variables are those that npm 11, pnpm 12 and yarn 1 were seen to set.
   it.each<readonly [string, Readonly<Record<string, string>>, string, string]>([
     ["a shell", {}, "/usr/bin/assembly", "assembly"],
-    ["npx assembly", ofNpmExec("'assembly'"), local, "npx assembly"],
-    ["npx -c 'assembly get'", ofNpmExec("assembly get"), local, "npx assembly"],
+    ["npx assembly", ofNpmExec("'assembly'"), local, npx],
+    ["npx -c 'assembly get'", ofNpmExec("assembly get"), local, npx],
     ["npx of another program", ofNpmExec("'vitest'"), local, "assembly"],
     [
       "npx without an installation",
@@ -32,19 +34,9 @@ describe("Invocation.ofProcess", () => {
       "/a/_npx/1f/node_modules/.bin/assembly",
       "npx @assembly-effect/cli"
     ],
-    [
-      "npx on Windows",
-      { ...ofNpmExec("'assembly'"), npm_execpath: "C:\\npm\\bin\\npx-cli.js" },
-      "C:\\a\\bin.js",
-      "npx assembly"
-    ],
-    ["npm run", { npm_execpath: npm, npm_command: "run", ...ofScript("assembly get") }, local, "npx assembly"],
-    [
-      "npm run-script",
-      { npm_execpath: npm, npm_command: "run-script", ...ofScript("A=1 assembly get") },
-      local,
-      "npx assembly"
-    ],
+    ["npx on Windows", { ...ofNpmExec("'assembly'"), npm_execpath: "C:\\npm\\bin\\npx-cli.js" }, "C:\\a\\bin.js", npx],
+    ["npm run", { npm_execpath: npm, npm_command: "run", ...ofScript("assembly get") }, local, npx],
+    ["npm run-script", { npm_execpath: npm, npm_command: "run-script", ...ofScript("A=1 assembly get") }, local, npx],
     [
       "npm run of another program",
       { npm_execpath: npm, npm_command: "run", ...ofScript("node bin.ts") },
@@ -95,7 +87,7 @@ describe("Invocation.ofProcess", () => {
       local,
       "npx -y pnpm@12 exec assembly"
     ],
-    ["npx in a script of pnpm", { ...ofNpmExec("'assembly'"), npm_config_user_agent: agent }, local, "npx assembly"],
+    ["npx in a script of pnpm", { ...ofNpmExec("'assembly'"), npm_config_user_agent: agent }, local, npx],
     [
       "yarn in npx",
       {
@@ -113,16 +105,16 @@ describe("Invocation.ofProcess", () => {
 })
 
 it.each([
-  ["assembly get <id>", "npx assembly get <id>"],
-  ["pg_dump db | assembly upload -", "pg_dump db | npx assembly upload -"],
-  ["assembly wait <id> && assembly results list <id>", "npx assembly wait <id> && npx assembly results list <id>"],
-  ["assembly list | xargs assembly cancel", "npx assembly list | xargs npx assembly cancel"],
-  ["source <(assembly completions bash)", "source <(npx assembly completions bash)"],
-  ["assembly completions fish > ~/assembly.fish", "npx assembly completions fish > ~/assembly.fish"],
-  ["The type; assembly credentials types lists all", "The type; npx assembly credentials types lists all"],
+  ["assembly get <id>", `${npx} get <id>`],
+  ["pg_dump db | assembly upload -", `pg_dump db | ${npx} upload -`],
+  ["assembly wait <id> && assembly results list <id>", `${npx} wait <id> && ${npx} results list <id>`],
+  ["assembly list | xargs assembly cancel", `${npx} list | xargs ${npx} cancel`],
+  ["source <(assembly completions bash)", `source <(${npx} completions bash)`],
+  ["assembly completions fish > ~/assembly.fish", `${npx} completions fish > ~/assembly.fish`],
+  ["The type; assembly credentials types lists all", `The type; ${npx} credentials types lists all`],
   ["https://app.example.com/assembly <id>", "https://app.example.com/assembly <id>"],
-  ["assembly emulator --data .assembly -- npm test", "npx assembly emulator --data .assembly -- npm test"]
+  ["assembly emulator --data .assembly -- npm test", `${npx} emulator --data .assembly -- npm test`]
 ])("names the program of the user in %s", (line, shown) => {
-  expect(Invocation.inHelp(line, "npx assembly")).toBe(shown)
+  expect(Invocation.inHelp(line, npx)).toBe(shown)
   expect(Invocation.inHelp(line, "assembly")).toBe(line)
 })

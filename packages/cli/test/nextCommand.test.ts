@@ -45,9 +45,12 @@ const written = (step: NextCommand.Step, columns: number | undefined, canAnimate
 it.effect("says what is next at a terminal only, in the words of the user", () =>
   Effect.gen(function* () {
     const first = ["Next: assembly wait 1"]
-    expect(yield* written({ args: "wait 1" }, 80, true)).toEqual(first)
-    const both = [...first, "Next: correct the cause, then npx assembly replay 1"]
-    expect(yield* written({ first: "correct the cause", args: "replay 1" }, 80, true, "npx assembly")).toEqual(both)
+    // A narrow terminal breaks the line itself, so that a user can paste the command.
+    expect(yield* written({ args: "wait 1" }, 10, true)).toEqual(first)
+    const both = [...first, "Next: correct the cause, then npx --no-install assembly replay 1"]
+    expect(
+      yield* written({ first: "correct the cause", args: "replay 1" }, 80, true, "npx --no-install assembly")
+    ).toEqual(both)
     // A file or a pipe has no columns, and a person does not read it.
     expect(yield* written({ args: "wait 1" }, undefined, true)).toEqual(both)
     expect(yield* written({ args: "wait 1" }, 80, false)).toEqual(both)

@@ -129,7 +129,7 @@ const factsOf = (kept: Kept, now: DateTime.Utc, program: string): ReadonlyArray<
   ["State", stateOf(kept)],
   ["Received", amountOf(kept)],
   ["Age", Cells.age(startOf(kept), now)],
-  ["Continue", continuation(kept, program)]
+  ["Continue", continuation(kept, program), true]
 ]
 
 const recordOf = (kept: Kept) => {

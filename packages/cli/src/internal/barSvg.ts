@@ -137,7 +137,7 @@ const draw = (chart: Chart, axis: TimeAxis.TimeAxis, width: number, y: number): 
       `<line class="axis" x1="${at}" y1="${bottom}" x2="${at}" y2="${bottom + 5}"/><text class="soft" x="${at}" y="${bottom + 20}">${label}</text>`
     ]
   })
-  const atEnd = `<text class="soft" text-anchor="end" x="${width - right}" y="${bottom + 20}">${end}</text>`
+  const atEnd = `<line class="axis" x1="${width - right}" y1="${bottom}" x2="${width - right}" y2="${bottom + 5}"/><text class="soft" text-anchor="end" x="${width - right}" y="${bottom + 20}">${end}</text>`
 
   const gap = bar > 4 ? Math.min(3, bar * 0.2) : 0
   const bars = sums.flatMap((sum, index) => {

@@ -55,6 +55,7 @@ export const render = (
     return [
       ...(isWide ? [head + first] : [head.trimEnd(), indent + first]),
       ...rest.map((line) => indent + line),
-      ...(advice === undefined ? [] : wrap(`→ ${advice}`).map((line) => indent + line))
+      // The advice is one line, because a user pastes its commands.
+      ...(advice === undefined ? [] : [`${indent}→ ${Printable.escape(advice)}`])
     ].map(Style.toLine)
   })

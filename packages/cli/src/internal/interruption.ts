@@ -1,7 +1,8 @@
 /**
- * What the program prints if Ctrl-C arrives before a command has begun. This module imports nothing, because it is used
- * before Effect is loaded.
+ * What the program prints if Ctrl-C arrives before a command has begun. This module imports only Node, because it is
+ * used before Effect is loaded.
  */
+import { isAbsolute } from "node:path"
 
 const line =
   "interrupted before anything was sent; what an earlier command uploaded is kept. Run the same command again"
@@ -9,19 +10,8 @@ const lineOfNothing = "interrupted before a file was sent; run the same command 
 
 /** Whether an earlier command can have kept an upload. Without a folder, no command keeps an upload. */
 const hasFolder = (args: ReadonlyArray<string>, env: NodeJS.ProcessEnv): boolean =>
-  args.some((arg) => /^--journal(?:=|$)/.test(arg)) || Boolean(env.XDG_STATE_HOME || env.HOME || env.LOCALAPPDATA)
-
-/** Breaks a text between words. */
-const wrap = (text: string, width: number): string => {
-  const lines = [""]
-  for (const word of text.split(" ")) {
-    const last = lines.at(-1) ?? ""
-    if (last === "") lines[lines.length - 1] = word
-    else if (last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`
-    else lines.push(word)
-  }
-  return lines.join("\n")
-}
+  args.some((arg) => /^--journal(?:=|$)/.test(arg)) ||
+  [env.XDG_STATE_HOME, env.HOME, env.LOCALAPPDATA].some((path) => path !== undefined && isAbsolute(path))
 
 /**
  * The text for an `assembly upload` that has sent nothing, and has not yet found out whether an earlier command has
@@ -30,10 +20,10 @@ const wrap = (text: string, width: number): string => {
  */
 export const textAtStart = (
   args: ReadonlyArray<string>,
-  { columns, isTTY }: { readonly columns?: number | undefined; readonly isTTY?: boolean | undefined },
+  { isTTY }: { readonly isTTY?: boolean | undefined },
   env: NodeJS.ProcessEnv
 ): string => {
   if (args[0] !== "upload") return ""
   const text = `assembly: ${hasFolder(args, env) ? line : lineOfNothing}`
-  return isTTY === true ? `\n${wrap(text, columns || 80)}\n` : `${text}\n`
+  return `${isTTY === true ? "\n" : ""}${text}\n`
 }

@@ -1,6 +1,6 @@
 /**
  * How a user runs this program in a shell. A printed command begins with words that the shell of the user can run, such
- * as `npx assembly`: the shell does not find a program in the `node_modules` of a project by its name alone.
+ * as `npx --no-install assembly`: the shell does not find a program in the `node_modules` of a project by its name alone.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -13,7 +13,7 @@ export const Program = Context.Reference<string>("@assembly-effect/cli/Invocatio
   defaultValue: () => installed
 })
 
-/** A command that a user can paste into the shell, such as `npx assembly wait 1a2b`. */
+/** A command that a user can paste into the shell, such as `npx --no-install assembly wait 1a2b`. */
 export const command = (args: string): Effect.Effect<string> => Effect.map(Program, (program) => `${program} ${args}`)
 
 /**
@@ -43,11 +43,11 @@ const runsByName = /(?:^|[\s;&|(])assembly(?:\s|$)/
 const ofNpm = ({ env, path }: Process): string => {
   if (cached.test(path)) return "npx @assembly-effect/cli"
   const { npm_command: kind, npm_lifecycle_event: event, npm_lifecycle_script: script = "" } = env
-  // For `npx assembly` and `npm exec assembly`, npm sets `script` to the name in quotes, without the arguments.
+  // For `npx --no-install assembly` and `npm exec assembly`, npm sets `script` to the name in quotes, without the arguments.
   if (kind === "exec" && event === "npx") {
-    return script === "'assembly'" || runsByName.test(script) ? "npx assembly" : installed
+    return script === "'assembly'" || runsByName.test(script) ? "npx --no-install assembly" : installed
   }
-  return (kind === "run" || kind === "run-script") && runsByName.test(script) ? "npx assembly" : installed
+  return (kind === "run" || kind === "run-script") && runsByName.test(script) ? "npx --no-install assembly" : installed
 }
 
 const ofPnpm = ({ env }: Process, manager: string): string => {

@@ -64,8 +64,11 @@ const reportLost = (): void => {
  */
 const keepCompiled = (env: NodeJS.ProcessEnv): void => {
   const { HOME, LOCALAPPDATA, XDG_CACHE_HOME } = env
-  const folder = XDG_CACHE_HOME || (HOME ? Path.join(HOME, ".cache") : LOCALAPPDATA)
-  if (!folder) return
+  // A relative path is ignored, as the XDG Base Directory Specification says.
+  const folder = [XDG_CACHE_HOME, HOME && Path.join(HOME, ".cache"), LOCALAPPDATA].find(
+    (at) => at && Path.isAbsolute(at)
+  )
+  if (folder === undefined) return
   const compiled = Path.join(folder, "assembly", "compiled")
   if (makeFolder(compiled)) Module.enableCompileCache(compiled)
 }

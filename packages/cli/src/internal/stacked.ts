@@ -7,12 +7,13 @@ import * as Text from "./text.ts"
 
 /**
  * A name and its value, `text`. The text must be printable: the caller must have escaped its control characters.
- * `paint` is applied to each line of the text after wrapping.
+ * `paint` is applied to each line of the text after wrapping. A command is not wrapped, because a user pastes it.
  */
 export interface Pair {
   readonly name: string
   readonly text: string
   readonly paint?: ((line: string) => string) | undefined
+  readonly isCommand?: boolean | undefined
 }
 
 /**
@@ -37,12 +38,13 @@ const unpainted = (line: string): string => line
  * id, does not fit beside the name, the value is rendered below the name, where more cells are free.
  */
 export const render = (pairs: ReadonlyArray<Pair>, options: Options = {}): ReadonlyArray<Style.Line> => {
-  const { breakWords = false, style = Style.plain, width = Number.POSITIVE_INFINITY } = options
+  const { breakWords = false, style = Style.plain } = options
   const cells = options.cells ?? pairs.reduce((most, { name }) => Math.max(most, Text.width(name)), 0)
   const beside = cells + 2
-  const indent = " ".repeat(width < minCells ? 0 : 2)
 
-  const lines = pairs.flatMap(({ name, paint = unpainted, text }) => {
+  const lines = pairs.flatMap(({ isCommand = false, name, paint = unpainted, text }) => {
+    const width = isCommand ? Number.POSITIVE_INFINITY : (options.width ?? Number.POSITIVE_INFINITY)
+    const indent = " ".repeat(width < minCells ? 0 : 2)
     const [first = "", ...others] = Text.wrap(text, width - beside)
     if (beside < width && [first, ...others].every((line) => beside + Text.width(line) <= width)) {
       return [

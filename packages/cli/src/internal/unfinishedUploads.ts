@@ -78,7 +78,12 @@ const filesIn = (folder: string) =>
     const path = yield* Path.Path
     const inside = path.join(folder, "commands")
     const read = (name: string) =>
-      Effect.map(Effect.option(fs.readFileString(path.join(inside, name))), (text) => Option.flatMap(text, decode))
+      // Opening a named pipe would wait for ever.
+      fs.stat(path.join(inside, name)).pipe(
+        Effect.flatMap(({ type }) => (type === "File" ? fs.readFileString(path.join(inside, name)) : Effect.succeed(""))),
+        Effect.option,
+        Effect.map(Option.flatMap(decode))
+      )
     return {
       read,
       write: (name: string, command: Command) =>
