@@ -142,7 +142,7 @@ layer(live, { excludeTestServices: true })("PassThrough", (it) => {
         Faults.Fault.Delay({
           method: "PATCH",
           path: "/resumable/files/:uploadId",
-          duration: "1 second",
+          duration: "200 millis",
           times: Infinity
         })
       )

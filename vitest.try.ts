@@ -1,0 +1,43 @@
+import { readdirSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { configDefaults, defineConfig } from "vitest/config"
+
+// TEST_REPORT=<file> writes the results as JSON, besides the usual output.
+const report = process.env["TEST_REPORT"]
+// `pnpm test:all` sets it: the slow files, `*.all.test.ts`, run too.
+const all = process.env["TEST_ALL"] === "1"
+
+// Loading modules is half of a small file's time, so the files of a worker share them, but for these packages.
+const isolated = new Set(["cli", "emulator", "sqlite", "workflow"])
+
+export default defineConfig({
+  test: {
+    exclude: all ? configDefaults.exclude : [...configDefaults.exclude, "**/*.all.test.ts"],
+    // A folder alone would not have the options below.
+    projects: [
+      ...readdirSync("packages").map((name) => ({
+        extends: true as const,
+        root: `packages/${name}`,
+        test: { name: `@assembly-effect/${name}`, isolate: false }
+      })),
+      { extends: true as const, root: "scripts/bench", test: { name: "bench" } },
+      { extends: true as const, root: "scripts/site", test: { name: "site" } },
+      // Compilers and npm take every core, so these run after all others.
+      {
+        extends: true as const,
+        root: "scripts/packages",
+        test: { name: "packages", sequence: { groupOrder: 1 } }
+      }
+    ],
+    // Fails a test that shows a secret or a capability.
+    setupFiles: ["setup.ts", "properties.ts"].map((name) =>
+      fileURLToPath(new URL(`scripts/walk/${name}`, import.meta.url))
+    ),
+    // By default, one core would be idle.
+    maxWorkers: "100%",
+    // No test waits this long; a busy machine may.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    reporters: report === undefined ? ["default"] : ["default", ["json", { outputFile: report }]]
+  }
+})
