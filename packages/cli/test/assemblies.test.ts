@@ -216,10 +216,14 @@ layer(services, { excludeTestServices: true })("the commands of one Assembly", (
       yield* download("--overwrite")
       expect(yield* fs.readFileString(`${folder}/b.txt`)).toBe("content of b.txt")
 
-      yield* download("--step", ":original", "--step", "stored")
-      expect((yield* TestConsole.errorLines).at(-1)).toBe("left out, because they have no URL: the files of :original")
-      const only = yield* Effect.flip(download("--step", ":original"))
-      expect(only).toMatchObject({ _tag: "NoResults", found: 2 })
+      // A file that cannot be saved does not keep the others from being saved.
+      for (const name of ["a.txt", "b.txt"]) yield* fs.remove(`${folder}/${name}`)
+      yield* fs.makeDirectory(`${folder}/a.txt`)
+      expect(yield* Effect.flip(download("--overwrite"))).toMatchObject({ _tag: "SaveFailed", path: `${folder}/a.txt` })
+      expect(yield* fs.readFileString(`${folder}/b.txt`)).toBe("content of b.txt")
+      yield* fs.remove(`${folder}/a.txt`, { recursive: true })
+
+      expect(yield* download("--step", ":original", "--step", "stored")).toContain(`${folder}/_original/a.txt (16 B)`)
       expect(yield* Effect.flip(download("--step", "nope"))).toMatchObject({
         _tag: "NoResults",
         found: 0,

@@ -103,6 +103,18 @@ describe("ResultFiles.place", () => {
     expect(places(["a", name])).toEqual([saved])
   })
 
+  it.each([
+    ["a".repeat(255), "a".repeat(240)],
+    [`${"a".repeat(300)}.jpeg`, `${"a".repeat(235)}.jpeg`],
+    [`${"\u{1f408}".repeat(80)}.png`, `${"\u{1f408}".repeat(59)}.png`],
+    [`a.${"b".repeat(300)}`, `a.${"b".repeat(238)}`]
+  ])("shortens a name that no file system accepts: %j", (name, saved) => {
+    expect(stored(`${name}/${name}`, `${name}/${name}`).map((path) => path.split("/"))).toEqual([
+      [saved, saved],
+      [saved, expect.stringMatching(/-2(?:\.|$)/)]
+    ])
+  })
+
   const names = Arbitrary.array(Arbitrary.all([Arbitrary.schema(Schema.Literals(["..", "a", "b/../c"])), text]), {
     maxLength: 8
   })
@@ -111,7 +123,10 @@ describe("ResultFiles.place", () => {
     const found = places(...files)
     expect(new Set(found.map((path) => path.toLowerCase())).size).toBe(files.length)
     for (const path of found) {
-      for (const part of path.split("/")) expect(part).toMatch(/^[^./\\][^/\\]*$/)
+      for (const part of path.split("/")) {
+        expect(part).toMatch(/^[^./\\][^/\\]*$/)
+        expect(new TextEncoder().encode(part).length).toBeLessThan(256)
+      }
       // oxlint-disable-next-line no-control-regex -- control characters are what this is about
       expect(path).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/)
     }

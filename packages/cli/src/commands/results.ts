@@ -14,6 +14,7 @@ import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import * as Schema from "effect/Schema"
+import * as ErrorLine from "../ErrorLine.ts"
 import * as Format from "../Format.ts"
 import { assemblyId } from "../internal/assemblyId.ts"
 import * as FileMd5 from "../internal/fileMd5.ts"
@@ -227,7 +228,7 @@ const download = Command.make(
     yield* Effect.forEach(folders, (folder) => Effect.mapError(Folder.make(folder), toCannotUse(folder)), {
       discard: true
     })
-    yield* Effect.forEach(
+    const [, failures] = yield* Effect.partition(
       files,
       Effect.fnUntraced(function* ({ file, isThere, path, step }) {
         const saved = isThere ? undefined : yield* Results.save(file, path)
@@ -236,8 +237,12 @@ const download = Command.make(
           ? Output.jsonLine({ event: isThere ? "AlreadyThere" : "Downloaded", step, path, size: size ?? null })
           : Output.lines([isThere ? `${path} is there already` : `${path} (${Format.bytes(size ?? 0)})`])
       }),
-      { concurrency, discard: true }
+      { concurrency }
     )
+    // A file that cannot be saved does not keep the others from being saved.
+    const [first, ...others] = failures
+    yield* Effect.forEach(others, (error) => Output.error(ErrorLine.fromError(error)), { discard: true })
+    if (first !== undefined) return yield* first
   })
 ).pipe(
   Command.withDescription(

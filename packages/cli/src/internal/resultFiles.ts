@@ -70,13 +70,27 @@ export const columns: ReadonlyArray<Table.Column<ResultFile>> = [
 /** Matches the names that Windows reserves for devices, such as `con`. Windows reserves them with any extension. */
 const device = /^(?:con|prn|aux|nul|com[0-9\u00b9\u00b2\u00b3]|lpt[0-9\u00b9\u00b2\u00b3]|conin\$|conout\$) *(?:\.|$)/i
 
+/** File systems permit 255 bytes. The rest is for the number of {@link numbered}. */
+const mostBytes = 240
+
+const bytesOf = (text: string): number => new TextEncoder().encode(text).length
+
+/** Cuts the characters before the extension of a part that is too long, or the end of a part without an extension. */
+const shorten = (part: string): string => {
+  if (bytesOf(part) <= mostBytes) return part
+  const [extension = ""] = /\.[^.]{1,20}$/.exec(part) ?? []
+  const stem = Array.from(part.slice(0, part.length - extension.length))
+  let room = mostBytes - bytesOf(extension)
+  return stem.filter((character) => (room -= bytesOf(character)) >= 0).join("") + extension
+}
+
 /**
- * Changes one part of a path, so that every file system accepts the part, and so that the file is not hidden. A part
- * that is too long stays too long. A hidden file is avoided, because other programs may read their settings from files
+ * Changes one part of a path, so that every file system accepts the part, and so that the file is not hidden. A hidden
+ * file is avoided, because other programs may read their settings from files
  * such as `.env`. Windows removes dots and spaces at the end of a name.
  */
 const safePart = (part: string): string =>
-  part
+  shorten(part)
     // oxlint-disable-next-line no-control-regex -- control characters are what this replaces
     .replaceAll(/[\u0000-\u001f\u007f-\u009f<>:"|?*]/g, "_")
     .trim()
@@ -126,7 +140,7 @@ export const place = (files: ReadonlyArray<ResultFile>): ReadonlyArray<Placed> =
   const isOneStep = new Set(files.map(({ step }) => step)).size < 2
   const wanted = files.map(({ file, step }) => {
     const parts = safeParts(file.path || file.name || file.id || "")
-    return isOneStep ? parts : [safeParts(step).join("_"), ...parts]
+    return isOneStep ? parts : [shorten(safeParts(step).join("_")), ...parts]
   })
   const folders = wanted.flatMap((parts) => parts.slice(1).map((_, index) => keyOf(parts.slice(0, index + 1))))
   const taken = new Set(folders)

@@ -80,7 +80,9 @@ const filesIn = (folder: string) =>
     const read = (name: string) =>
       // Opening a named pipe would wait for ever.
       fs.stat(path.join(inside, name)).pipe(
-        Effect.flatMap(({ type }) => (type === "File" ? fs.readFileString(path.join(inside, name)) : Effect.succeed(""))),
+        Effect.flatMap(({ type }) =>
+          type === "File" ? fs.readFileString(path.join(inside, name)) : Effect.succeed("")
+        ),
         Effect.option,
         Effect.map(Option.flatMap(decode))
       )
