@@ -10,7 +10,7 @@ import { generateFew } from "./internal/generate.ts"
 import { lenient, objects, objectsByKey } from "./internal/lenient.ts"
 import { type EncodedStructure, named, type Structure } from "./Named.ts"
 import { renamed } from "./internal/struct.ts"
-import { NonEmptyString, NonNegativeInt } from "./Scalar.ts"
+import { Count, NonEmptyString } from "./Scalar.ts"
 
 /**
  * The id of an Assembly: 32 lowercase hexadecimal digits. Anybody who knows the id can read the Status, so a client
@@ -345,7 +345,7 @@ export type CreateParams = typeof CreateParams.Type
  * @category schemas
  */
 export const CreateForm = renamed(
-  { numExpectedUploadFiles: Schema.optionalKey(NonNegativeInt) },
+  { numExpectedUploadFiles: Schema.optionalKey(Count) },
   { numExpectedUploadFiles: "num_expected_upload_files" }
 )
 /**

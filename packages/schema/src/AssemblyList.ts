@@ -8,7 +8,7 @@ import { lenient, orAbsent } from "./internal/lenient.ts"
 import { named, type Structure } from "./Named.ts"
 import { shortcut } from "./internal/quick.ts"
 import { renamed } from "./internal/struct.ts"
-import { FromDate, NonNegativeInt, ToDate } from "./Scalar.ts"
+import { Count, FromDate, ToDate } from "./Scalar.ts"
 
 /**
  * The state of the Assemblies to list, or `all`.
@@ -149,7 +149,7 @@ const isExactEntry = (input: unknown): boolean =>
 export const Page = named<Page>()(
   Schema.Struct({
     items: Schema.Array(shortcut(Entry, isExactEntry)),
-    count: orAbsent(NonNegativeInt)
+    count: orAbsent(Count)
   })
 )
 /**

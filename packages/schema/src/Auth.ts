@@ -10,7 +10,7 @@ import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import { renamed } from "./internal/struct.ts"
-import { IsoDateTime, NonEmptyString, NonNegativeInt, NonNegativeNumber } from "./Scalar.ts"
+import { ByteSize, IsoDateTime, NonEmptyString, NonNegativeNumber } from "./Scalar.ts"
 
 /**
  * The known scopes. The operations of the specification need `assemblies:read` and `dam:write`. The other scopes are
@@ -104,7 +104,7 @@ export const AuthParams = Schema.Struct({
   expires: Schema.optionalKey(IsoDateTime),
   nonce: Schema.optionalKey(Nonce),
   referer: Schema.optionalKey(Schema.String.check(isRegExp)),
-  max_size: Schema.optionalKey(NonNegativeInt)
+  max_size: Schema.optionalKey(ByteSize)
 })
 /**
  * @since 0.1.0

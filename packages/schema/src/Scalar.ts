@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 
 // These schemas have separate modules, so that a bundle leaves out the schemas that its program does not use.
 export { FromDate, ToDate } from "./internal/listDate.ts"
-export { ByteSize, PixelSize } from "./internal/size.ts"
+export { ByteSize, Count, PixelSize } from "./internal/size.ts"
 export { IsoDateTime, Timestamp } from "./Timestamp.ts"
 
 const isAtLeastZero = Schema.isGreaterThanOrEqualTo(0, { expected: "a number of at least 0" })

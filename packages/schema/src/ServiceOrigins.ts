@@ -35,6 +35,8 @@ export interface ServiceOrigins {
   readonly [TypeId]: typeof TypeId
   /** Normalized origins and patterns. The first entry is the origin of the base URL. */
   readonly entries: readonly [string, ...ReadonlyArray<string>]
+  /** The path of the base URL without a slash at its end: the prefix that a proxy adds to every path. */
+  readonly prefix: string
 }
 
 const labels = "[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
@@ -121,6 +123,7 @@ export interface InvalidOrigin {
 
 const fromEntries = (
   own: string,
+  prefix: string,
   additional: ReadonlyArray<string>
 ): Result.Result<ServiceOrigins, ReadonlyArray<InvalidOrigin>> => {
   const found = new Set(siblingsOf(own))
@@ -132,7 +135,9 @@ const fromEntries = (
     })
   )
   found.delete(own)
-  return problems.length === 0 ? Result.succeed({ [TypeId]: TypeId, entries: [own, ...found] }) : Result.fail(problems)
+  return problems.length === 0
+    ? Result.succeed({ [TypeId]: TypeId, entries: [own, ...found], prefix })
+    : Result.fail(problems)
 }
 
 /**
@@ -159,8 +164,19 @@ export const make = (
 ): Result.Result<ServiceOrigins, ReadonlyArray<InvalidOrigin>> => {
   const own = originOf(baseUrl)
   if (own === undefined) return Result.fail([{ rule: "Expected an absolute https URL with a canonical host" }])
-  return fromEntries(own, additional)
+  return fromEntries(own, /^https?:\/\/[^/?#]+((?:\/[A-Za-z0-9_~-]+)*)\/*$/i.exec(baseUrl)?.[1] ?? "", additional)
 }
+
+/**
+ * Adds further origins or patterns of origins to the origins of a deployment.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const extend = (
+  { entries: [own, ...known], prefix }: ServiceOrigins,
+  additional: ReadonlyArray<string>
+): Result.Result<ServiceOrigins, ReadonlyArray<InvalidOrigin>> => fromEntries(own, prefix, [...known, ...additional])
 
 /**
  * The origins that belong to a base URL in addition to its own origin. A client that connects to `localhost` may reach
@@ -187,6 +203,15 @@ const matches = (entry: string, origin: string): boolean => {
 }
 
 const isPublic = (origin: string): boolean => origin === publicService.origin || matches(publicService.cells, origin)
+
+/**
+ * The path of a URL of the service without the prefix that a proxy has added.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const withoutPrefix = ({ prefix }: ServiceOrigins, path: string): string =>
+  path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path
 
 /** Matches the URL of the Status of an Assembly. The service may be mounted below a path of its host. */
 const statusPath = /^https?:\/\/[^/?#@]+(?:\/[A-Za-z0-9_~-]+)*\/assemblies\/([a-f0-9]{32})$/i

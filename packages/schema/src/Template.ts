@@ -18,7 +18,7 @@ import { ServiceDate } from "./internal/serviceDate.ts"
 import { kept, renamed } from "./internal/struct.ts"
 import * as Json from "./Json.ts"
 import { type EncodedStructure, named, type Structure } from "./Named.ts"
-import { FromDate, NonEmptyString, NonNegativeInt, PositiveInt, ToDate } from "./Scalar.ts"
+import { ByteSize, Count, FromDate, NonEmptyString, ToDate } from "./Scalar.ts"
 
 /**
  * The id or the name of a Template: 1 to 255 UTF-16 code units, without backslashes, control characters and lone
@@ -33,7 +33,7 @@ export const IdOrName = pathSegment({ allowsSlash: true })
 
 const rest = [Schema.Record(Schema.String, Schema.Json)] as const
 
-const auth = Schema.StructWithRest(Schema.Struct({ max_size: Schema.optionalKey(NonNegativeInt) }), rest).check(
+const auth = Schema.StructWithRest(Schema.Struct({ max_size: Schema.optionalKey(ByteSize) }), rest).check(
   generateFew(2)
 )
 
@@ -298,7 +298,9 @@ export interface Deleted extends Structure<typeof Deleted> {}
 export const Query = named<Query>()(
   renamed(
     {
-      page: Schema.optionalKey(PositiveInt),
+      page: Schema.optionalKey(
+        Schema.Int.check(Schema.isGreaterThanOrEqualTo(1, { expected: "a page of at least 1" }))
+      ),
       pageSize: Schema.optionalKey(
         Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 5000 }, { expected: "an integer of 1 to 5000" }))
       ),
@@ -360,7 +362,7 @@ export interface ItemEncoded extends EncodedStructure<typeof Item> {}
  * @since 0.1.0
  * @category schemas
  */
-export const Page = named<Page>()(Schema.Struct({ items: Schema.Array(Item), count: orAbsent(NonNegativeInt) }))
+export const Page = named<Page>()(Schema.Struct({ items: Schema.Array(Item), count: orAbsent(Count) }))
 /**
  * @since 0.1.0
  * @category models

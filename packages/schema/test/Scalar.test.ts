@@ -1,11 +1,16 @@
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
+import * as Auth from "@assembly-effect/schema/Auth"
+import * as DamEntries from "@assembly-effect/schema/DamEntries"
 import * as Identifier from "@assembly-effect/schema/Identifier"
 import * as Scalar from "@assembly-effect/schema/Scalar"
 import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
+import * as Template from "@assembly-effect/schema/Template"
 import { assert, describe, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { accepted, accepts, onDecode, onEncode } from "./support.ts"
+import { accepted, accepts, decodedIssues, onDecode, onEncode } from "./support.ts"
 
 describe("Identifier", () => {
   const stem = "0123456789_-abcdefABC"
@@ -67,6 +72,34 @@ describe("sizes", () => {
     assert.deepStrictEqual(accepted(Scalar.PixelSize, [-1, 0, 1, 1.5, max, max + 1]), [1, max])
     assert.deepStrictEqual(onDecode(Scalar.PixelSize, 0), ["Expected an integer of 1 to 9007199254740991"])
   })
+})
+
+describe("a number in a request", () => {
+  const template = (max_size: number) => ({ auth: { max_size }, steps: { a: { robot: "/x" } } })
+  const fields: ReadonlyArray<
+    readonly [field: string, schema: Schema.ConstraintCodec<unknown, unknown>, of: (n: number) => unknown]
+  > = [
+    ["numExpectedUploadFiles", Assembly.CreateForm, (numExpectedUploadFiles) => ({ numExpectedUploadFiles })],
+    ["max_size", Auth.AuthParams, (max_size) => ({ key: "k", max_size })],
+    ["auth.max_size", Template.Content, template],
+    ["page", Template.Query, (page) => ({ page })],
+    ["pageSize", Template.Query, (pageSize) => ({ pageSize })],
+    ["page", AssemblyList.Query, (page) => ({ fromDate: "2026-01-01 00:00:00", page })],
+    ["pageSize", AssemblyList.Query, (pageSize) => ({ fromDate: "2026-01-01 00:00:00", pageSize })],
+    ["limit", DamEntries.ListQuery, (limit) => ({ limit })]
+  ]
+  for (const [field, schema, of] of fields) {
+    it.each([0.5, -0.5, 1e300, 2 ** 53, -(2 ** 53), NaN, Infinity])(`is refused as ${field}: %d`, (value) => {
+      assert.include(
+        decodedIssues(schema, of(value)).map(({ path }) => path.join(".")),
+        field
+      )
+      assert.notInclude(
+        decodedIssues(schema, of(1)).map(({ path }) => path.join(".")),
+        field
+      )
+    })
+  }
 })
 
 describe("Timestamp", () => {

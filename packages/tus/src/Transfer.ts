@@ -186,7 +186,7 @@ export const handedOver = (
 export const miscounted = (state: Sending, sent: bigint, counted?: bigint): Asking => ({
   ...state,
   _tag: "Asking",
-  only: counted !== undefined && counted >= state.acknowledged && counted < sent ? [counted, sent] : [sent],
+  only: counted !== undefined && counted > state.acknowledged && counted < sent ? [counted, sent] : [sent],
   ...withCounted(counted)
 })
 

@@ -129,7 +129,7 @@ const encodeCreation = (
         ...(creation.partial === true ? { "upload-concat": "partial" } : undefined)
       })
     case "Final":
-      return encodeFinal({ ...headers, "upload-concat": concat(creation.parts) })
+      return encodeFinal({ ...headers, "upload-concat": concat(target, creation.parts) })
   }
 }
 

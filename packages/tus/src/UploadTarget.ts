@@ -89,10 +89,14 @@ const decodePath = SchemaParser.decodeUnknownResult(TusUpload.UploadPath)
 
 const refused = (field: InvalidTarget["field"], rule: string) => new InvalidTarget({ field, rule })
 
+const check = (field: InvalidTarget["field"], url: string) =>
+  Effect.mapError(Effect.fromResult(secureUrl(url)), (rule) => refused(field, rule))
+
 /**
  * Makes a target from its URLs, for a program without an `AssemblyClient`, such as a web page.
  *
- * - `baseUrl`: the URL of the service; by default the origin of `tusUrl`.
+ * - `baseUrl`: the URL of the service; by default the part of `tusUrl` before `/resumable/files/`. The paths of upload
+ *   URLs may begin with the path of `baseUrl`.
  * - `origins`: further permitted origins of upload URLs, or patterns of such origins; see `AssemblyClient.Options`. Set
  *   `origins` from your configuration, never from a response of the service.
  *
@@ -106,23 +110,30 @@ export const make = (options: {
   readonly origins?: ReadonlyArray<string> | undefined
 }): Effect.Effect<UploadTarget, InvalidTarget> =>
   Effect.gen(function* () {
-    const check = (field: InvalidTarget["field"], url: string) =>
-      Effect.mapError(Effect.fromResult(secureUrl(url)), (rule) => refused(field, rule))
-
     const tusUrl = yield* check("tus_url", options.tusUrl)
     const assemblySslUrl = yield* check("assembly_ssl_url", options.assemblySslUrl)
     const origins = yield* Effect.mapError(
-      Effect.fromResult(ServiceOrigins.make(options.baseUrl ?? tusUrl, options.origins)),
+      Effect.fromResult(
+        ServiceOrigins.make(options.baseUrl ?? tusUrl.replace(/\/resumable\/files\/?$/, ""), options.origins)
+      ),
       ([problem]) => refused(problem?.index === undefined ? "tus_url" : "origins", problem?.rule ?? "")
     )
-    if (!ServiceOrigins.includes(origins, tusUrl)) return yield* refused("tus_url", foreign(tusUrl))
-    return {
-      [TypeId]: TypeId,
-      tusUrl: checked(tusUrl),
-      assemblySslUrl: Redacted.make(assemblySslUrl, { label: "assembly_ssl_url" }),
-      origins
-    }
+    return yield* within(tusUrl, assemblySslUrl, origins)
   })
+
+const within = Effect.fnUntraced(function* (
+  tusUrl: string,
+  assemblySslUrl: string,
+  origins: ServiceOrigins.ServiceOrigins
+): Effect.fn.Return<UploadTarget, InvalidTarget> {
+  if (!ServiceOrigins.includes(origins, tusUrl)) return yield* refused("tus_url", foreign(tusUrl))
+  return {
+    [TypeId]: TypeId,
+    tusUrl: checked(tusUrl),
+    assemblySslUrl: Redacted.make(assemblySslUrl, { label: "assembly_ssl_url" }),
+    origins
+  }
+})
 
 /**
  * Makes the target from the Status of an Assembly. The URLs in the Status must belong to the service of the
@@ -146,8 +157,7 @@ export const fromAssembly = (status: Assembly.Status): Effect.Effect<UploadTarge
     if (!ServiceOrigins.includes(origins, assemblySslUrl)) {
       return yield* refused("assembly_ssl_url", foreign(assemblySslUrl))
     }
-    const [baseUrl, ...additional] = origins.entries
-    return yield* make({ tusUrl, assemblySslUrl, baseUrl, origins: additional })
+    return yield* within(yield* check("tus_url", tusUrl), yield* check("assembly_ssl_url", assemblySslUrl), origins)
   })
 
 /**
@@ -159,7 +169,8 @@ const originPart = /^https?:\/\/[^/]*/i
 /**
  * Checks an upload URL, such as the `location` in the response to a creation. `location` must be a path, or a URL whose
  * origin `target` permits; the scheme of this URL may be missing (`//host/path`). The path must be
- * `/resumable/files/<id>[/…]`. A path alone is resolved against the origin of `tus_url`.
+ * `/resumable/files/<id>[/…]`, and may begin with the path of the base URL. A path alone is resolved against the origin
+ * of `tus_url`. The result has no default port and no upper-case letters in its scheme and host.
  *
  * @since 0.1.0
  * @category constructors
@@ -169,11 +180,14 @@ export const resolve = (target: UploadTarget, location: string): Result.Result<U
     const own = Redacted.value(target.tusUrl)
     const whole = location.startsWith("//") ? new URL(own).protocol + location : location
     const path = whole.replace(originPart, "")
-    yield* Result.mapError(decodePath(path), () => "its path is not /resumable/files/<id>[/…]")
+    yield* Result.mapError(
+      decodePath(ServiceOrigins.withoutPrefix(target.origins, path)),
+      () => `its path is not ${target.origins.prefix}/resumable/files/<id>[/…]`
+    )
     const url = yield* secureUrl(path === whole ? (ServiceOrigins.originOf(own) ?? "") + path : whole)
     if (ServiceOrigins.originOf(url) === undefined) return yield* Result.fail("its host is not in its canonical form")
     if (!ServiceOrigins.includes(target.origins, url)) return yield* Result.fail(foreign(url))
-    return checked(url)
+    return checked(new URL(url).href)
   }).pipe(Result.mapError((rule) => new UnsafeLocation({ rule })))
 
 const isUploadTarget = (u: unknown): u is UploadTarget => typeof u === "object" && u !== null && TypeId in u
@@ -200,7 +214,7 @@ export const AtRest = Schema.Struct({
     encode: SchemaGetter.transform((target) => ({
       tusUrl: Redacted.value(target.tusUrl) as string,
       assemblySslUrl: Redacted.value(target.assemblySslUrl),
-      origins: target.origins.entries
+      origins: [target.origins.entries[0] + target.origins.prefix, ...target.origins.entries.slice(1)]
     }))
   })
 )

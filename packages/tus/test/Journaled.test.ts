@@ -56,7 +56,7 @@ const wrong = (method: "PATCH" | "HEAD", offset: string): Fault => ({ _tag: "Wro
 
 /** An upload whose PATCH was taken and counted otherwise, and what is known of it then. */
 const untrusted = Effect.gen(function* () {
-  const scene = yield* Scene.make([wrong("PATCH", "17"), wrong("HEAD", "17")])
+  const scene = yield* Scene.make([wrong("PATCH", "18"), wrong("HEAD", "17")])
   const error = yield* Effect.flip(UploadEvent.result(upload(scene.target)))
   assert.deepStrictEqual(scene.server.requests, ["POST", "PATCH", "HEAD"])
   scene.server.requests.length = 0

@@ -5,8 +5,10 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
+import * as ScriptedTus from "./utils/ScriptedTus.ts"
 import * as TusServer from "./utils/TusServer.ts"
 
 const bytes = Scene.content(4 * 1024 * 1024 + 5)
@@ -36,6 +38,36 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Upload in part
       }
     })
   )
+
+  for (const parallel of [1, 3]) {
+    it.effect(`goes through a proxy that adds a prefix to every path, in parts: ${parallel}`, () =>
+      Effect.gen(function* () {
+        const server = yield* ScriptedTus.make
+        const paths: Array<string> = []
+        server.meet = ({ headers, path }, go) => {
+          paths.push(path)
+          const concat = headers["upload-concat"]
+          if (concat !== undefined && concat !== "partial") {
+            assert.match(String(concat), /^final;\/resumable\/files\/u0 \/resumable\/files\/u1 \/resumable\/files\/u2$/)
+          }
+          const { headers: told, ...answer } = go()
+          const { location } = told ?? {}
+          return {
+            ...answer,
+            headers: { ...told, ...(location === undefined ? undefined : { location: `/proxy/v1${location}` }) }
+          }
+        }
+        const target = yield* UploadTarget.make({
+          tusUrl: `${server.origin}/proxy/v1/resumable/files/`,
+          assemblySslUrl: `${server.origin}/proxy/v1/assemblies/${"0".repeat(32)}`,
+          baseUrl: `${server.origin}/proxy/v1`
+        })
+        yield* Upload.run(target, UploadSource.fromBytes(bytes), { ...Scene.options, parallel })
+        assert.isTrue([...server.uploads.values()].at(-1)?.bytes.equals(bytes))
+        for (const path of paths) assert.match(path, /^\/proxy\/v1\//)
+      })
+    )
+  }
 
   it.effect("a part that fails does not restart the others", () =>
     Effect.gen(function* () {

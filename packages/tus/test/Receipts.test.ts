@@ -40,6 +40,14 @@ const unproven: Readonly<Record<string, Retell>> = {
   "without an offset": without("offset"),
   "of no offset": each(() => ({ offset: null })),
   "of another size": each(() => ({ size: 5, offset: 5 })),
+  "with a filename that is no text": each(() => ({ filename: 5 as never })),
+  ...Object.fromEntries(
+    [0.5, -1, 1e300, 2 ** 53].flatMap((hostile) => [
+      [`of the size ${hostile}`, each(() => ({ size: hostile }))],
+      [`of the offset ${hostile}`, each(() => ({ offset: hostile }))],
+      [`of the size and offset ${hostile}`, each(() => ({ size: hostile, offset: hostile }))]
+    ])
+  ),
   "that is not finished": each(() => ({ finished: false }))
 }
 
@@ -93,6 +101,17 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A receipt", (i
       })
     )
   }
+
+  it.effect("finishes an upload whose URL it writes in another form", () =>
+    Effect.gen(function* () {
+      const { outcome } = yield* start(gone, (server) => {
+        server.retell = each(({ upload_url }) => ({
+          upload_url: new URL(upload_url, server.origin).href.replace("http:", "HTTP:")
+        }))
+      })
+      assert.strictEqual(outcome._tag, "Success")
+    })
+  )
 
   it.effect("that names another place sends nothing there", () =>
     Effect.gen(function* () {

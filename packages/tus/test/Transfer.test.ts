@@ -96,7 +96,8 @@ describe("Transfer.appended", () => {
     for (const [offset, only] of [
       [0n, [60n]],
       [9n, [60n]],
-      [10n, [10n, 60n]],
+      [10n, [60n]],
+      [11n, [11n, 60n]],
       [59n, [59n, 60n]],
       [61n, [60n]],
       [1000n, [60n]]

@@ -240,7 +240,7 @@ layer(Layer.merge(NodeHttpClient.layerUndici, HangClock.layer), { excludeTestSer
       "bytes that are not counted": [[{ _tag: "WrongOffset", method: "PATCH", offset: "17" }], {}, "UploadUntrusted"],
       "bytes that are not counted twice": [
         [
-          { _tag: "WrongOffset", method: "PATCH", offset: "17" },
+          { _tag: "WrongOffset", method: "PATCH", offset: "18" },
           { _tag: "WrongOffset", method: "HEAD", offset: "17" }
         ],
         { maxRetries: 1 },

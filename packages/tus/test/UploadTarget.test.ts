@@ -91,7 +91,7 @@ describe("UploadTarget.resolve", () => {
     ["/resumable/files/a/b/c+d~e_f-g.h", "https://tus.example.com/resumable/files/a/b/c+d~e_f-g.h"],
     ["https://tus.example.com/resumable/files/1", "https://tus.example.com/resumable/files/1"],
     ["//tus.example.com/resumable/files/1", "https://tus.example.com/resumable/files/1"],
-    ["https://TUS.example.com:443/resumable/files/1", "https://TUS.example.com:443/resumable/files/1"]
+    ["HTTPS://TUS.example.com:443/resumable/files/1", "https://tus.example.com/resumable/files/1"]
   ] as const) {
     it.effect(`accepts ${location}`, () =>
       Effect.gen(function* () {
@@ -101,6 +101,30 @@ describe("UploadTarget.resolve", () => {
       })
     )
   }
+
+  it.effect("accepts the path of the base URL before the path of an upload, and no other path", () =>
+    Effect.gen(function* () {
+      const tusUrl = "https://proxy.example.com/a/b/resumable/files/"
+      const target = yield* UploadTarget.make({ ...parts, tusUrl, baseUrl: "https://proxy.example.com/a/b/" })
+      const stored = yield* Schema.decodeEffect(UploadTarget.AtRest)(
+        yield* Schema.encodeEffect(UploadTarget.AtRest)(target)
+      )
+      for (const one of [target, stored, yield* UploadTarget.make({ ...parts, tusUrl })]) {
+        for (const location of ["/a/b/resumable/files/1", "https://proxy.example.com/a/b/resumable/files/1"]) {
+          const url = Result.getOrThrow(UploadTarget.resolve(one, location))
+          assert.strictEqual<string>(Redacted.value(url), "https://proxy.example.com/a/b/resumable/files/1")
+        }
+        for (const path of [
+          "/a/resumable/files/1",
+          "/a/b/c/resumable/files/1",
+          "/a/b/a/b/resumable/files/1",
+          "/a/b/../b/resumable/files/1"
+        ]) {
+          assert.isTrue(Result.isFailure(UploadTarget.resolve(one, path)), path)
+        }
+      }
+    })
+  )
 
   it.effect.each([
     "https://t%75s.example.com/resumable/files/1",

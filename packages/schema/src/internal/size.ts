@@ -1,5 +1,5 @@
 /**
- * Sizes that a JavaScript number represents exactly. This is a separate module, because nearly every bundle needs the
+ * Sizes and counts that a JavaScript number represents exactly. This is a separate module, because nearly every bundle needs the
  * numbers of `Scalar`, but not the sizes.
  */
 import * as Schema from "effect/Schema"
@@ -17,6 +17,14 @@ const isSafeFrom = (minimum: number) =>
  * @category schemas
  */
 export const ByteSize = Schema.Int.check(isSafeFrom(0))
+
+/**
+ * A number of things, such as files, 0 to 2^53 - 1. A larger number has no exact successor, so it counts nothing.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Count = ByteSize
 
 /**
  * A width or height in pixels, 1 to 2^53 - 1 (spec.md, "asset object").

@@ -33,12 +33,13 @@ export const deployment = (
   Effect.gen(function* () {
     const assembly = Redacted.value(target.assemblySslUrl)
     const client = yield* Effect.serviceOption(AssemblyClient)
-    const [baseUrl, ...known]: readonly [string, ...ReadonlyArray<string>] = Option.match(client, {
-      onNone: () => [assembly],
-      onSome: ({ origins }) => origins.entries
-    })
     const origins = yield* Effect.mapError(
-      Effect.fromResult(ServiceOrigins.make(baseUrl, [...known, ...additional])),
+      Effect.fromResult(
+        Option.match(client, {
+          onNone: () => ServiceOrigins.make(assembly.replace(/\/assemblies\/[^/]*$/, ""), additional),
+          onSome: (known) => ServiceOrigins.extend(known.origins, additional)
+        })
+      ),
       ([problem]) =>
         new InvalidTarget({
           field: problem?.index === undefined ? "assembly_ssl_url" : "origins",

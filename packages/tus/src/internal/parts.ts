@@ -93,7 +93,7 @@ const store = <E>(
     const urls = begun.map(({ created }) => created.url)
     yield* checkDistinct(session.target, urls)
     // The URLs are checked before a byte is sent, because parts whose URLs are too long can never be concatenated.
-    yield* Concat.check(urls)
+    yield* Concat.check(session.target, urls)
     yield* Effect.forEach(
       begun,
       ({ created, end, job, start }, part) =>

@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -48,6 +49,22 @@ const idAt = (assemblySslUrl: string): string | undefined => /\/assemblies\/([^/
 const isOf = (target: UploadTarget.UploadTarget, status: Assembly.Receipts): boolean =>
   status.assembly_id === idAt(Redacted.value(target.assemblySslUrl))
 
+/**
+ * Removes `finished` from each receipt of which a value could not be read. Decoding leaves out such a value, so that the
+ * receipt has fewer keys than before.
+ */
+const unproven = (status: Assembly.Receipts, json: Option.Option<unknown>): Assembly.Receipts => {
+  const raw = Option.getOrUndefined(json)
+  const receipts = Predicate.isObject(raw) && Array.isArray(raw["tus_uploads"]) ? raw["tus_uploads"] : []
+  const keys = receipts.filter(Predicate.isObject).map((receipt) => Object.keys(receipt).length)
+  return {
+    ...status,
+    tus_uploads: (status.tus_uploads ?? []).map((receipt, index) =>
+      Object.keys(receipt).length === keys[index] ? receipt : { ...receipt, finished: false }
+    )
+  }
+}
+
 /** Returns `None` if the response takes longer than `Tus.RequestTimeout`. */
 const inRequestTime = <A, E, R>(asked: Effect.Effect<Option.Option<A>, E, R>): Effect.Effect<Option.Option<A>, E, R> =>
   Effect.flatMap(RequestTimeout, (limit) =>
@@ -70,9 +87,10 @@ const status = (
     )
     if (response.status !== 200) return Option.none<Assembly.Receipts>()
     const text = yield* Transport.readText(response, { maxBytes: maxStatusBytes })
-    return Transport.parseJson(text).pipe(
-      Option.flatMap(decodeStatus),
-      Option.filter((found) => isOf(target, found))
+    const json = Transport.parseJson(text)
+    return Option.flatMap(json, decodeStatus).pipe(
+      Option.filter((found) => isOf(target, found)),
+      Option.map((found) => unproven(found, json))
     )
   }).pipe(
     Effect.scoped,
