@@ -26,6 +26,9 @@ const formOf = Effect.fnUntraced(function* (params: object, files: Readonly<Reco
 
 const post = (form: FormData) => send(HttpClientRequest.post("/assemblies").pipe(HttpClientRequest.bodyFormData(form)))
 
+const field = "--b\r\ncontent-disposition: form-data; name=params\r\n\r\n{}\r\n"
+const file = "--b\r\ncontent-disposition: form-data; name=file; filename=file\r\n\r\nbytes\r\n"
+
 layer(layerEmulator(), { excludeTestServices: true })("Files in the form of a creation", (it) => {
   it.effect("are the files of the Assembly", () =>
     Effect.gen(function* () {
@@ -80,6 +83,20 @@ layer(layerEmulator(), { excludeTestServices: true })("Files in the form of a cr
       connection.destroy()
       const status = yield* Effect.repeat(Assemblies.get(id), { until: ({ ok }) => ok !== "ASSEMBLY_UPLOADING" })
       assert.strictEqual(status.ok, "REQUEST_ABORTED")
+    })
+  )
+
+  it.effect.each([
+    ["the first part", "--b\r\ncontent-disposition: form-data; name=params\r\n--b--\r\n"],
+    ["the first part, without headers", "--b\r\n--b--\r\n"],
+    ["a part after a field", `${field}--b\r\ncontent-disposition: form-data; name=a\r\n--b--\r\n`],
+    ["a part after a file", `${file}--b\r\n\r\n--b\r\ncontent-disposition: form-data; name=a; filename=a\r\n--b--\r\n`]
+  ] as const)("are refused with 400 if the headers have no end: %s", ([, body]) =>
+    Effect.gen(function* () {
+      const creation = HttpClientRequest.post("/assemblies").pipe(
+        HttpClientRequest.bodyText(body, "multipart/form-data; boundary=b")
+      )
+      assert.strictEqual((yield* send(creation)).status, 400)
     })
   )
 

@@ -90,6 +90,12 @@ describe("Webhooks, a hostile sender", () => {
           "The headers of a part of the multipart body cannot be read."
         ],
         [
+          "--b\r\ncontent-disposition: form-data; name=transloadit\r\n--b--\r\n",
+          multipartType,
+          400,
+          "The headers of a part of the multipart body cannot be read."
+        ],
+        [
           "--b\r\ncontent-disposition: form-data\r\n\r\n\r\n--b--",
           multipartType,
           400,

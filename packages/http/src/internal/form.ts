@@ -14,10 +14,12 @@ export interface Limits extends Body.Limits {
 const tooMany = ({ fields }: Limits) =>
   new Refusal.BodyTooLarge({ problem: `The form has more than ${fields} fields.` })
 
+const badHeaders = "The headers of a part of the multipart body cannot be read."
+
 /** Describes why a form is malformed, by the `_tag` of the parser's error. */
 const malformed: Partial<Record<string, string>> = {
   InvalidBoundary: "The content-type of the multipart body names no boundary.",
-  BadHeaders: "The headers of a part of the multipart body cannot be read.",
+  BadHeaders: badHeaders,
   InvalidDisposition: "A part of the multipart body does not name its field.",
   EndNotReached: "The multipart body ends before its last boundary."
 }
@@ -57,7 +59,9 @@ export const parts = (
   body.pipe(
     Stream.pipeThroughChannel(Multipart.makeChannel<Body.Problem>(request.headers)),
     Stream.provideContext(Multipart.limitsServices({ maxParts: limits.fields, maxFieldSize: limits.bytes })),
-    Stream.mapError(toProblem(limits))
+    Stream.mapError(toProblem(limits)),
+    // The parser throws a TypeError if the boundary follows the headers of the first part at once.
+    Stream.catchDefect(() => Stream.fail(new Refusal.BodyMalformed({ problem: badHeaders })))
   )
 
 /**

@@ -88,6 +88,8 @@ const partsOf = (request: HttpServerRequest.HttpServerRequest, limits: Limits.Va
   const known = tooLargeFor(limits)
   return request.multipartStream.pipe(
     Stream.mapError(({ reason }) => known[reason._tag] ?? unreadable(reason.cause)),
+    // The parser throws a TypeError if the boundary follows the headers of the first part at once.
+    Stream.catchDefect(() => Stream.fail(unreadable({ _tag: "BadHeaders" }))),
     Stream.provideContext(
       Multipart.limitsServices({ maxParts: limits.formFields + limits.files + 1, maxFieldSize: limits.formBytes })
     )
