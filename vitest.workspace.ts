@@ -15,11 +15,13 @@ export default defineConfig({
     exclude: all ? configDefaults.exclude : [...configDefaults.exclude, "**/*.all.test.ts"],
     // A folder alone would not have the options below.
     projects: [
-      ...readdirSync("packages").map((name) => ({
-        extends: true as const,
-        root: `packages/${name}`,
-        test: { name: `@assembly-effect/${name}`, isolate: isolated.has(name) }
-      })),
+      ...readdirSync("packages")
+        .filter((name) => name !== "testkit")
+        .map((name) => ({
+          extends: true as const,
+          root: `packages/${name}`,
+          test: { name: `@assembly-effect/${name}`, isolate: isolated.has(name) }
+        })),
       { extends: true as const, root: "scripts/bench", test: { name: "bench" } },
       { extends: true as const, root: "scripts/site", test: { name: "site" } },
       // Compilers and npm take every core, so these run after all others. They write `dist`, so they run one at a time.

@@ -2,9 +2,9 @@
 // limited time and memory. Most responses come from a service in memory, with a virtual clock. For each fifty of these,
 // one more comes over a connection, to `fetch` or undici, with failures of HTTP itself. Usage: fuzz-answers.ts [count]
 // [seed]. Prints the counts by outcome. Fails with the first finding and its seed.
-import * as Fuzz from "../test/hostile/fuzz/Fuzz.ts"
-import * as Subjects from "../test/hostile/fuzz/Subjects.ts"
-import * as Wire from "../test/hostile/fuzz/Wire.ts"
+import * as Fuzz from "@assembly-effect/testkit/hostile/fuzz/Fuzz"
+import * as Subjects from "@assembly-effect/testkit/hostile/fuzz/Subjects"
+import * as Wire from "@assembly-effect/testkit/hostile/fuzz/Wire"
 
 const [count = "100000", seed = `${process.pid}`] = process.argv.slice(2)
 

@@ -6,8 +6,10 @@ import { join } from "node:path"
 
 export const root = join(import.meta.dirname, "..", "..")
 
-/** The folders in `packages`. */
-export const names: ReadonlyArray<string> = readdirSync(join(root, "packages")).toSorted()
+/** The folders in `packages` that are published. */
+export const names: ReadonlyArray<string> = readdirSync(join(root, "packages"))
+  .filter((name) => name !== "testkit")
+  .toSorted()
 
 /** The modules of a package that can be imported, without `index`: their paths in `src`, without an extension. */
 export const modulesOf = (name: string): ReadonlyArray<string> =>

@@ -17,7 +17,14 @@ if (folder !== undefined) mkdirSync(folder, { recursive: true })
 
 // All are built at once here, so each does not build itself again before it is packed.
 await Command.runOrFail(process.execPath, [join(import.meta.dirname, "build.ts")], { cwd: root })
-const everyPackage = ["--recursive", "--filter", "./packages/*", "--config.ignore-scripts=true"]
+const everyPackage = [
+  "--recursive",
+  "--filter",
+  "./packages/*",
+  "--filter",
+  "!@assembly-effect/testkit",
+  "--config.ignore-scripts=true"
+]
 const target = folder === undefined ? ["--dry-run"] : ["--pack-destination", folder]
 const { exitCode, output } = await Command.run("npx", ["-y", "pnpm@12", ...everyPackage, "pack", "--json", ...target], {
   cwd: root

@@ -24,8 +24,8 @@ import * as Tracer from "effect/Tracer"
 import type { Socket } from "node:net"
 import * as Service from "./utils/FakeService.ts"
 import { assemblyId, cases, status } from "./utils/operations.ts"
-import * as Server from "../../../test/hostile/HostileServer.ts"
-import * as Idle from "../../../test/time/Idle.ts"
+import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
+import * as Idle from "@assembly-effect/testkit/time/Idle"
 
 const authenticated = Layer.orDie(Authenticator.layerSigned()).pipe(Layer.provide(Service.credentials))
 

@@ -18,8 +18,8 @@ import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { clients } from "./utils/clients.ts"
-import * as Server from "../../../test/hostile/HostileServer.ts"
-import * as Idle from "../../../test/time/Idle.ts"
+import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
+import * as Idle from "@assembly-effect/testkit/time/Idle"
 
 type Http = Layer.Layer<HttpClient.HttpClient>
 

@@ -17,7 +17,7 @@ import { inspect } from "node:util"
 import { beyond, secret } from "./utils/beyond.ts"
 import { credentials } from "./utils/FakeService.ts"
 import type { Case } from "./utils/operations.ts"
-import * as Server from "../../../test/hostile/HostileServer.ts"
+import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
 
 const secretive = beyond.filter(({ success }) => JSON.stringify(success).includes(secret))
 

@@ -34,7 +34,7 @@ import { report } from "../../../docs/examples/statistics-report.ts"
 import { bearer, client, signed, signedOnNode } from "../../../docs/examples/swap-authentication.ts"
 import * as TokenExample from "../../../docs/examples/tokens.ts"
 import { notifications } from "../../../docs/examples/webhooks.ts"
-import * as Server from "../../../test/hostile/HostileServer.ts"
+import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
 
 // This example is a separate test suite.
 await import("../../../docs/examples/testing-an-application.ts")

@@ -17,7 +17,7 @@ import { runInNewContext } from "node:vm"
 import { credentials } from "./utils/FakeService.ts"
 import { count, type Given, inputs, invalidParams, invalidVariables, isRefused, sample } from "./utils/generated.ts"
 import { operations } from "./utils/operations.ts"
-import * as Server from "../../../test/hostile/HostileServer.ts"
+import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
 
 /** Runs a program with a client of a server that refuses every request. */
 const withServer = <A, E>(

@@ -13,7 +13,7 @@ import type { HttpClient } from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as CircuitBreaker from "effect/persistence/CircuitBreaker"
 import * as Result from "effect/Result"
-import * as Idle from "../../../test/time/Idle.ts"
+import * as Idle from "@assembly-effect/testkit/time/Idle"
 import * as Service from "./utils/FakeService.ts"
 import { assemblyId, status } from "./utils/operations.ts"
 

@@ -8,7 +8,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Stream from "effect/Stream"
-import * as Idle from "../../../test/time/Idle.ts"
+import * as Idle from "@assembly-effect/testkit/time/Idle"
 import { assemblyId } from "./utils/operations.ts"
 
 const assetId = Identifier.AssetId.make("abcdefghijklmnopqrstuA")

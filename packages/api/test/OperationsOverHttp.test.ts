@@ -10,7 +10,7 @@ import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import { credentials } from "./utils/FakeService.ts"
 import type { AnyError, Case } from "./utils/operations.ts"
 import { assemblyId, cases, examples, operations } from "./utils/operations.ts"
-import * as Server from "../../../test/hostile/HostileServer.ts"
+import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
 
 const clients: Readonly<Record<string, Layer.Layer<HttpClient>>> = {
   fetch: FetchHttpClient.layer,

@@ -8,7 +8,7 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import * as Idle from "../../../test/time/Idle.ts"
+import * as Idle from "@assembly-effect/testkit/time/Idle"
 import * as Service from "./utils/FakeService.ts"
 
 setFlagsFromString("--expose-gc")

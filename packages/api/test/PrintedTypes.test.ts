@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { join } from "node:path"
-import { printedIn } from "../../../test/printed/PrintedTypes.ts"
+import { printedIn } from "@assembly-effect/testkit/printed/PrintedTypes"
 
 const common = "InvalidRequest | RateLimited | ServiceFailure | TimedOut | TransportFailure | UnexpectedResponse".split(
   " | "

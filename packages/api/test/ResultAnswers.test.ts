@@ -19,8 +19,8 @@ import * as TestClock from "effect/testing/TestClock"
 import * as Tracer from "effect/Tracer"
 import type { ServerResponse } from "node:http"
 import { inspect } from "node:util"
-import * as Server from "../../../test/hostile/HostileServer.ts"
-import * as Idle from "../../../test/time/Idle.ts"
+import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
+import * as Idle from "@assembly-effect/testkit/time/Idle"
 import * as FileServer from "./utils/FileServer.ts"
 
 const live = Effect.provide(Undici.layerUndici)

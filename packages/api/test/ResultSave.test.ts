@@ -11,7 +11,7 @@ import * as Results from "@assembly-effect/api/Results"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import { createServer, type Server } from "node:net"
 import * as FileServer from "./utils/FileServer.ts"
-import * as Hostile from "../../../test/hostile/HostileServer.ts"
+import * as Hostile from "@assembly-effect/testkit/hostile/HostileServer"
 
 const live = Layer.merge(Undici.layerUndici, NodeServices.layer)
 

@@ -19,7 +19,7 @@ import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Results from "@assembly-effect/api/Results"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as FileServer from "./utils/FileServer.ts"
-import * as Server from "../../../test/hostile/HostileServer.ts"
+import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
 
 const clients: Readonly<Record<string, Layer.Layer<HttpClient>>> = {
   fetch: FetchHttpClient.layer,

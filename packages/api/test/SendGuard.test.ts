@@ -18,7 +18,7 @@ import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import { clients } from "./utils/clients.ts"
 import { gzipSync } from "node:zlib"
-import * as Server from "../../../test/hostile/HostileServer.ts"
+import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const contentType = "application/octet-stream"

@@ -14,7 +14,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { inspect } from "node:util"
 import { assemblyId } from "./utils/operations.ts"
-import * as Server from "../../../test/hostile/HostileServer.ts"
+import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
 
 const token = "Xk9/fQ2+vB7/mN4.pL8_rT5-wZ3=".repeat(4)
 

@@ -26,7 +26,7 @@ import { runInNewContext } from "node:vm"
 import { clients } from "./utils/clients.ts"
 import * as FakeService from "./utils/FakeService.ts"
 import { assemblyId, cases } from "./utils/operations.ts"
-import * as Server from "../../../test/hostile/HostileServer.ts"
+import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
 import * as SelfSigned from "./utils/selfSigned.ts"
 
 const facts = ({ code, permanent, problem, sent }: ApiError.TransportFailure) => ({ code, problem, sent, permanent })

@@ -10,8 +10,8 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Service from "./utils/FakeService.ts"
 import { assemblyId, status } from "./utils/operations.ts"
-import * as Server from "../../../test/hostile/HostileServer.ts"
-import * as Idle from "../../../test/time/Idle.ts"
+import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
+import * as Idle from "@assembly-effect/testkit/time/Idle"
 
 const authenticated = Authenticator.layerSigned().pipe(Layer.provide(Service.credentials))
 

@@ -14,7 +14,7 @@ import * as TestConsole from "effect/testing/TestConsole"
 import * as Tracer from "effect/Tracer"
 import type { ServerResponse } from "node:http"
 import { inspect } from "node:util"
-import * as Loopback from "../../../test/hostile/Loopback.ts"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 
 const stringify = (value: unknown): string => {
   try {

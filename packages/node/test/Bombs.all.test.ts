@@ -5,8 +5,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { execFile } from "node:child_process"
-import * as Behaviour from "../../../test/hostile/Behaviour.ts"
-import * as Loopback from "../../../test/hostile/Loopback.ts"
+import * as Behaviour from "@assembly-effect/testkit/hostile/Behaviour"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 
 const mebi = 1024 * 1024
 

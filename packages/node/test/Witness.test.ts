@@ -22,7 +22,7 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import * as Hostile from "../../../test/hostile/HostileServer.ts"
+import * as Hostile from "@assembly-effect/testkit/hostile/HostileServer"
 import * as AssemblyNode from "../src/AssemblyNode.ts"
 
 const secret = "a-secret-of-the-account"

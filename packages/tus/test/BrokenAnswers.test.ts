@@ -17,9 +17,9 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Option from "effect/Option"
 import * as TestClock from "effect/testing/TestClock"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import * as Idle from "../../../test/time/Idle.ts"
-import * as Behaviour from "../../../test/hostile/Behaviour.ts"
-import * as Loopback from "../../../test/hostile/Loopback.ts"
+import * as Idle from "@assembly-effect/testkit/time/Idle"
+import * as Behaviour from "@assembly-effect/testkit/hostile/Behaviour"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as Scene from "./utils/Scene.ts"
 
 /** A server that answers each method as it says, and the methods that came. */

@@ -4,9 +4,9 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Fuzz from "../../../test/hostile/fuzz/Fuzz.ts"
-import * as Subjects from "../../../test/hostile/fuzz/Subjects.ts"
-import * as Wire from "../../../test/hostile/fuzz/Wire.ts"
+import * as Fuzz from "@assembly-effect/testkit/hostile/fuzz/Fuzz"
+import * as Subjects from "@assembly-effect/testkit/hostile/fuzz/Subjects"
+import * as Wire from "@assembly-effect/testkit/hostile/fuzz/Wire"
 
 const seed = 20_261_121
 

@@ -14,7 +14,7 @@ import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import { inspect } from "node:util"
-import * as Loopback from "../../../test/hostile/Loopback.ts"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 
 const id = "5d8a7c31f0e94b62a1d3c5e7f9b0a2c4+of~a.cell"
 const path = `/resumable/files/${id}`

@@ -15,7 +15,7 @@ import * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Stream from "effect/Stream"
-import * as Idle from "../../../test/time/Idle.ts"
+import * as Idle from "@assembly-effect/testkit/time/Idle"
 import * as Scene from "./utils/Scene.ts"
 
 interface Arrival {

@@ -15,7 +15,7 @@ import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as Http from "node:http"
 import type { AddressInfo } from "node:net"
-import * as Idle from "../../../test/time/Idle.ts"
+import * as Idle from "@assembly-effect/testkit/time/Idle"
 import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
 

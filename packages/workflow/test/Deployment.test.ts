@@ -12,7 +12,7 @@ import * as References from "effect/References"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import * as Redacted from "effect/Redacted"
 import { DatabaseSync } from "node:sqlite"
-import * as Server from "../../../test/postgres/Postgres.ts"
+import * as Server from "@assembly-effect/testkit/postgres/Postgres"
 import { folder, job, live, withRunner } from "./support.ts"
 
 const secretOf = (letter: string) => Redacted.make(letter.repeat(32))

@@ -14,9 +14,9 @@ import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { fork } from "node:child_process"
 import { once } from "node:events"
-import * as Cluster from "../../../test/cluster/Cluster.ts"
-import * as Wait from "../../../test/cluster/Wait.ts"
-import * as Server from "../../../test/postgres/Postgres.ts"
+import * as Cluster from "@assembly-effect/testkit/cluster/Cluster"
+import * as Wait from "@assembly-effect/testkit/cluster/Wait"
+import * as Server from "@assembly-effect/testkit/postgres/Postgres"
 
 const example = new URL("../../../docs/examples/durable-postgres.ts", import.meta.url)
 

@@ -16,7 +16,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import * as Postgres from "../../../test/postgres/Postgres.ts"
+import * as Postgres from "@assembly-effect/testkit/postgres/Postgres"
 import { gated } from "./gates.ts"
 import { folder, job, live } from "./support.ts"
 

@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto"
 import * as Effect from "effect/Effect"
 import type { ServerResponse } from "node:http"
-import * as Server from "../../../../test/hostile/HostileServer.ts"
+import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
 
 /** Numbers in [0, 1) that a seed determines (mulberry32). */
 export const randomOf = (seed: number): (() => number) => {

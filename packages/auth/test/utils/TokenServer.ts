@@ -11,8 +11,8 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import * as Behaviour from "../../../../test/hostile/Behaviour.ts"
-import * as Loopback from "../../../../test/hostile/Loopback.ts"
+import * as Behaviour from "@assembly-effect/testkit/hostile/Behaviour"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 
 export interface Received {
   readonly method: string

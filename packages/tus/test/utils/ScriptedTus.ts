@@ -5,7 +5,7 @@
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as Effect from "effect/Effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import * as Loopback from "../../../../test/hostile/Loopback.ts"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 
 /** `FINAL` is the concatenation, `GET` a request for the Assembly's Status. */
 export interface Request {

@@ -3,7 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import * as Loopback from "../../../../test/hostile/Loopback.ts"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 
 export interface WebResource {
   readonly url: string

@@ -11,7 +11,7 @@ import { promisify } from "node:util"
 
 const run = promisify(execFile)
 
-const cache = fileURLToPath(new URL("../../node_modules/.cache", import.meta.url))
+const cache = fileURLToPath(new URL("../../../node_modules/.cache", import.meta.url))
 const manifest = fileURLToPath(new URL("npm/package.json", import.meta.url))
 const lockfile = fileURLToPath(new URL("npm/package-lock.json", import.meta.url))
 

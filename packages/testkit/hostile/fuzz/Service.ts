@@ -1,7 +1,7 @@
 /**
  * The correct response to every request of the packages. The mutations change these responses.
  */
-import * as Operations from "../../../packages/api/test/utils/operations.ts"
+import * as Operations from "../../../api/test/utils/operations.ts"
 import { type Answer, json, text } from "./Mutation.ts"
 
 export const { assemblyId } = Operations

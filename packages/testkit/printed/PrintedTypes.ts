@@ -4,7 +4,7 @@
 import { execFile } from "node:child_process"
 import { join } from "node:path"
 
-const root = join(import.meta.dirname, "..", "..")
+const root = join(import.meta.dirname, "..", "..", "..")
 
 /** The options of the compiler for a single file: as strict as those of the workspace. */
 const options = [
