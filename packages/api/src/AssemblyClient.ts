@@ -11,6 +11,7 @@ import * as Variables from "@assembly-effect/auth/unstable/Variables"
 import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
 import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as Config from "effect/Config"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -68,8 +69,16 @@ const Timeout = Context.Reference<Duration.Input | undefined>("@assembly-effect/
   defaultValue: () => undefined
 })
 
-/** See {@link withDeadline}. */
-const Deadline = Context.Reference<Duration.Input | undefined>("@assembly-effect/api/AssemblyClient/Deadline", {
+/**
+ * See {@link withDeadline}. `until`: when the call must have ended, in milliseconds since 1970. `issue`: the rule that
+ * the duration breaks.
+ */
+interface CallDeadline {
+  readonly until: number
+  readonly issue: string | undefined
+}
+
+const Deadline = Context.Reference<CallDeadline | undefined>("@assembly-effect/api/AssemblyClient/Deadline", {
   defaultValue: () => undefined
 })
 
@@ -92,13 +101,30 @@ const Attributes = Context.Reference<Readonly<Record<string, unknown>> | undefin
 export const withTimeout = (timeout: Duration.Input): PerCall.Combinator => PerCall.provide(Timeout, timeout)
 
 /**
- * Runs an Effect or a Stream in which each operation has this `deadline` instead of the client's. If the duration is
- * not positive and finite, the operation fails with `InvalidRequest`.
+ * Limits the time of a whole Effect or Stream, instead of the `deadline` of the client, which limits each operation. The
+ * time starts when the Effect or the Stream starts. After this time, a running operation fails with `TimedOut`, and no
+ * further request is sent. If the duration is not positive and finite, the operations fail with `InvalidRequest`.
+ *
+ * **Gotchas**
+ *
+ * The time of a Stream includes the time that its consumer takes. Uploads have no deadline: use `Effect.timeout`.
+ *
+ * @example
+ * Stream.runCollect(Assemblies.listAll(query)).pipe(AssemblyClient.withDeadline("1 minute"))
  *
  * @since 0.1.0
  * @category combinators
  */
-export const withDeadline = (deadline: Duration.Input): PerCall.Combinator => PerCall.provide(Deadline, deadline)
+export const withDeadline = (deadline: Duration.Input): PerCall.Combinator =>
+  PerCall.provideEffect(
+    Deadline,
+    Effect.gen(function* () {
+      const outer = yield* Deadline
+      const issue = outer?.issue ?? Settings.duration(deadline)
+      const time = issue === undefined ? Duration.toMillis(deadline) : 0
+      return { until: Math.min(outer?.until ?? Infinity, (yield* Clock.currentTimeMillis) + time), issue }
+    })
+  )
 
 /**
  * Runs an Effect or a Stream and adds these attributes to the spans of its operations.
@@ -122,7 +148,9 @@ export const withAttributes = (attributes: Readonly<Record<string, unknown>>): P
  *   URL is `localhost`, then `127.0.0.1` and `[::1]` with the same port are permitted too.
  * - `requestTimeout`: the time limit from sending one request to its complete response, 1 minute by default. The wait
  *   for a permit of a rate limiter (`Guard`) does not count towards this limit.
- * - `deadline`: the time limit of all attempts of one operation and the pauses between them, 5 minutes by default.
+ * - `deadline`: the time limit of all attempts of one operation and the pauses between them. By default, the limit is 5
+ *   minutes; for a call with its own `RetryPolicy`, the default limits each attempt, and the policy decides how long the
+ *   operation continues. {@link withDeadline} takes precedence.
  * - `maxClockSkew`: the maximum clock skew that is corrected in signatures, 1 hour by default. If the service refuses a
  *   signature because of a larger skew, the operation fails with `AuthenticationFailed`, which contains the skew.
  * - `maxResponseBytes`: the maximum size of the body of one response, 32 MiB by default.
@@ -202,19 +230,22 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const builtIn = { policy: yield* RetryPolicy.RetryPolicy, gate: yield* Admission.Admission }
   const times = {
     requestTimeout: Duration.toMillis(options.requestTimeout ?? 60_000),
-    deadline: Duration.toMillis(options.deadline ?? 300_000),
+    attemptTime: Duration.toMillis(options.deadline ?? 300_000),
     skew: ClockSkew.make(Duration.toMillis(options.maxClockSkew ?? 3_600_000))
   }
 
   /** The options of the call take precedence over the options of the client. */
   const limits = Effect.gen(function* (): Effect.fn.Return<Persist.Limits> {
-    const policy = (yield* RetryPolicy.RetryPolicy) ?? builtIn.policy ?? RetryPolicy.standard
-    const said = { timeout: yield* Timeout, deadline: yield* Deadline }
+    const ofCall = yield* RetryPolicy.RetryPolicy
+    const timeout = yield* Timeout
+    const deadline = yield* Deadline
+    const isUnlimited = ofCall !== undefined && options.deadline === undefined
     return {
       ...times,
-      ...(said.timeout === undefined ? undefined : { requestTimeout: Duration.toMillis(said.timeout) }),
-      ...(said.deadline === undefined ? undefined : { deadline: Duration.toMillis(said.deadline) }),
-      policy,
+      ...(timeout === undefined ? undefined : { requestTimeout: Duration.toMillis(timeout) }),
+      until: deadline?.until ?? (isUnlimited ? Infinity : (yield* Clock.currentTimeMillis) + times.attemptTime),
+      ...(deadline === undefined ? undefined : { attemptTime: Infinity }),
+      policy: ofCall ?? builtIn.policy ?? RetryPolicy.standard,
       gate: yield* Admission.gate(builtIn.gate)
     }
   })
@@ -223,7 +254,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const checkCall = Effect.fnUntraced(function* (operation: string) {
     const issues = Settings.issues({
       withTimeout: Settings.duration(yield* Timeout),
-      withDeadline: Settings.duration(yield* Deadline)
+      withDeadline: (yield* Deadline)?.issue
     })
     if (issues.length > 0) return yield* new ApiError.InvalidRequest({ operation, issues })
   })
@@ -263,9 +294,10 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       interpreter(operation)(input) as Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>,
     open: Effect.fnUntraced(function* (address, { accept, ...subject }) {
       const url = Redacted.value(address)
-      const { deadline, gate, requestTimeout } = yield* limits
-      const after = Duration.millis(Math.min(requestTimeout, deadline))
-      yield* Transport.admit(gate, url, subject, Duration.millis(deadline))
+      const { attemptTime, gate, requestTimeout, until } = yield* limits
+      const left = Math.min(attemptTime, Math.max(0, until - (yield* Clock.currentTimeMillis)))
+      const after = Duration.millis(Math.min(requestTimeout, left))
+      yield* Transport.admit(gate, url, subject, Duration.millis(left))
       return yield* Transport.execute(environment.http, HttpClientRequest.get(url, { accept }), subject).pipe(
         Effect.timeoutOrElse({
           duration: after,

@@ -27,11 +27,21 @@ export type Combinator = <
  * @since 0.1.0
  * @category references
  */
-export const provide =
-  <A>(reference: Context.Reference<A>, value: NoInfer<A>): Combinator =>
+export const provide = <A>(reference: Context.Reference<A>, value: NoInfer<A>): Combinator =>
+  provideEffect(reference, Effect.succeed(value))
+
+/**
+ * Runs an Effect or a Stream with the result of `value` as the value of `reference`. `value` runs each time the Effect
+ * or the Stream starts.
+ *
+ * @since 0.1.0
+ * @category references
+ */
+export const provideEffect =
+  <A>(reference: Context.Reference<A>, value: Effect.Effect<NoInfer<A>>): Combinator =>
   (self) =>
     (Stream.isStream(self)
-      ? Stream.provideService(self, reference, value)
+      ? Stream.provideServiceEffect(self, reference, value)
       : // A reference is not a requirement, so `self` keeps its type.
         // @effect-diagnostics-next-line anyUnknownInErrorContext:off
-        Effect.provideService(self, reference, value)) as typeof self
+        Effect.provideServiceEffect(self, reference, value)) as typeof self

@@ -65,6 +65,41 @@ describe("one call", () => {
     })
   )
 
+  it.effect("with one attempt a minute for an hour makes 60 retries, past the default deadline", () =>
+    Effect.gen(function* () {
+      const policy = RetryPolicy.withPolicy(Schedule.spaced("1 minute").pipe(Schedule.upTo({ times: 60 })))
+      const { exit, requests, seconds } = yield* outcome(Assemblies.list(query).pipe(policy), [busy])
+      assert.deepStrictEqual([tagOf(exit), requests, seconds], ["ServiceFailure", 61, 3600])
+    })
+  )
+
+  it.effect("with a policy of its own ends by an explicit deadline, of the call or of the client", () =>
+    Effect.gen(function* () {
+      const list = Assemblies.list(query).pipe(RetryPolicy.withPolicy(Schedule.spaced("1 minute")))
+      const ofCall = yield* outcome(list.pipe(AssemblyClient.withDeadline("150 seconds")), [busy])
+      const ofClient = yield* outcome(list, [busy], { deadline: "150 seconds" })
+      assert.deepStrictEqual([ofCall.requests, ofClient.requests], [3, 3])
+    })
+  )
+
+  it.effect("has one deadline for all operations of an Effect or a Stream, and none is sent after it", () =>
+    Effect.gen(function* () {
+      const slow = Assemblies.list(query).pipe(Effect.andThen(Effect.sleep("20 seconds")))
+      const many = slow.pipe(Effect.forever, AssemblyClient.withDeadline("50 seconds"))
+      const ofEffect = yield* outcome(many, [page])
+      assert.deepStrictEqual([tagOf(ofEffect.exit), ofEffect.requests], ["TimedOut", 3])
+      const stream = Stream.fromEffectRepeat(slow).pipe(AssemblyClient.withDeadline("50 seconds"), Stream.runDrain)
+      const ofStream = yield* outcome(stream, [page])
+      assert.deepStrictEqual([tagOf(ofStream.exit), ofStream.requests], ["TimedOut", 3])
+      const nested = Assemblies.list(query).pipe(
+        AssemblyClient.withDeadline("10 minutes"),
+        AssemblyClient.withDeadline("50 seconds")
+      )
+      const begin = (yield* Clock.currentTimeMillis) / 1000
+      assert.strictEqual((yield* outcome(nested, [Service.silence])).seconds - begin, 50)
+    })
+  )
+
   it.effect("is a Stream as well", () =>
     Effect.gen(function* () {
       const all = Assemblies.listAll(query).pipe(AssemblyClient.withTimeout("5 seconds"), RetryPolicy.none)

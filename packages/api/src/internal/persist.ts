@@ -3,6 +3,7 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as ApiError from "../ApiError.ts"
 import type * as Operation from "../Operation.ts"
 import type * as RetryPolicy from "../RetryPolicy.ts"
 import type * as Attempt from "./attempt.ts"
@@ -12,24 +13,24 @@ import * as Repeatable from "./repeatable.ts"
 import * as Telemetry from "./telemetry.ts"
 
 /**
- * The limits of an operation: its retry policy, its gate (rate limiter), the time limits of one request and of the
- * whole operation in milliseconds, and the clock skew.
+ * The limits of an operation: its retry policy, its gate (rate limiter), the time limits of one request and of one
+ * attempt (waits included) in milliseconds, and the clock skew. `until` is the time when the operation must have ended.
  */
 export interface Limits {
   readonly policy: RetryPolicy.Policy
   readonly gate: Admission.Gate
   readonly requestTimeout: number
-  readonly deadline: number
+  readonly attemptTime: number
+  readonly until: number
   readonly skew: ClockSkew.ClockSkew
 }
 
-/** A running operation. `until` is the time when the operation must have ended. */
+/** A running operation. */
 interface Run<A> {
   readonly operation: Operation.Any
   readonly limits: Limits
   readonly attempt: (conditions: Attempt.Conditions) => Effect.Effect<A, Failed>
   readonly next: (failure: RetryPolicy.Failure) => Effect.Effect<Option.Option<Duration.Duration>>
-  readonly until: number
 }
 
 /** The state between two attempts. `clockSkew` is the skew for the next signature, in milliseconds. */
@@ -45,22 +46,26 @@ const pauseBefore = Effect.fnUntraced(function* (run: Run<unknown>, { error, wai
   if (!Repeatable.isRepeatable({ error, retry })) return Option.none<number>()
   const next = yield* run.next({ operation: name, retry, failures, error, wait })
   const now = yield* Clock.currentTimeMillis
-  return Option.filter(Option.map(next, Duration.toMillis), (pause) => now + pause < run.until)
+  return Option.filter(Option.map(next, Duration.toMillis), (pause) => now + pause < run.limits.until)
 })
 
-const attempt = <A>(run: Run<A>, progress: Progress): Effect.Effect<A, Failed["error"]> => {
-  const { limits, until } = run
-  const { clockSkew } = progress
-  return run
-    .attempt({
-      requestTimeout: limits.requestTimeout,
-      until,
-      clockSkew,
-      gate: limits.gate,
-      accepted: (response) => ClockSkew.accepted(limits.skew, clockSkew, response)
-    })
-    .pipe(Effect.catch((failed) => heal(run, progress, failed)))
-}
+const attempt = <A>(run: Run<A>, progress: Progress): Effect.Effect<A, Failed["error"]> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    const { attemptTime, gate, requestTimeout, skew, until } = run.limits
+    const { clockSkew } = progress
+    if (now >= until) {
+      return Effect.fail(new ApiError.TimedOut({ operation: run.operation.name, after: Duration.zero }))
+    }
+    return run
+      .attempt({
+        requestTimeout,
+        until: Math.min(until, now + attemptTime),
+        clockSkew,
+        gate,
+        accepted: (response) => ClockSkew.accepted(skew, clockSkew, response)
+      })
+      .pipe(Effect.catch((failed) => heal(run, progress, failed)))
+  })
 
 const heal = Effect.fnUntraced(function* <A>(
   run: Run<A>,
@@ -92,10 +97,9 @@ export const persist = Effect.fnUntraced(function* <A>(
   limits: Limits,
   attempts: Run<A>["attempt"]
 ) {
-  const until = (yield* Clock.currentTimeMillis) + limits.deadline
   const clockSkew = yield* ClockSkew.current(limits.skew)
   return yield* attempt(
-    { operation, limits, attempt: attempts, next: yield* limits.policy.start, until },
+    { operation, limits, attempt: attempts, next: yield* limits.policy.start },
     { failures: 0, clockSkew, skewCorrected: false }
   )
 })
