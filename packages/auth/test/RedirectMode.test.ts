@@ -8,6 +8,7 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
 
@@ -69,5 +70,73 @@ describe("a streamed request, where fetch refuses the redirect mode `error`", ()
       assert.strictEqual(server.received.length, 5)
       assert.isEmpty(other.received)
     }).pipe(Effect.scoped)
+  )
+})
+
+describe("the options of fetch that an application sets", () => {
+  const application = {
+    dispatcher: { dispatch: () => true },
+    credentials: "include",
+    headers: { "x-company": "a", "x-request": "application" },
+    cf: { cacheTtl: 5 },
+    redirect: "follow"
+  } as const
+  const init = Layer.succeed(FetchHttpClient.RequestInit, application)
+
+  /** Sends two requests, because the first request of a client is observed for the first time. */
+  const twice = Effect.gen(function* () {
+    const client = yield* HttpClient.HttpClient
+    for (const streaming of [false, true]) {
+      const request = HttpClientRequest.setHeader(patch("https://api.example.com/a"), "x-request", "ours")
+      yield* Effect.scoped(Transport.send(client, request, { streaming }))
+    }
+  })
+  const onCall = Effect.provideService(twice, FetchHttpClient.RequestInit, application)
+  const wrap = HttpClient.mapRequest(HttpClientRequest.setHeader("x-wrapped", "yes"))
+  const wrapped = Effect.updateService(twice, HttpClient.HttpClient, wrap)
+  const hidden = Effect.updateService(
+    onCall,
+    HttpClient.HttpClient,
+    HttpClient.transformResponse(Effect.provideService(HttpClient.TracerDisabledWhen, () => true))
+  )
+
+  const uses: Readonly<Record<string, (fetched: Layer.Layer<never>) => Effect.Effect<void, unknown>>> = {
+    "for a call": (fetched) => Effect.provide(onCall, [FetchHttpClient.layer, fetched]),
+    "by a Layer of the program": (fetched) => Effect.provide(twice, [FetchHttpClient.layer, init, fetched]),
+    "by the Layer of the client": (fetched) =>
+      Effect.provide(twice, Layer.provide(FetchHttpClient.layer, [init, fetched])),
+    "by the Layer of a client that is wrapped": (fetched) =>
+      Effect.provide(wrapped, Layer.provide(FetchHttpClient.layer, [init, fetched]))
+  }
+  it.effect.each(Object.entries(uses))("stay in force if they are set %s, except redirect", ([, use]) =>
+    Effect.gen(function* () {
+      const seen: Array<RequestInit> = []
+      const fetched: typeof fetch = async (_, options) => {
+        seen.push(options ?? {})
+        return new Response(null, { status: 204 })
+      }
+      yield* use(Layer.succeed(FetchHttpClient.Fetch, fetched))
+      assert.deepStrictEqual(
+        seen.map(({ redirect }) => redirect),
+        ["manual", "error"]
+      )
+      for (const options of seen) {
+        const { cf, credentials, dispatcher } = application
+        assert.deepInclude<object>(options, { cf, credentials, dispatcher })
+        assert.deepInclude(options.headers, { "x-company": "a", "x-request": "ours" })
+      }
+    })
+  )
+
+  it.effect("do not make a client that hides its sends follow redirects after its first response", () =>
+    Effect.gen(function* () {
+      const modes: Array<unknown> = []
+      const fetched: typeof fetch = async (_, options) => {
+        modes.push(options?.redirect)
+        return new Response(null, { status: 204 })
+      }
+      yield* Effect.provide(hidden, [FetchHttpClient.layer, Layer.succeed(FetchHttpClient.Fetch, fetched)])
+      assert.deepStrictEqual(modes, ["follow", "error"])
+    })
   )
 })

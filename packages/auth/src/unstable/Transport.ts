@@ -7,6 +7,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Fiber from "effect/Fiber"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientError from "effect/http/HttpClientError"
@@ -81,18 +82,25 @@ const redirectMode = (streaming: boolean): RequestRedirect => {
   }
 }
 
+/** Adds the redirect mode to the application's options of `fetch`, such as its `dispatcher` or `credentials`. */
+const withRedirect = <R>(context: Context.Context<R>, redirect: RequestRedirect): Context.Context<R> =>
+  Context.add(context, FetchHttpClient.RequestInit, {
+    ...Context.getOrUndefined(context, FetchHttpClient.RequestInit),
+    redirect
+  })
+
 /**
  * The context of one request. This context sets every reference that the guard needs, so that a value in the
- * application's context cannot disable the guard.
+ * application's context cannot disable the guard. The redirect mode is added when the client sends, because only then
+ * the options of `fetch` are in the context that the Layer of the client was built with.
  */
 const rules = (redirect: RequestRedirect, onSend: (leaving: HttpClientRequest.HttpClientRequest) => void) =>
-  Context.make(FetchHttpClient.RequestInit, { redirect }).pipe(
-    Context.add(HttpClient.TracerDisabledWhen, (leaving: HttpClientRequest.HttpClientRequest) => {
-      onSend(leaving)
-      return true
-    }),
-    Context.add(Tracer.DisablePropagation, false)
-  )
+  Context.make(HttpClient.TracerDisabledWhen, (leaving: HttpClientRequest.HttpClientRequest) => {
+    const fiber = Fiber.getCurrent()
+    fiber?.setContext(withRedirect(fiber.context, redirect))
+    onSend(leaving)
+    return true
+  }).pipe(Context.add(Tracer.DisablePropagation, false))
 
 /** Turns a failure of the client into a `Lost`, or into the response that the client treated as a failure. */
 const settle = (
@@ -121,6 +129,8 @@ const settle = (
  *   another `content-encoding`, and changed bytes. The guard works through wrappers of the client, such as
  *   `HttpClient.retryTransient`, `followRedirects` and `mapRequest`. If the client returns a response although the
  *   guard stopped a send, that response is ignored. A streamed body can be read once.
+ * - The application's options of `fetch` (`FetchHttpClient.RequestInit`), from the caller's context or from the Layer of
+ *   the client, stay in force, except `redirect`.
  * - A redirect is not followed, because it could take the credential or the bytes to another server. `streaming`
  *   requests use the redirect mode `error` of `fetch` if the runtime supports this mode. `fetch` then keeps no copy of
  *   the body, and the request fails at a redirect. Other requests get the status of the redirect, or the
@@ -135,7 +145,8 @@ const settle = (
  * unless the body is a stream. Undici's `RetryAgent` repeats requests with the methods in its `methods` option, by
  * default PUT, DELETE and reads. A wrapper that sets `HttpClient.TracerDisabledWhen` or `Tracer.DisablePropagation`
  * inside the client also hides the sends. If the sends are hidden, the guard checks origin, length and encoding when
- * the response arrives. If a second send was stopped, the service may have carried out the first send, so `sent` is
+ * the response arrives, and the first request of such a client follows redirects if it uses `fetch`, unless the
+ * application sets `redirect` in `FetchHttpClient.RequestInit`. If a second send was stopped, the service may have carried out the first send, so `sent` is
  * `maybe`.
  *
  * @since 0.1.0
@@ -150,6 +161,9 @@ export const send = (
     const known = knownOf(http)
     const guard = SendGuard.make(withOwnBytes(request), known)
     const host = hostOf(request)
+    const redirect = redirectMode(options?.streaming === true)
+    // A client that has responded although none of its sends was observed gets the redirect mode before it sends.
+    const hides = !known.isSeen && known.hosts.size > 0
     const onSend = (leaving: HttpClientRequest.HttpClientRequest) => {
       known.isSeen = true
       guard.onSend(leaving)
@@ -158,7 +172,9 @@ export const send = (
     return HttpClient.withScope(http)
       .execute(guard.request)
       .pipe(
-        Effect.provideContext(rules(redirectMode(options?.streaming === true), onSend)),
+        Effect.updateContext((context: Context.Context<Scope.Scope>) =>
+          Context.merge(hides ? withRedirect(context, redirect) : context, rules(redirect, onSend))
+        ),
         Effect.catchCause((cause): Effect.Effect<HttpClientResponse.HttpClientResponse, Lost> => {
           const refusal = guard.refusal()
           return refusal === undefined || Cause.hasInterrupts(cause)
