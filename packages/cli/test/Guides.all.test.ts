@@ -12,6 +12,7 @@ import * as Schema from "effect/Schema"
 import { execFileSync } from "node:child_process"
 import { globSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
+import * as Company from "./support/company.ts"
 import { run } from "./support/program.ts"
 
 const root = fileURLToPath(new URL("../../../", import.meta.url))
@@ -101,7 +102,34 @@ layer(NodeServices.layer, { excludeTestServices: true })("guides", (it) => {
     assert.include(commandsOf(guide), `node ${name}`)
   })
 
-  it.effect.each(programs)("%s prints what its guide shows", (path) =>
+  const companyProgram = "docs/examples/guides/proxy.ts"
+
+  it.effect("a program reaches a service with a private certificate through a proxy, and nothing goes past it", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      const company = yield* Company.make(folder)
+      const service = yield* Layer.build(Emulator.layer({ publicUrl: company.serviceUrl }))
+      company.forwardTo((yield* Effect.provide(Emulator.Emulator, service)).localUrl)
+      yield* makeFiles("docs/guides/production.md", folder)
+      const here = (proxyUrl: string) =>
+        Effect.provide(run(root + companyProgram, folder, { HTTPS_PROXY: proxyUrl }), service)
+
+      const { prints = "" } = shown.find(({ program }) => program === read(companyProgram)) ?? {}
+      assert.deepStrictEqual(yield* here(company.proxyUrl), { output: prints, exitCode: 0 })
+      assert.isAbove(company.tunnels.length, 0)
+      assert.deepStrictEqual([...new Set(company.tunnels)], [company.host])
+      assert.deepStrictEqual([...new Set(company.clients)], ["Program"])
+      assert.strictEqual(company.clients.length, company.tunnels.length)
+
+      const { exitCode, output } = yield* here(company.proxyUrl.replace("s3cret", "wr0ng"))
+      assert.strictEqual(exitCode, 1)
+      assert.include(output, "the proxy responded with status 407")
+      assert.notInclude(output, "wr0ng")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect.each(programs.filter((path) => path !== companyProgram))("%s prints what its guide shows", (path) =>
     Effect.gen(function* () {
       const { guide = "", prints = "" } = shown.find(({ program }) => program === read(path)) ?? {}
       const { folder, run: here } = yield* prepare(guide)

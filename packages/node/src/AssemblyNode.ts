@@ -66,6 +66,11 @@ export interface Options extends AssemblyClient.Options {
   readonly http?: RuntimeClient.Options | undefined
 }
 
+interface Keys {
+  readonly key: string
+  readonly secret: Redacted.Redacted
+}
+
 /** An Authenticator that uses the Credentials in the context. */
 const authenticator = (
   options: Authentication
@@ -77,15 +82,13 @@ const authenticator = (
       )
 
 /** Adds all other services to the client of the operations. */
-const around = <A, E>(
+const around = <A, E, E2, R>(
   client: Layer.Layer<A | AssemblyClient.AssemblyClient, E, HttpClient.HttpClient>,
-  http: RuntimeClient.Options | undefined
-): Layer.Layer<A | Services, E | ApiError.InvalidRequest> =>
+  http: Layer.Layer<HttpClient.HttpClient, E2, R>
+): Layer.Layer<A | Services, E | E2, R> =>
   Uploader.layer.pipe(
     Layer.provideMerge(client),
-    Layer.provideMerge(
-      Layer.mergeAll(RuntimeClient.layerWith(http), NodeServices.layer, LeaseHolder.layer, NodeMd5.layer)
-    )
+    Layer.provideMerge(Layer.mergeAll(http, NodeServices.layer, LeaseHolder.layer, NodeMd5.layer))
   )
 
 /**
@@ -97,8 +100,8 @@ const around = <A, E>(
  * - The HTTP client is undici on Node and Deno, and `fetch` on Bun (see `RuntimeClient`). By default, the client uses
  *   the proxy from the environment variables. Uploads reuse the memory of sent pieces only if the program uses the
  *   undici client as it is, without a function such as `HttpClient.mapRequest`.
- * - To replace a part, build the Layer from the parts: `AssemblyClient.layer`, an Authenticator of
- *   `@assembly-effect/auth`, `NodeSigner`, any HttpClient, and `NodeServices`.
+ * - For a proxy with a password, a private certificate authority or a client certificate, set `http.dispatcher`. For
+ *   another HTTP client, use {@link layerWith}.
  *
  * @example
  * AssemblyNode.layer({
@@ -111,14 +114,33 @@ const around = <A, E>(
  * @category layers
  */
 export const layer = (
-  options: Options & Authentication & { readonly key: string; readonly secret: Redacted.Redacted }
+  options: Options & Authentication & Keys
 ): Layer.Layer<Services | Credentials.Credentials, ApiError.InvalidRequest | AuthError.InvalidCredentials> =>
+  layerWith(RuntimeClient.layerWith(options.http), options)
+
+/**
+ * Like {@link layer}, with an HTTP client of the application: a wrapped client, `fetch` with its own options, or a
+ * client in memory. The signatures by `node:crypto`, `NodeMd5` and `LeaseHolder` stay.
+ *
+ * @example
+ * AssemblyNode.layerWith(
+ *   FetchHttpClient.layer.pipe(Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, { keepalive: true }))),
+ *   { baseUrl: "https://api2.example.com", key: "my-key", secret: Redacted.make("my-secret") }
+ * )
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerWith = <E, R>(
+  http: Layer.Layer<HttpClient.HttpClient, E, R>,
+  options: AssemblyClient.Options & Authentication & Keys
+): Layer.Layer<Services | Credentials.Credentials, E | ApiError.InvalidRequest | AuthError.InvalidCredentials, R> =>
   around(
     AssemblyClient.layer(options).pipe(
       Layer.provide(authenticator(options)),
       Layer.provideMerge(Credentials.layer(options))
     ),
-    options.http
+    http
   )
 
 /**
@@ -134,7 +156,10 @@ export const layer = (
 export const layerBearer = (
   options: Options & { readonly token: Redacted.Redacted }
 ): Layer.Layer<Services, ApiError.InvalidRequest | AuthError.InvalidCredentials> =>
-  around(AssemblyClient.layer(options).pipe(Layer.provide(Authenticator.layerBearer(options.token))), options.http)
+  around(
+    AssemblyClient.layer(options).pipe(Layer.provide(Authenticator.layerBearer(options.token))),
+    RuntimeClient.layerWith(options.http)
+  )
 
 /**
  * Like {@link layer}, with the URL of the service and the credentials from the configuration: `ASSEMBLY_BASE_URL`,

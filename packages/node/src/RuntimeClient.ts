@@ -1,7 +1,8 @@
 /**
  * Chooses the HTTP client for a server runtime. Only this module makes this choice.
  */
-import type * as ApiError from "@assembly-effect/api/ApiError"
+import * as ApiError from "@assembly-effect/api/ApiError"
+import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
@@ -11,7 +12,8 @@ import * as UndiciClient from "./UndiciClient.ts"
 const isBun = () => Process.versions["bun"] !== undefined
 
 /**
- * The options of undici. On Bun these options are ignored, and the `fetch` of Bun reads the proxy from the environment.
+ * The options of undici. On Bun, a `dispatcher` is refused with `InvalidRequest`, the other options are ignored, and the
+ * `fetch` of Bun reads the proxy from the environment.
  *
  * @since 0.1.0
  * @category options
@@ -26,7 +28,15 @@ export type Options = UndiciClient.Options
  * @category layers
  */
 export const layerWith = (options?: Options): Layer.Layer<HttpClient.HttpClient, ApiError.InvalidRequest> =>
-  Layer.suspend(() => (isBun() ? FetchHttpClient.layer : UndiciClient.layerWith(options)))
+  Layer.suspend(() => {
+    if (!isBun()) return UndiciClient.layerWith(options)
+    return options?.dispatcher === undefined ? FetchHttpClient.layer : Layer.effectContext(Effect.fail(noDispatcher))
+  })
+
+const noDispatcher = new ApiError.InvalidRequest({
+  operation: "RuntimeClient.layer",
+  issues: [{ path: ["dispatcher"], message: "Expected no dispatcher on Bun, whose fetch has its own options" }]
+})
 
 /**
  * {@link layerWith} without options.

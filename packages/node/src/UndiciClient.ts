@@ -18,7 +18,11 @@ import * as UndiciBody from "./internal/undiciBody.ts"
  *   for a connection counts towards the time limits of the request, so prefer a limit on the number of concurrent
  *   uploads.
  * - `proxy`: the default `"environment"` reads `HTTP_PROXY` and `HTTPS_PROXY` (or their lowercase names) when the Layer
- *   is built, and `NO_PROXY` again before each request. `"none"` ignores these variables.
+ *   is built, `ALL_PROXY` for a variable of these that is missing, and `NO_PROXY` again before each request. `"none"`
+ *   ignores these variables.
+ * - `dispatcher`: an undici dispatcher that sends all requests, for example a `ProxyAgent`, or an `Agent` with a
+ *   certificate. No proxy variable is read then, `connections` and `proxy` are refused, and uploads do not reuse memory.
+ *   The program closes the dispatcher. Make it with the undici of `@effect/platform-node/Undici`.
  *
  * The Layer fails with `InvalidRequest` if an option is invalid, or if a proxy variable is not an http or https URL.
  *
@@ -28,18 +32,28 @@ import * as UndiciBody from "./internal/undiciBody.ts"
 export interface Options {
   readonly connections?: number | undefined
   readonly proxy?: "environment" | "none" | undefined
+  readonly dispatcher?: NodeHttpClient.Dispatcher["Service"] | undefined
 }
 
-const proxyVariables = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"]
+/** An environment variable that contains the URL of a proxy. */
+interface Variable {
+  readonly name: string
+  readonly value: string
+}
 
-/** The environment variables that contain the URL of a proxy, with their values. */
-const proxies = ({ proxy = "environment" }: Options): ReadonlyArray<readonly [name: string, value: string]> =>
-  proxy === "environment"
-    ? proxyVariables.flatMap((name) => {
-        const value = Process.env[name] ?? ""
-        return value === "" ? [] : [[name, value] as const]
-      })
-    : []
+/** The first of the variables that is set. */
+const variable = (...names: ReadonlyArray<string>): Variable | undefined =>
+  names.map((name) => ({ name, value: Process.env[name] ?? "" })).find(({ value }) => value !== "")
+
+/** The proxies for http and https URLs, with the names of their environment variables. */
+const proxies = ({ dispatcher, proxy = "environment" }: Options) => {
+  if (dispatcher !== undefined || proxy !== "environment") return {}
+  const all = ["all_proxy", "ALL_PROXY"]
+  return {
+    http: variable("http_proxy", "HTTP_PROXY", ...all),
+    https: variable("https_proxy", "HTTPS_PROXY", ...all)
+  }
+}
 
 const isProxyUrl = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text)
 
@@ -48,10 +62,23 @@ const isProxyUrl = (text: string): boolean => /^https?:\/\//i.test(text) && URL.
  * contain a password.
  */
 const check = (options: Options): Effect.Effect<void, ApiError.InvalidRequest> => {
+  const { dispatcher } = options
+  const { http, https } = proxies(options)
+  const variables = http?.name === https?.name ? [http] : [http, https]
   const issues = [
     ...Settings.issues({ connections: Settings.whole(options.connections, 1) }),
-    ...proxies(options).flatMap(([name, value]) =>
-      isProxyUrl(value) ? [] : [{ path: [name], message: "Expected a URL such as http://proxy.example.com:8080" }]
+    ...variables.flatMap((found) =>
+      found === undefined || isProxyUrl(found.value)
+        ? []
+        : [{ path: [found.name], message: "Expected a URL such as http://proxy.example.com:8080" }]
+    ),
+    ...(dispatcher === undefined || typeof dispatcher.dispatch === "function"
+      ? []
+      : [{ path: ["dispatcher"], message: "Expected a Dispatcher of undici" }]),
+    ...(["connections", "proxy"] as const).flatMap((name) =>
+      dispatcher === undefined || options[name] === undefined
+        ? []
+        : [{ path: [name], message: "Expected no value, because the dispatcher decides" }]
     )
   ]
   return issues.length === 0
@@ -59,18 +86,28 @@ const check = (options: Options): Effect.Effect<void, ApiError.InvalidRequest> =
     : Effect.fail(new ApiError.InvalidRequest({ operation: "UndiciClient.layer", issues }))
 }
 
-/** Makes a dispatcher that only this client uses, so that no other code keeps the memory of a sent piece. */
+/**
+ * The dispatcher of the application, or a dispatcher that only this client uses, so that no other code keeps the memory
+ * of a sent piece.
+ */
 const makeDispatcher = (options: Options): Effect.Effect<NodeHttpClient.Dispatcher["Service"], never, Scope.Scope> => {
+  if (options.dispatcher !== undefined) return Effect.succeed(options.dispatcher)
   const agent = { allowH2: false, connections: options.connections ?? null }
-  return proxies(options).length > 0
-    ? Effect.acquireRelease(
+  const { http, https } = proxies(options)
+  return http === undefined && https === undefined
+    ? NodeHttpClient.makeDispatcherOptions(agent)
+    : Effect.acquireRelease(
         Effect.map(
           Effect.promise(() => import("@effect/platform-node/Undici")),
-          ({ default: Undici }) => new Undici.EnvHttpProxyAgent(agent)
+          ({ default: Undici }) =>
+            new Undici.EnvHttpProxyAgent({
+              ...agent,
+              ...(http === undefined ? undefined : { httpProxy: http.value }),
+              ...(https === undefined ? undefined : { httpsProxy: https.value })
+            })
         ),
         (dispatcher) => Effect.promise(() => dispatcher.destroy())
       )
-    : NodeHttpClient.makeDispatcherOptions(agent)
 }
 
 /**
@@ -100,7 +137,8 @@ export const layerWith = (options: Options = {}): Layer.Layer<HttpClient.HttpCli
     HttpClient.HttpClient,
     Effect.tap(NodeHttpClient.makeUndici, (client) =>
       Effect.sync(() => {
-        PieceMemory.register(client)
+        // A dispatcher of the application may keep or repeat pieces.
+        if (options.dispatcher === undefined) PieceMemory.register(client)
         Transport.registerReader(client, UndiciBody.reader)
       })
     )

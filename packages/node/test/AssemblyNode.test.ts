@@ -1,5 +1,7 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import { Hashing } from "@assembly-effect/api/unstable/Hashing"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
@@ -10,6 +12,7 @@ import * as Upload from "@assembly-effect/tus/Upload"
 import * as Uploader from "@assembly-effect/tus/Uploader"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import { Agent } from "@effect/platform-node/Undici"
 import * as Vitest from "@effect/vitest"
 import { assert, layer } from "@effect/vitest"
 import * as Config from "effect/Config"
@@ -18,6 +21,7 @@ import * as DateTime from "effect/DateTime"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -148,6 +152,35 @@ Vitest.describe("AssemblyNode refuses before it sends", () => {
       const error = yield* refusal(AssemblyNode.layerBearer({ baseUrl: options.baseUrl, token: Redacted.make(token) }))
       assert.strictEqual(error._tag, "InvalidCredentials")
       assert.include(error.message, "token")
+    })
+  )
+
+  Vitest.it.effect("a SOCKS proxy of ALL_PROXY, which it names, unless the other variables take its place", () =>
+    Effect.gen(function* () {
+      for (const name of ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"]) yield* variable(name, "")
+      yield* variable("ALL_PROXY", "socks5://user:s3cret@proxy.example.com:1080")
+      const error = yield* refusal(AssemblyNode.layer(options))
+      assert.strictEqual(
+        error.message,
+        "UndiciClient.layer: ALL_PROXY: Expected a URL such as http://proxy.example.com:8080"
+      )
+      yield* variable("HTTP_PROXY", "http://proxy.example.com:8080")
+      yield* variable("HTTPS_PROXY", "http://proxy.example.com:8080")
+      yield* Effect.scoped(Layer.build(AssemblyNode.layer(options)))
+    })
+  )
+
+  const agent = new Agent()
+
+  Vitest.it.effect.each([
+    ["dispatcher", { dispatcher: {} as typeof agent }],
+    ["connections", { dispatcher: agent, connections: 3 }],
+    ["proxy", { dispatcher: agent, proxy: "environment" }]
+  ] as const)("a dispatcher that is none, or with another option: %s", ([name, http]) =>
+    Effect.gen(function* () {
+      const error = yield* refusal(AssemblyNode.layer({ ...options, http }))
+      assert.strictEqual(error._tag, "InvalidRequest")
+      assert.include(error.message, `UndiciClient.layer: ${name}: Expected`)
     })
   )
 
@@ -324,19 +357,83 @@ Vitest.describe("the options of AssemblyNode", () => {
     })
   )
 
-  it.live.each(["HTTP_PROXY", "http_proxy"])("take the proxy of %s, and leave no connection to it open", (name) =>
+  it.live("send every request through the dispatcher of the application, which stays open", () =>
     Effect.gen(function* () {
-      const { asked, closed, url } = yield* service
-      yield* variable(name, url)
+      const { asked, url } = yield* service
+      // Nothing is there: the dispatcher decides where requests go.
+      const through = (origin: string) => ({
+        dispatcher: new Agent().compose((dispatch) => (options, handler) => dispatch({ ...options, origin }, handler))
+      })
+      yield* variable("HTTP_PROXY", "not a URL")
+      const baseUrl = "http://127.0.0.1:1"
+      const http = through(url)
+      yield* Effect.provide(list, AssemblyNode.layer({ baseUrl, ...keys, http }))
+      yield* Effect.provide(list, AssemblyNode.layerBearer({ baseUrl, token: Redacted.make("token"), http }))
+      assert.strictEqual(asked.length, 2)
+      yield* Effect.promise(() => http.dispatcher.close())
+    })
+  )
+
+  it.live("keep signer, hashes and leases around an HTTP client of the application", () =>
+    Effect.gen(function* () {
+      const { asked, url } = yield* service
+      const seen: Array<string> = []
+      const client = Layer.effect(
+        HttpClient.HttpClient,
+        Effect.map(
+          HttpClient.HttpClient,
+          HttpClient.tapRequest(({ url: target }) => Effect.sync(() => void seen.push(target)))
+        )
+      ).pipe(Layer.provide(FetchHttpClient.layer))
+      yield* Effect.gen(function* () {
+        yield* list
+        assert.isDefined((yield* LeaseHolder.LeaseHolder).id)
+        assert.isDefined(yield* Hashing)
+      }).pipe(Effect.provide(AssemblyNode.layerWith(client, { baseUrl: url, ...keys, algorithm: "sha256" })))
+      assert.deepStrictEqual([asked.length, seen.length], [1, 1])
+      assert.strictEqual(signed(asked[0]).algorithm, "sha256")
+    })
+  )
+
+  it.live.each(["http", "https"])("name the proxy that is down, without its password, for %s", (scheme) =>
+    Effect.gen(function* () {
       yield* variable("NO_PROXY", "")
       yield* variable("no_proxy", "")
-      // Nothing is there: only the proxy answers.
-      yield* Effect.provide(list, AssemblyNode.layer({ baseUrl: "http://127.0.0.1:1", ...keys }))
-      assert.deepStrictEqual(
-        asked.map(({ host }) => host),
-        ["127.0.0.1:1"]
-      )
-      yield* Deferred.await(closed)
+      for (const name of ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"]) yield* variable(name, "")
+      // Nobody listens on port 1, and nobody has the second name.
+      for (const [proxyUrl, problem] of [
+        ["http://user:s3cret@127.0.0.1:1", "proxy 127.0.0.1:1: the connection was refused"],
+        ["http://user:s3cret@nobody.invalid:3128", "proxy nobody.invalid: the "]
+      ] as const) {
+        yield* variable("ALL_PROXY", proxyUrl)
+        const baseUrl = `${scheme}://127.0.0.1:2`
+        const error = yield* list.pipe(
+          Effect.provide(AssemblyNode.layer({ baseUrl, ...keys })),
+          RetryPolicy.none,
+          Effect.flip
+        )
+        assert.include(error.message, problem)
+        assert.notInclude(error.message, "s3cret")
+        assert.deepInclude(error, { _tag: "TransportFailure", sent: "no" })
+      }
     })
+  )
+
+  it.live.each(["HTTP_PROXY", "http_proxy", "ALL_PROXY"])(
+    "take the proxy of %s, and leave no connection to it open",
+    (name) =>
+      Effect.gen(function* () {
+        const { asked, closed, url } = yield* service
+        yield* variable(name, url)
+        yield* variable("NO_PROXY", "")
+        yield* variable("no_proxy", "")
+        // Nothing is there: only the proxy answers.
+        yield* Effect.provide(list, AssemblyNode.layer({ baseUrl: "http://127.0.0.1:1", ...keys }))
+        assert.deepStrictEqual(
+          asked.map(({ host }) => host),
+          ["127.0.0.1:1"]
+        )
+        yield* Deferred.await(closed)
+      })
   )
 })

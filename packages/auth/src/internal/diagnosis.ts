@@ -12,11 +12,13 @@ import { Lost } from "../unstable/Failure.ts"
  * - `sends`: how often the request was passed to the network, if the sends of the client can be observed.
  * - `isSeen`: whether the sends of this client can be observed.
  * - `knowsHost`: whether the host has responded to this client before.
+ * - `url`: the URL of the request.
  */
 export interface Circumstances {
   readonly sends: number
   readonly isSeen: boolean
   readonly knowsHost: boolean
+  readonly url?: URL | undefined
 }
 
 /** The default if the circumstances of a request are not known. */
@@ -164,6 +166,23 @@ const isBeforeSending = (error: object): boolean => {
 }
 
 /**
+ * The host and the port of the proxy to which no connection was made, if the error shows that this was another host or
+ * port than that of the request.
+ */
+const proxyOf = (error: object, url: URL | undefined): string | undefined => {
+  const [failed = error] = attemptsOf(error)
+  const { address, hostname, port }: { address?: unknown; hostname?: unknown; port?: unknown } = failed
+  if (url === undefined) return undefined
+  if (typeof hostname === "string") return hostname === url.hostname ? undefined : hostname
+  const own = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port)
+  if (typeof address !== "string" || typeof port !== "number" || port === own) return undefined
+  return address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`
+}
+
+/** The messages of undici if a proxy refuses a connection. */
+const proxyStatus = /^Proxy (?:response|Authentication Required) \((\d{3})\)/
+
+/**
  * Whether the service may have received the request. The answer is `no` in two cases: if sends can be observed and no
  * send was observed, or if the only observed send failed before any byte of the request was sent (`before`). In any
  * other case, a send may have arrived.
@@ -184,9 +203,19 @@ const fromCause = (cause: unknown, circumstances: Circumstances, phase: string):
   }
   const found = chain.find((error) => codeOf(error) !== undefined)
   const code = found === undefined ? undefined : codeOf(found)
+  const status = chain.map((error) => proxyStatus.exec(String(Reflect.get(error, "message")))?.[1]).find(Boolean)
+  if (status !== undefined) {
+    return new Lost({
+      problem: `the proxy responded with status ${status}`,
+      code,
+      sent: sent(true, circumstances),
+      permanent: Number(status) < 500
+    })
+  }
   const kind = kindOf(code)
+  const proxy = found === undefined ? undefined : proxyOf(found, circumstances.url)
   return new Lost({
-    problem: kind.words + phase,
+    problem: (proxy === undefined ? "" : `proxy ${proxy}: `) + kind.words + phase,
     code,
     sent: sent(found !== undefined && isBeforeSending(found), circumstances),
     // If a host has responded before, it exists. Therefore the failure of its name lookup is temporary, as on a laptop

@@ -65,9 +65,6 @@ const withOwnBytes = (request: HttpClientRequest.HttpClientRequest): HttpClientR
     : HttpClientRequest.setBody(request, HttpBody.uint8Array(bytes, body.contentType))
 }
 
-const hostOf = (request: HttpClientRequest.HttpClientRequest): string =>
-  Option.match(HttpClientRequest.toUrl(request), { onNone: () => "", onSome: ({ host }) => host })
-
 /**
  * The redirect mode of `fetch`, `manual` or `error`. A redirect is not followed in either mode. With `error`, `fetch`
  * does not keep a copy of a streamed body. Some runtimes, such as workerd, do not support `error`. In such a runtime, a
@@ -160,7 +157,8 @@ export const send = (
   Effect.suspend(() => {
     const known = knownOf(http)
     const guard = SendGuard.make(withOwnBytes(request), known)
-    const host = hostOf(request)
+    const url = Option.getOrUndefined(HttpClientRequest.toUrl(request))
+    const host = url?.host ?? ""
     const redirect = redirectMode(options?.streaming === true)
     // A client that has responded although none of its sends was observed gets the redirect mode before it sends.
     const hides = !known.isSeen && known.hosts.size > 0
@@ -181,7 +179,8 @@ export const send = (
             ? settle(cause, {
                 sends: guard.sends(),
                 isSeen: known.isSeen,
-                knowsHost: known.hosts.has(host)
+                knowsHost: known.hosts.has(host),
+                url
               })
             : Effect.fail(refusal)
         }),

@@ -4,15 +4,16 @@ import * as ChildProcess from "effect/process/ChildProcess"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 
-/** Runs a program of the documentation in a folder, with the variables of the embedded service. */
-export const run = Effect.fnUntraced(function* (program: string, cwd: string) {
+/** Runs a program of the documentation in a folder, with the variables of the embedded service and `env`. */
+export const run = Effect.fnUntraced(function* (program: string, cwd: string, env?: Readonly<Record<string, string>>) {
   const { baseUrl, credentials } = yield* Emulator.Emulator
   const child = yield* ChildProcess.make(process.execPath, [program], {
     cwd,
     env: {
       ASSEMBLY_BASE_URL: baseUrl,
       ASSEMBLY_AUTH_KEY: credentials.key,
-      ASSEMBLY_AUTH_SECRET: Redacted.value(credentials.secret)
+      ASSEMBLY_AUTH_SECRET: Redacted.value(credentials.secret),
+      ...env
     },
     extendEnv: true
   })
