@@ -96,12 +96,13 @@ export class Webhook extends Context.Service<
 
 const mismatch = (problem: string) => Effect.fail(new SignatureMismatch({ problem }))
 
-/** Parses `sha384:0a1b…`. A signature without a prefix is sha1. */
+/** Parses `sha384:0a1b…` as the official verifier does. A signature without a prefix is sha1. */
 const parse = (signature: string): { readonly algorithm: string; readonly digits: string } => {
-  const colon = signature.indexOf(":")
+  const trimmed = signature.trim()
+  const colon = trimmed.indexOf(":")
   return colon === -1
-    ? { algorithm: "sha1", digits: signature }
-    : { algorithm: signature.slice(0, colon), digits: signature.slice(colon + 1) }
+    ? { algorithm: "sha1", digits: trimmed }
+    : { algorithm: trimmed.slice(0, colon).toLowerCase(), digits: trimmed.slice(colon + 1) }
 }
 
 const decodeStatus = SchemaParser.decodeUnknownEffect(Assembly.Status)
@@ -124,7 +125,11 @@ const toMalformed = (issue: SchemaIssue.Issue): MalformedNotification => {
 
 /**
  * Makes a verifier for the Auth Secret in the context's `Credentials`. `algorithms` are the accepted algorithms, by
- * default `sha384` and `sha256`. A signature without a prefix is `sha1`; add `sha1` to `algorithms` to accept it.
+ * default `sha384` and `sha256`.
+ *
+ * A signature is `<algorithm>:<digest>`. The algorithm may be in upper case, the digest has lower-case hexadecimal
+ * digits, and white space before and after the signature is ignored. A signature without a prefix is `sha1`; add `sha1`
+ * to `algorithms` to accept it.
  *
  * @since 0.1.0
  * @category constructors
@@ -142,7 +147,9 @@ export const make = Effect.fnUntraced(function* (options?: {
       return yield* mismatch(`the algorithm is not one of ${[...accepted].join(", ")}`)
     }
     const tag = Hex.decode(digits)
-    if (Result.isFailure(tag)) return yield* mismatch("the digest is not hexadecimal")
+    if (Result.isFailure(tag) || digits !== digits.toLowerCase()) {
+      return yield* mismatch("the digest is not in lower-case hexadecimal digits")
+    }
     // `Mac` compares in constant time and refuses a digest of another length. HMAC cannot fail in a way that a caller
     // could handle.
     const key = yield* Effect.orDie(Hmac.key(algorithm, secret))

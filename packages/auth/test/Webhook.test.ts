@@ -29,11 +29,13 @@ const refuses = (signature: string, text = transloadit) =>
   })
 
 describe("Webhook.verify", () => {
-  it.effect.each([sha384, sha256])("accepts %s of openssl and returns the Status", (signature) =>
-    Effect.gen(function* () {
-      const status = yield* Webhook.verify({ transloadit, signature })
-      assert.deepStrictEqual(status, JSON.parse(transloadit))
-    }).pipe(Effect.provide(webhook()))
+  it.effect.each([sha384, sha256, ` ${sha384}\r\n`, sha384.replace("sha384", "SHA384")])(
+    "accepts %s of openssl and returns the Status",
+    (signature) =>
+      Effect.gen(function* () {
+        const status = yield* Webhook.verify({ transloadit, signature })
+        assert.deepStrictEqual(status, JSON.parse(transloadit))
+      }).pipe(Effect.provide(webhook()))
   )
 
   it.effect("refuses a notification about another Assembly than the expected one", () =>
@@ -78,6 +80,9 @@ describe("Webhook.verify", () => {
         "",
         "sha384:",
         "sha384",
+        sha384.toUpperCase(),
+        sha384.replace(":", ": "),
+        ` :${sha384}`,
         sha384.slice(0, -2),
         `${sha384}00`,
         sha384.slice("sha384:".length),
