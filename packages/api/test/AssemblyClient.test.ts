@@ -61,6 +61,26 @@ describe("the base URL", () => {
   }
 })
 
+describe("a base URL with a path", () => {
+  for (const [baseUrl, advises] of [
+    ["https://api2.example.com/wrong", true],
+    ["https://api2.example.com", false]
+  ] as const) {
+    it.effect(`${advises ? "is named by" : "without it is not named by"} the error after SERVER_404`, () =>
+      Effect.gen(function* () {
+        const service = Service.make(Service.json(404, { error: "SERVER_404", message: "no such page" }))
+        const error = yield* Effect.flip(Assemblies.list({ fromDate: DateTime.makeUnsafe(0) })).pipe(
+          Effect.provide(Service.client(service, { baseUrl }))
+        )
+        assert.strictEqual(
+          error.message,
+          `Assemblies.list failed with SERVER_404, status 404: no such page${advises ? "; the path of the base URL is probably wrong" : ""}`
+        )
+      })
+    )
+  }
+})
+
 describe("the origins of the service", () => {
   it.effect("are checked when the Layer is built, and every invalid one is reported", () =>
     Effect.gen(function* () {

@@ -166,6 +166,24 @@ describe("one call", () => {
   )
 })
 
+describe("an interrupted operation", () => {
+  it.effect("is counted in both metrics as `interrupted`", () =>
+    Effect.gen(function* () {
+      const running = yield* Effect.forkChild(outcome(Assemblies.list(query), [Service.silence]), {
+        startImmediately: true
+      })
+      yield* Effect.yieldNow
+      yield* Fiber.interrupt(running)
+      const found = (yield* Metric.snapshot).filter(({ attributes }) => attributes?.["outcome"] === "interrupted")
+      assert.sameMembers(
+        found.map(({ id }) => id),
+        ["assembly_operations", "assembly_operation_duration"]
+      )
+      for (const { state } of found) assert.strictEqual("count" in state && Number(state.count), 1)
+    }).pipe(Effect.provide(Layer.fresh(Layer.succeed(Metric.MetricRegistry, new Map()))))
+  )
+})
+
 describe("the duration of an operation", () => {
   it.effect("is counted by operation and outcome, with its retries", () =>
     Effect.gen(function* () {

@@ -52,8 +52,8 @@ const at = ({ host, request }: { readonly request: string; readonly host: string
 const server = { host: Schema.optionalKey(Schema.String) }
 
 /**
- * 404 or 410: the server does not have the upload, or no longer has it. Run the upload again to start a new one. If
- * `request` is `create`, the server does not have the `tus_url`.
+ * 404 or 410 for the URL of an upload: the server does not have the upload, or no longer has it. Run the upload again
+ * to start a new one.
  *
  * @since 0.1.0
  * @category errors
@@ -62,7 +62,8 @@ export class UploadGone extends Schema.TaggedError<UploadGone>()("UploadGone", a
 
 /**
  * 400, 401, 403, 412, any other 4xx for which there is no other error, and 501: the server refuses the request, and a
- * retry would fail too. Look at the Status of the Assembly: an Assembly that has ended accepts no more files.
+ * retry would fail too. Look at the Status of the Assembly: an Assembly that has ended accepts no more files. 404 or 410
+ * for a `create` or `discover` request: the server, or a gateway before it, does not have the `tus_url`.
  *
  * @since 0.1.0
  * @category errors

@@ -15,7 +15,7 @@ import * as FilePieces from "./internal/filePieces.ts"
 import * as Pieces from "./internal/pieces.ts"
 
 const remedy = {
-  Unreadable: "make the source readable, and try again",
+  Unreadable: "check the source, and run the upload again",
   TooShort: "set size to the actual size of the source",
   TooLong: "set size to the actual size of the source",
   Changed: "run the upload again when no process writes to the source",
@@ -194,8 +194,18 @@ export const fromBlob = (blob: Blob): Replayable =>
       }
     : invalid("the value is not a Blob with the functions slice and arrayBuffer")
 
-const unreadable = (error: PlatformError.PlatformError) =>
-  new SourceFailed({ kind: "Unreadable", problem: error.message })
+const problems: Partial<Record<string, string>> = {
+  NotFound: "no such file",
+  PermissionDenied: "permission denied"
+}
+
+const unreadableAt = (path: string) => (error: PlatformError.PlatformError) => {
+  const problem = problems[error.reason._tag]
+  return new SourceFailed({
+    kind: "Unreadable",
+    problem: problem === undefined ? error.message : `${path}: ${problem}`
+  })
+}
 
 /** The size and the modification time of a file, which show whether the file has changed. */
 const fileState = (info: FileSystem.File.Info): string =>
@@ -228,6 +238,7 @@ const isSameFile = (now: FileSystem.File.Info, before: FileSystem.File.Info): bo
 export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, FileSystem.FileSystem> =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
+    const unreadable = unreadableAt(path)
     const info = yield* Effect.mapError(fs.stat(path), unreadable)
     if (info.type !== "File") {
       return yield* new SourceFailed({ kind: "Unreadable", problem: `${path} is not a file` })

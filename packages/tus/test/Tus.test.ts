@@ -167,7 +167,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Tus", (it) => 
         checksumAlgorithms: []
       })
       assert.strictEqual((yield* Effect.flip(Tus.discover(target)))._tag, "ProtocolViolation")
-      assert.strictEqual((yield* Effect.flip(Tus.discover(target)))._tag, "UploadGone")
+      assert.strictEqual((yield* Effect.flip(Tus.discover(target)))._tag, "UploadRefused")
     })
   )
 

@@ -190,6 +190,16 @@ layer(Layer.merge(NodeFileSystem.layer, NodeHttpClient.layerUndici), { excludeTe
       )
     }
 
+    it.effect("of a file that does not exist fails with its path and what to do", () =>
+      Effect.gen(function* () {
+        const error = yield* Effect.flip(UploadSource.fromPath("letter.txt"))
+        assert.strictEqual(
+          error.message,
+          "the upload source failed: letter.txt: no such file; check the source, and run the upload again"
+        )
+      })
+    )
+
     it.effect("a file that changes while it is read never becomes a whole upload", () =>
       Effect.gen(function* () {
         const { fs, path } = yield* file

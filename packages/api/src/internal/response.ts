@@ -111,8 +111,19 @@ const toError = (
       (skew) => new ApiError.AuthenticationFailed(Option.isSome(skew) ? { ...details, clockSkew: skew.value } : details)
     )
   }
-  return Effect.succeed(new ApiError.ServiceFailure(details))
+  const { code, explanation } = details
+  return Effect.succeed(
+    new ApiError.ServiceFailure(
+      code === "SERVER_404" && isBelowPath(operation, response.request.url)
+        ? { ...details, explanation: `${explanation}; the path of the base URL is probably wrong` }
+        : details
+    )
+  )
 }
+
+/** Whether the base URL has a path, so that the path of the operation is not the whole path of the request. */
+const isBelowPath = ({ path }: Operation.Any, url: string): boolean =>
+  new URL(url).pathname.split("/")[1] !== path.split("/")[1]
 
 /**
  * The beginning of a body, redacted. The result is empty if the response may contain secrets, because `secrets` lists

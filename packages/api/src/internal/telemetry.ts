@@ -8,8 +8,8 @@ import type * as Operation from "../Operation.ts"
 import { skewed } from "../unstable/ErrorDetails.ts"
 
 /**
- * Counts the operations that have ended, by name and outcome. The outcome is `success` or the tag of the error. An
- * operation that ends with an interruption or a defect is not counted.
+ * Counts the operations that have ended, by name and outcome. The outcome is `success`, `interrupted`, `defect`, or the
+ * tag of the error.
  */
 const requests = (operation: string, outcome: string) =>
   Metric.counter("assembly_operations", {
@@ -26,9 +26,11 @@ const durations = (operation: string, outcome: string) =>
     attributes: { operation, outcome, unit: "ms" }
   })
 
-/** The outcome of a failed operation: the tag of the error, or `interrupted` for an interruption or a defect. */
 const outcomeOf = <A, E extends { readonly _tag: string }>(exit: Exit.Failure<A, E>): string =>
-  Option.match(Exit.findErrorOption(exit), { onNone: () => "interrupted", onSome: ({ _tag }) => _tag })
+  Option.match(Exit.findErrorOption(exit), {
+    onNone: () => (Exit.hasDies(exit) ? "defect" : "interrupted"),
+    onSome: ({ _tag }) => _tag
+  })
 
 const retries = (operation: string, error: string) =>
   Metric.counter("assembly_retries", {
@@ -102,12 +104,13 @@ export const observe = (
           succeeded.count.updateUnsafe(1, context)
           return Effect.void
         }
-        durations(operation.name, outcomeOf(exit)).updateUnsafe(took, context)
+        const outcome = outcomeOf(exit)
+        durations(operation.name, outcome).updateUnsafe(took, context)
+        requests(operation.name, outcome).updateUnsafe(1, context)
         return Option.match(Exit.findErrorOption(exit), {
           onNone: () => Effect.void,
           onSome: (error) => {
             const details = attributesOf(error)
-            requests(operation.name, error._tag).updateUnsafe(1, context)
             return Effect.annotateCurrentSpan(details).pipe(
               Effect.andThen(Effect.logDebug(`${operation.name} failed`).pipe(Effect.annotateLogs(details)))
             )

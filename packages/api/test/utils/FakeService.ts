@@ -70,7 +70,7 @@ export const authenticated = Authenticator.layerSignedNoDeps().pipe(
 /** A client with this script and signed requests. */
 export const client = (
   service: ReturnType<typeof make>,
-  options?: Omit<AssemblyClient.Options, "baseUrl">
+  options?: Partial<AssemblyClient.Options>
 ): Layer.Layer<AssemblyClient.AssemblyClient> =>
   AssemblyClient.layer({ baseUrl: "https://api2.example.com", ...options }).pipe(
     Layer.provide([authenticated, service.layer]),

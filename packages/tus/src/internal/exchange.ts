@@ -78,6 +78,8 @@ const toError = (
   switch (status) {
     case 404:
     case 410:
+      // These requests go to `tus_url`, where no upload can be gone: a gateway may know no such path.
+      if (request === "create" || request === "discover") return new TusError.UploadRefused(answer)
       return new TusError.UploadGone({ ...answer, message: `${answer.message}${goneAdvice}` })
     case 409:
       return new TusError.OffsetConflict(answer)
