@@ -15,10 +15,10 @@ const root = fileURLToPath(new URL("../../../", import.meta.url))
 const read = (path: string) => readFileSync(root + path, "utf8")
 
 /** A session in a terminal takes long, so `pnpm test` runs only the short one. */
-const shown =
+const sources =
   process.env["TEST_ALL"] === "1" ? ["README.md", "docs/**/*.md", "packages/*/README.md"] : ["packages/cli/README.md"]
 
-const pages = globSync(shown, { cwd: root })
+const pages = globSync(sources, { cwd: root })
   .filter((path) => Console.commandsOf(read(path)).length > 0)
   .toSorted()
 

@@ -1,18 +1,29 @@
 /**
- * Runs `assembly upload` in a separate process, as a user does.
+ * Runs `assembly upload`: the parts that need no process of their own; `uploadProcess.all.test.ts` has the others.
  */
 import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Faults from "@assembly-effect/emulator/Faults"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as InProcess from "./support/inProcess.ts"
+import * as Processes from "./support/processes.ts"
 import * as Uploading from "./support/uploading.ts"
 
+/** Runs the command line in this process. */
+const assembly = Effect.fnUntraced(function* (
+  cwd: string,
+  args: ReadonlyArray<string>,
+  { env }: { readonly env?: Readonly<Record<string, string>> } = {}
+) {
+  const given = { ...(yield* Processes.environment), XDG_STATE_HOME: `${cwd}/.state`, ...env }
+  return yield* InProcess.assembly(cwd, given, args)
+})
+
 /** Runs `assembly upload` in a folder. */
-const run = (cwd: string, args: ReadonlyArray<string>, options?: Parameters<typeof Uploading.assembly>[2]) =>
-  Uploading.assembly(cwd, ["upload", ...args], options)
+const run = (cwd: string, args: ReadonlyArray<string>, options?: Parameters<typeof assembly>[2]) =>
+  assembly(cwd, ["upload", ...args], options)
 
 const parseLines = (text: string): ReadonlyArray<Record<string, unknown>> =>
   text
@@ -64,10 +75,11 @@ layer(live, { excludeTestServices: true })("assembly upload", (it) => {
   )
 
   it.effect("uploads the standard input with fields, and prints its events as lines of JSON", () =>
+    // The command checks the standard input of its process.
     Effect.gen(function* () {
       const folder = yield* Uploading.folderWith({})
       const args = ["--name", "hello.txt", "--fields", "a=b", "--fields", "c=d", "--json", "-"]
-      const { code, stderr, stdout } = yield* run(folder, args, { input: "hello" })
+      const { code, stderr, stdout } = yield* Uploading.assembly(folder, ["upload", ...args], { input: "hello" })
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
       const events = parseLines(stdout)
       expect(events[0]).toMatchObject({
@@ -80,59 +92,6 @@ layer(live, { excludeTestServices: true })("assembly upload", (it) => {
         assembly_id: events[0]?.["assembly_id"],
         status: { results: { stored: [{ path: "hello.txt", size: 5 }] } }
       })
-    })
-  )
-
-  it.effect("refuses a standard input that is a folder, and creates nothing", () =>
-    Effect.gen(function* () {
-      const folder = yield* Uploading.folderWith({})
-      const refused = yield* run(folder, ["--name", "folder.bin", "-"], { redirection: `< "${folder}"` })
-      expect(refused).toEqual({
-        code: 2,
-        stdout: "",
-        stderr: "assembly: the standard input (-): is a folder, not a file or a pipe\n"
-      })
-      const { stdout } = yield* Uploading.assembly(folder, ["assets", "list", "--json"])
-      expect(stdout).not.toContain("folder.bin")
-    })
-  )
-
-  it.effect("refuses a standard input that is closed, and stores no empty file", () =>
-    Effect.gen(function* () {
-      const folder = yield* Uploading.folderWith({})
-      for (const input of ["<&-", "</dev/null"]) {
-        const refused = yield* run(folder, ["--name", "closed.bin", "-"], { redirection: input })
-        expect(refused).toEqual({
-          code: 2,
-          stdout: "",
-          stderr: "assembly: the standard input (-): is closed, or is /dev/null; pipe the content into the command\n"
-        })
-      }
-      const { stdout } = yield* Uploading.assembly(folder, ["assets", "list", "--json"])
-      expect(stdout).not.toContain("closed.bin")
-      // An empty file is a file.
-      const empty = yield* run(folder, ["--name", "empty.bin", "-"], { input: "" })
-      expect(empty).toMatchObject({ code: 0, stdout: expect.stringContaining("empty.bin") })
-    })
-  )
-
-  it.effect("cancels the Assembly of the standard input after Ctrl-C, because nothing can continue it", () =>
-    Effect.gen(function* () {
-      const folder = yield* Uploading.folderWith({})
-      // The standard input stays open.
-      const { code, stderr } = yield* run(folder, ["--name", "endless.bin", "-"], {
-        onError: (text, kill) => {
-          if (/Assembly [0-9a-f]{32}\n/.test(text)) kill()
-        }
-      })
-      expect(code).toBe(130)
-      expect(stderr).toMatch(
-        /\nassembly: the Assembly was canceled, because the standard input cannot be read again\n$/
-      )
-      const { baseUrl } = yield* Emulator.Emulator
-      const [, id] = /Assembly ([0-9a-f]{32})\n/.exec(stderr) ?? []
-      const status = yield* Effect.promise(async () => (await fetch(`${baseUrl}/assemblies/${id}`)).json())
-      expect(status).toMatchObject({ ok: "ASSEMBLY_CANCELED" })
     })
   )
 
@@ -176,7 +135,7 @@ layer(live, { excludeTestServices: true })("assembly upload", (it) => {
   ])("refuses %j before anything is created", ([args, problem]) =>
     Effect.gen(function* () {
       const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
-      const count = Effect.map(Uploading.assembly(folder, ["list", "--json"]), ({ stdout }) => stdout)
+      const count = Effect.map(assembly(folder, ["list", "--json"]), ({ stdout }) => stdout)
       const before = yield* count
       for (const more of args[0] === "--path" ? [[], ["--dry-run"]] : [[]]) {
         const { code, stderr, stdout } = yield* run(folder, [...args, ...more, "a.txt"])
@@ -195,7 +154,7 @@ layer(live, { excludeTestServices: true })("assembly upload", (it) => {
       const folder = yield* Uploading.folderWith({ "1/a.txt": "a", "yes/b.txt": "b", no: "c" })
       const { stdout } = yield* run(folder, ["-r", "1", "--dry-run", "yes", "--json", "no"])
       expect(stdout.match(/[a-c]\.txt|"no"/g)).toEqual(expect.arrayContaining(["a.txt", "b.txt", '"no"']))
-      expect((yield* Uploading.assembly(folder, ["list", "--json"])).stdout).not.toContain("b.txt")
+      expect((yield* assembly(folder, ["list", "--json"])).stdout).not.toContain("b.txt")
     })
   )
 
@@ -240,23 +199,6 @@ layer(live, { excludeTestServices: true })("assembly upload", (it) => {
           "assembly: --path is for the Workspace; with --template or --steps, the Steps decide where results are stored\n" +
           "See: assembly upload --help\n"
       })
-    })
-  )
-
-  it.effect("waits for a service that is gone while the Assembly works, and says why", () =>
-    Effect.gen(function* () {
-      const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
-      const faults = yield* Faults.Faults
-      // The upload succeeds, but each response with the Status is lost until the command waits.
-      yield* faults.inject(Faults.Fault.LoseAnswer({ method: "GET", times: 1000 }))
-      const { code, stderr, stdout } = yield* run(folder, ["a.txt"], {
-        onError: (text) => {
-          if (text.includes("Waiting")) Effect.runSync(faults.clear)
-        }
-      })
-      expect(stderr).toMatch(/\na\.txt: Waiting: Assemblies\.get: the server closed the connection/)
-      expect(code).toBe(0)
-      expect(stdout).toMatch(/\nstored +a\.txt +4 B /)
     })
   )
 })

@@ -1,0 +1,48 @@
+/**
+ * The command line in the process of the test. The test must not depend on signals, or on how the process starts and
+ * ends: those need a process of their own.
+ */
+import * as Program from "@assembly-effect/cli/Program"
+import * as ExitCode from "@assembly-effect/cli/ExitCode"
+import * as StandardError from "@assembly-effect/cli/StandardError"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stdio from "effect/Stdio"
+import { format } from "node:util"
+
+/** Runs the command line in a folder, with only these variables. */
+export const assembly = (cwd: string, env: Readonly<Record<string, string>>, args: ReadonlyArray<string>) =>
+  Effect.suspend(() => {
+    const written = { stdout: "", stderr: "" }
+    const stderr = process.stderr.write
+    const folder = process.cwd()
+    process.chdir(cwd)
+    // Progress is written without the console.
+    process.stderr.write = (text: string | Uint8Array) => {
+      written.stderr += String(text)
+      return true
+    }
+    const console: Console.Console = Object.assign(Object.create(globalThis.console), {
+      log: (...values: ReadonlyArray<unknown>) => void (written.stdout += `${format(...values)}\n`),
+      error: (...values: ReadonlyArray<unknown>) => void (written.stderr += `${format(...values)}\n`)
+    })
+    const services = Layer.mergeAll(
+      Stdio.layerTest({ args: Effect.succeed(args) }),
+      Layer.succeed(Console.Console, console),
+      Layer.succeed(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
+    )
+    return Program.run("0.0.0").pipe(
+      Effect.provide(StandardError.layer.pipe(Layer.provideMerge(services), Layer.provideMerge(NodeServices.layer))),
+      Effect.exit,
+      Effect.map((exit) => ({ code: ExitCode.fromExit(exit), ...written })),
+      Effect.ensuring(
+        Effect.sync(() => {
+          process.stderr.write = stderr
+          process.chdir(folder)
+        })
+      )
+    )
+  })
