@@ -32,7 +32,7 @@ const guard = <E>(
   HttpClient.makeWith(
     Effect.flatMap((request: HttpClientRequest.HttpClientRequest) =>
       Effect.mapError(guarded.postprocess(Effect.succeed(request)), (error) =>
-        error instanceof HttpClientError.HttpClientError
+        HttpClientError.isHttpClientError(error)
           ? error
           : new HttpClientError.HttpClientError({
               reason: new HttpClientError.TransportError({ request, description: describe(error) })

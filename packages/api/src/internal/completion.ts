@@ -3,6 +3,7 @@ import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
 import * as Result from "effect/Result"
 import * as ApiError from "../ApiError.ts"
@@ -59,6 +60,9 @@ export const pause = (pace: Pace, reading: number): Effect.Effect<Duration.Durat
     Duration.times(Duration.min(Duration.times(pace.first, 1.5 ** Math.min(reading, 40)), pace.max), 1 + chance / 10)
   )
 
+/** Recognises the error by its tag, because the client may be of a second copy of this package. */
+const isRateLimited = (error: unknown): error is ApiError.RateLimited => Predicate.isTagged(error, "RateLimited")
+
 /**
  * Reads the Status. After a rate limit, reads it again, because a rate limit says nothing about the Assembly. If a rate
  * limit requests a longer pause than `maxWait`, the effect fails with `RateLimited`.
@@ -71,7 +75,7 @@ export const patiently = <E, R>(
   const go = (refusals: number): Effect.Effect<Assembly.Status, E, R> =>
     read.pipe(Effect.catch((error) => again(error, refusals)))
   const again = (error: E, refusals: number): Effect.Effect<Assembly.Status, E, R> =>
-    error instanceof ApiError.RateLimited && Duration.isLessThanOrEqualTo(error.retryAfter, maxWait)
+    isRateLimited(error) && Duration.isLessThanOrEqualTo(error.retryAfter, maxWait)
       ? Effect.flatMap(pause(pace, refusals), (next) =>
           Effect.andThen(Effect.sleep(Duration.max(next, error.retryAfter)), go(refusals + 1))
         )
