@@ -22,9 +22,7 @@ import * as ScriptedTus from "./utils/ScriptedTus.ts"
 const size = 3 * 1024 * 1024
 const bytes = Scene.content(size)
 const source = UploadSource.fromBytes(bytes)
-// Nothing here is about a server that is slow.
-const patient = { stallTimeout: "20 seconds", finishTimeout: "20 seconds" } as const
-const options = { ...Scene.options, ...patient, parallel: 3 } as const
+const options = { ...Scene.options, parallel: 3 } as const
 
 type Request = ScriptedTus.Request
 type Server = ScriptedTus.ScriptedTus

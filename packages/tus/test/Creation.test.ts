@@ -18,8 +18,6 @@ import * as ScriptedTus from "./utils/ScriptedTus.ts"
 const bytes = Scene.content(300_000)
 const source = UploadSource.fromBytes(bytes)
 
-// Nothing here is about a server that is slow.
-const options = { ...Scene.options, stallTimeout: "20 seconds", finishTimeout: "20 seconds" } as const
 
 /** A server that answers creations with this status, having made the upload or not. */
 const answering = Effect.fnUntraced(function* (status: number, made: boolean, headers?: Record<string, string>) {
@@ -34,7 +32,7 @@ const answering = Effect.fnUntraced(function* (status: number, made: boolean, he
 })
 
 const run = (server: ScriptedTus.ScriptedTus, more?: Partial<Upload.Options>) =>
-  Upload.run(server.target, source, { ...options, ...more })
+  Upload.run(server.target, source, { ...Scene.options, ...more })
 
 const count = (server: ScriptedTus.ScriptedTus, method: ScriptedTus.Request["method"]) =>
   server.requests.filter((request) => request === method).length
@@ -81,7 +79,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A creation", (
         assemblySslUrl: `${origin}/assemblies/${"0".repeat(32)}`
       })
       const events: Array<UploadEvent> = []
-      const error = yield* Upload.events(target, source, { ...options, maxRetries: 2 }).pipe(
+      const error = yield* Upload.events(target, source, { ...Scene.options, maxRetries: 2 }).pipe(
         Stream.runForEach((event) => Effect.sync(() => events.push(event))),
         Effect.flip
       )
@@ -97,7 +95,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A creation", (
     Effect.gen(function* () {
       for (const status of [429, 503]) {
         const server = yield* answering(status, false, { "retry-after": "7" })
-        const events = yield* Upload.events(server.target, source, options).pipe(
+        const events = yield* Upload.events(server.target, source, Scene.options).pipe(
           Stream.takeUntil(({ _tag }) => _tag === "Retrying"),
           Stream.runCollect
         )

@@ -18,7 +18,6 @@ const bytes = Scene.content(1_000_000)
 const kibi = 1024
 
 const tus = { "tus-resumable": "1.0.0" }
-const options = { ...Scene.options, stallTimeout: "20 seconds", finishTimeout: "20 seconds" } as const
 
 const sources = {
   "that can be read again": UploadSource.fromBytes(bytes),
@@ -91,7 +90,7 @@ describe.each(Object.entries(Clients.beneath))("with %s", (_, http) => {
     it.live.each([413, 401, 403])("is refused with %s by the answer to a small body", (status) =>
       Effect.gen(function* () {
         const { seen, target } = yield* make("PATCH", { most: 16 * kibi, refusal: status })
-        const error = yield* Effect.flip(Upload.run(target, source, options))
+        const error = yield* Effect.flip(Upload.run(target, source, Scene.options))
         assert.strictEqual(error._tag, status === 413 ? "TooLarge" : "UploadRefused")
         assert.deepInclude(error, { status })
         assert.match(error.message, /^append at 127\.0\.0\.1:\d+: ERR_SIZE_EXCEEDED: too much$/)
@@ -103,7 +102,7 @@ describe.each(Object.entries(Clients.beneath))("with %s", (_, http) => {
     it.live("arrives through a gateway that cuts what is too large for it", () =>
       Effect.gen(function* () {
         const { seen, stored, target } = yield* make("PATCH", { most: 300 * kibi })
-        yield* Upload.run(target, source, options)
+        yield* Upload.run(target, source, Scene.options)
         assert.isTrue(stored().equals(bytes))
         assert.deepStrictEqual(
           seen.arrived.slice(0, 5).map((length) => length / kibi),
@@ -117,7 +116,7 @@ describe.each(Object.entries(Clients.beneath))("with %s", (_, http) => {
     Effect.gen(function* () {
       const { patches, target } = yield* makeAbrupt
       const source = sources["that can be read again"]
-      const error = yield* Effect.flip(Upload.run(target, source, options))
+      const error = yield* Effect.flip(Upload.run(target, source, Scene.options))
       assert.deepInclude(error, { _tag: "TooLarge", status: 413 })
       assert.isAtMost(patches(), 3)
     }).pipe(Effect.scoped, Effect.provide(http))
@@ -127,7 +126,7 @@ describe.each(Object.entries(Clients.beneath))("with %s", (_, http) => {
     Effect.gen(function* () {
       const { seen, target } = yield* make("POST", { most: 10 })
       const small = UploadSource.fromBytes(bytes.subarray(0, 100_000))
-      const error = yield* Effect.flip(Upload.run(target, small, options))
+      const error = yield* Effect.flip(Upload.run(target, small, Scene.options))
       assert.strictEqual(error._tag, "CreationUnknown")
       assert.deepStrictEqual(seen, { cut: 1, arrived: [] })
     }).pipe(Effect.scoped, Effect.provide(http))

@@ -19,7 +19,7 @@ import * as Scene from "./utils/Scene.ts"
 import * as ScriptedTus from "./utils/ScriptedTus.ts"
 
 const source = UploadSource.fromBytes(Scene.content(300_000))
-const options = { ...Scene.options, stallTimeout: "20 seconds", maxRetries: 0 } as const
+const options = { ...Scene.options, maxRetries: 0 } as const
 
 /** The form of an entry in its file. */
 interface AtRest {

@@ -27,8 +27,6 @@ const source = Effect.gen(function* () {
   return yield* UploadSource.fromPath(path)
 })
 
-const options = { ...Scene.options, stallTimeout: "10 seconds", finishTimeout: "30 seconds" } as const
-
 /** Uploads the source with this client, and answers the memory of each piece that was given to it. */
 const memories = (
   client: HttpClient.HttpClient,
@@ -56,7 +54,11 @@ const memories = (
       }
     }
     const { server, target } = yield* Scene.make(faults)
-    yield* Effect.provideService(Upload.run(target, seen, { ...options, ...settings }), HttpClient.HttpClient, client)
+    yield* Effect.provideService(
+      Upload.run(target, seen, { ...Scene.options, ...settings }),
+      HttpClient.HttpClient,
+      client
+    )
     assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(bytes))
     return given
   }).pipe(Effect.scoped)
@@ -189,7 +191,7 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the pieces of a file
         const changed = yield* UploadSource.fromPath(path)
         yield* fs.writeFile(path, change)
         const { server, target } = yield* Scene.make()
-        const error = yield* Effect.flip(Upload.run(target, changed, options))
+        const error = yield* Effect.flip(Upload.run(target, changed, Scene.options))
         assert.strictEqual(error._tag === "SourceFailed" ? error.kind : error._tag, "Changed")
         assert.strictEqual(server.created.length, 0)
       }

@@ -28,9 +28,8 @@ const cut: Fault = { _tag: "Cut", method: "PATCH", bytes: 300_000 }
 type Entry = UploadJournal.Entry
 type Options = Partial<ResumableUpload.Options>
 
-/** No test here wants a stall, whatever the machine is doing. */
 const upload = (target: UploadTarget.UploadTarget, options: Options = {}) =>
-  ResumableUpload.events(target, source, { ...Scene.options, stallTimeout: "20 seconds", ...options })
+  ResumableUpload.events(target, source, { ...Scene.options, ...options })
 
 /** The one entry of the journal. */
 const theEntry = Effect.gen(function* () {
@@ -283,7 +282,7 @@ describe("a restart", () => {
       Effect.gen(function* () {
         const parts = UploadSource.fromBytes(Scene.content(3 * 1024 * 1024))
         const { server, target } = yield* Scene.make([cut])
-        const options = { ...Scene.options, parallel: 3, maxRetries: 0, stallTimeout: "20 seconds" } as const
+        const options = { ...Scene.options, parallel: 3, maxRetries: 0 } as const
         yield* Effect.flip(ResumableUpload.run(target, parts, options))
         server.requests.length = 0
         yield* ResumableUpload.run(target, parts, { ...options, ...restart })
@@ -298,7 +297,7 @@ describe("a restart", () => {
       Effect.gen(function* () {
         const parts = UploadSource.fromBytes(Scene.content(3 * 1024 * 1024))
         const { server, target } = yield* Scene.make([wrong("PATCH", "9000000"), wrong("HEAD", "9000000")])
-        const options = { ...Scene.options, parallel: 3, stallTimeout: "20 seconds" } as const
+        const options = { ...Scene.options, parallel: 3 } as const
         const error = yield* Effect.flip(ResumableUpload.run(target, parts, options))
         assert.deepInclude(error, { _tag: "UploadUntrusted", mayBeWhole: false })
         assert.deepInclude((yield* theEntry).entry, { _tag: "Untrusted", mayBeWhole: false })
@@ -331,7 +330,7 @@ describe("a restart", () => {
       Effect.gen(function* () {
         const parts = UploadSource.fromBytes(Scene.content(3 * 1024 * 1024))
         const { server, target } = yield* Scene.make([{ _tag: "LostAnswer", method: "POST" }])
-        const options = { ...Scene.options, parallel: 3, stallTimeout: "20 seconds" } as const
+        const options = { ...Scene.options, parallel: 3 } as const
         server.receipts = false
         assert.strictEqual((yield* Effect.flip(ResumableUpload.run(target, parts, options)))._tag, "CreationUnknown")
         server.receipts = true

@@ -138,9 +138,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Upload in part
         size: 200n * 1024n * 1024n,
         bytes: () => Stream.die("no byte may be asked for")
       })
-      const error = yield* Effect.flip(
-        Upload.run(target, source, { ...Scene.options, stallTimeout: "10 seconds", parallel: 200 })
-      )
+      const error = yield* Effect.flip(Upload.run(target, source, { ...Scene.options, parallel: 200 }))
       assert.strictEqual(error._tag, "InvalidRequest")
       assert.notInclude(server.log.join(), "PATCH")
       assert.strictEqual(server.log.filter((line) => line === "DELETE 204").length, server.partials())

@@ -107,9 +107,7 @@ for (const [name, client] of Object.entries({ ...Clients.beneath, "a client of a
         Effect.gen(function* () {
           const { server, target } = yield* Scene.make()
           server.checksums = ["sha256"]
-          const result = yield* Effect.result(
-            Upload.run(target, source, { ...Scene.options, stallTimeout: "10 seconds", checksum })
-          )
+          const result = yield* Effect.result(Upload.run(target, source, { ...Scene.options, checksum }))
           return { result, server }
         }).pipe(Effect.provideService(Upload.CanStream, streams))
       const how = streams ? "streamed" : "in slices"

@@ -15,8 +15,6 @@ import type * as TusServer from "./utils/TusServer.ts"
 const bytes = Scene.content(600_000)
 const source = UploadSource.fromBytes(bytes)
 
-// Nothing here is about a server that is slow.
-const options = { ...Scene.options, stallTimeout: "20 seconds", finishTimeout: "20 seconds" } as const
 
 type Retell = TusServer.TusServer["retell"]
 type Change = (receipt: TusServer.Receipt) => Partial<TusServer.Receipt>
@@ -62,7 +60,7 @@ const foreign: Readonly<Record<string, Retell>> = {
 const start = Effect.fnUntraced(function* (faults: ReadonlyArray<Fault>, set: (server: TusServer.TusServer) => void) {
   const { server, target } = yield* Scene.make(faults)
   set(server)
-  return { server, outcome: yield* Effect.result(Upload.run(target, source, options)) }
+  return { server, outcome: yield* Effect.result(Upload.run(target, source, Scene.options)) }
 })
 
 const gone: ReadonlyArray<Fault> = [
@@ -154,7 +152,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A receipt", (i
         const { server, target } = yield* Scene.make(gone)
         server.retell = each(change)
         const metadata = { filename: "Käse.bin", fieldname: "file" }
-        yield* Upload.run(target, source, { ...options, metadata })
+        yield* Upload.run(target, source, { ...Scene.options, metadata })
       }
     })
   )

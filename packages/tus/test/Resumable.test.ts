@@ -178,11 +178,10 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
         Effect.gen(function* () {
           const parts = UploadSource.fromBytes(Scene.content(3 * 1024 * 1024))
           const { server, target } = yield* Scene.make(
-            Array.from({ length: 3 }, () => ({ _tag: "SlowAnswer", method: "POST", millis: 1000 }))
+            Array.from({ length: 3 }, () => ({ _tag: "SlowAnswer", method: "POST", millis: 200 }))
           )
           const events = ResumableUpload.events(target, parts, {
             ...Scene.options,
-            stallTimeout: "20 seconds",
             parallel: 3
           })
           const left = yield* Effect.forkChild(UploadEvent.result(events))

@@ -12,7 +12,6 @@ import * as Clients from "./utils/Clients.ts"
 import * as Scene from "./utils/Scene.ts"
 
 const bytes = Scene.content(2_000_000)
-const options = { ...Scene.options, stallTimeout: "10 seconds", finishTimeout: "20 seconds" } as const
 
 const defect = new Error("a bug in the source")
 
@@ -41,7 +40,7 @@ for (const [name, client] of Object.entries(Clients.beneath)) {
             const { server, target } = yield* Scene.make()
             server.checksums = ["sha256"]
             const { seen, ...sources } = broken(Stream.die(defect))
-            const settings = { ...options, checksum, chunkSize: 500_000 }
+            const settings = { ...Scene.options, checksum, chunkSize: 500_000 }
             const exit = yield* Effect.exit(Upload.run(target, sources[kind], settings))
             assert.isTrue(Exit.isFailure(exit) && Cause.squash(exit.cause) === defect && Cause.hasDies(exit.cause))
             // Each request opens a source that can be read again.
@@ -55,7 +54,7 @@ for (const [name, client] of Object.entries(Clients.beneath)) {
         Effect.gen(function* () {
           const { server, target } = yield* Scene.make()
           const { seen, ...sources } = broken(Stream.fromEffect(Effect.interrupt))
-          const exit = yield* Effect.exit(Upload.run(target, sources[kind], options))
+          const exit = yield* Effect.exit(Upload.run(target, sources[kind], Scene.options))
           assert.isTrue(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause))
           assert.strictEqual(seen.opened, 1)
           assert.notInclude(server.requests, "HEAD")

@@ -17,8 +17,6 @@ import * as TusServer from "./utils/TusServer.ts"
 const bytes = Scene.content(600_000)
 const small = Scene.content(1000)
 
-const options = { ...Scene.options, stallTimeout: "5 seconds" } as const
-
 const wrong = (method: "POST" | "PATCH" | "HEAD", offset: number): Fault => ({
   _tag: "WrongOffset",
   method,
@@ -32,13 +30,13 @@ const fails = Effect.fnUntraced(function* (
   more: Partial<Upload.Options> = {}
 ) {
   const { server, target } = yield* Scene.make(faults)
-  const error = yield* Effect.flip(Upload.run(target, source, { ...options, ...more }))
+  const error = yield* Effect.flip(Upload.run(target, source, { ...Scene.options, ...more }))
   return { error, requests: server.requests, server }
 })
 
 const arrives = Effect.fnUntraced(function* (source: UploadSource.UploadSource, faults: ReadonlyArray<Fault>) {
   const { server, target } = yield* Scene.make(faults)
-  const { length } = yield* Upload.run(target, source, options)
+  const { length } = yield* Upload.run(target, source, Scene.options)
   assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(length === 1000n ? small : bytes))
   assert.deepStrictEqual(server.faults, [])
   return server.requests
@@ -118,7 +116,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("an upload", (i
         for (const upload of server.uploads.values()) upload.bytes = Buffer.alloc(0)
         return { ...answer, headers: { ...answer.headers, "upload-offset": "0" } }
       }
-      yield* Upload.run(server.target, UploadSource.fromBytes(small), options)
+      yield* Upload.run(server.target, UploadSource.fromBytes(small), Scene.options)
       assert.deepStrictEqual(server.requests, ["POST", "HEAD", "PATCH"])
       assert.deepStrictEqual(
         [...server.uploads.values()].map(({ bytes: stored }) => stored),
@@ -152,7 +150,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("an upload", (i
       const passed: Fault = { _tag: "SlowAnswer", method: "PATCH", millis: 0 }
       const lost: Fault = { _tag: "LostAnswer", method: "PATCH" }
       const { server, target } = yield* Scene.make([passed, lost])
-      const { length } = yield* Upload.run(target, stream(), { ...options, chunkSize: 300_000 })
+      const { length } = yield* Upload.run(target, stream(), { ...Scene.options, chunkSize: 300_000 })
       assert.strictEqual(length, 600_000n)
       assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
 
@@ -167,7 +165,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("an upload", (i
       const { server, target } = yield* Scene.make([{ _tag: "Cut", method: "PATCH", bytes: 100_000 }])
       server.retell = (receipts) => receipts.map((one) => ({ ...one, size: 5, offset: 5, finished: true }))
       server.faults.push({ _tag: "Status", method: "HEAD", status: 404 })
-      const error = yield* Effect.flip(Upload.run(target, stream(), { ...options, chunkSize: 300_000 }))
+      const error = yield* Effect.flip(Upload.run(target, stream(), { ...Scene.options, chunkSize: 300_000 }))
       assert.strictEqual(error._tag, "UploadGone")
     })
   )
@@ -177,7 +175,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("an upload", (i
       const { server, target } = yield* Scene.make([wrong("POST", 9), { _tag: "Status", method: "HEAD", status: 404 }])
       server.retell = (receipts) =>
         receipts.map((one) => ({ ...one, size: bytes.length, offset: bytes.length, finished: true }))
-      const error = yield* Effect.flip(Upload.run(target, UploadSource.fromBytes(bytes), options))
+      const error = yield* Effect.flip(Upload.run(target, UploadSource.fromBytes(bytes), Scene.options))
       assert.strictEqual(error._tag, "UploadUntrusted")
     })
   )
@@ -208,7 +206,7 @@ for (const [name, client] of Object.entries(Clients.beneath)) {
               Effect.gen(function* () {
                 const server = yield* taking
                 const run = Upload.run(server.target, source(), {
-                  ...options,
+                  ...Scene.options,
                   chunkSize: 400_000,
                   retryDelay: "1 millis"
                 })

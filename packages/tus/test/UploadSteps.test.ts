@@ -18,10 +18,9 @@ import * as TusServer from "./utils/TusServer.ts"
 const large = Scene.content(700_000)
 const small = Scene.content(1000)
 const marker = "job-17"
-const patient = { ...Scene.options, stallTimeout: "20 seconds" } as const
-const options = { ...patient, marker }
+const options = { ...Scene.options, marker }
 const cut: Fault = { _tag: "Cut", method: "PATCH", bytes: 300_000 }
-const dead = { ...patient, maxRetries: 0 }
+const dead = { ...Scene.options, maxRetries: 0 }
 
 const start = Effect.fnUntraced(function* (bytes: Uint8Array, faults: ReadonlyArray<Fault> = []) {
   const { server, target } = yield* Scene.make(faults)
@@ -39,7 +38,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The steps of a
       assert.strictEqual(upload.marker, marker)
       assert.strictEqual(server.created[0]?.metadata["upload_marker"], marker)
       assert.deepStrictEqual(server.requests, ["POST"])
-      const { length, url } = yield* UploadSteps.finish(target, source, upload, patient)
+      const { length, url } = yield* UploadSteps.finish(target, source, upload, Scene.options)
       assert.strictEqual(length, 700_000n)
       assert.strictEqual(Redacted.value(url), Redacted.value(upload.url))
       assert.deepStrictEqual(server.requests, ["POST", "PATCH"])
@@ -59,7 +58,11 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The steps of a
         }
       })
       const events = yield* Stream.runCollect(
-        UploadSteps.finishEvents(target, source, upload, { ...patient, chunkSize: 50_000, progressInterval: "1 hour" })
+        UploadSteps.finishEvents(target, source, upload, {
+          ...Scene.options,
+          chunkSize: 50_000,
+          progressInterval: "1 hour"
+        })
       ).pipe(Effect.provideService(Tracer.Tracer, tracer))
       // The first one, and the newest before Finishing and Completed; each of 14 requests would tell two.
       assert.strictEqual(events.filter(UploadEvent.$is("Progress")).length, 3)
@@ -69,8 +72,8 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The steps of a
 
   it.effect("are checked before there is a source, and tell which errors pass", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(UploadSteps.issues(patient), [])
-      const [issue] = UploadSteps.issues({ ...patient, maxRetries: -1 })
+      assert.deepStrictEqual(UploadSteps.issues(Scene.options), [])
+      const [issue] = UploadSteps.issues({ ...Scene.options, maxRetries: -1 })
       assert.deepStrictEqual(issue?.path, ["maxRetries"])
       const { source, target } = yield* start(large, [cut])
       const upload = yield* UploadSteps.create(target, source, options)
@@ -91,7 +94,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The steps of a
       const found = yield* UploadSteps.recover(target, source, options)
       server.requests.length = 0
       for (const existing of [upload, found]) {
-        assert.strictEqual((yield* UploadSteps.finish(target, source, existing, patient)).length, 1000n)
+        assert.strictEqual((yield* UploadSteps.finish(target, source, existing, Scene.options)).length, 1000n)
       }
       assert.deepStrictEqual(server.requests, [])
       assert.strictEqual(yield* Scene.stored(server), sha256)
@@ -107,7 +110,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The steps of a
       const found = yield* UploadSteps.recover(target, source, options)
       assert.strictEqual(Redacted.value(found.url), Redacted.value(upload.url))
       assert.notProperty(found, "transfer")
-      const events = yield* Stream.runCollect(UploadSteps.finishEvents(target, source, found, patient))
+      const events = yield* Stream.runCollect(UploadSteps.finishEvents(target, source, found, Scene.options))
       const resumed = events.find(UploadEvent.$is("Resumed"))
       assert.isAbove(Number(resumed?.offset), 0)
       assert.strictEqual(events.at(-1)?._tag, "Completed")
@@ -132,8 +135,8 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The steps of a
       const upload = kept(yield* UploadSteps.create(target, source, options))
       server.requests.length = 0
       const others: ReadonlyArray<readonly [UploadSteps.Existing, Upload.Options]> = [
-        [{ ...upload, marker: "job-18" }, patient],
-        [upload, { ...patient, metadata: { ...patient.metadata, filename: "b.bin" } }]
+        [{ ...upload, marker: "job-18" }, Scene.options],
+        [upload, { ...Scene.options, metadata: { ...Scene.options.metadata, filename: "b.bin" } }]
       ]
       for (const [existing, other] of others) {
         const error = yield* Effect.flip(UploadSteps.finish(target, source, existing, other))
@@ -147,9 +150,9 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The steps of a
     Effect.gen(function* () {
       const { server, sha256, source, target } = yield* start(large)
       const upload = yield* UploadSteps.create(target, source, options)
-      yield* UploadSteps.finish(target, source, upload, patient)
+      yield* UploadSteps.finish(target, source, upload, Scene.options)
       server.requests.length = 0
-      const again = yield* UploadSteps.finish(target, source, kept(upload), patient)
+      const again = yield* UploadSteps.finish(target, source, kept(upload), Scene.options)
       assert.strictEqual(again.length, 700_000n)
       assert.notInclude(server.requests, "PATCH")
       assert.strictEqual(yield* Scene.stored(server), sha256)

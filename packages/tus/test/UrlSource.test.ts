@@ -20,7 +20,6 @@ import * as TusServer from "./utils/TusServer.ts"
 import * as WebResource from "./utils/WebResource.ts"
 
 const bytes = Scene.content(2_000_000)
-const options = { ...Scene.options, stallTimeout: "10 seconds", finishTimeout: "20 seconds" } as const
 
 /** Pauses that no test waits for. */
 const quick = RetryPolicy.withPolicy(RetryPolicy.makeUnsafe({ retries: 3, base: "1 millis", maxPause: "2 millis" }))
@@ -87,7 +86,7 @@ for (const [name, client] of Object.entries(clients)) {
         for (const more of [{}, { chunkSize: 700_000 }, { parallel: 2 }, { checksum: "sha256" as const }]) {
           const { server, target } = yield* Scene.make([{ _tag: "Cut", method: "PATCH", bytes: 100_000 }])
           server.checksums = ["sha256"]
-          const { length } = yield* Upload.run(target, yield* ranged(resource.url), { ...options, ...more })
+          const { length } = yield* Upload.run(target, yield* ranged(resource.url), { ...Scene.options, ...more })
           assert.strictEqual(length, 2_000_000n)
           assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(bytes))
         }
@@ -162,7 +161,7 @@ for (const [name, client] of Object.entries(clients)) {
               if (ignores) delete request.headers["if-match"]
               go()
             }
-            const error = yield* Effect.flip(Upload.run(target, source, options).pipe(quick))
+            const error = yield* Effect.flip(Upload.run(target, source, Scene.options).pipe(quick))
             assert.deepInclude(error, { _tag: "SourceFailed", kind: "Changed" })
             assert.isFalse(server.log.includes("PATCH 204"))
           }
@@ -202,7 +201,7 @@ for (const [name, client] of Object.entries(clients)) {
           assert.strictEqual(source._tag, "OneShot")
           assert.strictEqual(source.size, resource.hasLength ? 2_000_000n : undefined)
           const { server, target } = yield* Scene.make()
-          const { length } = yield* Upload.run(target, source, { ...options, chunkSize: 600_000 })
+          const { length } = yield* Upload.run(target, source, { ...Scene.options, chunkSize: 600_000 })
           assert.strictEqual(length, 2_000_000n)
           assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
           assert.deepStrictEqual(
@@ -239,7 +238,7 @@ for (const [name, client] of Object.entries(clients)) {
         const source = yield* WebSource.fromUrl(resource.url)
         resource.meet = (_, __, go) => go(1_200_000)
         const { server, target } = yield* Scene.make()
-        const error = yield* Effect.flip(Upload.run(target, source, { ...options, chunkSize: 500_000 }))
+        const error = yield* Effect.flip(Upload.run(target, source, { ...Scene.options, chunkSize: 500_000 }))
         assert.deepInclude(error, { _tag: "SourceFailed", kind: "Unreadable" })
         assert.notInclude(server.requests, "HEAD")
         assert.strictEqual(resource.requests.length, 2)
@@ -250,7 +249,7 @@ for (const [name, client] of Object.entries(clients)) {
       Effect.gen(function* () {
         const { server, target } = yield* Scene.make()
         const resource = yield* WebResource.make(new Uint8Array(0))
-        const { length } = yield* Upload.run(target, yield* WebSource.fromUrl(resource.url), options)
+        const { length } = yield* Upload.run(target, yield* WebSource.fromUrl(resource.url), Scene.options)
         assert.strictEqual(length, 0n)
         assert.strictEqual(server.created.length, 1)
       })
