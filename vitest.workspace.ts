@@ -8,7 +8,7 @@ const report = process.env["TEST_REPORT"]
 const all = process.env["TEST_ALL"] === "1"
 
 // Loading modules is half of a small file's time, so the files of a worker share them, but for these packages.
-const isolated = new Set(["cli", "emulator", "sqlite", "workflow"])
+const isolated = new Set(["cli", "workflow"])
 
 export default defineConfig({
   test: {

@@ -441,7 +441,7 @@ layer(NodeHttpClient.layerUndici)("Parts that are being put together", (it) => {
       const server = yield* finalAnswers(pending)
       const fiber = yield* Effect.forkChild(Effect.flip(Upload.run(server.target, source, options)))
       yield* TestClock.withLive(soon(() => count(server, "HEAD") === 1))
-      yield* TestClock.adjust("20 seconds")
+      yield* TestClock.adjust(options.finishTimeout)
       const error = yield* Fiber.join(fiber)
       assert.strictEqual(error._tag, "ConcatenationUnknown")
       assert.include(error.message, "upload-offset missing")
