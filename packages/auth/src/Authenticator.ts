@@ -21,7 +21,8 @@ import * as Tokens from "./Tokens.ts"
  * A request that is not authenticated yet.
  *
  * - `baseUrl`: the checked base URL of the request. A token is requested only from this URL.
- * - `params`: the encoded params.
+ * - `params`: the encoded params. An `auth` in the params has the restrictions of the uploads, such as `max_size`; a
+ *   signature adds the Auth Key and the expiry to it.
  * - `nonceIn`: the object that contains the nonce: the params themselves, or their `auth`.
  * - `scope`: the scope that the Auth Key or the token must have.
  * - `clockSkew`: how far the service's clock is ahead of the local clock, if known; negative if the service's clock is
@@ -93,11 +94,12 @@ export const layerSignedNoDeps = (options?: {
 
       return Authenticator.of({
         refused: final,
-        authenticate: Effect.fnUntraced(function* ({ clockSkew, nonceIn, params }) {
+        authenticate: Effect.fnUntraced(function* ({ clockSkew, nonceIn, params: { auth: restrictions, ...params } }) {
           const validFor = clockSkew === undefined ? window : window + Duration.toMillis(clockSkew)
           const expires = DateTime.formatIso(DateTime.addDuration(yield* DateTime.now, validFor))
           const nonce = yield* random.uuidV4()
-          const auth: Auth.SignedAuthParams = nonceIn === "auth" ? { key, expires, nonce } : { key, expires }
+          const proof: Auth.SignedAuthParams = nonceIn === "auth" ? { key, expires, nonce } : { key, expires }
+          const auth = { ...(restrictions as Schema.JsonObject | undefined), ...proof }
           const text = JSON.stringify(nonceIn === "auth" ? { auth, ...params } : { auth, nonce, ...params })
           return { _tag: "Signature", params: text, signature: yield* signer.sign(text) }
         })

@@ -8,17 +8,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
-import {
-  createUpload,
-  head,
-  hmac,
-  json,
-  layer as layerEmulator,
-  patch,
-  patchForever,
-  send,
-  uploadOne
-} from "./support.ts"
+import { createUpload, head, json, layer as layerEmulator, patch, patchForever, send, uploadOne } from "./support.ts"
 
 const idOf = ({ assembly_id }: Assembly.Status) => Assembly.AssemblyId.make(assembly_id)
 const wait = { wait: { robot: "/emulator/wait", seconds: 3600 } }
@@ -81,18 +71,13 @@ layer(layerEmulator(), { excludeTestServices: true })("An Assembly", (it) => {
 
   it.effect("tells its progress to whoever asked for it", () =>
     Effect.gen(function* () {
-      const { baseUrl, credentials } = yield* Emulator.Emulator
+      const { baseUrl } = yield* Emulator.Emulator
       const steps = {
         first: { robot: "/emulator/wait", seconds: 0.1 },
         second: { robot: "/upload/handle", use: "first" }
       }
-      const auth = { key: credentials.key, expires: "2999-01-01T00:00:00Z" }
-      const params = JSON.stringify({ auth, steps, emit_execution_progress: true })
-      const form = { params, signature: hmac(params, credentials.secret), num_expected_upload_files: "1" }
-      const created = yield* send(HttpClientRequest.post("/assemblies").pipe(HttpClientRequest.bodyUrlParams(form)))
-      const id = String(json(created)["assembly_id"])
-      const status = yield* Assemblies.get(Assembly.AssemblyId.make(id))
-      assert.strictEqual(status.update_stream_url, `${baseUrl}/assemblies/${id}/updates`)
+      const status = yield* Assemblies.create({ steps, emitExecutionProgress: true, numExpectedUploadFiles: 1 })
+      assert.strictEqual(status.update_stream_url, `${baseUrl}/assemblies/${status.assembly_id}/updates`)
       const following = yield* follow(status)
       yield* createUpload(status, { "upload-length": "0" })
       const progress = eventsIn(yield* Fiber.join(following)).filter(([name]) => name === "assembly_execution_progress")

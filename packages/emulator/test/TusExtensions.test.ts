@@ -1,11 +1,10 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import { createHash } from "node:crypto"
-import { createUpload, head, hmac, json, layer as layerEmulator, patch, send, storeAt, uploadOne } from "./support.ts"
+import { createUpload, head, layer as layerEmulator, patch, send, storeAt, uploadOne } from "./support.ts"
 
 const text = (value: string) => new TextEncoder().encode(value)
 const statusOf = ({ assembly_id }: Assembly.Status) => Assemblies.get(Assembly.AssemblyId.make(assembly_id))
@@ -28,14 +27,7 @@ const final = (assembly: Assembly.Status, urls: ReadonlyArray<string>) =>
   createUpload(assembly, { "upload-concat": `final;${urls.join(" ")}` })
 
 /** Creates an Assembly whose uploads may have at most 10 bytes. */
-const limited = Effect.fnUntraced(function* (nonce: number) {
-  const { credentials } = yield* Emulator.Emulator
-  const auth = { key: credentials.key, expires: "2999-01-01T00:00:00Z", max_size: 10 }
-  const params = JSON.stringify({ auth, nonce })
-  const form = { params, signature: hmac(params, credentials.secret), num_expected_upload_files: "1" }
-  const answer = yield* send(HttpClientRequest.post("/assemblies").pipe(HttpClientRequest.bodyUrlParams(form)))
-  return yield* Assemblies.get(Assembly.AssemblyId.make(String(json(answer)["assembly_id"])))
-})
+const limited = Assemblies.create({ auth: { maxSize: 10 }, numExpectedUploadFiles: 1 })
 
 layer(layerEmulator(), { excludeTestServices: true })("Parts", (it) => {
   it.effect("do not count among the files that an Assembly waits for", () =>
@@ -94,7 +86,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Parts", (it) => {
 layer(layerEmulator(), { excludeTestServices: true })("auth.max_size", (it) => {
   it.effect("ends the Assembly of a larger upload when it starts", () =>
     Effect.gen(function* () {
-      const assembly = yield* limited(1)
+      const assembly = yield* limited
       assert.strictEqual((yield* createUpload(assembly, { "upload-length": "10" })).status, 201)
       refused(yield* createUpload(assembly, { "upload-length": "11" }), 413, "ERR_MAX_SIZE_EXCEEDED")
       assert.strictEqual((yield* statusOf(assembly)).error, "MAX_SIZE_EXCEEDED")
@@ -106,18 +98,18 @@ layer(layerEmulator(), { excludeTestServices: true })("auth.max_size", (it) => {
   it.effect("holds for a length that is told later, for one that is never told, and for parts together", () =>
     Effect.gen(function* () {
       const deferred = { "upload-defer-length": "1" }
-      const told = yield* limited(2)
+      const told = yield* limited
       const first = (yield* createUpload(told, deferred)).headers["location"] ?? ""
       refused(yield* patch(first, 0, text("x"), { "upload-length": "11" }), 413, "ERR_MAX_SIZE_EXCEEDED")
       assert.strictEqual((yield* statusOf(told)).error, "MAX_SIZE_EXCEEDED")
 
-      const untold = yield* limited(3)
+      const untold = yield* limited
       const second = (yield* createUpload(untold, deferred)).headers["location"] ?? ""
       assert.strictEqual((yield* patch(second, 0, text("0123456789"))).status, 204)
       refused(yield* patch(second, 10, text("x")), 413, "ERR_MAX_SIZE_EXCEEDED")
       assert.strictEqual((yield* statusOf(untold)).error, "MAX_SIZE_EXCEEDED")
 
-      const parts = yield* limited(4)
+      const parts = yield* limited
       const urls = yield* Effect.all([part(parts, "012345"), part(parts, "678901")])
       refused(yield* final(parts, urls), 413, "ERR_MAX_SIZE_EXCEEDED")
       assert.strictEqual((yield* statusOf(parts)).error, "MAX_SIZE_EXCEEDED")

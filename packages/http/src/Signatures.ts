@@ -22,6 +22,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
+import * as SchemaParser from "effect/SchemaParser"
 import * as Body from "./internal/body.ts"
 import * as Origin from "./internal/origin.ts"
 import * as Respond from "./internal/respond.ts"
@@ -93,7 +94,7 @@ const defaultPath = "/assembly-signatures"
 
 const longest = Duration.days(1)
 
-const encodeParams = Schema.encodeEffect(Assembly.CreateParams)
+const encodeParams = SchemaParser.encodeUnknownEffect(Assembly.CreateParams, Input.closed)
 
 const validityIssue = (expiresIn: Duration.Input | undefined): string | undefined =>
   Settings.duration(expiresIn) ??
@@ -188,9 +189,13 @@ export const make = Effect.fnUntraced(
       const { key, secret } = grant.credentials ?? own
       const now = yield* DateTime.now
       const expires = DateTime.formatIso(DateTime.addDuration(now, grant.expiresIn ?? "5 minutes"))
+      const encoded = yield* Effect.mapError(encodeParams(grant.params), (issue) =>
+        Input.invalidRequest("Signatures: the Grant of the policy", issue)
+      )
       const params = JSON.stringify({
-        ...(yield* encodeParams(grant.params)),
+        ...encoded,
         auth: {
+          ...encoded.auth,
           key,
           expires,
           ...(grant.maxSize === "unlimited" ? {} : { max_size: grant.maxSize }),

@@ -6,6 +6,7 @@
  * spec.md.
  */
 import * as Schema from "effect/Schema"
+import { Restrictions } from "./Auth.ts"
 import { generateFew } from "./internal/generate.ts"
 import { lenient, objects, objectsByKey } from "./internal/lenient.ts"
 import { type EncodedStructure, named, type Structure } from "./Named.ts"
@@ -313,8 +314,39 @@ export const Step = Schema.StructWithRest(Schema.Struct({ robot: NonEmptyString 
 export type Step = typeof Step.Type
 
 /**
+ * A part of the Status that a notification can omit.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const NotificationPayload = Schema.Literals([
+  "without_params",
+  "without_results",
+  "without_result_meta_data",
+  "without_uploads",
+  "without_upload_meta_data"
+])
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type NotificationPayload = typeof NotificationPayload.Type
+
+/**
  * The params of a request to create an Assembly: its Steps, the id of a Template, or both, and further settings. If
- * both are present, `steps` changes the Steps of the Template.
+ * both are present, `steps` changes the Steps of the Template. Params without both are valid: the service decides what
+ * such an Assembly does (in the emulator, it only receives files).
+ *
+ * - `fields`: the values of variables in the Steps.
+ * - `notifyUrl`: the URL to which the service sends the Status when the Assembly has ended.
+ * - `notificationPayload`: the parts of the Status that this notification omits.
+ * - `redirectUrl`: the URL to which the service sends the browser that created the Assembly.
+ * - `quiet`: whether the response has only the id and the state of the Assembly. Such a response has no `tus_url`, so no
+ *   file can be uploaded with tus.
+ * - `emitExecutionProgress`: whether the update stream reports the progress of the execution.
+ * - `auth`: the restrictions of the uploads.
  *
  * Beyond the specification.
  *
@@ -326,9 +358,20 @@ export const CreateParams = renamed(
     steps: Schema.optionalKey(Schema.Record(Schema.String, Step).check(generateFew(3))),
     templateId: Schema.optionalKey(NonEmptyString),
     fields: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json).check(generateFew(3))),
-    notifyUrl: Schema.optionalKey(NonEmptyString)
+    notifyUrl: Schema.optionalKey(NonEmptyString),
+    notificationPayload: Schema.optionalKey(Schema.Array(NotificationPayload).check(generateFew(3))),
+    redirectUrl: Schema.optionalKey(NonEmptyString),
+    quiet: Schema.optionalKey(Schema.Boolean),
+    emitExecutionProgress: Schema.optionalKey(Schema.Boolean),
+    auth: Schema.optionalKey(Restrictions)
   },
-  { templateId: "template_id", notifyUrl: "notify_url" }
+  {
+    templateId: "template_id",
+    notifyUrl: "notify_url",
+    notificationPayload: "notification_payload",
+    redirectUrl: "redirect_url",
+    emitExecutionProgress: "emit_execution_progress"
+  }
 )
 /**
  * @since 0.1.0

@@ -113,6 +113,24 @@ export const AuthParams = Schema.Struct({
 export type AuthParams = typeof AuthParams.Type
 
 /**
+ * The keys of {@link AuthParams} that a caller chooses for an Assembly: `maxSize`, the maximum size of an upload in
+ * bytes, and `referer`, a regular expression that the HTTP referer must match, if the request has one (spec.md, "Limits"
+ * and "Retrieve list of Assemblies").
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Restrictions = renamed(
+  { maxSize: Schema.optionalKey(ByteSize), referer: AuthParams.fields.referer },
+  { maxSize: "max_size" }
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type Restrictions = typeof Restrictions.Type
+
+/**
  * {@link AuthParams} of a signed request. `expires` is required (spec.md, "Authentication").
  *
  * @since 0.1.0

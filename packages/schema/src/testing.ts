@@ -387,5 +387,8 @@ export const createAssembly: Invalids = invalids(Assembly.CreateParams, [
   ]),
   field(["templateId", "template_id"], "is at least 1 character", oneOf<unknown>(empty, notText)),
   field(["notifyUrl", "notify_url"], "is at least 1 character", oneOf<unknown>(empty, notText)),
+  field(["redirectUrl", "redirect_url"], "is at least 1 character", oneOf<unknown>(empty, notText)),
+  field("quiet", "is true or false", values("true", 1)),
+  field(["emitExecutionProgress", "emit_execution_progress"], "is true or false", values("true", 1)),
   field("fields", "is an object", values([], "a", 5, null))
 ])

@@ -37,7 +37,7 @@ const encodeInput = <S extends Schema.ConstraintCodec<unknown, unknown>>(
   schema: S,
   ...below: ReadonlyArray<string>
 ) => {
-  const encode = SchemaParser.encodeUnknownEffect(schema, { errors: "all" })
+  const encode = SchemaParser.encodeUnknownEffect(schema, Input.closed)
   return (input: unknown, subject: Transport.Subject): Effect.Effect<S["Encoded"], ApiError.InvalidRequest> =>
     Effect.mapError(
       encode(input),

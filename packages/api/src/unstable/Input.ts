@@ -13,7 +13,18 @@ import * as ApiError from "../ApiError.ts"
  */
 export const nothing = Schema.Struct({})
 
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
+/**
+ * How the input of an operation is encoded: an unknown key is an error, because the key would not be sent.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const closed = { errors: "all", onExcessProperty: "error" } as const
+
+// The value of an unknown key may be a secret, so the message does not repeat it.
+const format = SchemaIssue.makeFormatterStandardSchemaV1({
+  leafHook: (issue) => (issue._tag === "UnexpectedKey" ? "Unknown key" : SchemaIssue.defaultLeafHook(issue))
+})
 
 const isKey = (key: unknown): key is string | number => typeof key === "string" || typeof key === "number"
 

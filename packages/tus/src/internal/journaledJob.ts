@@ -2,7 +2,7 @@
  * A job whose Assembly and uploads are in the journal: starts the job, or continues the job of an earlier run.
  */
 import * as Input from "@assembly-effect/api/unstable/Input"
-import * as ApiError from "@assembly-effect/api/ApiError"
+import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Transport from "@assembly-effect/api/unstable/Transport"
@@ -210,7 +210,7 @@ const job = <R>(held: Held, options: Options<R>, sources: ReadonlyArray<Replayab
     yield* hasChosenId ? run(found) : Effect.catchIf(run(found), isUndecided, () => anew)
   }).pipe(Effect.tapError((error) => (isFinal(error) ? Effect.ignore(forget(held)) : Effect.void)))
 
-const encodeParams = SchemaParser.encodeUnknownEffect(Assembly.CreateParams)
+const encodeParams = SchemaParser.encodeUnknownEffect(Assembly.CreateParams, Input.closed)
 
 /** The key of a job. Two runs with the same service, params and files have the same key. */
 const keyOf = <R>({ files, params }: Options<R>, sources: ReadonlyArray<Replayable>) =>

@@ -29,7 +29,7 @@ export const JobAtRest = Schema.Struct({
   params: Assembly.CreateParams,
   files: Schema.Array(File).check(Schema.isMinLength(1))
 })
-const encodeParams = SchemaParser.encodeUnknownEffect(JobAtRest.fields.params, { errors: "all" })
+const encodeParams = SchemaParser.encodeUnknownEffect(JobAtRest.fields.params, Input.closed)
 const encodeFiles = SchemaParser.encodeUnknownEffect(JobAtRest.fields.files, { errors: "all" })
 export type JobAtRest = typeof JobAtRest.Type
 

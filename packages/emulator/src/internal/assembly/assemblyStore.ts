@@ -8,7 +8,6 @@ import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Archive from "./archive.ts"
-import * as CreationOptions from "./creationOptions.ts"
 import * as Statement from "../data/statement.ts"
 import * as Slices from "../http/slices.ts"
 import * as Turns from "../http/turns.ts"
@@ -31,7 +30,7 @@ export interface New {
   /** Whether the live updates contain the progress of the execution. */
   readonly emitProgress: boolean
   /** The parts of the Status that notifications omit. */
-  readonly notificationPayload: ReadonlyArray<CreationOptions.Payload>
+  readonly notificationPayload: ReadonlyArray<Assembly.NotificationPayload>
   readonly expectedUploads: number
   /** The Auth Key that created the Assembly. The secret of this Auth Key signs the notification. */
   readonly authKey: string
@@ -64,7 +63,7 @@ export const Row = Schema.Struct({
   parent_id: Schema.NullOr(Schema.String),
   uploads_from: Schema.NullOr(Schema.String),
   emit_progress: Schema.Int,
-  notification_payload: Schema.fromJsonString(Schema.Array(CreationOptions.Payload)),
+  notification_payload: Schema.fromJsonString(Schema.Array(Assembly.NotificationPayload)),
   created_at: Schema.Int,
   uploaded_at: Schema.NullOr(Schema.Int),
   ended_at: Schema.NullOr(Schema.Int),

@@ -1,29 +1,20 @@
+import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Refusal from "../http/refusal.ts"
-
-/** The parts of the Status that a notification can omit. */
-export const Payload = Schema.Literals([
-  "without_params",
-  "without_results",
-  "without_result_meta_data",
-  "without_uploads",
-  "without_upload_meta_data"
-])
-export type Payload = typeof Payload.Type
 
 /** A URL of limited length, because a page of the Assembly list can contain the URLs of 5000 Assemblies. */
 const Url = Schema.String.check(Schema.isMaxLength(2048))
 
 /**
- * Decodes the fields of the params that `Assemblies.Create.params` ignores. Also limits the length of `notify_url`.
+ * Decodes the fields of the params that only the emulator limits. Also limits the length of `notify_url`.
  * These rules are beyond the specification, which defines only `auth.max_size` ("Limits").
  */
 const Options = Schema.Struct({
   notify_url: Schema.optionalKey(Schema.NullOr(Url)),
   redirect_url: Schema.optionalKey(Schema.NullOr(Url)),
   emit_execution_progress: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
-  notification_payload: Schema.optionalKey(Schema.NullOr(Schema.Array(Payload))),
+  notification_payload: Schema.optionalKey(Schema.NullOr(Schema.Array(Assembly.NotificationPayload))),
   quiet: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
   auth: Schema.optionalKey(
     Schema.Struct({
@@ -37,7 +28,7 @@ const Options = Schema.Struct({
 export interface CreationOptions {
   readonly redirectUrl: string | undefined
   readonly emitProgress: boolean
-  readonly notificationPayload: ReadonlyArray<Payload>
+  readonly notificationPayload: ReadonlyArray<Assembly.NotificationPayload>
   /** Whether the response contains only the id and the outcome. */
   readonly isQuiet: boolean
   /** The maximum size of an upload in bytes. */

@@ -20,7 +20,6 @@ import * as Limits from "../../Limits.ts"
 import * as AssemblyStatus from "../assembly/assemblyStatus.ts"
 import * as AssemblyStore from "../assembly/assemblyStore.ts"
 import * as AuthKeys from "../auth/authKeys.ts"
-import type * as CreationOptions from "../assembly/creationOptions.ts"
 import * as Ids from "../data/ids.ts"
 import * as NotificationStore from "./notificationStore.ts"
 import * as NotificationClient from "./notificationClient.ts"
@@ -91,9 +90,9 @@ const withoutMeta = (files: ReadonlyArray<Assembly.File>): ReadonlyArray<Assembl
   files.map(({ meta: _meta, ...file }) => file)
 
 /** The Status without the parts that `notification_payload` omits. */
-const payloadOf = (status: Assembly.Status, leaveOut: ReadonlyArray<CreationOptions.Payload>): Assembly.Status => {
+const payloadOf = (status: Assembly.Status, leaveOut: ReadonlyArray<Assembly.NotificationPayload>): Assembly.Status => {
   const { results, uploads, ...rest } = status
-  const has = (part: CreationOptions.Payload) => !leaveOut.includes(part)
+  const has = (part: Assembly.NotificationPayload) => !leaveOut.includes(part)
   return {
     // A Status has no params, so `without_params` changes nothing.
     ...rest,
