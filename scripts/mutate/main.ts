@@ -1,0 +1,171 @@
+/**
+ * `pnpm mutate`: changes the code in a copy of the repository, and tells which changes no test notices. Without words,
+ * it takes the files that differ from `main`.
+ */
+import { execFileSync, spawnSync } from "node:child_process"
+import * as fs from "node:fs"
+import * as os from "node:os"
+import * as path from "node:path"
+import { parseArgs } from "node:util"
+import { changes } from "./kinds.ts"
+
+const root = path.join(import.meta.dirname, "..", "..")
+const usage = `pnpm mutate [words of paths …] [--tests word …]       Stryker, with the results of earlier runs
+pnpm mutate --kinds [words of paths …] [--name words]   a lost yield*, finalizer, timeout, option, condition of SQL, redaction
+  --list          only lists the changes
+  --sample 20     only so many of them, by chance: --seed 1
+  --tests word    only the test files with this word in their paths; without it, those that import the file`
+
+const { positionals: words, values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    help: { type: "boolean" },
+    kinds: { type: "boolean" },
+    list: { type: "boolean" },
+    name: { type: "string", default: "" },
+    sample: { type: "string" },
+    seed: { type: "string", default: "1" },
+    tests: { type: "string", multiple: true, default: [] }
+  }
+})
+
+const git = (...args: ReadonlyArray<string>) => execFileSync("git", args, { cwd: root, encoding: "utf8" }).trim()
+
+const sources = fs.globSync("packages/*/src/**/*.ts", { cwd: root }).map((file) => file.replaceAll("\\", "/"))
+const changed = () => new Set(git("diff", "--name-only", git("merge-base", "main", "HEAD")).split("\n"))
+const files =
+  words.length > 0
+    ? sources.filter((file) => words.some((word) => file.includes(word)))
+    : [...changed()].filter((file) => sources.includes(file))
+const packages = [...new Set(files.map((file) => file.split("/")[1] ?? ""))]
+
+/** Copies the repository, so that a change is never in the tree of a developer. Installed packages are linked. */
+const copyTo = (folder: string) => {
+  const filter = (name: string) => path.basename(name) !== "dist"
+  for (const name of ["packages", "docs", "scripts"])
+    fs.cpSync(path.join(root, name), path.join(folder, name), { recursive: true, verbatimSymlinks: true, filter })
+  for (const { name } of fs.readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isFile()))
+    fs.copyFileSync(path.join(root, name), path.join(folder, name))
+  const modules = path.join(folder, "node_modules")
+  fs.mkdirSync(modules)
+  for (const name of fs.readdirSync(path.join(root, "node_modules"))) {
+    if (name === "@assembly-effect") continue
+    fs.symlinkSync(path.join(root, "node_modules", name), path.join(modules, name))
+  }
+  fs.mkdirSync(path.join(modules, "@assembly-effect"))
+  for (const name of fs.readdirSync(path.join(root, "packages")))
+    fs.symlinkSync(path.join(folder, "packages", name), path.join(modules, "@assembly-effect", name))
+}
+
+/** A generator of numbers from 0 to 1 (mulberry32), so that a sample can be repeated. */
+const random = (seed: number) => () => {
+  seed = (seed + 0x6d2b79f5) | 0
+  let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed)
+  mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+  return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+}
+
+const chosen = () => {
+  const all = files.flatMap((file) =>
+    changes(file, fs.readFileSync(path.join(root, file), "utf8"))
+      .filter(({ name }) => name.includes(values.name))
+      .map((change) => ({ file, change }))
+  )
+  if (values.sample === undefined) return all
+  const next = random(Number(values.seed))
+  return all
+    .map((one) => ({ one, order: next() }))
+    .toSorted((a, b) => a.order - b.order)
+    .slice(0, Number(values.sample))
+    .map(({ one }) => one)
+}
+
+const runKinds = (folder: string) => {
+  const survivors: Array<string> = []
+  const all = chosen()
+  for (const { change, file } of all) {
+    const { end, name, start, text } = change
+    const copy = path.join(folder, file)
+    const before = fs.readFileSync(copy, "utf8")
+    fs.writeFileSync(copy, before.slice(0, start) + text + before.slice(end))
+    const project = `@assembly-effect/${file.split("/")[1]}`
+    const tests = values.tests.length > 0 ? ["run", ...values.tests] : ["related", "--run", file]
+    const vitest = ["--config", "vitest.workspace.ts", "--project", project, "--bail", "1", "--reporter", "dot"]
+    // A change that makes a test hang is noticed.
+    const { status } = spawnSync("node_modules/.bin/vitest", [...tests, ...vitest], { cwd: folder, timeout: 300_000 })
+    fs.writeFileSync(copy, before)
+    const isNoticed = status !== 0
+    if (!isNoticed) survivors.push(`${file}: ${name}`)
+    console.log(`${isNoticed ? "noticed " : "survived"} ${file}: ${name}`)
+  }
+  console.log(`${all.length - survivors.length} of ${all.length} changes were noticed`)
+}
+
+const stryker = path.join(root, "node_modules/.cache/stryker")
+const version = "10.1.1"
+
+/** Installs Stryker on first use, because only this command needs it. It uses the vitest of the repository. */
+const install = () => {
+  if (fs.existsSync(path.join(stryker, `done-${version}`))) return
+  fs.mkdirSync(stryker, { recursive: true })
+  fs.writeFileSync(path.join(stryker, "package.json"), "{}")
+  const names = ["core", "vitest-runner"].map((name) => `@stryker-mutator/${name}@${version}`)
+  const options = ["--no-audit", "--no-fund", "--ignore-scripts", "--legacy-peer-deps", "--loglevel=error"]
+  execFileSync("npm", ["install", ...options, ...names], { cwd: stryker, stdio: "inherit" })
+  fs.writeFileSync(path.join(stryker, `done-${version}`), "")
+}
+
+const runStryker = (folder: string) => {
+  install()
+  const tests = packages.flatMap((name) =>
+    fs
+      .globSync(`packages/${name}/test/**/*.test.ts`, { cwd: folder })
+      .filter((file) => !file.endsWith(".all.test.ts"))
+      .filter((file) => values.tests.length === 0 || values.tests.some((word) => file.includes(word)))
+  )
+  const test = {
+    include: tests,
+    setupFiles: ["scripts/walk/setup.ts", "scripts/walk/properties.ts"],
+    testTimeout: 60_000
+  }
+  fs.writeFileSync(path.join(folder, "vitest.stryker.ts"), `export default ${JSON.stringify({ test })}\n`)
+  const reports = path.join(root, "node_modules/.cache/mutate")
+  const modules = path.join(stryker, "node_modules/@stryker-mutator")
+  fs.writeFileSync(
+    path.join(folder, "stryker.json"),
+    JSON.stringify({
+      plugins: [path.join(modules, "vitest-runner/dist/src/index.js")],
+      testRunner: "vitest",
+      vitest: { configFile: "vitest.stryker.ts", related: true },
+      mutate: files,
+      coverageAnalysis: "perTest",
+      disableTypeChecks: false,
+      inPlace: true,
+      ignoreStatic: true,
+      incremental: true,
+      incrementalFile: path.join(reports, "incremental.json"),
+      // An aborted run writes nothing without the event recorder.
+      reporters: ["clear-text", "event-recorder"],
+      eventReporter: { baseDir: path.join(reports, "events") },
+      clearTextReporter: { logTests: false, allowColor: false },
+      concurrency: Math.max(1, Math.floor(os.availableParallelism() / 2))
+    })
+  )
+  const { status } = spawnSync(process.execPath, [path.join(modules, "core/bin/stryker.js"), "run", "stryker.json"], {
+    cwd: folder,
+    stdio: "inherit"
+  })
+  process.exitCode = status ?? 1
+}
+
+if (values.help === true) console.log(usage)
+else if (files.length === 0) console.log("no file of packages/*/src to change")
+else if (values.list === true) for (const { change, file } of chosen()) console.log(`${file}: ${change.name}`)
+else {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "mutate-"))
+  process.on("SIGINT", () => process.exit(130))
+  process.on("exit", () => fs.rmSync(folder, { recursive: true, force: true }))
+  copyTo(folder)
+  if (values.kinds === true) runKinds(folder)
+  else runStryker(folder)
+}
