@@ -49,6 +49,8 @@ const idAt = (assemblySslUrl: string): string | undefined => /\/assemblies\/([^/
 const isOf = (target: UploadTarget.UploadTarget, status: Assembly.Receipts): boolean =>
   status.assembly_id === idAt(Redacted.value(target.assemblySslUrl))
 
+const unfinished = (receipt: Assembly.TusReceipt): Assembly.TusReceipt => ({ ...receipt, finished: false })
+
 /**
  * Removes `finished` from each receipt of which a value could not be read. Decoding leaves out such a value, so that the
  * receipt has fewer keys than before.
@@ -60,7 +62,7 @@ const unproven = (status: Assembly.Receipts, json: Option.Option<unknown>): Asse
   return {
     ...status,
     tus_uploads: (status.tus_uploads ?? []).map((receipt, index) =>
-      Object.keys(receipt).length === keys[index] ? receipt : { ...receipt, finished: false }
+      Object.keys(receipt).length === keys[index] ? receipt : unfinished(receipt)
     )
   }
 }
