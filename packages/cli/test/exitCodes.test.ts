@@ -1,12 +1,14 @@
 /**
- * Runs the command line in separate processes, and compares its exit codes and error lines with their documentation.
+ * Runs the command line, and compares its exit codes and error lines with their documentation.
  */
 import { expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
 import { spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"
 import { fileURLToPath } from "node:url"
+import * as InProcess from "./support/inProcess.ts"
 
 const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
 
@@ -18,8 +20,12 @@ interface Outcome {
   readonly stderr: string
 }
 
-/** Runs the command line. `until` is called with the child and may end it. */
-const assembly = (
+/** Runs the command line in this process. */
+const assembly = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>>): Promise<Outcome> =>
+  Effect.runPromise(InProcess.assembly(import.meta.dirname, env, args))
+
+/** Runs the command line in a process of its own. `started` is called with a function that interrupts it. */
+const spawned = (
   args: ReadonlyArray<string>,
   env: Readonly<Record<string, string>>,
   options: { readonly node?: ReadonlyArray<string>; readonly started?: (kill: () => void) => void } = {}
@@ -158,7 +164,7 @@ it("is 130 after Ctrl-C", async () => {
   const { code } = await serving(
     () => interrupt(),
     (origin) =>
-      assembly(
+      spawned(
         ["list"],
         { ...credentials, ASSEMBLY_BASE_URL: origin },
         {
@@ -179,7 +185,7 @@ it("says in one line that Node is too old, and loads nothing that an old Node la
     Object.defineProperty(process.versions, "node", { value: "20.20.2" })
     Object.defineProperty(process, "exit", { value: () => {} })
   `)
-  expect(await assembly(["list"], {}, { node })).toEqual({
+  expect(await spawned(["list"], {}, { node })).toEqual({
     code: 2,
     stdout: "",
     stderr:
@@ -195,7 +201,7 @@ it("shows the version without Effect", async () => {
     import { registerHooks } from "node:module"
     registerHooks({ load: (url, context, next) => { process.stderr.write(url + "\\n"); return next(url, context) } })
   `)
-  const { code, stderr, stdout } = await assembly(["--version"], {}, { node })
+  const { code, stderr, stdout } = await spawned(["--version"], {}, { node })
   expect({ code, stdout }).toEqual({ code: 0, stdout: `assembly v${version}\n` })
   expect(stderr).toContain("launch.ts")
   expect(stderr).not.toContain("effect/")

@@ -45,6 +45,7 @@ layer(live, { excludeTestServices: true })("assembly upload", (it) => {
       expect(stderr).toMatch(/\n2 files: 100% \(8 B of 8 B\), /)
       // Only a person at a terminal needs the next step.
       expect(stderr).not.toContain("Next: ")
+      expect(yield* assembly(folder, ["uploads"])).toEqual({ code: 0, stdout: "no unfinished uploads\n", stderr: "" })
     })
   )
 
