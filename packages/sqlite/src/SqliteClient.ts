@@ -89,6 +89,24 @@ type TransformRows = (<A extends object>(row: ReadonlyArray<A>) => ReadonlyArray
 const toInputs = (params: Params): ReadonlyArray<SQLInputValue> =>
   params.map((param) => (typeof param === "boolean" ? Number(param) : param)) as ReadonlyArray<SQLInputValue>
 
+/**
+ * Prepares a statement that returns integers as `bigint`: otherwise one integer of 2^53 or more would fail the statement
+ * with all its rows.
+ */
+const prepareOne = (database: DatabaseSync, sql: string): StatementSync => {
+  const statement = database.prepare(sql)
+  statement.setReadBigInts(true)
+  return statement
+}
+
+/** Makes the integers of a row numbers, in place. An integer that a number cannot hold exactly stays a `bigint`. */
+const narrow = <Row extends object>(row: Row): Row => {
+  for (const [name, value] of Object.entries(row)) {
+    if (typeof value === "bigint" && Number.isSafeInteger(Number(value))) Object.assign(row, { [name]: Number(value) })
+  }
+  return row
+}
+
 /** The maximum number of prepared statements that are kept for reuse. */
 const maxPrepared = 200
 
@@ -101,7 +119,7 @@ const preparer = (database: DatabaseSync) => {
   return (sql: string): StatementSync => {
     const known = prepared.get(sql)
     if (known !== undefined) return known
-    const statement = database.prepare(sql)
+    const statement = prepareOne(database, sql)
     prepared.set(sql, statement)
     const [oldest] = prepared.keys()
     if (prepared.size > maxPrepared && oldest !== undefined) prepared.delete(oldest)
@@ -112,13 +130,13 @@ const preparer = (database: DatabaseSync) => {
 const makeConnection = (database: DatabaseSync, attempt: ReturnType<typeof attempting>): SqlConnection.Connection => {
   const prepare = preparer(database)
   const all = (statement: StatementSync, params: Params, transform: TransformRows) => {
-    const rows = statement.all(...toInputs(params))
+    const rows = statement.all(...toInputs(params)).map(narrow)
     return transform === undefined ? rows : transform(rows)
   }
   const values = (statement: StatementSync, params: Params) => {
     statement.setReturnArrays(true)
     try {
-      return statement.all(...toInputs(params)) as unknown as ReadonlyArray<ReadonlyArray<unknown>>
+      return statement.all(...toInputs(params)).map(narrow) as unknown as ReadonlyArray<ReadonlyArray<unknown>>
     } finally {
       statement.setReturnArrays(false)
     }
@@ -126,15 +144,15 @@ const makeConnection = (database: DatabaseSync, attempt: ReturnType<typeof attem
   return {
     execute: (sql, params, transform) => attempt("execute", () => all(prepare(sql), params, transform)),
     executeUnprepared: (sql, params, transform) =>
-      attempt("execute", () => all(database.prepare(sql), params, transform)),
+      attempt("execute", () => all(prepareOne(database, sql), params, transform)),
     // Returns the number of changed rows and the id of the last inserted row.
-    executeRaw: (sql, params) => attempt("execute", () => prepare(sql).run(...toInputs(params))),
+    executeRaw: (sql, params) => attempt("execute", () => narrow(prepare(sql).run(...toInputs(params)))),
     executeValues: (sql, params) => attempt("execute", () => values(prepare(sql), params)),
-    executeValuesUnprepared: (sql, params) => attempt("execute", () => values(database.prepare(sql), params)),
+    executeValuesUnprepared: (sql, params) => attempt("execute", () => values(prepareOne(database, sql), params)),
     executeStream: (sql, params, transform) =>
       Stream.unwrap(
         // Each run has its own statement, because a second run of a shared statement would restart the first run.
-        attempt("execute", () => database.prepare(sql).iterate(...toInputs(params))).pipe(
+        attempt("execute", () => prepareOne(database, sql).iterate(...toInputs(params))).pipe(
           Effect.map((rows) =>
             Stream.fromPull(
               Effect.succeed(
@@ -145,7 +163,7 @@ const makeConnection = (database: DatabaseSync, attempt: ReturnType<typeof attem
                 }).pipe(
                   Effect.flatMap((next) => {
                     if (next.done === true) return Cause.done()
-                    const row = [next.value] as const
+                    const row = [narrow(next.value)] as const
                     return Effect.succeed(transform === undefined ? row : (transform(row) as unknown as typeof row))
                   })
                 )

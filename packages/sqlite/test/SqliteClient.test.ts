@@ -193,6 +193,24 @@ it.effect("two streams of one statement are read in turns in a transaction", () 
   }).pipe(Effect.provide(memory))
 )
 
+it.effect("an integer of 2^53 or more is a bigint, and every smaller one a number", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const rows = yield* sql`SELECT 9007199254740991 AS n UNION ALL SELECT 9007199254740992`
+    assert.deepStrictEqual(
+      rows.map(({ n }) => n),
+      [9007199254740991, 9007199254740992n]
+    )
+    assert.deepStrictEqual(yield* sql`SELECT 1, -9223372036854775808`.values, [[1, -9223372036854775808n]])
+    assert.deepStrictEqual(yield* Stream.runCollect(sql`SELECT 2 AS n`.stream), [{ n: 2 }])
+    yield* sql`CREATE TABLE numbers (n INTEGER)`
+    assert.deepStrictEqual(
+      { ...((yield* sql`INSERT INTO numbers VALUES (1)`.raw) as object) },
+      { changes: 1, lastInsertRowid: 1 }
+    )
+  }).pipe(Effect.provide(memory))
+)
+
 it.effect("a statement is prepared once, and forgotten after many others", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

@@ -48,7 +48,9 @@ export type UploadOptions = Omit<UploadSteps.Options, "metadata">
  *   jobs do not wait for the uploads of this runner.
  * - `patience`: how long a runner retries a job after temporary failures, for example while the service does not
  *   answer, and how long it retries the cancellation of a job. 1 hour by default. If another runner takes the job over,
- *   the time for retries starts again, but the time for a cancellation does not. A job waits without this limit if the
+ *   the time for retries starts again, but the time for a cancellation does not. A pause that the service requests (HTTP
+ *   status 429) applies to all jobs of the database, for at most 1 day, and does not count: the time starts again after
+ *   the pause. A job waits without this limit if the
  *   service refuses the credentials or the account, if the host or the certificate of the service is wrong, or if the
  *   runner does not know the secret of the attempt.
  * - `pollInterval`: the longest pause before the runner requests the Status of an Assembly in process again, 1 minute
@@ -88,14 +90,14 @@ export type StartError = JobRefused | DurableError.StoreFailed
 
 /**
  * What {@link startAll} did with one job. `Started`: the job is stored. `Refused`: the job is not stored, and `error`
- * says why.
+ * says why. `error` is `StoreFailed` if the stored job with this key is damaged.
  *
  * @since 0.1.0
  * @category models
  */
 export type StartOutcome =
   | { readonly _tag: "Started"; readonly job: Job; readonly summary: Summary }
-  | { readonly _tag: "Refused"; readonly job: Job; readonly error: JobRefused }
+  | { readonly _tag: "Refused"; readonly job: Job; readonly error: StartError }
 
 /**
  * The errors of {@link retry}. If the call fails, it has not queued another attempt, except perhaps after
@@ -259,7 +261,8 @@ export const retry = (key: string, changes?: Changes): Effect.Effect<Summary, Re
 
 /**
  * The jobs in the database, in the order of their keys, optionally only the jobs in one state. The stream reads pages,
- * so the memory use does not depend on the number of jobs.
+ * so the memory use does not depend on the number of jobs. If the row of a job is damaged, the stream emits all other
+ * jobs, and then fails with `StoreFailed`, which contains the key of the damaged job.
  *
  * @example Durable.list({ state: "Failed" }).pipe(Stream.runForEach((job) => Durable.retry(job.key)))
  *

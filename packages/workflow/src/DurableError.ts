@@ -105,7 +105,8 @@ export class AssemblyMayRun extends Schema.TaggedError<AssemblyMayRun>()("Assemb
 
 /**
  * The database of the jobs cannot be read or written. `problem` contains the error messages of the database. `path` is
- * the path of the file, if the database is embedded.
+ * the path of the file, if the database is embedded. `key` is the key of a job whose row is damaged; other jobs are not
+ * affected.
  *
  * @since 0.1.0
  * @category errors
@@ -113,9 +114,11 @@ export class AssemblyMayRun extends Schema.TaggedError<AssemblyMayRun>()("Assemb
 export class StoreFailed extends Schema.TaggedError<StoreFailed>()("StoreFailed", {
   operation: Schema.String,
   problem: Schema.String,
-  path: Schema.optionalKey(Schema.String)
+  path: Schema.optionalKey(Schema.String),
+  key: Schema.optionalKey(Schema.String)
 }) {
   override get message() {
+    if (this.key !== undefined) return `the stored job ${Printable.escape(this.key)} is damaged: ${this.problem}`
     const where = this.path === undefined ? "" : ` ${Printable.escape(this.path)}`
     return `the database of the jobs${where} failed (${this.operation}): ${this.problem}`
   }

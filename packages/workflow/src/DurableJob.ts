@@ -1,8 +1,8 @@
 /**
  * The models of durable jobs: what a program starts, and what it reads.
  *
- * The schemas are a wire format: they also decode the rows that an earlier version has written to the database. A field
- * may be added as an optional key, and no field changes its meaning.
+ * The schemas are a wire format: they decode the rows of the database. A field may be added as an optional key, and no
+ * field changes its meaning.
  *
  * @since 0.1.0
  */
@@ -141,7 +141,7 @@ export type Failure = typeof Failure.Type
  * @since 0.1.0
  * @category models
  */
-export const Waiting = Schema.Struct({ ...Failure.fields, at: Schema.Finite })
+export const Waiting = Schema.Struct({ ...Failure.fields, at: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)) })
 /**
  * The type of {@link Waiting}.
  *

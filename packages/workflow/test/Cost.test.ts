@@ -33,7 +33,8 @@ const statements = Effect.gen(function* () {
  * of the engine.
  */
 const polls = [
-  /^SELECT job_key, attempt FROM "durable_jobs" WHERE state/u,
+  /^SELECT paused_until FROM "durable_deployment"/u,
+  /^SELECT job_key, attempt, queued_at FROM "durable_jobs" WHERE/u,
   /^SELECT \* FROM "durable_jobs" WHERE "job_key" IN/u,
   /^SELECT .* FROM "cluster_messages" m .* WHERE m\.shard_id IN/u
 ]

@@ -66,19 +66,6 @@ layer(live, { excludeTestServices: true })("An embedded database", (it) => {
     })
   )
 
-  it.effect("knows the secrets of the jobs of an earlier version", () =>
-    Effect.gen(function* () {
-      const { database, file } = yield* folder
-      const content = yield* file("a.bin", 10)
-      yield* Durable.run(job("one", [content])).pipe(withRunner(database, { secrets: [old] }))
-      const stored = new DatabaseSync(database)
-      stored.exec("DROP TABLE durable_deployment; DELETE FROM durable_migrations WHERE migration_id = 3")
-      stored.close()
-      assert.strictEqual((yield* Effect.flip(open(database, [other])))._tag, "InvalidSecret")
-      assert.deepStrictEqual(yield* open(database, [old]), [])
-    })
-  )
-
   it.effect("is named in the first and the last line of its runner", () =>
     Effect.gen(function* () {
       const { database } = yield* folder

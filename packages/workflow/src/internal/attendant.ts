@@ -3,6 +3,7 @@
  * and wakes the callers of `Durable.await`. The attendant reads the table at an interval, and at once after a change by
  * this process.
  */
+import * as ApiError from "@assembly-effect/api/ApiError"
 import * as EntityId from "effect/cluster/EntityId"
 import { Sharding } from "effect/cluster/Sharding"
 import * as ShardId from "effect/cluster/ShardId"
@@ -13,6 +14,7 @@ import * as Exit from "effect/Exit"
 import * as FiberMap from "effect/FiberMap"
 import * as Latch from "effect/Latch"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import type { StoreFailed } from "../DurableError.ts"
@@ -41,6 +43,7 @@ const delivery = 5000
  * - `window`: the maximum number of queued jobs that the engine has at the same time, and the maximum number of
  *   cancellations at the same time. All other queued jobs and cancellations wait in the table. Jobs that pause after a
  *   failure do not count.
+ * - `refresh`: reads what other runners have stored about the service (see `quota.ts`).
  * - `cancel`: carries out a cancellation.
  * - `stage`: returns `Taking` if an execution has a place or waits for a place, and `Pausing` if it pauses after a
  *   failure. `stage` returns undefined if the execution does not run in this process.
@@ -48,6 +51,7 @@ const delivery = 5000
 export interface Options {
   readonly store: Store.Store
   readonly window: number
+  readonly refresh: Effect.Effect<void, StoreFailed>
   readonly cancel: (attempt: Store.Attempt, execution: string) => Effect.Effect<void, never, AssemblyClient>
   readonly stage: (execution: string) => "Taking" | "Pausing" | undefined
 }
@@ -84,7 +88,9 @@ export const makeWaiting = (store: Store.Store) => {
     const keys = [...waiting.keys()]
     for (let start = 0; start < keys.length; start += maxKeys) {
       const rows = yield* store.findAll(keys.slice(start, start + maxKeys))
-      yield* Effect.forEach(rows.filter(Store.hasEnded), ({ key }) => wake(key), { discard: true })
+      // A caller that waits for a damaged row wakes, and fails with the error of the row.
+      const ended = rows.filter(([, row]) => Result.isFailure(row) || Store.hasEnded(row.success))
+      yield* Effect.forEach(ended, ([key]) => wake(key), { discard: true })
     }
   })
 
@@ -96,8 +102,24 @@ export const makeWaiting = (store: Store.Store) => {
 
 export type Waiting = ReturnType<typeof makeWaiting>
 
+/**
+ * Fails if the cluster has more shards than this package can find. `Sharding` does not tell their number, so the shards
+ * of many ids are looked at: with 1 shard too many, 16,384 ids miss it with a probability below 1 in a million.
+ */
+export const checkShards = Effect.gen(function* () {
+  const sharding = yield* Sharding
+  for (let id = 0; id < 16 * maxShard; id++) {
+    if (shardIdOf(sharding, String(id)).id > maxShard) {
+      return yield* new ApiError.InvalidRequest({
+        operation: "Durable",
+        issues: [{ path: ["shardsPerGroup"], message: `Expected at most ${maxShard} shards in a group` }]
+      })
+    }
+  }
+})
+
 /** Starts the queued jobs in the shards of this process, and carries out the cancellations in these shards. */
-export const makeRunning = Effect.fnUntraced(function* ({ cancel, stage, store, window }: Options) {
+export const makeRunning = Effect.fnUntraced(function* ({ cancel, refresh, stage, store, window }: Options) {
   const sharding = yield* Sharding
   const engine = yield* WorkflowEngine
   const outage = yield* Outage.Outage
@@ -115,7 +137,7 @@ export const makeRunning = Effect.fnUntraced(function* ({ cancel, stage, store, 
    * The last cancellation that was read. The next read begins after this row, so that slow cancellations do not block
    * later ones.
    */
-  let lastCanceling: Store.Queued | undefined
+  let lastCanceling: Store.Place | undefined
   /** Whether the next read includes the cancellations. */
   let all = true
 
@@ -131,10 +153,16 @@ export const makeRunning = Effect.fnUntraced(function* ({ cancel, stage, store, 
     const now = yield* Clock.currentTimeMillis
     const still = new Map<string, number>()
     let waiting = 0
-    let page: ReadonlyArray<Store.Queued> = []
+    let after: Store.Place | undefined
     do {
-      page = yield* store.inShards({ state: "Queued", shards, limit: window, after: page.at(-1) })
-      for (const attempt of page) {
+      const page: Effect.Success<ReturnType<typeof store.inShards>> = yield* store.inShards({
+        state: "Queued",
+        shards,
+        limit: window,
+        after
+      })
+      after = page.next
+      for (const attempt of page.attempts) {
         const execution = yield* executionOf(attempt)
         const since = given.get(execution)
         if (since === undefined) yield* give(attempt, execution)
@@ -142,16 +170,16 @@ export const makeRunning = Effect.fnUntraced(function* ({ cancel, stage, store, 
         const at = stage(execution)
         if (at === "Taking" || (at === undefined && now - (since ?? now) < delivery)) waiting++
       }
-    } while (page.length === window && waiting < window)
+    } while (after !== undefined && waiting < window)
     given = still
-    isFull = page.length === window
+    isFull = after !== undefined
   })
 
   const cancelAll = Effect.fnUntraced(function* (shards: ReadonlyArray<number>) {
     const limit = window - (yield* FiberMap.size(canceling))
     if (limit <= 0) return
-    const attempts = yield* store.inShards({ state: "Canceling", shards, limit, after: lastCanceling })
-    lastCanceling = attempts.length < limit ? undefined : attempts.at(-1)
+    const { attempts, next } = yield* store.inShards({ state: "Canceling", shards, limit, after: lastCanceling })
+    lastCanceling = next
     for (const attempt of attempts) {
       const execution = yield* executionOf(attempt)
       // The service may be slow, so the queue does not wait for the cancellation.
@@ -165,6 +193,7 @@ export const makeRunning = Effect.fnUntraced(function* ({ cancel, stage, store, 
     const readsAll = isTime || all
     changed.closeUnsafe()
     all = false
+    if (isTime) yield* refresh
     const shards = ownShards()
     yield* startQueued(shards)
     if (readsAll) yield* cancelAll(shards)

@@ -24,7 +24,7 @@ export const tableName = "durable_deployment"
 const Known = Schema.fromJsonString(Schema.Array(Schema.Struct({ fingerprint: Schema.String, at: Schema.Int })))
 type Known = typeof Known.Type
 const decodeKnown = SchemaParser.decodeUnknownSync(Known)
-export const encodeKnown = SchemaParser.encodeSync(Known)
+const encodeKnown = SchemaParser.encodeSync(Known)
 
 interface Columns {
   readonly secrets: string

@@ -50,7 +50,7 @@ const derivation = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
  * - `secret`: the fingerprint of the secret that the attempt began with.
  * - `salt`: a random value, chosen when the attempt began. If a key is used again after its job was removed, the new
  *   job has the same execution ids as the old job. Without a salt, the new job would get the Assembly of the old job.
- *   The salt is undefined for an attempt that began before the table had salts (migration `0002_waiting`).
+ *   Salt and secret are undefined until the attempt begins.
  */
 export interface Root {
   readonly secret: string | undefined
@@ -84,8 +84,6 @@ export interface Derive {
   readonly lookups: (assemblyId: string) => Effect.Effect<ReadonlyArray<string>>
 }
 
-const salted = (salt: string | undefined): ReadonlyArray<string> => (salt === undefined ? [] : [salt])
-
 /**
  * Makes a `Derive`. The first secret of `secrets` is for new attempts. An older attempt keeps the secret that it began
  * with.
@@ -110,14 +108,12 @@ export const make = Effect.fnUntraced(
       newest: newest.fingerprint,
       fingerprints: derivations.map(({ fingerprint }) => fingerprint),
       salt: Effect.map(randomBytes(16), Hex.encode),
-      assemblyId: ({ salt, secret }, execution) =>
+      assemblyId: ({ salt = "", secret }, execution) =>
         Effect.flatMap(withSecret(secret), ({ derive }) =>
-          Effect.map(derive("assembly", execution, ...salted(salt)), (id) => Assembly.AssemblyId.make(id))
+          Effect.map(derive("assembly", execution, salt), (id) => Assembly.AssemblyId.make(id))
         ),
-      marker: ({ salt, secret }, execution, file, creation) =>
-        Effect.flatMap(withSecret(secret), ({ derive }) =>
-          derive("marker", execution, file, creation, ...salted(salt))
-        ),
+      marker: ({ salt = "", secret }, execution, file, creation) =>
+        Effect.flatMap(withSecret(secret), ({ derive }) => derive("marker", execution, file, creation, salt)),
       lookup: (assemblyId) => newest.derive("lookup", assemblyId),
       lookups: (assemblyId) => Effect.forEach(derivations, ({ derive }) => derive("lookup", assemblyId))
     } satisfies Derive

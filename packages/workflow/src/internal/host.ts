@@ -21,6 +21,7 @@ import * as Lease from "./lease.ts"
 import * as Migrations from "./migrations.ts"
 import * as Outage from "./outage.ts"
 import * as Places from "./places.ts"
+import * as Quota from "./quota.ts"
 import * as Reading from "./reading.ts"
 import * as Retention from "./retention.ts"
 import * as Starting from "./starting.ts"
@@ -94,7 +95,10 @@ const run = Effect.fnUntraced(function* (
   const lease = yield* Lease.Lease
   const outage = yield* Outage.Outage
   const sharding = yield* Sharding
+  const quota = Quota.make(store, outage)
+  yield* quota.refresh
   const activities = Work.make({
+    quota,
     sending: { store, derive, upload },
     places: Places.make(uploads),
     patience: Duration.fromInputUnsafe(patience),
@@ -103,7 +107,7 @@ const run = Effect.fnUntraced(function* (
     begun: Effect.suspend(() => refill),
     ended: waiting.wake
   })
-  const attendant = yield* Attendant.makeRunning({ store, window: 2 * uploads, ...activities })
+  const attendant = yield* Attendant.makeRunning({ store, window: 2 * uploads, refresh: quota.refresh, ...activities })
   refill = attendant.refill
   yield* Deferred.succeed(work, activities)
   yield* Effect.forkScoped(attendant.loop)
@@ -119,6 +123,7 @@ const run = Effect.fnUntraced(function* (
 /** Makes the service behind `Durable`. Creates the missing tables, and runs jobs if `runs` is true. */
 export const make = Effect.fnUntraced(function* (options: Durable.Options, role: { readonly runs: boolean }) {
   yield* check(options)
+  yield* Attendant.checkShards
   const work = yield* Deferred.make<Work.Activities>()
   if (role.runs) yield* register(options, work)
   yield* Migrations.run

@@ -1,4 +1,4 @@
-/** A job as the database stores it. Later versions must be able to decode this form, see `DurableJob`. */
+/** A job as the database stores it. */
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Input from "@assembly-effect/api/unstable/Input"
@@ -15,6 +15,7 @@ import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as DurableJob from "../DurableJob.ts"
 import type { UploadOptions } from "../Durable.ts"
+import * as StoreError from "./storeError.ts"
 import { resolve } from "node:path"
 
 const File = Schema.Struct({
@@ -34,13 +35,16 @@ const encodeFiles = SchemaParser.encodeUnknownEffect(JobAtRest.fields.files, { e
 export type JobAtRest = typeof JobAtRest.Type
 
 /** The size of a source in bytes, and the SHA-256 of its identity, when the attempt was queued. */
-export const SourceAtRest = Schema.Struct({ size: Schema.String, identity: Schema.String })
+export const SourceAtRest = Schema.Struct({
+  size: Schema.String.check(Schema.isPattern(/^\d{1,40}$/)),
+  identity: Schema.String
+})
 export type SourceAtRest = typeof SourceAtRest.Type
 
 export const Sources = Schema.fromJsonString(Schema.Array(SourceAtRest))
 
 /** For each file, how often the creation of its upload was announced (see `announce` in `transfer.ts`). */
-export const Creations = Schema.fromJsonString(Schema.Array(Schema.Int))
+export const Creations = Schema.fromJsonString(Schema.Array(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))))
 
 const Key = Schema.NonEmptyString.check(
   Schema.isMaxLength(255),
@@ -52,7 +56,6 @@ const encodeKey = SchemaParser.encodeUnknownEffect(Key)
 
 /** Whether a text is a valid key of a job. An invalid key is not looked up, because a database may refuse the text. */
 export const isKey = SchemaParser.is(Key)
-const encodeJob = SchemaParser.encodeUnknownEffect(JobAtRest, { errors: "all" })
 const decodeJob = SchemaParser.decodeUnknownEffect(Schema.fromJsonString(JobAtRest))
 
 /**
@@ -162,16 +165,6 @@ export const encode = Effect.fnUntraced(function* (operation: string, job: Durab
   return toText({ params: params.success, files: files.success })
 })
 
-/** Decodes a stored job. A failure is a defect, because only this package writes the table. */
-export const decode = (stored: string): Effect.Effect<JobAtRest> => Effect.orDie(decodeJob(stored))
-
-/**
- * Encodes a stored job again, in the form of this version. Rows of the first version may have relative paths, which
- * become absolute.
- */
-export const renew = (stored: string): Effect.Effect<Text> =>
-  Effect.map(Effect.orDie(Effect.flatMap(decodeJob(stored), encodeJob)), toText)
-
-/** Whether a stored job and the job with the encoded form `text` are the same. */
-export const isSame = (stored: string, text: string): Effect.Effect<boolean> =>
-  stored === text ? Effect.succeed(true) : Effect.map(renew(stored), (renewed) => renewed.text === text)
+/** Decodes a stored job. */
+export const decode = ({ job, key }: { readonly key: string; readonly job: string }) =>
+  Effect.mapError(decodeJob(job), () => StoreError.damaged(key, ["job"]))

@@ -5,6 +5,7 @@ import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type * as Durable from "../Durable.ts"
 import { JobCanceled, JobFailed, JobUnknown, type StoreFailed } from "../DurableError.ts"
@@ -67,7 +68,9 @@ export const make = ({ derive, store, waiting }: Options) => {
     if (row.state === "Completed" || row.state === "Processing") return row.size
     if (row.begins === 0) return 0n
     const { tus_uploads } = yield* statusOf(row)
-    return (tus_uploads ?? []).reduce((sum, { offset }) => sum + BigInt(offset ?? 0), 0n)
+    const offsets = (tus_uploads ?? []).map(({ offset }) => offset ?? 0)
+    if (!offsets.every((offset) => Number.isSafeInteger(offset) && offset >= 0)) return undefined
+    return offsets.reduce((sum, offset) => sum + BigInt(offset), 0n)
   })
 
   const status = (key: string): Effect.Effect<Status, JobUnknown | StoreFailed, AssemblyClient> =>
@@ -80,13 +83,20 @@ export const make = ({ derive, store, waiting }: Options) => {
       return { ...Store.toSummary(row), stored }
     })
 
+  /** Lists the jobs. The error of a damaged row comes after all other rows. */
   const list = ({ state }: { readonly state?: State | undefined } = {}): Stream.Stream<Summary, StoreFailed> =>
-    Stream.paginate("", (after) =>
-      Effect.map(store.page({ state, after, limit: pageSize }), (rows) => [
-        rows.map(Store.toSummary),
-        rows.length < pageSize ? Option.none() : Option.fromUndefinedOr(rows.at(-1)?.key)
-      ])
-    )
+    Stream.suspend(() => {
+      let damaged: StoreFailed | undefined
+      return Stream.paginate("", (after) =>
+        Effect.map(store.page({ state, after, limit: pageSize }), ({ next, rows }) => {
+          damaged ??= rows.find(Result.isFailure)?.failure
+          return [
+            rows.filter(Result.isSuccess).map(({ success }) => Store.toSummary(success)),
+            Option.fromUndefinedOr(next)
+          ]
+        })
+      ).pipe(Stream.concat(Stream.suspend(() => (damaged === undefined ? Stream.empty : Stream.fail(damaged)))))
+    })
 
   return { found, wait, status, list }
 }

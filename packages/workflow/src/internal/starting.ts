@@ -6,6 +6,7 @@ import type { Sharding } from "effect/cluster/Sharding"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import type * as Durable from "../Durable.ts"
 import { AssemblyMayRun, JobConflict, NotRetryable, type StoreFailed } from "../DurableError.ts"
 import type { Changes, Job, Summary } from "../DurableJob.ts"
@@ -18,6 +19,7 @@ import { executionOf } from "./jobWorkflow.ts"
 import type * as Reading from "./reading.ts"
 import * as Sources from "./sources.ts"
 import * as Store from "./store.ts"
+import * as StoreError from "./storeError.ts"
 
 type Services = Sharding | FileSystem.FileSystem
 
@@ -44,13 +46,20 @@ interface Now {
   readonly sources: ReadonlyArray<JobAtRest.SourceAtRest | undefined>
 }
 
+/** The row of a key, or the error of a damaged row. */
+type Stored = readonly [key: string, row: Result.Result<Store.Row, StoreFailed>]
+
 /**
  * Returns the summary of the stored job `row`. Fails if the job that the caller starts has other params or files, or if
  * a file has changed since the stored job was queued.
  */
-const same = ({ files, job, key, sources }: Now, row: Store.Row | undefined): Effect.Effect<Summary, JobConflict> =>
+const same = (
+  { files, job, key, sources }: Now,
+  found: Result.Result<Store.Row, StoreFailed> | undefined
+): Effect.Effect<Summary, JobConflict | StoreFailed> =>
   Effect.gen(function* () {
-    if (row === undefined || !(yield* JobAtRest.isSame(row.job, job))) return yield* new JobConflict({ key })
+    const row = found === undefined ? undefined : yield* Effect.fromResult(found)
+    if (row?.job !== job) return yield* new JobConflict({ key })
     const changed = Sources.changed(files, row.sources, sources)
     return changed.length === 0 ? Store.toSummary(row) : yield* new JobConflict({ key, changed })
   })
@@ -78,11 +87,11 @@ export const make = ({ derive, queued, reading, store, upload }: Options) => {
    * table then has for all these keys.
    */
   const insert = Effect.fnUntraced(function* (rows: ReadonlyArray<Store.NewRow>) {
-    if (!Arr.isReadonlyArrayNonEmpty(rows)) return new Map<string, Store.Row>()
-    const stored = new Map((yield* store.insert(rows)).map((row) => [row.key, row]))
+    if (!Arr.isReadonlyArrayNonEmpty(rows)) return new Map<Stored[0], Stored[1]>()
+    const stored = new Map((yield* store.insert(rows)).map((row): Stored => [row.key, Result.succeed(row)]))
     yield* queued
     const known = rows.filter(({ key }) => !stored.has(key)).map(({ key }) => key)
-    for (const row of yield* store.findAll(known)) stored.set(row.key, row)
+    for (const [key, row] of yield* store.findAll(known)) stored.set(key, row)
     return stored
   })
 
@@ -96,13 +105,16 @@ export const make = ({ derive, queued, reading, store, upload }: Options) => {
       const known = yield* store.find(job.key)
       if (Option.isSome(known)) {
         const sources = yield* Sources.look(encoded.files)
-        return yield* same({ key: job.key, job: encoded.text, files: encoded.files, sources }, known.value)
+        return yield* same(
+          { key: job.key, job: encoded.text, files: encoded.files, sources },
+          Result.succeed(known.value)
+        )
       }
       const row = yield* toRow({ key: job.key, attempt: 1 }, encoded)
       return yield* same(row, (yield* insert([row])).get(job.key))
     })
 
-  const refused = (job: Job) => (error: Durable.JobRefused) => ({ _tag: "Refused" as const, job, error })
+  const refused = (job: Job) => (error: Durable.StartError) => ({ _tag: "Refused" as const, job, error })
 
   const started = (job: Job) => (summary: Summary) => ({ _tag: "Started" as const, job, summary })
 
@@ -110,11 +122,11 @@ export const make = ({ derive, queued, reading, store, upload }: Options) => {
   const startOne = (job: Job): Effect.Effect<Durable.StartOutcome, StoreFailed, Services> =>
     start(job).pipe(
       Effect.map(started(job)),
-      Effect.catchTags({
-        InvalidRequest: (error) => Effect.succeed(refused(job)(error)),
-        JobConflict: (error) => Effect.succeed(refused(job)(error)),
-        SourceFailed: (error) => Effect.succeed(refused(job)(error))
-      })
+      Effect.catch((error) =>
+        error._tag === "StoreFailed" && !StoreError.isDamaged(error)
+          ? Effect.fail(error)
+          : Effect.succeed(refused(job)(error))
+      )
     )
 
   /** Stores all valid jobs of `jobs` with one statement. Returns the outcome of each job. */
@@ -160,8 +172,8 @@ export const make = ({ derive, queued, reading, store, upload }: Options) => {
 
   /** The encoded job of the next attempt: the stored job with `changes`. */
   const changed = Effect.fnUntraced(function* (row: Store.Row, changes: Changes) {
-    if (changes.params === undefined && changes.files === undefined) return yield* JobAtRest.renew(row.job)
-    const job = yield* JobAtRest.decode(row.job)
+    const job = yield* JobAtRest.decode(row)
+    if (changes.params === undefined && changes.files === undefined) return { text: row.job, files: job.files }
     const next = { key: row.key, params: changes.params ?? job.params, files: changes.files ?? job.files }
     return yield* JobAtRest.encode("Durable.retry", next, upload)
   })
@@ -183,7 +195,7 @@ export const make = ({ derive, queued, reading, store, upload }: Options) => {
       const stored = yield* store.retry(attempt, next)
       yield* queued
       // If `store.retry` returned no row, another caller has retried the same attempt, maybe with other changes.
-      return yield* same(next, Option.isSome(stored) ? stored.value : yield* reading.found(key))
+      return yield* same(next, Result.succeed(Option.isSome(stored) ? stored.value : yield* reading.found(key)))
     })
 
   return { start, startMany, retry }

@@ -4,38 +4,22 @@
  * Each UPDATE names the states in which it is allowed. So if a change moves an attempt to another state, only one of
  * two processes can make this change.
  */
+import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
+import type * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
 import type { StoreFailed } from "../DurableError.ts"
-import { Failure, type State, type Summary, Waiting } from "../DurableJob.ts"
-import * as Schema from "effect/Schema"
+import { Failure, State, type Summary, Waiting } from "../DurableJob.ts"
+import * as Deployment from "./deployment.ts"
 import type { Root } from "./derive.ts"
 import * as JobAtRest from "./jobAtRest.ts"
 import * as StoreError from "./storeError.ts"
-
-/** Columns as the databases return them: Postgres returns large integers as text. */
-interface Columns {
-  readonly job_key: string
-  readonly attempt: number | string
-  readonly state: State
-  readonly job: string
-  readonly sources: string
-  readonly size: string
-  readonly begins: number | string
-  readonly secret: string | null
-  readonly salt: string | null
-  readonly creations: string | null
-  readonly queued_at: number | string
-  readonly ended_at: number | string | null
-  readonly failure: string | null
-  readonly waiting: string | null
-  readonly canceled_at: number | string | null
-}
 
 /**
  * The current attempt of a job.
@@ -44,8 +28,7 @@ interface Columns {
  * - `begins`: how often a runner has begun the attempt. If `begins` is above 0, the Assembly of the attempt may exist.
  * - `creations`: for each file, how often the creation of its upload was announced. If this number is above 0, the
  *   upload may exist.
- * - `canceledAt`: when the cancellation of the attempt was stored. If an earlier version stored the cancellation
- *   without this time, `canceledAt` is when the cancellation first failed.
+ * - `canceledAt`: when the cancellation of the attempt was stored.
  */
 export interface Row extends Summary, Root {
   readonly job: string
@@ -63,34 +46,81 @@ export interface NewRow {
   readonly shard: number
 }
 
-const FailureText = Schema.fromJsonString(Failure)
 const encodeSources = SchemaParser.encodeSync(JobAtRest.Sources)
-const decodeSources = SchemaParser.decodeUnknownSync(JobAtRest.Sources)
 const encodeCreations = SchemaParser.encodeSync(JobAtRest.Creations)
-const decodeCreations = SchemaParser.decodeUnknownSync(JobAtRest.Creations)
+const FailureText = Schema.fromJsonString(Failure)
 const encodeFailure = SchemaParser.encodeSync(FailureText)
-const decodeFailure = SchemaParser.decodeUnknownSync(FailureText)
 const WaitingText = Schema.fromJsonString(Waiting)
 const encodeWaiting = SchemaParser.encodeSync(WaitingText)
-const decodeWaiting = SchemaParser.decodeUnknownSync(WaitingText)
 
-const toRow = (columns: Columns): Row => ({
-  key: columns.job_key,
-  attempt: Number(columns.attempt),
-  state: columns.state,
-  size: BigInt(columns.size),
-  queuedAt: Number(columns.queued_at),
-  endedAt: columns.ended_at === null ? undefined : Number(columns.ended_at),
-  failure: columns.failure === null ? undefined : decodeFailure(columns.failure),
-  waiting: columns.waiting === null ? undefined : decodeWaiting(columns.waiting),
-  job: columns.job,
-  sources: decodeSources(columns.sources),
-  begins: Number(columns.begins),
-  secret: columns.secret ?? undefined,
-  salt: columns.salt ?? undefined,
-  creations: columns.creations === null ? [] : decodeCreations(columns.creations),
-  canceledAt: columns.canceled_at === null ? undefined : Number(columns.canceled_at)
+/** SQLite returns whatever a column contains. */
+const whole = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
+
+/** The work of removing a job grows with its attempts. */
+const AttemptNumber = whole(1, 1_000_000)
+
+/** A time that a `Date` can have. */
+const Time = whole(0, 8_640_000_000_000_000)
+
+const Text = Schema.UndefinedOr(Schema.String)
+
+const Columns = Schema.Struct({
+  job_key: Schema.String,
+  attempt: AttemptNumber,
+  state: State,
+  job: Schema.String,
+  sources: JobAtRest.Sources,
+  size: JobAtRest.SourceAtRest.fields.size,
+  begins: whole(0, Number.MAX_SAFE_INTEGER),
+  secret: Text,
+  salt: Text,
+  creations: Schema.UndefinedOr(JobAtRest.Creations),
+  queued_at: Time,
+  ended_at: Schema.UndefinedOr(Time),
+  failure: Schema.UndefinedOr(FailureText),
+  waiting: Schema.UndefinedOr(WaitingText),
+  canceled_at: Schema.UndefinedOr(Time)
 })
+const decodeColumns = SchemaParser.decodeUnknownResult(Columns, { errors: "all" })
+const decodeTime = SchemaParser.decodeUnknownResult(Time)
+const decodeAttempt = SchemaParser.decodeUnknownResult(AttemptNumber)
+
+/** A row as the database returns it. */
+interface Raw {
+  readonly job_key: string
+}
+
+/** Large integers of Postgres are `bigint`, and a missing value is `null`. */
+const plain = (value: unknown): unknown => (typeof value === "bigint" ? Number(value) : (value ?? undefined))
+
+const plainRow = (raw: Raw) =>
+  Object.fromEntries(Object.entries(raw).map(([name, value]: [string, unknown]) => [name, plain(value)]))
+
+const toRow = (raw: Raw): Result.Result<Row, StoreFailed> =>
+  Result.mapBoth(decodeColumns(plainRow(raw)), {
+    onFailure: (issue) =>
+      StoreError.damaged(
+        raw.job_key,
+        Input.fromSchemaIssue(issue).map(({ path }) => path[0])
+      ),
+    onSuccess: ({ begins, creations = [], failure, job, salt, secret, sources, state, waiting, ...columns }): Row => ({
+      key: columns.job_key,
+      attempt: columns.attempt,
+      state,
+      size: BigInt(columns.size),
+      queuedAt: columns.queued_at,
+      endedAt: columns.ended_at,
+      failure,
+      waiting,
+      job,
+      sources,
+      begins,
+      secret,
+      salt,
+      creations,
+      canceledAt: columns.canceled_at
+    })
+  })
 
 /** The part of a row that a program may see. */
 export const toSummary = ({ attempt, endedAt, failure, key, queuedAt, size, state, waiting }: Row): Summary => ({
@@ -113,10 +143,20 @@ export interface Attempt {
   readonly attempt: number
 }
 
-/** An attempt with its place in the queue. */
-export interface Queued extends Attempt {
-  readonly queuedAt: number
+/** A place in the queue, as the database returned it. */
+export interface Place {
+  readonly queued_at: number | bigint
+  readonly job_key: string
 }
+
+/** The attempts of a page whose numbers are valid. A damaged row is found when its job is read. */
+const attemptsOf = (rows: ReadonlyArray<{ readonly job_key: string; readonly attempt: unknown }>) =>
+  rows.flatMap(({ attempt, job_key }): ReadonlyArray<Attempt> =>
+    Result.match(decodeAttempt(plain(attempt)), {
+      onFailure: () => [],
+      onSuccess: (number) => [{ key: job_key, attempt: number }]
+    })
+  )
 
 const ended = ["Completed", "Failed", "Canceled"] as const satisfies ReadonlyArray<State>
 
@@ -136,18 +176,19 @@ export const hasBegun = Effect.gen(function* () {
 export const make = Effect.gen(function* () {
   const sql = (yield* SqlClient.SqlClient).withoutTransforms()
   const table = sql(tableName)
+  const deployment = sql(Deployment.tableName)
 
   const attempting =
     (operation: string) =>
     <A, R>(access: Effect.Effect<A, SqlError.SqlError, R>): Effect.Effect<A, StoreFailed, R> =>
       Effect.mapError(access, StoreError.of(operation))
 
-  const one = (rows: ReadonlyArray<Columns>): Option.Option<Row> =>
-    rows[0] === undefined ? Option.none() : Option.some(toRow(rows[0]))
+  const one = ([raw]: ReadonlyArray<Raw>): Effect.Effect<Option.Option<Row>, StoreFailed> =>
+    raw === undefined ? Effect.succeedNone : Effect.asSome(Effect.fromResult(toRow(raw)))
 
   /** The row of a key. */
   const find = (key: string) =>
-    sql<Columns>`SELECT * FROM ${table} WHERE job_key = ${key}`.pipe(Effect.map(one), attempting("find"))
+    sql<Raw>`SELECT * FROM ${table} WHERE job_key = ${key}`.pipe(attempting("find"), Effect.flatMap(one))
 
   /** Queues the jobs whose keys are not in the table, and returns the rows of these jobs. */
   const insert = (rows: Arr.NonEmptyReadonlyArray<NewRow>) =>
@@ -164,28 +205,26 @@ export const make = Effect.gen(function* () {
         begins: 0,
         queued_at: now
       }))
-      const inserted = yield* sql<Columns>`
+      return yield* sql<Raw>`
         INSERT INTO ${table} ${sql.insert(values)} ON CONFLICT (job_key) DO NOTHING RETURNING *`
-      return inserted.map(toRow)
-    }).pipe(attempting("insert"))
+    }).pipe(attempting("insert"), Effect.flatMap(Effect.forEach((raw) => Effect.fromResult(toRow(raw)))))
 
   /**
    * Records that the Assembly may exist from now on. Returns None if the attempt is neither `Queued` nor `Uploading`.
    * The salt and the secret from which the ids are derived are stored only once, because the ids of an attempt must not
-   * change. An attempt that began before the table had salts keeps its ids, which have no salt.
+   * change.
    */
   const begin = (
     { attempt, key }: Attempt,
     { salt, secret }: { readonly [Name in keyof Root]: string },
     lookup: string
   ) =>
-    sql<Columns>`
+    sql<Raw>`
       UPDATE ${table}
-      SET state = 'Uploading', begins = begins + 1,
-        salt = CASE WHEN begins = 0 THEN ${salt} ELSE salt END,
+      SET state = 'Uploading', begins = begins + 1, salt = COALESCE(salt, ${salt}),
         secret = COALESCE(secret, ${secret}), lookup = COALESCE(lookup, ${lookup})
       WHERE job_key = ${key} AND attempt = ${attempt} AND state IN ('Queued', 'Uploading')
-      RETURNING *`.pipe(Effect.map(one), attempting("begin"))
+      RETURNING *`.pipe(attempting("begin"), Effect.flatMap(one))
 
   /** Records that uploads may be created from now on. Returns false if the attempt is not `Uploading` any more. */
   const announce = ({ attempt, key }: Attempt, creations: ReadonlyArray<number>) =>
@@ -203,9 +242,7 @@ export const make = Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       const waiting = failure === undefined ? null : encodeWaiting({ ...failure, at: now })
       yield* sql`
-        UPDATE ${table}
-        SET waiting = ${waiting},
-          canceled_at = CASE state WHEN 'Canceling' THEN COALESCE(canceled_at, ${now}) ELSE canceled_at END
+        UPDATE ${table} SET waiting = ${waiting}
         WHERE job_key = ${key} AND attempt = ${attempt} AND state IN ('Uploading', 'Processing', 'Canceling')`
     }).pipe(attempting("wait"))
 
@@ -241,16 +278,14 @@ export const make = Effect.gen(function* () {
   const cancel = (key: string) =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
-      return one(
-        yield* sql<Columns>`
-          UPDATE ${table}
-          SET state = CASE state WHEN 'Queued' THEN 'Canceled' ELSE 'Canceling' END,
-            ended_at = CASE state WHEN 'Queued' THEN ${now} ELSE NULL END,
-            canceled_at = ${now}, waiting = NULL
-          WHERE job_key = ${key} AND state IN ('Queued', 'Uploading', 'Processing')
-          RETURNING *`
-      )
-    }).pipe(attempting("cancel"))
+      return yield* sql<Raw>`
+        UPDATE ${table}
+        SET state = CASE state WHEN 'Queued' THEN 'Canceled' ELSE 'Canceling' END,
+          ended_at = CASE state WHEN 'Queued' THEN ${now} ELSE NULL END,
+          canceled_at = ${now}, waiting = NULL
+        WHERE job_key = ${key} AND state IN ('Queued', 'Uploading', 'Processing')
+        RETURNING *`
+    }).pipe(attempting("cancel"), Effect.flatMap(one))
 
   /**
    * Queues the next attempt of a job. Returns None if the current attempt is not `before`, or has neither failed nor
@@ -259,73 +294,76 @@ export const make = Effect.gen(function* () {
   const retry = (before: number, { job, key, shard, sources }: NewRow) =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
-      return one(
-        yield* sql<Columns>`
-          UPDATE ${table}
-          SET attempt = attempt + 1, state = 'Queued', job = ${job}, sources = ${encodeSources(sources)},
-            size = ${totalSize(sources)}, shard = ${shard}, begins = 0, secret = NULL, salt = NULL, lookup = NULL,
-            creations = NULL, queued_at = ${now}, ended_at = NULL, failure = NULL, waiting = NULL, canceled_at = NULL
-          WHERE job_key = ${key} AND attempt = ${before} AND state IN ('Failed', 'Canceled')
-          RETURNING *`
-      )
-    }).pipe(attempting("retry"))
+      return yield* sql<Raw>`
+        UPDATE ${table}
+        SET attempt = attempt + 1, state = 'Queued', job = ${job}, sources = ${encodeSources(sources)},
+          size = ${totalSize(sources)}, shard = ${shard}, begins = 0, secret = NULL, salt = NULL, lookup = NULL,
+          creations = NULL, queued_at = ${now}, ended_at = NULL, failure = NULL, waiting = NULL, canceled_at = NULL
+        WHERE job_key = ${key} AND attempt = ${before} AND state IN ('Failed', 'Canceled')
+        RETURNING *`
+    }).pipe(attempting("retry"), Effect.flatMap(one))
 
-  /** A page of the attempts in the given state and the given shards, the oldest first. */
+  /**
+   * A page of the attempts in the given state and the given shards, the oldest first. `next`: the place after which the
+   * next page begins, or undefined after the last page.
+   */
   const inShards = (options: {
     readonly state: "Queued" | "Canceling"
     readonly shards: ReadonlyArray<number>
     readonly limit: number
-    readonly after: Queued | undefined
+    readonly after: Place | undefined
   }) => {
     const { after, limit, shards, state } = options
-    if (shards.length === 0) return Effect.succeed([])
+    if (shards.length === 0) return Effect.succeed({ attempts: [], next: undefined })
     const own = sql.and([sql`state = ${state}`, sql.in("shard", shards)])
     const which =
       after === undefined
         ? own
         : sql.and([
             own,
-            sql`(queued_at > ${after.queuedAt} OR (queued_at = ${after.queuedAt} AND job_key > ${after.key}))`
+            sql`(queued_at > ${after.queued_at} OR (queued_at = ${after.queued_at} AND job_key > ${after.job_key}))`
           ])
-    return sql<Pick<Columns, "job_key" | "attempt" | "queued_at">>`
+    return sql<Place & { readonly attempt: unknown }>`
       SELECT job_key, attempt, queued_at FROM ${table}
       WHERE ${which}
       ORDER BY queued_at, job_key LIMIT ${limit}`.pipe(
-      Effect.map((rows) =>
-        rows.map((row): Queued => ({ key: row.job_key, attempt: Number(row.attempt), queuedAt: Number(row.queued_at) }))
-      ),
+      Effect.map((rows) => ({ attempts: attemptsOf(rows), next: rows.length < limit ? undefined : rows.at(-1) })),
       attempting("read")
     )
   }
 
-  /** The rows of these keys. */
+  /** The rows of these keys, or the error of a damaged row. */
   const findAll = (keys: ReadonlyArray<string>) =>
     keys.length === 0
       ? Effect.succeed([])
-      : sql<Columns>`SELECT * FROM ${table} WHERE ${sql.in("job_key", keys)}`.pipe(
-          Effect.map((rows) => rows.map(toRow)),
+      : sql<Raw>`SELECT * FROM ${table} WHERE ${sql.in("job_key", keys)}`.pipe(
+          Effect.map(Arr.map((raw) => [raw.job_key, toRow(raw)] as const)),
           attempting("read")
         )
 
-  /** A page of rows after a key. */
+  /** A page of rows after a key. `next` is the key after which the next page begins. */
   const page = (options: { readonly state?: State | undefined; readonly after: string; readonly limit: number }) => {
     const after = sql`job_key > ${options.after}`
     const which = options.state === undefined ? after : sql.and([sql`state = ${options.state}`, after])
-    return sql<Columns>`SELECT * FROM ${table} WHERE ${which} ORDER BY job_key LIMIT ${options.limit}`.pipe(
-      Effect.map((rows) => rows.map(toRow)),
+    return sql<Raw>`SELECT * FROM ${table} WHERE ${which} ORDER BY job_key LIMIT ${options.limit}`.pipe(
+      Effect.map((rows) => ({
+        rows: rows.map(toRow),
+        next: rows.length < options.limit ? undefined : rows.at(-1)?.job_key
+      })),
       attempting("list")
     )
   }
 
   /** Finds the attempt whose Assembly has one of these lookups. */
   const byLookup = (lookups: ReadonlyArray<string>) =>
-    sql<Columns>`SELECT * FROM ${table} WHERE ${sql.in("lookup", lookups)}`.pipe(Effect.map(one), attempting("look up"))
+    sql<Raw>`SELECT * FROM ${table} WHERE ${sql.in("lookup", lookups)}`.pipe(attempting("look up"), Effect.flatMap(one))
 
   /** Attempts that ended before a time. */
   const endedBefore = (time: number, limit: number) =>
-    sql<Pick<Columns, "job_key" | "attempt">>`
-      SELECT job_key, attempt FROM ${table} WHERE ended_at < ${time} ORDER BY ended_at LIMIT ${limit}`.pipe(
-      Effect.map((rows) => rows.map((row): Attempt => ({ key: row.job_key, attempt: Number(row.attempt) }))),
+    sql<{ readonly job_key: string; readonly attempt: unknown; readonly ended_at: unknown }>`
+      SELECT job_key, attempt, ended_at FROM ${table} WHERE ended_at < ${time} ORDER BY ended_at LIMIT ${limit}`.pipe(
+      // Nothing is removed because of a damaged time.
+      Effect.map((rows) => attemptsOf(rows.filter(({ ended_at }) => Result.isSuccess(decodeTime(plain(ended_at)))))),
       attempting("read")
     )
 
@@ -338,7 +376,22 @@ export const make = Effect.gen(function* () {
       attempting("remove")
     )
 
+  /** The end of the last pause that the service requested, in milliseconds since 1970. */
+  const pausedUntil = sql<{ readonly paused_until: unknown }>`
+    SELECT paused_until FROM ${deployment} WHERE id = 1`.pipe(
+    Effect.map(([row]) => Result.getOrElse(decodeTime(plain(row?.paused_until)), () => 0)),
+    attempting("read")
+  )
+
+  /** Records a pause that the service requested. Never shortens a pause. */
+  const pause = (until: number) =>
+    sql`
+      UPDATE ${deployment} SET paused_until = ${until}
+      WHERE id = 1 AND (paused_until IS NULL OR paused_until < ${until})`.pipe(Effect.asVoid, attempting("pause"))
+
   return {
+    pausedUntil,
+    pause,
     find,
     findAll,
     insert,

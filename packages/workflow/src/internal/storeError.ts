@@ -32,6 +32,13 @@ export const of =
     return new StoreFailed({ operation, problem: problemOf(errors), ...(path === undefined ? {} : { path }) })
   }
 
+/** The error of a row that cannot be decoded. `invalid` names the invalid columns, but not their values. */
+export const damaged = (key: string, invalid: ReadonlyArray<string | number | undefined>): StoreFailed =>
+  new StoreFailed({ operation: "decode", problem: `invalid ${[...new Set(invalid)].join(", ")}`, key })
+
+/** Whether an error says that the row of a job is damaged. The same access never succeeds later. */
+export const isDamaged = (error: unknown): boolean => error instanceof StoreFailed && error.key !== undefined
+
 const ofDatabase: ReadonlySet<unknown> = new Set(["SqlError", "MigrationError", "PersistenceError"])
 
 /** Whether an error of the engine comes from the database. */

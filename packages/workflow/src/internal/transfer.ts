@@ -26,6 +26,7 @@ import type { UploadOptions } from "../Durable.ts"
 import * as JobAtRest from "./jobAtRest.ts"
 import * as Sources from "./sources.ts"
 import type { Row, Store } from "./store.ts"
+import * as StoreError from "./storeError.ts"
 
 /** What the transfers of one runner share. */
 export interface Sending {
@@ -182,7 +183,7 @@ export const run = (
   { execution, files, held }: Now
 ): Effect.Effect<void, TransferError, AssemblyClient | HttpClient.HttpClient | FileSystem.FileSystem> =>
   Effect.gen(function* () {
-    const job = yield* JobAtRest.decode(row.job)
+    const job = yield* JobAtRest.decode(row)
     const sources = yield* Sources.reopen(job.files, row.sources)
     const assemblyId = yield* sending.derive.assemblyId(row, execution)
     yield* held
@@ -205,7 +206,8 @@ export const run = (
           const opened = sources[index]
           if (opened === undefined) return
           const source = guarded(opened, held)
-          const options = { ...sending.upload, metadata: JobAtRest.metadataOf(file) }
+          // The runner waits for longer pauses, so that all jobs wait.
+          const options = { maxWait: "1 minute" as const, ...sending.upload, metadata: JobAtRest.metadataOf(file) }
           const upload = yield* begin(sending, row, execution, announced, index, target, source, options)
           yield* UploadSteps.finish(target, source, upload, options)
         }).pipe(Effect.mapError(Sources.mayReturn(file)), files.withPermit),
@@ -272,8 +274,9 @@ export const isTemporary = (error: TransferError): boolean => {
     case "AuthenticationFailed":
     case "InvalidSecret":
       return false
-    case "SourceAway":
     case "StoreFailed":
+      return !StoreError.isDamaged(error)
+    case "SourceAway":
     case "TimedOut":
     // The service named a host for its uploads that this program does not trust. A later response may name another
     // host.

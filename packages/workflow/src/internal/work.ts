@@ -19,8 +19,10 @@ import type { Progress } from "./jobWorkflow.ts"
 import * as Failure from "./failure.ts"
 import * as Outage from "./outage.ts"
 import type { Places } from "./places.ts"
+import type { Quota } from "./quota.ts"
 import * as Sources from "./sources.ts"
 import * as Store from "./store.ts"
+import * as StoreError from "./storeError.ts"
 import * as Transfer from "./transfer.ts"
 
 /**
@@ -31,6 +33,7 @@ import * as Transfer from "./transfer.ts"
  * - `patience`: how long temporary failures of one activity are retried, and how long a cancellation is tried.
  * - `held`: waits until this runner surely holds the lock of the shard that an execution belongs to.
  * - `outage`: reports that the database has failed.
+ * - `quota`: the pauses that the service has requested.
  * - `begun`, `ended`: called when an attempt has begun or ended in this process.
  */
 export interface Runner {
@@ -39,6 +42,7 @@ export interface Runner {
   readonly patience: Duration.Duration
   readonly held: (execution: string) => Effect.Effect<void>
   readonly outage: Outage.Outage
+  readonly quota: Quota
   readonly begun: Effect.Effect<void>
   readonly ended: (key: string) => Effect.Effect<void>
 }
@@ -51,13 +55,17 @@ const pauses = Schedule.min([Schedule.exponential("1 second"), Schedule.spaced("
 /** The time limit of the request that checks whether the service answers. */
 const answerTime = "10 seconds"
 
+/** Whether every job would fail with this error. The wait for a correction does not count as `patience`. */
+const isOfAll = (error: Transfer.TransferError): boolean =>
+  error._tag === "RateLimited" || Transfer.isRefusal(error) || Transfer.isUnknownSecret(error)
+
 /** The functions that the workflow and the attendant of the queue call. */
 export type Activities = ReturnType<typeof make>
 
 /** Replaces `SourceAway`, which is internal, by the error that a program knows. */
 const known = <E>(error: E | Sources.SourceAway) => (error instanceof Sources.SourceAway ? error.error : error)
 
-export const make = ({ begun, ended, held, outage, patience, places, sending }: Runner) => {
+export const make = ({ begun, ended, held, outage, patience, places, quota, sending }: Runner) => {
   const { derive, store } = sending
   /** The attempts whose activities run in this process. Completing the Deferred of an attempt stops its activity. */
   const running = new Map<string, Deferred.Deferred<void>>()
@@ -67,11 +75,14 @@ export const make = ({ begun, ended, held, outage, patience, places, sending }: 
    */
   const taking = new Set<string>()
 
-  /** Retries until the database answers, because a runner cannot do anything without its database. */
+  /**
+   * Retries until the database answers, because a runner cannot do anything without its database. Dies if a row is
+   * damaged, see `orDamaged`.
+   */
   const persistently = <A, R>(access: Effect.Effect<A, StoreFailed, R>): Effect.Effect<A, never, R> =>
     access.pipe(
-      Effect.tapError((error) => outage.report(error.operation, error)),
-      Effect.retry(Outage.pauses),
+      Effect.tapError((error) => (StoreError.isDamaged(error) ? Effect.void : outage.report(error.operation, error))),
+      Effect.retry({ while: (error) => !StoreError.isDamaged(error), schedule: Outage.pauses }),
       Effect.orDie
     )
 
@@ -79,6 +90,16 @@ export const make = ({ begun, ended, held, outage, patience, places, sending }: 
     attempt: Store.Attempt,
     ...how: Parameters<Store.Store["end"]> extends [unknown, ...infer Rest] ? Rest : never
   ) => persistently(store.end(attempt, ...how)).pipe(Effect.andThen(ended(attempt.key)), Effect.as("Ended" as const))
+
+  /** Ends an attempt whose row is damaged. What the row does not tell cannot be canceled. */
+  const orDamaged =
+    (attempt: Store.Attempt) =>
+    <A, R>(work: Effect.Effect<A, never, R>): Effect.Effect<A | "Ended", never, R> =>
+      Effect.catchCause(work, (cause) =>
+        StoreError.isDamaged(Cause.squash(cause))
+          ? end(attempt, "Failed", ["Queued", "Uploading", "Processing", "Canceling"], Failure.of(cause, undefined))
+          : Effect.failCause(cause)
+      )
 
   /** Records why an attempt waits. If the record cannot be stored, the attempt continues all the same. */
   const keep = (attempt: Store.Attempt, error: unknown) =>
@@ -90,6 +111,7 @@ export const make = ({ begun, ended, held, outage, patience, places, sending }: 
    * queue tries again until the `patience` of the runner has passed. After this time, the job is `Failed`.
    */
   const finalize = Effect.fnUntraced(function* (row: Store.Row, execution: string) {
+    yield* quota.wait
     const canceled = yield* Canceling.cancel(derive, row, execution).pipe(
       Effect.tapError((error) => keep(row, error)),
       Effect.retry(Canceling.tries),
@@ -98,7 +120,7 @@ export const make = ({ begun, ended, held, outage, patience, places, sending }: 
     if (Result.isSuccess(canceled)) {
       return yield* end(row, canceled.success ? "Completed" : "Canceled", ["Uploading", "Processing", "Canceling"])
     }
-    const since = row.canceledAt ?? Infinity
+    const since = Math.max(row.canceledAt ?? Infinity, quota.until())
     if ((yield* Clock.currentTimeMillis) - since < Duration.toMillis(patience)) return "Ended" as const
     const { message, reason } = Failure.of(Cause.fail(canceled.failure), undefined)
     const said = `the Assembly could not be canceled, and may still run: ${message}`
@@ -171,6 +193,9 @@ export const make = ({ begun, ended, held, outage, patience, places, sending }: 
         })
     )
 
+  const activity = <R>(attempt: Store.Attempt, execution: string, work: Effect.Effect<Progress, never, R>) =>
+    stoppable(attempt, execution, work).pipe(orDamaged(attempt), quota.keep)
+
   const transfer = (attempt: Store.Attempt, now: Transfer.Now): Effect.Effect<void, Transfer.TransferError, Services> =>
     Effect.gen(function* () {
       yield* now.held
@@ -185,6 +210,7 @@ export const make = ({ begun, ended, held, outage, patience, places, sending }: 
 
   /** Records why an attempt is tried again, so that `Durable.status` shows it. */
   const explain = (attempt: Store.Attempt, error: Transfer.TransferError) => {
+    if (StoreError.isDamaged(error)) return Effect.void
     if (error._tag === "StoreFailed") return outage.report(error.operation, error)
     if (Transfer.isRefusal(error) || Transfer.isUnknownSecret(error) || error instanceof Sources.SourceAway) {
       const { message, reason } = Failure.of(Cause.fail(known(error)), undefined)
@@ -197,15 +223,19 @@ export const make = ({ begun, ended, held, outage, patience, places, sending }: 
   }
 
   /**
-   * Sends an attempt, and repeats the transfer while the service refuses the credentials or the account of the runner,
-   * or the address of the service is wrong.
+   * Sends an attempt, and repeats the transfer while the service requests a pause, refuses the credentials or the
+   * account of the runner, or the address of the service is wrong.
    */
-  const once = (attempt: Store.Attempt, execution: string, isTakenOver: boolean) =>
+  const once = (attempt: Store.Attempt, execution: string, isTakenOver: boolean, forgive: Effect.Effect<void>) =>
     places(isTakenOver, (files) =>
-      transfer(attempt, { execution, files, held: held(execution) }).pipe(
+      Effect.andThen(quota.wait, transfer(attempt, { execution, files, held: held(execution) })).pipe(
         Effect.tapError((error) => explain(attempt, error)),
+        Effect.tapError((error) => (isOfAll(error) ? forgive : Effect.void)),
         // The attempt keeps its place between these retries, because the service would refuse another job as well.
-        Effect.retry({ while: Transfer.isRefusal, schedule: pauses })
+        Effect.retry({
+          while: (error) => isOfAll(error) && !Transfer.isUnknownSecret(error),
+          schedule: pauses
+        })
       )
     ).pipe((use) =>
       Effect.acquireUseRelease(
@@ -217,19 +247,23 @@ export const make = ({ begun, ended, held, outage, patience, places, sending }: 
 
   const persevere = (attempt: Store.Attempt, execution: string) =>
     Effect.gen(function* () {
-      const start = yield* Clock.monotonicTimeNanos
+      /** When the first failure came that counts. */
+      let since: bigint | undefined
       // The time of day is not used here, because somebody may set it while a job waits.
-      const isPatient = Effect.map(
-        Clock.monotonicTimeNanos,
-        (now) => Number(now - start) / 1e6 < Duration.toMillis(patience)
-      )
+      const isPatient = Effect.map(Clock.monotonicTimeNanos, (now) => {
+        since ??= now
+        return Number(now - since) / 1e6 < Duration.toMillis(patience)
+      })
+      const forgive = Effect.sync(() => {
+        since = undefined
+      })
       const before = yield* current(attempt)
       let isTakenOver = Option.exists(before, ({ begins }) => begins > 0)
       yield* Effect.suspend(() => {
         const hurries = isTakenOver
         isTakenOver = false
         // The place is free during a pause, so that other jobs can use it.
-        return once(attempt, execution, hurries)
+        return once(attempt, execution, hurries, forgive)
       }).pipe(
         Effect.retry({ while: Transfer.isUnknownSecret, schedule: pauses }),
         Effect.retry({
@@ -245,10 +279,11 @@ export const make = ({ begun, ended, held, outage, patience, places, sending }: 
       Effect.as("Waiting" as const),
       Effect.catchCause((cause) => {
         if (Cause.hasInterruptsOnly(cause)) return Failure.interrupted(cause)
-        const error = Cause.squash(cause)
-        return error instanceof Transfer.Superseded ? superseded(attempt, execution) : fail(attempt, execution, cause)
+        return Cause.squash(cause) instanceof Transfer.Superseded
+          ? superseded(attempt, execution)
+          : fail(attempt, execution, cause)
       }),
-      (work) => stoppable(attempt, execution, work)
+      (work) => activity(attempt, execution, work)
     )
 
   /**
@@ -259,8 +294,8 @@ export const make = ({ begun, ended, held, outage, patience, places, sending }: 
     Assemblies.awaitCompletion(assemblyId, { timeout: "2 seconds", interval: "100 millis", maxInterval: "500 millis" })
 
   /** Returns `Expecting` if the service sends a notification when the Assembly ends, and otherwise `Waiting`. */
-  const expecting = (row: Store.Row): Effect.Effect<Progress> =>
-    Effect.map(JobAtRest.decode(row.job), ({ params }) => (params.notifyUrl === undefined ? "Waiting" : "Expecting"))
+  const expecting = (row: Store.Row): Effect.Effect<Progress, StoreFailed> =>
+    Effect.map(JobAtRest.decode(row), ({ params }) => (params.notifyUrl === undefined ? "Waiting" : "Expecting"))
 
   /**
    * Records whether the service answers. Runs after `look` did not see the end of the Assembly. The error of `look`
@@ -295,7 +330,7 @@ export const make = ({ begun, ended, held, outage, patience, places, sending }: 
       Effect.catchCause((cause) =>
         Cause.hasInterruptsOnly(cause) ? Failure.interrupted(cause) : fail(attempt, execution, cause)
       ),
-      (work) => stoppable(attempt, execution, work)
+      (work) => activity(attempt, execution, work)
     )
 
   /** Stops the activity of an attempt, and returns whether it ran in this process. */
@@ -311,7 +346,7 @@ export const make = ({ begun, ended, held, outage, patience, places, sending }: 
    */
   const cancel = (attempt: Store.Attempt, execution: string): Effect.Effect<void, never, AssemblyClient> =>
     Effect.flatMap(stop(execution), (isStopped) =>
-      isStopped ? Effect.void : Effect.asVoid(superseded(attempt, execution))
+      isStopped ? Effect.void : superseded(attempt, execution).pipe(orDamaged(attempt), quota.keep, Effect.asVoid)
     )
 
   /**

@@ -1,0 +1,140 @@
+/** Values that no program should have written: damaged rows, and numbers in a Status. The other jobs go on. */
+import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import * as Durable from "@assembly-effect/workflow/Durable"
+import { assert, layer } from "@effect/vitest"
+import * as ShardId from "effect/cluster/ShardId"
+import { Sharding } from "effect/cluster/Sharding"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { DatabaseSync } from "node:sqlite"
+import * as Attendant from "../src/internal/attendant.ts"
+import { gated } from "./gates.ts"
+import { folder, job, live, withRunner } from "./support.ts"
+
+const numbers = ["0.5", "-1", "1e300", "9007199254740992", "'nonsense'"]
+
+/** Columns with invalid values, as SQL. */
+const damages = [
+  ...["attempt", "begins", "queued_at", "ended_at", "canceled_at", "size"].flatMap((column) =>
+    numbers.map((value) => ({ column, value: column === "size" ? `'${value.replaceAll("'", "")}'` : value }))
+  ),
+  { column: "state", value: "'Lost'" },
+  { column: "sources", value: "'{'" },
+  { column: "sources", value: `'[{"size":"0.5","identity":"a"}]'` },
+  { column: "creations", value: "'[0.5]'" },
+  { column: "failure", value: "'{}'" },
+  { column: "waiting", value: `'{"reason":"a","message":"b","at":1e300}'` }
+].filter(({ column, value }) => column !== "size" || !/^'\d+'$/u.test(value))
+
+/** Adds copies of the row of the job `good`, each with one damaged column. */
+const damage = (database: string) =>
+  Effect.sync(() => {
+    const opened = new DatabaseSync(database)
+    const columns = "attempt, state, job, sources, size, shard, begins, secret, salt, queued_at"
+    for (const [index, { column, value }] of damages.entries()) {
+      opened.exec(`
+        INSERT INTO durable_jobs (job_key, ${columns})
+        SELECT 'bad ${index}', ${columns.replace("state", "'Queued'")} FROM durable_jobs WHERE job_key = 'good';
+        UPDATE durable_jobs SET ${column} = ${value} WHERE job_key = 'bad ${index}'`)
+    }
+    opened.exec(`
+      INSERT INTO durable_jobs (job_key, ${columns})
+      SELECT 'torn', ${columns.replace("state", "'Queued'").replace("job,", "'{',")} FROM durable_jobs
+      WHERE job_key = 'good'`)
+    opened.close()
+  })
+
+layer(live, { excludeTestServices: true })("A damaged row", (it) => {
+  it.effect("is StoreFailed with its key and column, and every other job goes on", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const content = yield* file("a.bin", 100)
+      yield* Durable.run(job("good", [content])).pipe(withRunner(database))
+      yield* damage(database)
+      yield* Effect.gen(function* () {
+        yield* Durable.run(job("behind", [content]))
+        for (const [index, { column }] of damages.entries()) {
+          const key = `bad ${index}`
+          // A runner may have ended the job by then.
+          const error = yield* Effect.flip(Durable.await(key))
+          assert.include(["StoreFailed", "JobFailed"], error._tag)
+          assert.include(error.message, `the stored job ${key} is damaged: invalid ${column}`)
+        }
+        const error = yield* Effect.flip(Durable.status("bad 0"))
+        assert.deepInclude(error, { _tag: "StoreFailed", key: "bad 0" })
+        const torn = yield* Effect.flip(Durable.await("torn"))
+        assert(torn._tag === "JobFailed")
+        assert.strictEqual(torn.failure.reason, "StoreFailed")
+        assert.include(torn.message, "the stored job torn is damaged: invalid job")
+
+        const listed: Array<string> = []
+        const listing = Durable.list().pipe(Stream.runForEach(({ key }) => Effect.sync(() => listed.push(key))))
+        assert.strictEqual((yield* Effect.flip(listing)).key, "bad 0")
+        assert.includeMembers(listed, ["behind", "good", "torn"])
+
+        const jobs = Stream.make(job("bad 0", [content]), job("another", [content]))
+        const outcomes = yield* Stream.runCollect(Durable.startAll(jobs))
+        assert.deepStrictEqual(
+          outcomes.map((outcome) => (outcome._tag === "Refused" ? outcome.error._tag : outcome._tag)),
+          ["StoreFailed", "Started"]
+        )
+        yield* Durable.await("another")
+      }).pipe(withRunner(database, { uploads: 1 }))
+    })
+  )
+})
+
+layer(live, { excludeTestServices: true })("The number of stored bytes", (it) => {
+  it.effect("is undefined if the Status has an offset of 0.5, -1, 1e300 or 2^53", () =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      const gate = yield* gated
+      let offset = 0
+      const hostile = Effect.updateService(AssemblyClient, (client) =>
+        AssemblyClient.of({
+          ...client,
+          run: (operation, input) =>
+            Effect.map(client.run(operation, input), (status) =>
+              operation.name === "Assemblies.get" ? Object.assign({}, status, { tus_uploads: [{ offset }] }) : status
+            )
+        })
+      )
+      yield* Effect.gen(function* () {
+        yield* Durable.start(job("sending", [], { files: [gate.file("sending")] }))
+        yield* gate.reached
+        for (const value of [0.5, -1, 1e300, 2 ** 53, Number.NaN]) {
+          offset = value
+          assert.deepInclude(yield* Durable.status("sending"), { state: "Uploading", stored: undefined })
+        }
+        offset = 7
+        assert.strictEqual((yield* Durable.status("sending")).stored, 7n)
+        yield* gate.open
+      }).pipe(withRunner(database), Effect.provide(gate.layer), hostile)
+    })
+  )
+
+  it.effect.each([
+    [300, "accepted"],
+    [1024, "accepted"],
+    [1025, "InvalidRequest"],
+    [4096, "InvalidRequest"]
+  ] as const)("a cluster with %s shards is %s", ([shards, expected]) =>
+    Effect.gen(function* () {
+      let next = 0
+      const sharding = { getShardId: () => ShardId.make("default", (next++ % shards) + 1) } as Partial<
+        Sharding["Service"]
+      > as Sharding["Service"]
+      const said = yield* Attendant.checkShards.pipe(
+        Effect.as("accepted"),
+        Effect.catch(({ _tag, message }) =>
+          Effect.as(
+            Effect.sync(() => assert.include(message, "shardsPerGroup")),
+            _tag
+          )
+        ),
+        Effect.provideService(Sharding, sharding)
+      )
+      assert.strictEqual(said, expected)
+    })
+  )
+})
