@@ -15,7 +15,6 @@ import { parseArgs } from "node:util"
 import * as Compare from "./compare.ts"
 import type { Row } from "./harness.ts"
 import { attempt, BenchError } from "./harness.ts"
-import * as Overview from "./overview.ts"
 import * as Report from "./report.ts"
 import * as Svg from "./svg.ts"
 
@@ -49,11 +48,8 @@ const machine = {
 /** Saves the results. Rows that were not run keep their old results. */
 const save = (results: ReadonlyArray<Report.Result>) =>
   Effect.sync(() => {
-    const kept: Record<string, Overview.Measured> = existsSync(output) ? JSON.parse(readFileSync(output, "utf8")) : {}
+    const kept: Record<string, unknown> = existsSync(output) ? JSON.parse(readFileSync(output, "utf8")) : {}
     for (const result of results) kept[result.row.id] = Report.toJson(result, machine)
-    const charts = join(dirname(output), "benchmarks")
-    mkdirSync(charts, { recursive: true })
-    writeFileSync(join(charts, "overview.svg"), Overview.draw(kept))
     writeFileSync(output, `${JSON.stringify(kept, null, 1)}\n`)
   })
 

@@ -30,7 +30,7 @@ const height = 460
 const plot = { left: 78, right: width - 40, top: 96, bottom: height - 58 }
 
 /** The colours and the text of every chart. */
-export const style = `
+const style = `
   svg { --ground: #ffffff; --text: #1f2328; --soft: #57606a; --grid: #d8dee4; --guide: #8c959f;
     --c0: #0757b5; --c1: #b02a00; --c2: #1a6b2d; --c3: #7a3fc0; --c4: #8a5a00 }
   @media (prefers-color-scheme: dark) {
@@ -47,7 +47,7 @@ export const style = `
 
 const colors = 5
 
-export const escape = (text: string): string =>
+const escape = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")
 
 const round = (value: number): number => Math.round(value * 100) / 100

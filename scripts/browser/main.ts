@@ -6,7 +6,6 @@
 //   node scripts/browser/main.ts chrome           one of them
 //   node scripts/browser/main.ts --only=tabs      one kind of run
 //   node scripts/browser/main.ts --http1          over plain HTTP/1.1 instead of HTTP/2
-//   node scripts/browser/main.ts --shots <folder> also pictures of the page, light and dark, wide and narrow
 import { createHash, randomBytes } from "node:crypto"
 import { existsSync } from "node:fs"
 import { mkdir, readFile, writeFile } from "node:fs/promises"
@@ -14,7 +13,6 @@ import * as path from "node:path"
 import type { Browser } from "puppeteer-core"
 import * as Application from "./Application.ts"
 import * as Page from "./Page.ts"
-import { shoot } from "./shots.ts"
 
 const kinds: ReadonlyArray<Page.Kind> = [
   { name: "chrome", executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium" },
@@ -22,8 +20,6 @@ const kinds: ReadonlyArray<Page.Kind> = [
 ]
 
 const args = process.argv.slice(2)
-const shotsAt = args.indexOf("--shots")
-const shots = shotsAt === -1 ? undefined : path.resolve(args[shotsAt + 1] ?? "shots")
 const wanted = kinds.filter(({ name }) => !kinds.some((kind) => args.includes(kind.name)) || args.includes(name))
 
 /** The rate of the link in bytes per second, and the size of a file in bytes. An upload takes about four seconds. */
@@ -261,6 +257,5 @@ for (const kind of wanted) {
     if (words.length > 0 && !words.some((word) => scenario[0].includes(word))) continue
     if (!(await run(kind, scenario))) failed++
   }
-  if (shots !== undefined && kind.name === "chrome") await shoot(kind, shots)
 }
 process.exitCode = failed === 0 ? 0 : 1
