@@ -5,22 +5,18 @@ import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import * as Bill from "@assembly-effect/schema/Bill"
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
-import { DatabaseSync } from "node:sqlite"
 import * as AssemblyStore from "../src/internal/assembly/assemblyStore.ts"
 import * as BillStore from "../src/internal/billing/billStore.ts"
 import * as Database from "../src/internal/data/database.ts"
-import { migrations } from "../src/internal/data/migrations.ts"
 import * as Turns from "../src/internal/http/turns.ts"
 import { signedQuery } from "./notified.ts"
 import { official } from "./official.ts"
@@ -113,35 +109,6 @@ describe("A bill", () => {
       for (const empty of ["2025-12", "2026-03", "0000-01", "9999-12"]) assert.isUndefined(yield* find("north", empty))
       assert.isUndefined(yield* find("south", "2026-01"))
     }).pipe(Effect.provide(stores))
-  )
-
-  it.live("has the Assemblies that ended before the emulator knew bills", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const path = `${yield* fs.makeTempDirectoryScoped()}/emulator.sqlite`
-      const earlier = new DatabaseSync(path)
-      const scripts = Object.entries(migrations).filter(([name]) => Number.parseInt(name, 10) < 14)
-      for (const [, statements] of scripts) for (const statement of statements) earlier.exec(statement)
-      earlier.exec(`PRAGMA user_version = ${Number.parseInt(scripts.at(-1)?.[0] ?? "", 10)}`)
-      const insert = earlier.prepare(`
-        INSERT INTO assemblies (id, workspace, region, state, steps, fields, expected_uploads, created_at, ended_at,
-          input_bytes, output_bytes) VALUES (?, 'north', 'eu-west-1', 'completed', '{}', '{}', 0, 0, ?, 5, 1000)`)
-      for (const [id, ended] of [
-        ["a", "2025-12-31T23:59:59.999Z"],
-        ["b", "2026-01-01T00:00:00Z"],
-        ["c", "2026-01-05T00:00:00Z"]
-      ]) {
-        insert.run(id ?? "", DateTime.makeUnsafe(ended ?? "").epochMilliseconds)
-      }
-      insert.run("busy", null)
-      earlier.close()
-      yield* Effect.gen(function* () {
-        const moved = { assemblies: 2, bytes_in: 10, bytes_out: 2000, total: 0.000003, robots: {} }
-        assert.deepInclude(yield* find("north", "2026-01"), moved)
-        assert.deepInclude(yield* find("north", "2025-12"), { assemblies: 1 })
-        assert.isUndefined(yield* find("north", "1970-01"))
-      }).pipe(Effect.provide(BillStore.layer.pipe(Layer.provide(Database.layer(path)))))
-    }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
   )
 
   it.effect("has an Assembly that was canceled, which moved nothing", () =>

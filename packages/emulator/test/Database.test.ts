@@ -5,15 +5,11 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
-import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import { DatabaseSync } from "node:sqlite"
-import * as DamStore from "../src/internal/dam/damStore.ts"
 import * as Database from "../src/internal/data/database.ts"
-import { migrations } from "../src/internal/data/migrations.ts"
 import * as Statement from "../src/internal/data/statement.ts"
-import { layerStore, put } from "./assets.ts"
 
 /** Creates a table. Returns effects that insert a row and count the rows. */
 const notes = Effect.gen(function* () {
@@ -85,114 +81,6 @@ it.live("a full database is a typed error, keeps what it had, and goes on when t
       yield* insert(text).pipe(sql.withTransaction, Statement.stored)
       assert.strictEqual(yield* counted, 2)
     }).pipe(Effect.provide(Database.layer(path)))
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
-)
-
-/** The number and the statements of each migration. */
-const scripts = Object.entries(migrations).map(
-  ([name, statements]) => [Number.parseInt(name, 10), statements.join(";\n")] as const
-)
-
-const schemaSql = "SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'effect_sql%' ORDER BY name"
-
-it.live("a database of any earlier version opens, with its rows, and has the same schema", () =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const folder = yield* fs.makeTempDirectoryScoped()
-    const complete = new DatabaseSync(":memory:")
-    for (const [, script] of scripts) complete.exec(script)
-    const schema = complete.prepare(schemaSql).all().map(Object.values)
-    complete.close()
-    for (let version = 0; version <= scripts.length; version++) {
-      const path = `${folder}/${version}.sqlite`
-      // Makes the database of a version before Effect's Migrator.
-      const earlier = new DatabaseSync(path)
-      for (const [, script] of scripts.slice(0, version)) earlier.exec(script)
-      if (version > 0) earlier.exec("INSERT INTO used_signatures VALUES ('kept', 1)")
-      earlier.exec(`PRAGMA user_version = ${scripts[version - 1]?.[0] ?? 0}`)
-      earlier.close()
-      // The second opening runs no migration.
-      const openings = version === 5 ? 2 : 1
-      for (let opening = 0; opening < openings; opening++) {
-        const opened = yield* Effect.gen(function* () {
-          const sql = yield* SqlClient.SqlClient
-          return {
-            schema: yield* sql.unsafe(schemaSql).values,
-            signatures: yield* sql`SELECT signature FROM used_signatures`.values,
-            migrated: yield* sql`SELECT migration_id FROM effect_sql_migrations ORDER BY migration_id`.values
-          }
-        }).pipe(Effect.provide(Layer.fresh(Database.layer(path))))
-        assert.deepStrictEqual(opened.schema, schema)
-        assert.deepStrictEqual(opened.signatures, version > 0 ? [["kept"]] : [])
-        const missing = scripts.slice(version).map(([number]) => [number])
-        assert.deepStrictEqual(opened.migrated, missing)
-      }
-    }
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
-)
-
-it.live("the Auth Keys of a database without their records get ids of their own", () =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const path = `${yield* fs.makeTempDirectoryScoped()}/old.sqlite`
-    const earlier = new DatabaseSync(path)
-    for (const [number, script] of scripts) if (number < 12) earlier.exec(script)
-    earlier.exec(
-      "INSERT INTO auth_keys VALUES ('one', 'secret', 'main', '[\"read\"]'), ('two', 'secret', 'main', '[]')"
-    )
-    earlier.exec("PRAGMA user_version = 11")
-    earlier.close()
-    const [one, two] = yield* Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      return yield* sql`SELECT * FROM auth_keys ORDER BY key`
-    }).pipe(Effect.provide(Database.layer(path)))
-    assert.match(String(one?.["id"]), /^[0-9a-f]{32}$/)
-    assert.match(String(two?.["id"]), /^[0-9a-f]{32}$/)
-    assert.notStrictEqual(one?.["id"], two?.["id"])
-    assert.deepInclude(one, {
-      key: "one",
-      secret: "secret",
-      workspace: "main",
-      scopes: '["read"]',
-      is_active: 1,
-      can_show_auth_secret: 0,
-      signature_algo: null,
-      created_at: null,
-      last_used_at: null
-    })
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
-)
-
-it.live("the assets of an older version keep their order in lists, and new assets come after them", () =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const path = `${yield* fs.makeTempDirectoryScoped()}/test.sqlite`
-    const earlier = new DatabaseSync(path)
-    for (const [number, script] of scripts) if (number < 13) earlier.exec(script)
-    const insert = earlier.prepare("INSERT INTO assets VALUES (?, 'main', NULL, ?, ?, 1, ?)")
-    const version = earlier.prepare("INSERT INTO versions VALUES (?, ?, 'blob', NULL, 1, ?, ?, 1, NULL)")
-    for (const [letter, deleted] of [
-      ["z", null],
-      ["m", 5],
-      ["a", null]
-    ] as const) {
-      const [id, versionId] = [`${letter.repeat(21)}A`, `${letter.repeat(21)}Q`]
-      insert.run(id, letter, versionId, deleted)
-      version.run(versionId, id, "0".repeat(32), "0".repeat(64))
-    }
-    earlier.exec("PRAGMA user_version = 12")
-    earlier.close()
-    yield* Effect.gen(function* () {
-      const dam = yield* DamStore.DamStore
-      yield* put("b")
-      const listing = { workspace: "main", prefix: "", limit: 2 }
-      const first = yield* dam.list({ ...listing, cursor: undefined })
-      const second = yield* dam.list({ ...listing, cursor: first.nextCursor ?? assert.fail("no cursor") })
-      assert.deepStrictEqual(
-        [...first.assets, ...second.assets].map((asset) => asset.path),
-        ["z", "a", "b"]
-      )
-    }).pipe(Effect.provide(layerStore(path)))
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )
 

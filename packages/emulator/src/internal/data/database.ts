@@ -42,8 +42,6 @@ const loader = Migrator.fromRecord(
   )
 )
 
-const version = Statement.one(Schema.Struct({ user_version: Schema.Int }))
-
 const tables = Statement.one(Schema.Struct({ foreign: Schema.Int }))
 
 /** Refuses the database of another program, because the migrations would change it. */
@@ -54,15 +52,11 @@ const checkOwner = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, path: 
   if (found.foreign !== 0) return yield* new StorageFailed({ path, reason: "Damaged", code: "NOT_OF_THE_EMULATOR" })
 })
 
-/**
- * Runs the missing migrations. Before the emulator used Effect's Migrator, it counted the migrations in `user_version`.
- * In newer databases `user_version` is 0.
- */
+/** Runs the missing migrations. */
 const migrate = Effect.fnUntraced(function* (path: string) {
   const sql = yield* SqlClient.SqlClient
   yield* checkOwner(sql, path)
-  const { user_version } = yield* version(sql`PRAGMA user_version`)
-  yield* Migrator.make({})({ loader: Effect.map(loader, (all) => all.filter(([id]) => id > user_version)) }).pipe(
+  yield* Migrator.make({})({ loader }).pipe(
     Effect.catchTag("MigrationError", (error) =>
       SqlError.isSqlError(error.cause) ? Effect.fail(error.cause) : Effect.die(error)
     )
