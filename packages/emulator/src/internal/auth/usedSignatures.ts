@@ -2,6 +2,8 @@ import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Limits from "../../Limits.ts"
@@ -15,7 +17,10 @@ import * as Statement from "../data/statement.ts"
 export class UsedSignatures extends Context.Service<
   UsedSignatures,
   {
-    /** Marks a signature as used, and returns whether this is its first use. */
+    /**
+     * Marks a signature as used, and returns whether this is its first use. A signature that cannot be stored, for
+     * example because the disk is full, is remembered in memory, so that a request that only reads does not fail.
+     */
     readonly use: (signature: string, expires: DateTime.Utc) => Effect.Effect<boolean, StorageFailed>
   }
 >()("@assembly-effect/emulator/UsedSignatures") {}
@@ -23,6 +28,8 @@ export class UsedSignatures extends Context.Service<
 /** Forgets expired signatures. This function is exported, because a test checks the query plan. */
 export const forget = (sql: SqlClient.SqlClient, now: number) =>
   sql`DELETE FROM used_signatures WHERE expires_at <= ${now}`
+
+const known = Statement.first(Schema.Unknown)
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -36,18 +43,36 @@ const make = Effect.gen(function* () {
   const forgetFirst = sql`
     DELETE FROM used_signatures WHERE rowid <= (SELECT max(rowid) FROM used_signatures) - ${most}`
 
+  /** The used signatures that could not be stored, the oldest first. */
+  const unstored = new Set<string>()
+
+  const store = Effect.fnUntraced(
+    function* (signature: string, expires: DateTime.Utc) {
+      const now = yield* DateTime.now
+      yield* forget(sql, now.epochMilliseconds)
+      const isFirst = yield* remember(signature, expires.epochMilliseconds)
+      yield* forgetFirst
+      return isFirst
+    },
+    sql.withTransaction,
+    Statement.stored
+  )
+
+  const rememberHere = Effect.fnUntraced(function* (signature: string) {
+    const stored = yield* known(sql`SELECT 1 FROM used_signatures WHERE signature = ${signature}`)
+    if (Option.isSome(stored) || unstored.has(signature)) return false
+    unstored.add(signature)
+    for (const oldest of unstored) if (unstored.size > most) unstored.delete(oldest)
+    return true
+  })
+
   return UsedSignatures.of({
-    use: Effect.fnUntraced(
-      function* (signature, expires) {
-        const now = yield* DateTime.now
-        yield* forget(sql, now.epochMilliseconds)
-        const isFirst = yield* remember(signature, expires.epochMilliseconds)
-        yield* forgetFirst
-        return isFirst
-      },
-      sql.withTransaction,
-      Statement.stored
-    )
+    use: (signature, expires) =>
+      Effect.suspend(() =>
+        unstored.has(signature)
+          ? Effect.succeed(false)
+          : Effect.catchTag(store(signature, expires), "StorageFailed", () => rememberHere(signature))
+      )
   })
 })
 

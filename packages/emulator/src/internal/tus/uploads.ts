@@ -14,6 +14,7 @@ import * as AssemblyStore from "../assembly/assemblyStore.ts"
 import type * as BlobWriter from "../files/blobWriter.ts"
 import * as Execution from "../assembly/execution.ts"
 import * as FileStore from "../files/fileStore.ts"
+import * as StorageFailure from "../data/storageFailure.ts"
 import * as Ids from "../data/ids.ts"
 import * as Origin from "../http/origin.ts"
 import * as RequestNote from "../http/requestNote.ts"
@@ -128,6 +129,7 @@ const make = Effect.gen(function* () {
   const uploads = yield* UploadStore.UploadStore
   const newId = Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random)
   const settling = yield* FiberMap.make<string, void, StorageFailed>()
+  const retrying = yield* FiberMap.make<string>()
   const concatenating = yield* FiberSet.make<Upload, TusRefusal.TusRefusal | StorageFailed>()
 
   const load = Effect.fnUntraced(function* (id: string) {
@@ -187,6 +189,21 @@ const make = Effect.gen(function* () {
     yield* Effect.interruptible(Fiber.join(fiber))
     return yield* load(id)
   }, Effect.uninterruptible)
+
+  /** Finishes an upload that has all its bytes. A refusal means that the upload is gone. */
+  const settle = (id: string) => Effect.catchTag(Effect.asVoid(settled(id)), "TusRefusal", () => Effect.void)
+
+  /**
+   * Loads an upload for a request that only reads. If the disk fails while the upload is finished, the upload is finished
+   * later, and the request is answered.
+   */
+  const read = (id: string) =>
+    Effect.catchTag(settled(id), "StorageFailed", () =>
+      Effect.andThen(
+        FiberMap.run(retrying, id, StorageFailure.retryUntilStored(settle(id)), { onlyIfMissing: true }),
+        load(id)
+      )
+    )
 
   const insert = Effect.fnUntraced(function* (
     id: string,
@@ -303,19 +320,13 @@ const make = Effect.gen(function* () {
   })
 
   // Before the first request, finishes the uploads whose last byte an earlier process has stored.
-  yield* Effect.forEach(
-    yield* uploads.unfinished,
-    (id) => Effect.catchTag(Effect.asVoid(settled(id)), "TusRefusal", () => Effect.void),
-    {
-      discard: true
-    }
-  )
+  yield* Effect.forEach(yield* uploads.unfinished, settle, { discard: true })
 
   return Uploads.of({
     create,
     concatenate,
     download: downloadable,
-    get: (id) => locks.hold(id, () => settled(id)),
+    get: (id) => locks.hold(id, () => read(id)),
     append: (append) => locks.hold(append.id, (asked) => appendAlone(append, asked)),
     terminate: (id) =>
       locks.hold(

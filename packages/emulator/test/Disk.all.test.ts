@@ -8,12 +8,12 @@ import * as Dam from "@assembly-effect/api/Dam"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
-import * as Tokens from "@assembly-effect/auth/Tokens"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Identifier from "@assembly-effect/schema/Identifier"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
@@ -41,17 +41,6 @@ const client = Layer.unwrap(
     )
   )
 ).pipe(Layer.provideMerge(FetchHttpClient.layer))
-
-/** A client with bearer tokens. Its requests need no space for a signature before they change data. */
-const withToken = Layer.unwrap(
-  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
-    AssemblyClient.layer({ baseUrl }).pipe(
-      Layer.provide([Authenticator.layerTokens, RetryPolicy.layerNone]),
-      Layer.provide(Tokens.layer()),
-      Layer.provide(Credentials.layer(credentials))
-    )
-  )
-)
 
 /** An emulator and its client. */
 const served = <A, E>(emulator: Layer.Layer<A | Emulator.Emulator, E>) => Layer.provideMerge(client, emulator)
@@ -246,8 +235,12 @@ describe.skipIf(!mayMount)(
           assert.isAtLeast(yield* offsetOf(upload.url), 100_000)
           assert.strictEqual((yield* Assemblies.get(done.id)).ok, "ASSEMBLY_COMPLETED")
 
-          // A change of the DAM has its own error code. The requests have a bearer token, because a signed request
-          // would fail when its signature is stored.
+          // Requests that only read are answered, although neither the signature nor the end of an upload can be stored.
+          assert.strictEqual(yield* offsetOf(last.url), bytes.length)
+          const { count } = yield* Assemblies.list({ fromDate: DateTime.makeUnsafe("2020-01-01") })
+          assert.strictEqual(count, 3)
+
+          // A change of the DAM has its own error code.
           const { results } = yield* Assemblies.get(done.id)
           const assetId = Schema.decodeUnknownSync(Identifier.AssetId)(results?.["stored"]?.[0]?.asset_id)
           const changes = [
@@ -255,12 +248,10 @@ describe.skipIf(!mayMount)(
             Effect.asVoid(Dam.moveEntry({ source: `disk/${done.id}`, destination: "some/new/folder" }))
           ]
           for (const change of changes) {
-            const signed = yield* Effect.flip(change)
-            assert.deepInclude(signed, { _tag: "ServiceFailure", status: 507 })
-            const failed = yield* Effect.flip(change.pipe(Effect.provide(withToken)))
+            const failed = yield* Effect.flip(change)
             assert.deepInclude(failed, { _tag: "DamMutationFailed", status: 500 })
             assert.match(failed.message, /there is no space left on the disk/)
-            const { asset } = yield* Dam.get(assetId).pipe(Effect.provide(withToken))
+            const { asset } = yield* Dam.get(assetId)
             assert.strictEqual(asset.path, `disk/${done.id}`)
           }
 
