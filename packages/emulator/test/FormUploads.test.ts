@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import { createHash, randomUUID } from "node:crypto"
 import { request } from "node:http"
+import { storeOne } from "./assets.ts"
 import { hmac, json, layer as layerEmulator, send, storeAt } from "./support.ts"
 
 const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 31) % 251)
@@ -62,6 +63,16 @@ layer(layerEmulator(), { excludeTestServices: true })("Files in the form of a cr
       assert.deepInclude(answer, { error: "MAX_SIZE_EXCEEDED" })
       const enough = json(yield* post(yield* formOf({ auth: { max_size: 300_000 } }, { one: bytes })))
       assert.deepInclude(enough, { ok: "ASSEMBLY_COMPLETED" })
+    })
+  )
+
+  it.effect("of a PATCH and a DELETE are read too, because the official clients send them", () =>
+    Effect.gen(function* () {
+      const path = `/dam/assets/${yield* storeOne("multipart/a")}`
+      const moved = HttpClientRequest.bodyFormData(yield* formOf({ filename: "b" }, {}))
+      assert.deepInclude(json(yield* send(moved(HttpClientRequest.patch(path)))), { ok: "DAM_ASSET_MOVED" })
+      const deleted = HttpClientRequest.bodyFormData(yield* formOf({}, {}))
+      assert.deepInclude(json(yield* send(deleted(HttpClientRequest.delete(path)))), { ok: "DAM_ASSET_DELETED" })
     })
   )
 

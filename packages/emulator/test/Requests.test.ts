@@ -19,8 +19,8 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Schema from "effect/Schema"
 import { createUpload, hmac, json, layer as layerEmulator, send, storeAt, uploadOne } from "./support.ts"
 
-/** The number of generated requests of each kind. The environment variable `REQUESTS` changes the number. */
-const count = Number(process.env["REQUESTS"] ?? 60)
+/** The number of generated requests of each kind. */
+const count = Number(process.env["PROPERTY_RUNS"] ?? 50)
 const seed = 20_261_121
 
 const sample = <A>(arbitrary: Arbitrary.Arbitrary<A>) => Arbitrary.sampleEffect(arbitrary, { count, seed })
