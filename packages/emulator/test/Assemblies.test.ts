@@ -143,7 +143,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Assemblies", (it) => {
       assert.deepStrictEqual(json(answer), {
         error: "INVALID_FORM_DATA",
         http_code: 400,
-        message: "num_expected_upload_files: Expected an integer of at least 0"
+        message: "num_expected_upload_files: Expected an integer of 0 to 9007199254740991"
       })
     })
   )

@@ -18,8 +18,8 @@ const workspaces = [
   { slug: "south", keys: [stranger] }
 ]
 
-/** The number of generated requests of each kind. The environment variable `REQUESTS` changes the number. */
-const count = Number(process.env["REQUESTS"] ?? 60)
+/** The number of generated requests of each kind. */
+const count = Number(process.env["PROPERTY_RUNS"] ?? 50)
 const seed = 20_261_122
 const sample = <A>(arbitrary: Arbitrary.Arbitrary<A>) => Arbitrary.sampleEffect(arbitrary, { count, seed })
 
