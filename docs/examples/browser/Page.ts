@@ -56,7 +56,7 @@ class Upload {
   file: File | undefined
   target: UploadTarget.UploadTarget | undefined
   key: string | undefined
-  fiber: Fiber.Fiber<void, UploadJournal.JournalFailed> | undefined
+  fiber: Fiber.Fiber<void, Layer.Error<typeof journal>> | undefined
 
   constructor(name: string, size: number, identity: string | undefined) {
     this.identity = identity

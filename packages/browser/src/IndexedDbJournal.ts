@@ -3,7 +3,6 @@
  */
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as Effect from "effect/Effect"
-import type * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Database from "./internal/database.ts"
 import * as Texts from "./internal/texts.ts"
@@ -103,10 +102,7 @@ const platform: Effect.Effect<Platform, UploadJournal.JournalFailed> = Effect.su
  * @since 0.1.0
  * @category layers
  */
-export const layer = ({ database, ...options }: Options = {}): Layer.Layer<
-  UploadJournal.UploadJournal,
-  UploadJournal.JournalFailed
-> =>
+export const layer = ({ database, ...options }: Options = {}) =>
   UploadJournal.layerStore(
     Effect.flatMap(platform, (here) => makeStore(here, database)),
     options

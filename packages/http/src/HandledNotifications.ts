@@ -1,6 +1,8 @@
 /**
  * Remembers which notifications were handled, so that a repeated notification is not handled again.
  */
+import * as ApiError from "@assembly-effect/api/ApiError"
+import * as Settings from "@assembly-effect/auth/unstable/Settings"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
@@ -67,8 +69,8 @@ export class HandledNotifications extends Context.Service<
 >()("@assembly-effect/http/HandledNotifications") {}
 
 /**
- * `timeToLive`: how long a handled notification is remembered, 7 days by default. A repetition after this time is
- * handled again.
+ * `timeToLive`: how long a handled notification is remembered, 7 days by default, above zero and at most 100 years. A
+ * repetition after this time is handled again. The Layer fails with `InvalidRequest` if the duration breaks this rule.
  *
  * @since 0.1.0
  * @category options
@@ -77,8 +79,16 @@ export interface Options {
   readonly timeToLive?: Duration.Input | undefined
 }
 
-const lifetime = (options: Options | undefined): number =>
-  Duration.toMillis(Duration.fromInputUnsafe(options?.timeToLive ?? "7 days"))
+/** How long a notification is remembered, in milliseconds, if no option breaks a rule. */
+const lifetimeOf = ({ capacity, timeToLive }: Options & { readonly capacity?: number | undefined } = {}) => {
+  const issues = Settings.issues({
+    timeToLive: Settings.duration(timeToLive),
+    capacity: Settings.whole(capacity, 1)
+  })
+  return issues.length === 0
+    ? Effect.succeed(Duration.toMillis(timeToLive ?? "7 days"))
+    : Effect.fail(new ApiError.InvalidRequest({ operation: "HandledNotifications", issues }))
+}
 
 const done: Claim = { _tag: "Done" }
 const busy: Claim = { _tag: "Busy" }
@@ -92,29 +102,32 @@ const busy: Claim = { _tag: "Busy" }
  */
 export const layerMemory = (
   options?: Options & { readonly capacity?: number | undefined }
-): Layer.Layer<HandledNotifications> =>
-  Layer.sync(HandledNotifications, () => {
-    const capacity = options?.capacity ?? 10_000
-    // Maps each key to the time until which the key is remembered. A new key is added at the end, so the first key is
-    // the oldest.
-    const until = new Map<string, number>()
+): Layer.Layer<HandledNotifications, ApiError.InvalidRequest> =>
+  Layer.effect(
+    HandledNotifications,
+    Effect.map(lifetimeOf(options), (lifetime) => {
+      const capacity = options?.capacity ?? 10_000
+      // Maps each key to the time until which the key is remembered. A new key is added at the end, so the first key is
+      // the oldest.
+      const until = new Map<string, number>()
 
-    const remember = (key: string) =>
-      Effect.map(Clock.currentTimeMillis, (now) => {
-        until.delete(key)
-        until.set(key, now + lifetime(options))
-        const [oldest] = until.keys()
-        if (until.size > capacity && oldest !== undefined) until.delete(oldest)
-      })
-
-    return HandledNotifications.of({
-      claim: (key) =>
-        Effect.map(Clock.currentTimeMillis, (now): Claim => {
-          if ((until.get(key) ?? 0) > now) return done
-          return { _tag: "Claimed", renew: Effect.void, done: remember(key), release: Effect.void }
+      const remember = (key: string) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          until.delete(key)
+          until.set(key, now + lifetime)
+          const [oldest] = until.keys()
+          if (until.size > capacity && oldest !== undefined) until.delete(oldest)
         })
+
+      return HandledNotifications.of({
+        claim: (key) =>
+          Effect.map(Clock.currentTimeMillis, (now): Claim => {
+            if ((until.get(key) ?? 0) > now) return done
+            return { _tag: "Claimed", renew: Effect.void, done: remember(key), release: Effect.void }
+          })
+      })
     })
-  })
+  )
 
 /**
  * An entry of the `KeyValueStore`. An entry maps each key to the time until which the key is remembered, in
@@ -131,6 +144,7 @@ const encodeSlot = Schema.encodeEffect(Slot)
 const slotOf = (key: string): string => key.slice(0, 3)
 
 const makeKeyValueStore = Effect.fnUntraced(function* (options: Options | undefined) {
+  const lifetime = yield* lifetimeOf(options)
   const slots = KeyValueStore.prefix(yield* KeyValueStore.KeyValueStore, "assembly-notifications-")
   // Updates of this process run one after another, because a `KeyValueStore` has no atomic update.
   const writing = yield* Semaphore.make(1)
@@ -154,7 +168,7 @@ const makeKeyValueStore = Effect.fnUntraced(function* (options: Options | undefi
   const remember = (key: string) =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
-      const text = yield* Effect.orDie(encodeSlot({ ...(yield* read(key, now)), [key]: now + lifetime(options) }))
+      const text = yield* Effect.orDie(encodeSlot({ ...(yield* read(key, now)), [key]: now + lifetime }))
       yield* attempt(slots.set(slotOf(key), text))
     }).pipe(Semaphore.withPermit(writing))
 
@@ -181,7 +195,7 @@ const makeKeyValueStore = Effect.fnUntraced(function* (options: Options | undefi
  */
 export const layerKeyValueStore = (
   options?: Options
-): Layer.Layer<HandledNotifications, never, KeyValueStore.KeyValueStore> =>
+): Layer.Layer<HandledNotifications, ApiError.InvalidRequest, KeyValueStore.KeyValueStore> =>
   Layer.effect(HandledNotifications, makeKeyValueStore(options))
 
 interface Row {
@@ -190,6 +204,7 @@ interface Row {
 }
 
 const makeSql = Effect.fnUntraced(function* (options: Options | undefined) {
+  const lifetime = yield* lifetimeOf(options)
   const sql = yield* SqlClient.SqlClient
   const random = yield* SecureRandom.SecureRandom
   const table = sql("assembly_notifications")
@@ -238,7 +253,7 @@ const makeSql = Effect.fnUntraced(function* (options: Options | undefined) {
       ),
       done: attempt(
         Effect.gen(function* () {
-          const until = (yield* Clock.currentTimeMillis) + lifetime(options)
+          const until = (yield* Clock.currentTimeMillis) + lifetime
           yield* sql`UPDATE ${table} SET done = 1, until_ms = ${until} WHERE id = ${key}`
         })
       ),
@@ -261,5 +276,7 @@ const makeSql = Effect.fnUntraced(function* (options: Options | undefined) {
  * @since 0.1.0
  * @category layers
  */
-export const layerSql = (options?: Options): Layer.Layer<HandledNotifications, StoreFailed, SqlClient.SqlClient> =>
+export const layerSql = (
+  options?: Options
+): Layer.Layer<HandledNotifications, ApiError.InvalidRequest | StoreFailed, SqlClient.SqlClient> =>
   Layer.effect(HandledNotifications, makeSql(options)).pipe(Layer.provide(SecureRandom.layerWebCrypto))

@@ -1,10 +1,13 @@
+import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as HandledNotifications from "@assembly-effect/http/HandledNotifications"
 import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
+import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import { assert, describe, it, layer } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as KeyValueStore from "effect/persistence/KeyValueStore"
+import * as Result from "effect/Result"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as TestClock from "effect/testing/TestClock"
 import { createHash } from "node:crypto"
@@ -260,5 +263,39 @@ describe("HandledNotifications.layerSql", () => {
       const error = yield* Effect.flip(claim("a"))
       assert.strictEqual(error._tag, "StoreFailed")
     }).pipe(Effect.provide(HandledNotifications.layerSql().pipe(Layer.provideMerge(sqlite))))
+  )
+})
+
+/** The Layers with durations and counts among their options, each made with one option. */
+type Made = Layer.Layer<never, ApiError.InvalidRequest | HandledNotifications.StoreFailed | UploadJournal.JournalFailed>
+
+const made: Readonly<Record<string, (options: object) => ReadonlyArray<Made>>> = {
+  timeToLive: (options) => [
+    HandledNotifications.layerMemory(options),
+    HandledNotifications.layerKeyValueStore(options).pipe(Layer.provide(KeyValueStore.layerMemory)),
+    HandledNotifications.layerSql(options).pipe(Layer.provide(Layer.orDie(sqlite)))
+  ],
+  capacity: (options) => [HandledNotifications.layerMemory(options)],
+  expiry: (options) => [UploadJournal.layerMemory(options)],
+  completedExpiry: (options) => [UploadJournal.layerMemory(options)],
+  leaseDuration: (options) => [UploadJournal.layerMemory(options)]
+}
+
+const hostile = [NaN, Infinity, -Infinity, "Infinity", "-Infinity", 0, -1, 1e300, "nonsense", "", null, {}, []]
+
+describe.each(Object.entries(made))("the option %s", (name, make) => {
+  it.effect.each(hostile)("fails with InvalidRequest that names it, if it is %s", (value) =>
+    Effect.gen(function* () {
+      const isForEver = name === "completedExpiry" && (value === Infinity || value === "Infinity")
+      for (const one of make({ [name]: value })) {
+        const result = yield* Effect.result(Effect.scoped(Layer.build(one)))
+        if (isForEver) {
+          assert.isTrue(Result.isSuccess(result))
+          continue
+        }
+        assert(Result.isFailure(result) && result.failure._tag === "InvalidRequest")
+        assert.deepStrictEqual(result.failure.issues[0]?.path, [name])
+      }
+    })
   )
 })

@@ -5,6 +5,7 @@
  * access), so store the journal as a secret.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
+import * as Settings from "@assembly-effect/api/unstable/Settings"
 import type * as Brand from "effect/Brand"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -29,6 +30,7 @@ import * as JournalEntry from "./internal/journalEntry.ts"
 import * as JournalKey from "./internal/journalKey.ts"
 import * as Leasing from "./internal/lease.ts"
 import * as Lock from "./internal/lock.ts"
+import * as UploadOptions from "./internal/options.ts"
 import * as Sweep from "./internal/sweep.ts"
 import type { JournalFailed, JournalTorn, LeaseLost, UploadLeased } from "./JournalError.ts"
 import * as LeaseHolder from "./LeaseHolder.ts"
@@ -165,6 +167,9 @@ export class UploadJournal extends Context.Service<
  *   renews its lease after a third of this time. If a store has locks, `leaseDuration` is how long another process
  *   waits for a lock, but at most a minute.
  *
+ * Each duration is above zero and at most 100 years, except `"Infinity"` for `completedExpiry`. Else the Layer fails with
+ * `InvalidRequest`.
+ *
  * @since 0.1.0
  * @category options
  */
@@ -174,8 +179,19 @@ export interface Options {
   readonly leaseDuration?: Duration.Input | undefined
 }
 
+/** Fails if an option breaks a rule: an entry that expires at once would let a second Assembly be created. */
+const check = (options: Options = {}): Effect.Effect<void, ApiError.InvalidRequest> =>
+  UploadOptions.refuse(
+    "UploadJournal",
+    Settings.issues({
+      expiry: Settings.duration(options.expiry),
+      completedExpiry: Settings.duration(options.completedExpiry, { mayBeInfinite: true }),
+      leaseDuration: Settings.duration(options.leaseDuration)
+    })
+  )
+
 /**
- * Makes a journal on a store. `holder` is used for uploads and jobs whose context has no {@link LeaseHolder}.
+ * Makes a journal on a store. The Layers check their options; `make` does not. `holder` is used for uploads and jobs whose context has no {@link LeaseHolder}.
  *
  * @since 0.1.0
  * @category constructors
@@ -318,10 +334,11 @@ export const assemblyKeyOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<
 export const layerStore = <E, R>(
   store: Effect.Effect<Store, E, R>,
   options?: Options
-): Layer.Layer<UploadJournal, E | JournalFailed, Exclude<R, Scope.Scope>> =>
+): Layer.Layer<UploadJournal, E | ApiError.InvalidRequest | JournalFailed, Exclude<R, Scope.Scope>> =>
   Layer.effect(
     UploadJournal,
     Effect.gen(function* () {
+      yield* check(options)
       yield* Subtle.forJournal
       return make(yield* store, options, yield* LeaseHolder.LeaseHolder)
     })
@@ -333,10 +350,11 @@ export const layerStore = <E, R>(
  * @since 0.1.0
  * @category layers
  */
-export const layerMemory = (options?: Options): Layer.Layer<UploadJournal, JournalFailed> =>
+export const layerMemory = (options?: Options): Layer.Layer<UploadJournal, ApiError.InvalidRequest | JournalFailed> =>
   Layer.effect(
     UploadJournal,
     Effect.gen(function* () {
+      yield* check(options)
       yield* Subtle.forJournal
       return make(Stores.memory(), options, yield* LeaseHolder.LeaseHolder)
     })
@@ -354,10 +372,11 @@ export const layerMemory = (options?: Options): Layer.Layer<UploadJournal, Journ
 export const layerFileSystem = (
   folder: string,
   options?: Options
-): Layer.Layer<UploadJournal, JournalFailed, FileSystem.FileSystem | Path.Path> =>
+): Layer.Layer<UploadJournal, ApiError.InvalidRequest | JournalFailed, FileSystem.FileSystem | Path.Path> =>
   Layer.effect(
     UploadJournal,
     Effect.gen(function* () {
+      yield* check(options)
       yield* Subtle.forJournal
       return make(yield* Files.make(folder), options, yield* LeaseHolder.LeaseHolder)
     })
@@ -378,10 +397,11 @@ export const layerFileSystem = (
  */
 export const layerKeyValueStore = (
   options?: Options
-): Layer.Layer<UploadJournal, JournalFailed, KeyValueStore.KeyValueStore> =>
+): Layer.Layer<UploadJournal, ApiError.InvalidRequest | JournalFailed, KeyValueStore.KeyValueStore> =>
   Layer.effect(
     UploadJournal,
     Effect.gen(function* () {
+      yield* check(options)
       yield* Subtle.forJournal
       const store = KeyValueStore.prefix(yield* KeyValueStore.KeyValueStore, "upload-journal-")
       return make(Stores.fromKeyValueStore(store), options, yield* LeaseHolder.LeaseHolder)

@@ -21,24 +21,30 @@ const isNumeric = (value: Duration.Input): boolean => {
   return Object.values(value).every((part) => !Number.isNaN(part))
 }
 
+/** A date that is further away cannot be represented. */
+const longest = Duration.days(36_500)
+
 /**
- * Requires a positive and finite duration: a pause of zero would repeat a request at once, and an infinite limit would
- * never end a wait. `mayBeZero` permits zero as well.
+ * Requires a positive duration of at most 100 years: a pause of zero would repeat a request at once, and an infinite
+ * limit would never end a wait. `mayBeZero` permits zero as well, and `mayBeInfinite` infinity.
  *
  * @since 0.1.0
  * @category utilities
  */
 export const duration = (
   value: Duration.Input | undefined,
-  { mayBeZero = false }: { readonly mayBeZero?: boolean } = {}
+  { mayBeInfinite = false, mayBeZero = false }: { readonly mayBeInfinite?: boolean; readonly mayBeZero?: boolean } = {}
 ): string | undefined => {
   if (value === undefined) return undefined
-  const isLimit = Option.exists(
-    isNumeric(value) ? Duration.fromInput(value) : Option.none(),
-    (time) => Duration.isFinite(time) && (Duration.isPositive(time) || (mayBeZero && Duration.isZero(time)))
-  )
-  if (isLimit) return undefined
-  return `Expected a finite duration ${mayBeZero ? "of at least" : "above"} zero, got ${shown(value)}`
+  const time = Option.getOrUndefined(isNumeric(value) ? Duration.fromInput(value) : Option.none())
+  const isLimit =
+    time !== undefined &&
+    (Duration.isPositive(time) || (mayBeZero && Duration.isZero(time))) &&
+    (Duration.isFinite(time) || mayBeInfinite)
+  if (!isLimit) return `Expected a finite duration ${mayBeZero ? "of at least" : "above"} zero, got ${shown(value)}`
+  return Duration.isFinite(time) && Duration.isGreaterThan(time, longest)
+    ? `Expected at most 100 years, got ${shown(value)}`
+    : undefined
 }
 
 /**
