@@ -89,10 +89,14 @@ layer(NodeHttpClient.layerUndici)("An upload whose call has a policy", (it) => {
 
   it.effect("begins the Schedule anew after progress", () =>
     Effect.gen(function* () {
+      // A busy server may have stored nothing of a request that is cut, so each cut comes after an acknowledged one.
       const { server, target } = yield* Scene.make(
-        [1, 2, 3].map(() => ({ _tag: "Cut", method: "PATCH", bytes: 70_000 }) as const)
+        [1, 2, 3].flatMap(() => [
+          { _tag: "SlowAnswer", method: "PATCH", millis: 0 } as const,
+          { _tag: "Cut", method: "PATCH", bytes: 20_000 } as const
+        ])
       )
-      const { length } = yield* Upload.run(target, source, { metadata }).pipe(recurs(1))
+      const { length } = yield* Upload.run(target, source, { metadata, chunkSize: 50_000 }).pipe(recurs(1))
       assert.strictEqual(length, 300_000n)
       assert.strictEqual(server.faults.length, 0)
     })
