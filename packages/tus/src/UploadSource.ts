@@ -15,7 +15,7 @@ import * as FilePieces from "./internal/filePieces.ts"
 import * as Pieces from "./internal/pieces.ts"
 
 const remedy = {
-  Unreadable: "check the source, and run the upload again",
+  Unreadable: "check the source, and try again",
   TooShort: "set size to the actual size of the source",
   TooLong: "set size to the actual size of the source",
   Changed: "run the upload again when no process writes to the source",

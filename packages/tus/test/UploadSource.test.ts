@@ -195,7 +195,7 @@ layer(Layer.merge(NodeFileSystem.layer, NodeHttpClient.layerUndici), { excludeTe
         const error = yield* Effect.flip(UploadSource.fromPath("letter.txt"))
         assert.strictEqual(
           error.message,
-          "the upload source failed: letter.txt: no such file; check the source, and run the upload again"
+          "the upload source failed: letter.txt: no such file; check the source, and try again"
         )
       })
     )
