@@ -18,7 +18,6 @@ import * as ScriptedTus from "./utils/ScriptedTus.ts"
 const bytes = Scene.content(300_000)
 const source = UploadSource.fromBytes(bytes)
 
-
 /** A server that answers creations with this status, having made the upload or not. */
 const answering = Effect.fnUntraced(function* (status: number, made: boolean, headers?: Record<string, string>) {
   const server = yield* ScriptedTus.make

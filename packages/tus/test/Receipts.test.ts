@@ -15,7 +15,6 @@ import type * as TusServer from "./utils/TusServer.ts"
 const bytes = Scene.content(600_000)
 const source = UploadSource.fromBytes(bytes)
 
-
 type Retell = TusServer.TusServer["retell"]
 type Change = (receipt: TusServer.Receipt) => Partial<TusServer.Receipt>
 

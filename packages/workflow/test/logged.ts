@@ -5,7 +5,7 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
 
-export const secretOf = (letter: string) => Redacted.make(letter.repeat(32))
+const secretOf = (letter: string) => Redacted.make(letter.repeat(32))
 export const [old, young, other] = [secretOf("o"), secretOf("y"), secretOf("x")]
 
 /** What a program logs at the level of a warning or above. */
