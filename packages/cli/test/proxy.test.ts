@@ -119,21 +119,21 @@ it.live("an error names the proxy and its variable, and never its password", () 
     expect(yield* said({ ASSEMBLY_BASE_URL: secure, HTTPS_PROXY: `http://user:geheim@${host}` })).toEqual({
       code: 4,
       said: [
-        "assembly: No token: the connection failed (service.invalid)",
+        "assembly: No token: the proxy responded with status 407 (service.invalid)",
         `Check HTTPS_PROXY: the proxy http://${host} opens no connection to service.invalid. It may need a name and a password.`
       ]
     })
     expect(yield* said({ ASSEMBLY_BASE_URL: "http://127.0.0.1:9", http_proxy: `http://user:geheim@${host}` })).toEqual({
       code: 4,
       said: [
-        "assembly: No token: the connection failed (127.0.0.1:9)",
+        "assembly: No token: the proxy responded with status 407 (127.0.0.1:9)",
         `Set the name and the password in http_proxy: the proxy http://${host} asks for them.`
       ]
     })
     expect(yield* said({ ASSEMBLY_BASE_URL: secure, HTTP_PROXY: "http://user:geheim@127.0.0.1:1" })).toEqual({
       code: 4,
       said: [
-        "assembly: No token: the connection was refused (service.invalid)",
+        "assembly: No token: proxy 127.0.0.1:1: the connection was refused (service.invalid)",
         "Check HTTP_PROXY: no proxy listens at http://127.0.0.1:1. NO_PROXY names the hosts that need no proxy, such as service.invalid."
       ]
     })
