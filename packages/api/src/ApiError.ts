@@ -5,6 +5,7 @@
  * the service contains one of these texts, `@assembly-effect/auth/Redaction` removes it.
  */
 import type * as AuthError from "@assembly-effect/auth/AuthError"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -32,40 +33,6 @@ export {
   TemplateListFailed,
   TemplateNotFound
 } from "./ResourceError.ts"
-
-/**
- * One rule that an input breaks: `path` leads to the invalid value, and `message` describes the rule.
- *
- * @since 0.1.0
- * @category schemas
- */
-export const Issue = Schema.Struct({
-  path: Schema.Array(Schema.Union([Schema.String, Schema.Finite])),
-  message: Schema.String
-})
-/**
- * @since 0.1.0
- * @category models
- */
-export type Issue = typeof Issue.Type
-
-/**
- * The input or an option breaks a rule, so the request was not sent.
- *
- * @since 0.1.0
- * @category errors
- */
-export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("InvalidRequest", {
-  ...subject,
-  issues: Schema.Array(Issue)
-}) {
-  override get message() {
-    const lines = this.issues.map(({ message, path }) =>
-      path.length === 0 ? message : `${path.join(".")}: ${message}`
-    )
-    return `${this.operation}: ${lines.join("; ")}`
-  }
-}
 
 /**
  * The error of the token request (`@assembly-effect/auth/AuthError`), if that request failed, so that the request of

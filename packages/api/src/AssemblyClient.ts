@@ -1,15 +1,16 @@
 /**
  * The interpreter of operations: turns the description of an operation into a typed Effect.
  */
-import * as Input from "./unstable/Input.ts"
 import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import type * as AuthError from "@assembly-effect/auth/AuthError"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Settings from "@assembly-effect/auth/unstable/Settings"
 import * as Variables from "@assembly-effect/auth/unstable/Variables"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
 import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Config from "effect/Config"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -172,19 +173,19 @@ export interface Options {
 
 const decodeBaseUrl = SchemaParser.decodeUnknownEffect(SecureUrl.SecureUrl)
 
-const checkBaseUrl = (baseUrl: string | URL): Effect.Effect<SecureUrl.SecureUrl, ApiError.InvalidRequest> =>
+const checkBaseUrl = (baseUrl: string | URL): Effect.Effect<SecureUrl.SecureUrl, InvalidRequest> =>
   decodeBaseUrl(String(baseUrl)).pipe(
     Effect.map((url) => SecureUrl.SecureUrl.make(url.replace(/\/+$/, ""))),
     Effect.mapError(
       (issue) =>
-        new ApiError.InvalidRequest({
+        new InvalidRequest({
           operation: "AssemblyClient.layer",
           issues: Input.fromSchemaIssue(issue).map(({ message }) => ({ path: ["baseUrl"], message }))
         })
     )
   )
 
-const checkLimits = (options: Options): Effect.Effect<void, ApiError.InvalidRequest> => {
+const checkLimits = (options: Options): Effect.Effect<void, InvalidRequest> => {
   const issues = Settings.issues({
     requestTimeout: Settings.duration(options.requestTimeout),
     deadline: Settings.duration(options.deadline),
@@ -193,14 +194,14 @@ const checkLimits = (options: Options): Effect.Effect<void, ApiError.InvalidRequ
   })
   return issues.length === 0
     ? Effect.void
-    : Effect.fail(new ApiError.InvalidRequest({ operation: "AssemblyClient.layer", issues }))
+    : Effect.fail(new InvalidRequest({ operation: "AssemblyClient.layer", issues }))
 }
 
 const checkOrigins = (baseUrl: string, additional: ReadonlyArray<string> = []) =>
   Effect.mapError(
     Effect.fromResult(ServiceOrigins.make(baseUrl, additional)),
     (problems) =>
-      new ApiError.InvalidRequest({
+      new InvalidRequest({
         operation: "AssemblyClient.layer",
         issues: problems.map(({ index, rule }) => ({
           path: index === undefined ? ["baseUrl"] : ["origins", index],
@@ -256,7 +257,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       withTimeout: Settings.duration(yield* Timeout),
       withDeadline: (yield* Deadline)?.issue
     })
-    if (issues.length > 0) return yield* new ApiError.InvalidRequest({ operation, issues })
+    if (issues.length > 0) return yield* new InvalidRequest({ operation, issues })
   })
 
   const compile = (operation: Operation.Any) => {
@@ -322,7 +323,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
  */
 export const layer = (
   options: Options
-): Layer.Layer<AssemblyClient, ApiError.InvalidRequest, Authenticator.Authenticator | HttpClient.HttpClient> =>
+): Layer.Layer<AssemblyClient, InvalidRequest, Authenticator.Authenticator | HttpClient.HttpClient> =>
   Layer.effect(AssemblyClient, make(options))
 
 /**
@@ -351,7 +352,7 @@ export const layerConfig = <E = never, R = never>(
   }
 ): Layer.Layer<
   AssemblyClient | Credentials.Credentials,
-  ApiError.InvalidRequest | AuthError.CryptoUnavailable | AuthError.InvalidCredentials | Config.ConfigError | E,
+  InvalidRequest | AuthError.CryptoUnavailable | AuthError.InvalidCredentials | Config.ConfigError | E,
   HttpClient.HttpClient | Exclude<R, Credentials.Credentials>
 > =>
   Layer.unwrap(
@@ -436,7 +437,7 @@ export const layerTest = (
     readonly origins?: ReadonlyArray<string> | undefined
     readonly open?: AssemblyClient["Service"]["open"] | undefined
   }
-): Layer.Layer<AssemblyClient, ApiError.InvalidRequest> =>
+): Layer.Layer<AssemblyClient, InvalidRequest> =>
   Layer.effect(
     AssemblyClient,
     Effect.gen(function* () {

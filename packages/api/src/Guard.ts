@@ -10,6 +10,7 @@
  */
 import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import * as Settings from "@assembly-effect/auth/unstable/Settings"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
@@ -18,7 +19,6 @@ import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import * as CircuitBreaker from "effect/persistence/CircuitBreaker"
 import * as RateLimiter from "effect/persistence/RateLimiter"
-import * as ApiError from "./ApiError.ts"
 import * as Lanes from "./internal/lanes.ts"
 
 const origin = ({ url }: HttpClientRequest.HttpClientRequest): string => new URL(url).origin
@@ -60,7 +60,7 @@ export interface RateLimit {
   readonly maxPause?: Duration.Input | undefined
 }
 
-const check = (options: RateLimit): Effect.Effect<void, ApiError.InvalidRequest> => {
+const check = (options: RateLimit): Effect.Effect<void, InvalidRequest> => {
   const issues = Settings.issues({
     limit: Settings.whole(options.limit, 1),
     window: Settings.duration(options.window),
@@ -68,7 +68,7 @@ const check = (options: RateLimit): Effect.Effect<void, ApiError.InvalidRequest>
   })
   return issues.length === 0
     ? Effect.void
-    : Effect.fail(new ApiError.InvalidRequest({ operation: "Guard.layerRateLimiter", issues }))
+    : Effect.fail(new InvalidRequest({ operation: "Guard.layerRateLimiter", issues }))
 }
 
 /**
@@ -81,7 +81,7 @@ const check = (options: RateLimit): Effect.Effect<void, ApiError.InvalidRequest>
  */
 export const layerRateLimiterNoDeps = (
   options: RateLimit
-): Layer.Layer<never, ApiError.InvalidRequest, RateLimiter.RateLimiter> =>
+): Layer.Layer<never, InvalidRequest, RateLimiter.RateLimiter> =>
   Layer.effect(
     Admission.Admission,
     Effect.gen(function* () {
@@ -119,7 +119,7 @@ export const layerRateLimiterNoDeps = (
  * @since 0.1.0
  * @category layers
  */
-export const layerRateLimiter = (options: RateLimit): Layer.Layer<never, ApiError.InvalidRequest> =>
+export const layerRateLimiter = (options: RateLimit): Layer.Layer<never, InvalidRequest> =>
   Layer.unwrap(
     // `layerStoreMemory` is one memoized Layer, so without `fresh` all limiters of a program would share one store of
     // counters.

@@ -1,6 +1,7 @@
 /**
  * The description of one operation of the service: one value that the client and the emulator use.
  */
+import type { InvalidRequest, Issue } from "@assembly-effect/schema/InvalidRequest"
 import type * as DateTime from "effect/DateTime"
 import type * as Schema from "effect/Schema"
 import type * as ApiError from "./ApiError.ts"
@@ -77,7 +78,7 @@ export interface Operation<
   readonly errors: Errors
   readonly retry: Retry
   readonly confidential?: (params: Schema.JsonObject) => ReadonlyArray<string>
-  check?(params: Params["Type"], now: DateTime.Utc): ReadonlyArray<ApiError.Issue>
+  check?(params: Params["Type"], now: DateTime.Utc): ReadonlyArray<Issue>
 }
 
 /**
@@ -163,7 +164,7 @@ export type Failure<Op extends Any> = {
           ? Named
           : never
         : never)
-    | ApiError.InvalidRequest
+    | InvalidRequest
     | ApiError.RateLimited
     | ApiError.ServiceFailure
     | ApiError.UnexpectedResponse

@@ -3,6 +3,7 @@
  *
  * No error contains the URL of a result, because the URL grants access to the file.
  */
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Schema from "effect/Schema"
 import type * as ApiError from "./ApiError.ts"
 
@@ -109,7 +110,7 @@ export type DownloadError =
   | ResultChanged
   | ResultMismatch
   | ResultTooLarge
-  | ApiError.InvalidRequest
+  | InvalidRequest
   | ApiError.RateLimited
   | ApiError.UnexpectedResponse
   | ApiError.TransportFailure

@@ -3,6 +3,7 @@
  * pause.
  */
 import * as Settings from "@assembly-effect/auth/unstable/Settings"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -13,7 +14,6 @@ import * as Pull from "effect/Pull"
 import * as Schedule from "effect/Schedule"
 import * as Clock from "effect/Clock"
 import * as PerCall from "./PerCall.ts"
-import * as ApiError from "./ApiError.ts"
 import * as Repeatable from "./internal/repeatable.ts"
 import type * as Operation from "./Operation.ts"
 
@@ -169,7 +169,7 @@ export const makeUnsafe = (options: Options): Policy => {
  * @since 0.1.0
  * @category constructors
  */
-export const make = (options: Options = {}): Effect.Effect<Policy, ApiError.InvalidRequest> => {
+export const make = (options: Options = {}): Effect.Effect<Policy, InvalidRequest> => {
   const issues = Settings.issues({
     retries: Settings.whole(options.retries, 0),
     base: Settings.duration(options.base),
@@ -178,7 +178,7 @@ export const make = (options: Options = {}): Effect.Effect<Policy, ApiError.Inva
   })
   return issues.length === 0
     ? Effect.succeed(makeUnsafe(options))
-    : Effect.fail(new ApiError.InvalidRequest({ operation: "RetryPolicy.layer", issues }))
+    : Effect.fail(new InvalidRequest({ operation: "RetryPolicy.layer", issues }))
 }
 
 /**
@@ -279,8 +279,7 @@ export const none: PerCall.Combinator = PerCall.provide(RetryPolicy, giveUp)
  * @since 0.1.0
  * @category layers
  */
-export const layer = (options: Options): Layer.Layer<never, ApiError.InvalidRequest> =>
-  Layer.effect(RetryPolicy, make(options))
+export const layer = (options: Options): Layer.Layer<never, InvalidRequest> => Layer.effect(RetryPolicy, make(options))
 
 /**
  * Disables retries for a client or a program, as {@link none} does for one call.

@@ -1,10 +1,10 @@
-import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Dam from "@assembly-effect/api/Dam"
 import * as Guard from "@assembly-effect/api/Guard"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Undici from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
@@ -115,7 +115,7 @@ describe("input", () => {
         pageSize: 5001,
         type: "lost" as "all"
       }).pipe(provide(service), Effect.flip)
-      assert.instanceOf(error, ApiError.InvalidRequest)
+      assert.instanceOf(error, InvalidRequest)
       assert.sameDeepMembers(error._tag === "InvalidRequest" ? error.issues.map(({ path }) => path) : [], [
         ["pageSize"],
         ["type"],

@@ -2,13 +2,13 @@
  * Generated requests of every operation over HTTP: a valid one arrives as its schema says, and an invalid one is
  * `InvalidRequest` with its path, before anything is sent.
  */
-import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Input from "@assembly-effect/api/unstable/Input"
 import type * as Operation from "@assembly-effect/api/Operation"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import { assert, describe, it, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
@@ -141,7 +141,7 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
         for (const part of ["params", "fields"] as const) {
           if (operation[part] === Input.nothing) continue
           const input = { ...valid, [part]: { ...(valid[part] as object), redirect_url: "a secret" } }
-          const error = (yield* Effect.flip(run(operation, input as Given))) as unknown as ApiError.InvalidRequest
+          const error = (yield* Effect.flip(run(operation, input as Given))) as unknown as InvalidRequest
           assert.strictEqual(error._tag, "InvalidRequest")
           assert.deepStrictEqual(error.issues.find(({ path }) => path[0] === "redirect_url")?.path, ["redirect_url"])
           assert.notInclude(error.message, "a secret")

@@ -1,8 +1,8 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Guard from "@assembly-effect/api/Guard"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
@@ -21,7 +21,7 @@ const ok = Service.json(200, status)
 
 /** The scripted service behind a guard, with the time of each request in seconds. */
 const guarded = (
-  guard: Layer.Layer<never, ApiError.InvalidRequest> | Layer.Layer<HttpClient, never, HttpClient>,
+  guard: Layer.Layer<never, InvalidRequest> | Layer.Layer<HttpClient, never, HttpClient>,
   ...lines: ReadonlyArray<Service.Line>
 ) => {
   const times: Array<number> = []

@@ -3,9 +3,10 @@
  */
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as ResultError from "@assembly-effect/api/ResultError"
-import * as Input from "@assembly-effect/api/unstable/Input"
 import * as AuthError from "@assembly-effect/auth/AuthError"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Printable from "@assembly-effect/schema/Printable"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as AssemblyUploadError from "@assembly-effect/tus/AssemblyUploadError"
 import * as Cause from "effect/Cause"
 import * as Config from "effect/Config"
@@ -31,7 +32,7 @@ const Answer = Schema.Struct({
 })
 const isAnswer = Schema.is(Answer)
 
-const isInvalidRequest = Schema.is(ApiError.InvalidRequest)
+const isInvalidRequest = Schema.is(InvalidRequest)
 const isInvalidCredentials = Schema.is(AuthError.InvalidCredentials)
 /** `host` is the host of the request, which may be another host than that of the service. */
 const isOfOperation = Schema.is(

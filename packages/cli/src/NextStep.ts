@@ -1,11 +1,11 @@
 /**
  * What to do after an error, in terms of the flags and variables of the command line.
  */
-import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as ExitCode from "./ExitCode.ts"
 import * as Printable from "@assembly-effect/schema/Printable"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Advice from "./internal/address.ts"
 import * as SystemProblem from "./internal/systemProblem.ts"
 

@@ -1,8 +1,8 @@
 /**
  * Which files a command uploads, and under which names. All files are checked before an Assembly is created.
  */
-import * as Input from "@assembly-effect/api/unstable/Input"
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"

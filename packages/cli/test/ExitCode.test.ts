@@ -3,6 +3,7 @@ import * as AuthError from "@assembly-effect/auth/AuthError"
 import { NotAllCompleted } from "@assembly-effect/cli/commands/wait"
 import * as CommandError from "@assembly-effect/cli/CommandError"
 import * as ExitCode from "@assembly-effect/cli/ExitCode"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as AssemblyUploadError from "@assembly-effect/tus/AssemblyUploadError"
 import type * as ResumableUpload from "@assembly-effect/tus/ResumableUpload"
 import * as TusError from "@assembly-effect/tus/TusError"
@@ -36,7 +37,7 @@ describe("ExitCode.fromError", () => {
     ["a gateway in a token request", new AuthError.TokenUnavailable({ problem: "x", status: 502 }), network],
     ["one reason for several Assemblies", new NotAllCompleted({ causes: [lost, lost], total: 3 }), network],
     ["several reasons for several Assemblies", new NotAllCompleted({ causes: [lost, gone], total: 3 }), failed],
-    ["an invalid request", new ApiError.InvalidRequest({ operation: "a", issues: [] }), usage],
+    ["an invalid request", new InvalidRequest({ operation: "a", issues: [] }), usage],
     ["an audience that gets no tokens", new AuthError.AudienceRefused(refusal), authentication],
     ["a refused token request", new AuthError.TokenRefused(refusal), authentication],
     ["a stalled upload", stalled, network],

@@ -1,8 +1,8 @@
 /**
  * Remembers which notifications were handled, so that a repeated notification is not handled again.
  */
-import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Settings from "@assembly-effect/auth/unstable/Settings"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
@@ -87,7 +87,7 @@ const lifetimeOf = ({ capacity, timeToLive }: Options & { readonly capacity?: nu
   })
   return issues.length === 0
     ? Effect.succeed(Duration.toMillis(timeToLive ?? "7 days"))
-    : Effect.fail(new ApiError.InvalidRequest({ operation: "HandledNotifications", issues }))
+    : Effect.fail(new InvalidRequest({ operation: "HandledNotifications", issues }))
 }
 
 const done: Claim = { _tag: "Done" }
@@ -102,7 +102,7 @@ const busy: Claim = { _tag: "Busy" }
  */
 export const layerMemory = (
   options?: Options & { readonly capacity?: number | undefined }
-): Layer.Layer<HandledNotifications, ApiError.InvalidRequest> =>
+): Layer.Layer<HandledNotifications, InvalidRequest> =>
   Layer.effect(
     HandledNotifications,
     Effect.map(lifetimeOf(options), (lifetime) => {
@@ -195,7 +195,7 @@ const makeKeyValueStore = Effect.fnUntraced(function* (options: Options | undefi
  */
 export const layerKeyValueStore = (
   options?: Options
-): Layer.Layer<HandledNotifications, ApiError.InvalidRequest, KeyValueStore.KeyValueStore> =>
+): Layer.Layer<HandledNotifications, InvalidRequest, KeyValueStore.KeyValueStore> =>
   Layer.effect(HandledNotifications, makeKeyValueStore(options))
 
 interface Row {
@@ -278,5 +278,5 @@ const makeSql = Effect.fnUntraced(function* (options: Options | undefined) {
  */
 export const layerSql = (
   options?: Options
-): Layer.Layer<HandledNotifications, ApiError.InvalidRequest | StoreFailed, SqlClient.SqlClient> =>
+): Layer.Layer<HandledNotifications, InvalidRequest | StoreFailed, SqlClient.SqlClient> =>
   Layer.effect(HandledNotifications, makeSql(options)).pipe(Layer.provide(SecureRandom.layerWebCrypto))

@@ -1,13 +1,13 @@
 /**
  * A route that signs the params of an Assembly for a browser, so that a page uploads to the service directly.
  */
-import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Settings from "@assembly-effect/auth/unstable/Settings"
 import * as Signer from "@assembly-effect/auth/Signer"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Instructions from "@assembly-effect/schema/Instructions"
 import * as Json from "@assembly-effect/schema/Json"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Mac from "effect/crypto/Mac"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as DateTime from "effect/DateTime"

@@ -1,5 +1,5 @@
-import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as HandledNotifications from "@assembly-effect/http/HandledNotifications"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import { assert, describe, it, layer } from "@effect/vitest"
@@ -267,7 +267,7 @@ describe("HandledNotifications.layerSql", () => {
 })
 
 /** The Layers with durations and counts among their options, each made with one option. */
-type Made = Layer.Layer<never, ApiError.InvalidRequest | HandledNotifications.StoreFailed | UploadJournal.JournalFailed>
+type Made = Layer.Layer<never, InvalidRequest | HandledNotifications.StoreFailed | UploadJournal.JournalFailed>
 
 const made: Readonly<Record<string, (options: object) => ReadonlyArray<Made>>> = {
   timeToLive: (options) => [

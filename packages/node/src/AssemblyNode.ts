@@ -1,7 +1,6 @@
 /**
  * One Layer with everything that a program on Node, Bun or Deno needs for operations and uploads.
  */
-import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import type * as AuthError from "@assembly-effect/auth/AuthError"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
@@ -9,6 +8,7 @@ import * as Credentials from "@assembly-effect/auth/Credentials"
 import type * as Signer from "@assembly-effect/auth/Signer"
 import * as Variables from "@assembly-effect/auth/unstable/Variables"
 import * as Tokens from "@assembly-effect/auth/Tokens"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Uploader from "@assembly-effect/tus/Uploader"
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -115,7 +115,7 @@ const around = <A, E, E2, R>(
  */
 export const layer = (
   options: Options & Authentication & Keys
-): Layer.Layer<Services | Credentials.Credentials, ApiError.InvalidRequest | AuthError.InvalidCredentials> =>
+): Layer.Layer<Services | Credentials.Credentials, InvalidRequest | AuthError.InvalidCredentials> =>
   layerWith(RuntimeClient.layerWith(options.http), options)
 
 /**
@@ -134,7 +134,7 @@ export const layer = (
 export const layerWith = <E, R>(
   http: Layer.Layer<HttpClient.HttpClient, E, R>,
   options: AssemblyClient.Options & Authentication & Keys
-): Layer.Layer<Services | Credentials.Credentials, E | ApiError.InvalidRequest | AuthError.InvalidCredentials, R> =>
+): Layer.Layer<Services | Credentials.Credentials, E | InvalidRequest | AuthError.InvalidCredentials, R> =>
   around(
     AssemblyClient.layer(options).pipe(
       Layer.provide(authenticator(options)),
@@ -155,7 +155,7 @@ export const layerWith = <E, R>(
  */
 export const layerBearer = (
   options: Options & { readonly token: Redacted.Redacted }
-): Layer.Layer<Services, ApiError.InvalidRequest | AuthError.InvalidCredentials> =>
+): Layer.Layer<Services, InvalidRequest | AuthError.InvalidCredentials> =>
   around(
     AssemblyClient.layer(options).pipe(Layer.provide(Authenticator.layerBearer(options.token))),
     RuntimeClient.layerWith(options.http)
@@ -174,7 +174,7 @@ export const layerConfig = (
   options: Omit<Options, "baseUrl"> & Authentication = {}
 ): Layer.Layer<
   Services | Credentials.Credentials,
-  ApiError.InvalidRequest | AuthError.InvalidCredentials | Config.ConfigError
+  InvalidRequest | AuthError.InvalidCredentials | Config.ConfigError
 > =>
   Layer.unwrap(
     Effect.map(

@@ -1,7 +1,7 @@
 /**
  * Chooses the HTTP client for a server runtime. Only this module makes this choice.
  */
-import * as ApiError from "@assembly-effect/api/ApiError"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -27,13 +27,13 @@ export type Options = UndiciClient.Options
  * @since 0.1.0
  * @category layers
  */
-export const layerWith = (options?: Options): Layer.Layer<HttpClient.HttpClient, ApiError.InvalidRequest> =>
+export const layerWith = (options?: Options): Layer.Layer<HttpClient.HttpClient, InvalidRequest> =>
   Layer.suspend(() => {
     if (!isBun()) return UndiciClient.layerWith(options)
     return options?.dispatcher === undefined ? FetchHttpClient.layer : Layer.effectContext(Effect.fail(noDispatcher))
   })
 
-const noDispatcher = new ApiError.InvalidRequest({
+const noDispatcher = new InvalidRequest({
   operation: "RuntimeClient.layer",
   issues: [{ path: ["dispatcher"], message: "Expected no dispatcher on Bun, whose fetch has its own options" }]
 })
@@ -44,4 +44,4 @@ const noDispatcher = new ApiError.InvalidRequest({
  * @since 0.1.0
  * @category layers
  */
-export const layer: Layer.Layer<HttpClient.HttpClient, ApiError.InvalidRequest> = layerWith()
+export const layer: Layer.Layer<HttpClient.HttpClient, InvalidRequest> = layerWith()

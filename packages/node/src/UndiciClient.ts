@@ -1,9 +1,9 @@
 /**
  * An HTTP client for Node and Deno that lets uploads reuse the memory of sent pieces.
  */
-import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Settings from "@assembly-effect/api/unstable/Settings"
 import * as Transport from "@assembly-effect/auth/unstable/Transport"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as PieceMemory from "@assembly-effect/tus/PieceMemory"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Effect from "effect/Effect"
@@ -61,7 +61,7 @@ const isProxyUrl = (text: string): boolean => /^https?:\/\//i.test(text) && URL.
  * Refuses invalid options and variables. The error does not contain the value of a variable, because the value may
  * contain a password.
  */
-const check = (options: Options): Effect.Effect<void, ApiError.InvalidRequest> => {
+const check = (options: Options): Effect.Effect<void, InvalidRequest> => {
   const { dispatcher } = options
   const { http, https } = proxies(options)
   const variables = http?.name === https?.name ? [http] : [http, https]
@@ -83,7 +83,7 @@ const check = (options: Options): Effect.Effect<void, ApiError.InvalidRequest> =
   ]
   return issues.length === 0
     ? Effect.void
-    : Effect.fail(new ApiError.InvalidRequest({ operation: "UndiciClient.layer", issues }))
+    : Effect.fail(new InvalidRequest({ operation: "UndiciClient.layer", issues }))
 }
 
 /**
@@ -132,7 +132,7 @@ const makeDispatcher = (options: Options): Effect.Effect<NodeHttpClient.Dispatch
  * @since 0.1.0
  * @category layers
  */
-export const layerWith = (options: Options = {}): Layer.Layer<HttpClient.HttpClient, ApiError.InvalidRequest> =>
+export const layerWith = (options: Options = {}): Layer.Layer<HttpClient.HttpClient, InvalidRequest> =>
   Layer.effect(
     HttpClient.HttpClient,
     Effect.tap(NodeHttpClient.makeUndici, (client) =>
@@ -157,4 +157,4 @@ export const layerWith = (options: Options = {}): Layer.Layer<HttpClient.HttpCli
  * @since 0.1.0
  * @category layers
  */
-export const layer: Layer.Layer<HttpClient.HttpClient, ApiError.InvalidRequest> = layerWith()
+export const layer: Layer.Layer<HttpClient.HttpClient, InvalidRequest> = layerWith()

@@ -5,11 +5,11 @@
  * Import this module by its path, because the index does not export it: `import * as AssemblyBatch from
  * "@assembly-effect/tus/AssemblyBatch"`.
  */
-import type * as ApiError from "@assembly-effect/api/ApiError"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Settings from "@assembly-effect/api/unstable/Settings"
 import { Admission } from "@assembly-effect/api/unstable/Transport"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -140,7 +140,7 @@ export interface Options {
 
 const atOnce = 8
 
-const check = ({ assemblies, uploads }: Options): Effect.Effect<void, ApiError.InvalidRequest> =>
+const check = ({ assemblies, uploads }: Options): Effect.Effect<void, InvalidRequest> =>
   OptionRules.refuse(
     "AssemblyBatch",
     Settings.issues({ assemblies: Settings.whole(assemblies, 1), uploads: Settings.whole(uploads, 1) })
@@ -155,7 +155,7 @@ const outcomes = <J, E, R, Out, R2>(
   jobs: Stream.Stream<J, E, R>,
   options: Options,
   runOne: (job: J) => Effect.Effect<Out, never, R2>
-): Stream.Stream<Out, E | ApiError.InvalidRequest, R | R2> =>
+): Stream.Stream<Out, E | InvalidRequest, R | R2> =>
   Stream.unwrap(
     Effect.gen(function* () {
       yield* check(options)
@@ -228,7 +228,7 @@ const failed =
 export const run = <J, E, R, RS = never>(
   jobs: Stream.Stream<Exact<J> & Job<RS>, E, R>,
   options: Options = {}
-): Stream.Stream<Outcome<J>, E | ApiError.InvalidRequest, R | RS | AssemblyClient | HttpClient.HttpClient> =>
+): Stream.Stream<Outcome<J>, E | InvalidRequest, R | RS | AssemblyClient | HttpClient.HttpClient> =>
   outcomes(jobs, options, (job) =>
     AssemblyUpload.run<RS>({ ...job, cancelOnInterrupt: true }).pipe(
       Effect.matchCause({
@@ -285,7 +285,7 @@ export const runResumable = <J, E, R, RS = never>(
   options: Options = {}
 ): Stream.Stream<
   ResumableOutcome<J>,
-  E | ApiError.InvalidRequest,
+  E | InvalidRequest,
   R | RS | AssemblyClient | HttpClient.HttpClient | UploadJournal
 > =>
   outcomes(jobs, options, (job) =>

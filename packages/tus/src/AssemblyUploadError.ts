@@ -2,6 +2,7 @@
  * The errors of jobs. A job uploads all files of an Assembly.
  */
 import * as ApiError from "@assembly-effect/api/ApiError"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Schema from "effect/Schema"
 import * as JournalError from "./JournalError.ts"
 import { ResumableUploadError } from "./UploadError.ts"
@@ -98,7 +99,7 @@ const job = [
   ApiError.AssemblyCanceled,
   ApiError.AssemblyAborted,
   ApiError.AuthenticationFailed,
-  ApiError.InvalidRequest,
+  InvalidRequest,
   ApiError.RateLimited,
   ApiError.ServiceFailure,
   ApiError.UnexpectedResponse,
@@ -129,7 +130,7 @@ export type AssemblyUploadError =
   | ApiError.AssemblyCanceled
   | ApiError.AssemblyAborted
   | ApiError.AuthenticationFailed
-  | ApiError.InvalidRequest
+  | InvalidRequest
   | ApiError.RateLimited
   | ApiError.ServiceFailure
   | ApiError.UnexpectedResponse
@@ -164,7 +165,7 @@ export type ResumableAssemblyUploadError =
   | ApiError.AssemblyCanceled
   | ApiError.AssemblyAborted
   | ApiError.AuthenticationFailed
-  | ApiError.InvalidRequest
+  | InvalidRequest
   | ApiError.RateLimited
   | ApiError.ServiceFailure
   | ApiError.UnexpectedResponse

@@ -3,9 +3,9 @@
  * 1.0.0 into an upload that retries and resumes.
  */
 import * as Bytes from "@assembly-effect/api/unstable/Bytes"
-import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Transport from "@assembly-effect/api/unstable/Transport"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -1,9 +1,9 @@
 /**
  * Limits the bandwidth of all uploads of a program together.
  */
-import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Settings from "@assembly-effect/api/unstable/Settings"
 import * as Transport from "@assembly-effect/api/unstable/Transport"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -117,13 +117,13 @@ const make = (bytesPerSecond: number): Service => {
  * @since 0.1.0
  * @category layers
  */
-export const layer = (options: { readonly bytesPerSecond: number }): Layer.Layer<never, ApiError.InvalidRequest> =>
+export const layer = (options: { readonly bytesPerSecond: number }): Layer.Layer<never, InvalidRequest> =>
   Layer.effect(
     UploadBandwidth,
     Effect.suspend(() => {
       const issues = Settings.issues({ bytesPerSecond: Settings.whole(options.bytesPerSecond, 1) })
       return issues.length === 0
         ? Effect.succeed(make(options.bytesPerSecond))
-        : Effect.fail(new ApiError.InvalidRequest({ operation: "UploadBandwidth.layer", issues }))
+        : Effect.fail(new InvalidRequest({ operation: "UploadBandwidth.layer", issues }))
     })
   )

@@ -2,6 +2,7 @@
  * The errors of uploads. Each union is also a Schema, so that an error can be stored or sent.
  */
 import * as ApiError from "@assembly-effect/api/ApiError"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Schema from "effect/Schema"
 import * as JournalError from "./JournalError.ts"
 import * as TusError from "./TusError.ts"
@@ -25,7 +26,7 @@ const upload = [
   TusError.UploadUntrusted,
   UnsafeLocation,
   SourceFailed,
-  ApiError.InvalidRequest,
+  InvalidRequest,
   ApiError.RateLimited,
   ApiError.TransportFailure
 ] as const
@@ -63,7 +64,7 @@ export type UploadError =
   | TusError.UploadUntrusted
   | UnsafeLocation
   | SourceFailed
-  | ApiError.InvalidRequest
+  | InvalidRequest
   | ApiError.RateLimited
   | ApiError.TransportFailure
 
@@ -109,6 +110,6 @@ export type ResumableUploadError =
   | JournalError.JournalTorn
   | JournalError.UploadLeased
   | JournalError.LeaseLost
-  | ApiError.InvalidRequest
+  | InvalidRequest
   | ApiError.RateLimited
   | ApiError.TransportFailure

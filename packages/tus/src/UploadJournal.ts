@@ -4,8 +4,8 @@
  * and when all bytes are stored or become untrusted. The entry of an upload contains capabilities (URLs that grant
  * access), so store the journal as a secret.
  */
-import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Settings from "@assembly-effect/api/unstable/Settings"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import type * as Brand from "effect/Brand"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -128,9 +128,9 @@ export interface Store {
  * @category models
  */
 export interface Entries<A> {
-  readonly get: (key: string) => Effect.Effect<Option.Option<A>, JournalFailed | JournalTorn | ApiError.InvalidRequest>
-  readonly put: (key: string, entry: A) => Effect.Effect<void, JournalFailed | ApiError.InvalidRequest>
-  readonly forget: (key: string) => Effect.Effect<void, JournalFailed | ApiError.InvalidRequest>
+  readonly get: (key: string) => Effect.Effect<Option.Option<A>, JournalFailed | JournalTorn | InvalidRequest>
+  readonly put: (key: string, entry: A) => Effect.Effect<void, JournalFailed | InvalidRequest>
+  readonly forget: (key: string) => Effect.Effect<void, JournalFailed | InvalidRequest>
   readonly list: Effect.Effect<ReadonlyArray<{ readonly key: string; readonly entry: A }>, JournalFailed>
 }
 
@@ -148,9 +148,7 @@ export class UploadJournal extends Context.Service<
   UploadJournal,
   Entries<Entry> & {
     readonly assemblies: Entries<AssemblyEntry>
-    readonly lease: (
-      key: string
-    ) => Effect.Effect<Lease, JournalFailed | UploadLeased | ApiError.InvalidRequest, Scope.Scope>
+    readonly lease: (key: string) => Effect.Effect<Lease, JournalFailed | UploadLeased | InvalidRequest, Scope.Scope>
   }
 >()("@assembly-effect/tus/UploadJournal") {}
 
@@ -180,7 +178,7 @@ export interface Options {
 }
 
 /** Fails if an option breaks a rule: an entry that expires at once would let a second Assembly be created. */
-const check = (options: Options = {}): Effect.Effect<void, ApiError.InvalidRequest> =>
+const check = (options: Options = {}): Effect.Effect<void, InvalidRequest> =>
   UploadOptions.refuse(
     "UploadJournal",
     Settings.issues({
@@ -334,7 +332,7 @@ export const assemblyKeyOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<
 export const layerStore = <E, R>(
   store: Effect.Effect<Store, E, R>,
   options?: Options
-): Layer.Layer<UploadJournal, E | ApiError.InvalidRequest | JournalFailed, Exclude<R, Scope.Scope>> =>
+): Layer.Layer<UploadJournal, E | InvalidRequest | JournalFailed, Exclude<R, Scope.Scope>> =>
   Layer.effect(
     UploadJournal,
     Effect.gen(function* () {
@@ -350,7 +348,7 @@ export const layerStore = <E, R>(
  * @since 0.1.0
  * @category layers
  */
-export const layerMemory = (options?: Options): Layer.Layer<UploadJournal, ApiError.InvalidRequest | JournalFailed> =>
+export const layerMemory = (options?: Options): Layer.Layer<UploadJournal, InvalidRequest | JournalFailed> =>
   Layer.effect(
     UploadJournal,
     Effect.gen(function* () {
@@ -372,7 +370,7 @@ export const layerMemory = (options?: Options): Layer.Layer<UploadJournal, ApiEr
 export const layerFileSystem = (
   folder: string,
   options?: Options
-): Layer.Layer<UploadJournal, ApiError.InvalidRequest | JournalFailed, FileSystem.FileSystem | Path.Path> =>
+): Layer.Layer<UploadJournal, InvalidRequest | JournalFailed, FileSystem.FileSystem | Path.Path> =>
   Layer.effect(
     UploadJournal,
     Effect.gen(function* () {
@@ -397,7 +395,7 @@ export const layerFileSystem = (
  */
 export const layerKeyValueStore = (
   options?: Options
-): Layer.Layer<UploadJournal, ApiError.InvalidRequest | JournalFailed, KeyValueStore.KeyValueStore> =>
+): Layer.Layer<UploadJournal, InvalidRequest | JournalFailed, KeyValueStore.KeyValueStore> =>
   Layer.effect(
     UploadJournal,
     Effect.gen(function* () {

@@ -5,7 +5,7 @@
  * before the response, the next process calls {@link recover} with the same marker, and not {@link create}.
  * {@link finish} sends the bytes that the server does not have. {@link finish} may be called any number of times.
  */
-import type * as ApiError from "@assembly-effect/api/ApiError"
+import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import type * as Stream from "effect/Stream"
@@ -63,7 +63,7 @@ export type Existing = Omit<UploadState.Created, "_tag">
  * @since 0.1.0
  * @category options
  */
-export const issues = (options: Options): ReadonlyArray<ApiError.Issue> => OptionRules.issues(options)
+export const issues = (options: Options): ReadonlyArray<Issue> => OptionRules.issues(options)
 
 /**
  * Whether a later attempt may succeed after this error: the failure was temporary, or it is not known whether the
@@ -75,7 +75,7 @@ export const issues = (options: Options): ReadonlyArray<ApiError.Issue> => Optio
 export const isTemporary = (error: Upload.UploadError): boolean =>
   error._tag === "CreationUnknown" || Policy.canHeal(error)
 
-const markerIssues = (marker: string): ReadonlyArray<ApiError.Issue> =>
+const markerIssues = (marker: string): ReadonlyArray<Issue> =>
   marker.length > 0 ? [] : [{ path: ["marker"], message: "Expected at least one character" }]
 
 const begin = (

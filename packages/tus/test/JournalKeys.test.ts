@@ -1,8 +1,8 @@
 /**
  * The keys of a journal are texts of callers, and names of files: one rule says which there are.
  */
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as ResumableUpload from "@assembly-effect/tus/ResumableUpload"
-import type { InvalidRequest } from "@assembly-effect/api/ApiError"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"

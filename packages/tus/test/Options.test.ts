@@ -1,8 +1,8 @@
 /**
  * Options are checked before anything exists, and everything that is wrong with them is told at once.
  */
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as ResumableUpload from "@assembly-effect/tus/ResumableUpload"
-import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
@@ -39,7 +39,7 @@ const refused = (options: Options, from: UploadSource.UploadSource = source) =>
     assert.deepStrictEqual(server.requests, [])
     assert.deepStrictEqual(yield* journal.list, [])
     const [first] = errors
-    if (!(first instanceof ApiError.InvalidRequest)) return assert.fail(`${first?._tag}`)
+    if (!(first instanceof InvalidRequest)) return assert.fail(`${first?._tag}`)
     for (const error of errors) {
       assert.strictEqual(error._tag, "InvalidRequest")
       assert.strictEqual(error.message, first.message)

@@ -1,8 +1,8 @@
 /**
  * What people read of an error. No text tells a URL: it may be a capability.
  */
-import * as ApiError from "@assembly-effect/api/ApiError"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Tus from "@assembly-effect/tus/Tus"
 import * as TusError from "@assembly-effect/tus/TusError"
 import * as Upload from "@assembly-effect/tus/Upload"
@@ -192,7 +192,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The text of an
     Effect.gen(function* () {
       const { target } = yield* Scene.make()
       const error = yield* Effect.flip(Tus.create(target, { ...fixed, metadata: { filename: "" } }))
-      assert.instanceOf(error, ApiError.InvalidRequest)
+      assert.instanceOf(error, InvalidRequest)
       assert.strictEqual(
         error.message,
         "Tus.create: upload-metadata.filename: Expected at least 1 character; upload-metadata.fieldname: Missing key"

@@ -5,10 +5,10 @@
  *
  * @since 0.1.0
  */
-import type * as ApiError from "@assembly-effect/api/ApiError"
 import type * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import type { SourceFailed } from "@assembly-effect/tus/UploadSource"
 import type * as UploadSteps from "@assembly-effect/tus/UploadSteps"
 import type { MessageStorage } from "effect/cluster/MessageStorage"
@@ -77,7 +77,7 @@ export interface Options {
  * @since 0.1.0
  * @category errors
  */
-export type JobRefused = ApiError.InvalidRequest | SourceFailed | DurableError.JobConflict
+export type JobRefused = InvalidRequest | SourceFailed | DurableError.JobConflict
 
 /**
  * The errors of {@link start}: the job is refused, or the database fails. A refused job is not stored. After
@@ -315,11 +315,8 @@ export type Requirements =
  */
 export const layer = (
   options: Options
-): Layer.Layer<
-  Durable,
-  ApiError.InvalidRequest | DurableError.InvalidSecret | DurableError.StoreFailed,
-  Requirements
-> => Layer.effect(Durable, Effect.map(Host.make(options, { runs: true }), Durable.of))
+): Layer.Layer<Durable, InvalidRequest | DurableError.InvalidSecret | DurableError.StoreFailed, Requirements> =>
+  Layer.effect(Durable, Effect.map(Host.make(options, { runs: true }), Durable.of))
 
 /**
  * A host that starts, reads and cancels jobs, but does not run them. Pass the same options to this Layer as to the
@@ -330,8 +327,5 @@ export const layer = (
  */
 export const layerClient = (
   options: Options
-): Layer.Layer<
-  Durable,
-  ApiError.InvalidRequest | DurableError.InvalidSecret | DurableError.StoreFailed,
-  Requirements
-> => Layer.effect(Durable, Effect.map(Host.make(options, { runs: false }), Durable.of))
+): Layer.Layer<Durable, InvalidRequest | DurableError.InvalidSecret | DurableError.StoreFailed, Requirements> =>
+  Layer.effect(Durable, Effect.map(Host.make(options, { runs: false }), Durable.of))

@@ -6,9 +6,10 @@
  *
  * @since 0.1.0
  */
-import * as ApiError from "@assembly-effect/api/ApiError"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Settings from "@assembly-effect/api/unstable/Settings"
+import type { Issue } from "@assembly-effect/schema/InvalidRequest"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Printable from "@assembly-effect/schema/Printable"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as ClusterWorkflowEngine from "effect/cluster/ClusterWorkflowEngine"
@@ -66,7 +67,7 @@ export interface Options extends Durable.Options {
 const shortestExpiry = Duration.seconds(3)
 const longestExpiry = Duration.minutes(5)
 
-const expiryIssues = (expiry: Duration.Input | undefined): ReadonlyArray<ApiError.Issue> => {
+const expiryIssues = (expiry: Duration.Input | undefined): ReadonlyArray<Issue> => {
   const found = Settings.issues({ expiry: Settings.duration(expiry) })
   if (expiry === undefined || found.length > 0) return found
   return Duration.between(Duration.fromInputUnsafe(expiry), { minimum: shortestExpiry, maximum: longestExpiry })
@@ -84,7 +85,7 @@ const check = Effect.fnUntraced(function* (operation: string, options: Options) 
     }),
     ...expiryIssues(options.expiry)
   ]
-  if (issues.length > 0) return yield* new ApiError.InvalidRequest({ operation, issues })
+  if (issues.length > 0) return yield* new InvalidRequest({ operation, issues })
   yield* Derive.make(options.secrets)
 })
 
@@ -175,7 +176,7 @@ const storeOf = ({ database: { database: named, host, port, url } }: Options): s
 
 type HostLayer = Layer.Layer<
   Durable.Durable | Sharding.Sharding,
-  ApiError.InvalidRequest | DurableError.InvalidSecret | DurableError.StoreFailed,
+  InvalidRequest | DurableError.InvalidSecret | DurableError.StoreFailed,
   AssemblyClient | HttpClient.HttpClient | FileSystem.FileSystem
 >
 

@@ -3,8 +3,8 @@
  *
  * @since 0.1.0
  */
-import * as ApiError from "@assembly-effect/api/ApiError"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Printable from "@assembly-effect/schema/Printable"
 import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
 import * as ClusterWorkflowEngine from "effect/cluster/ClusterWorkflowEngine"
@@ -53,10 +53,10 @@ const operation = "DurableSqlite.layer"
  */
 const isNoFile = (path: string): boolean => path === "" || path === ":memory:" || path.startsWith("file:")
 
-const checkPath = (path: string): Effect.Effect<void, ApiError.InvalidRequest> =>
+const checkPath = (path: string): Effect.Effect<void, InvalidRequest> =>
   isNoFile(path)
     ? Effect.fail(
-        new ApiError.InvalidRequest({
+        new InvalidRequest({
           operation,
           issues: [{ path: ["path"], message: "Expected the path of a file, so that the jobs outlive the process" }]
         })
@@ -130,7 +130,7 @@ export const layer = (
   options: Options = {}
 ): Layer.Layer<
   Durable.Durable | Sharding.Sharding,
-  ApiError.InvalidRequest | DurableError.DatabaseInUse | DurableError.InvalidSecret | DurableError.StoreFailed,
+  InvalidRequest | DurableError.DatabaseInUse | DurableError.InvalidSecret | DurableError.StoreFailed,
   AssemblyClient | HttpClient.HttpClient | FileSystem.FileSystem
 > =>
   Layer.unwrap(

@@ -1,6 +1,6 @@
 import type * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
+import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as DateTime from "effect/DateTime"
-import type * as ApiError from "../ApiError.ts"
 
 /** spec.md, "Limits": the `since` of statistics is at most 91 days ago. The value is in milliseconds. */
 const limit = 91 * 24 * 60 * 60 * 1000
@@ -18,7 +18,7 @@ const instantOf = (since: AssemblyStatistics.Query["since"]): number =>
  * A `since` of exactly 91 days ago is permitted. A text that is not an instant passes, because only the service can
  * interpret such a text.
  */
-export const check = ({ since }: AssemblyStatistics.Query, now: DateTime.Utc): ReadonlyArray<ApiError.Issue> =>
+export const check = ({ since }: AssemblyStatistics.Query, now: DateTime.Utc): ReadonlyArray<Issue> =>
   instantOf(since) < DateTime.toEpochMillis(now) - limit
     ? [{ path: ["since"], message: "Expected a time at most 91 days ago" }]
     : []

@@ -1,5 +1,6 @@
-import * as Input from "../unstable/Input.ts"
 import type * as Authenticator from "@assembly-effect/auth/Authenticator"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as HttpBody from "effect/http/HttpBody"
@@ -7,7 +8,6 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
-import * as ApiError from "../ApiError.ts"
 import type * as Operation from "../Operation.ts"
 import * as Transport from "../unstable/Transport.ts"
 
@@ -38,10 +38,10 @@ const encodeInput = <S extends Schema.ConstraintCodec<unknown, unknown>>(
   ...below: ReadonlyArray<string>
 ) => {
   const encode = SchemaParser.encodeUnknownEffect(schema, Input.closed)
-  return (input: unknown, subject: Transport.Subject): Effect.Effect<S["Encoded"], ApiError.InvalidRequest> =>
+  return (input: unknown, subject: Transport.Subject): Effect.Effect<S["Encoded"], InvalidRequest> =>
     Effect.mapError(
       encode(input),
-      (issue) => new ApiError.InvalidRequest({ ...subject, issues: Input.fromSchemaIssue(issue, below) })
+      (issue) => new InvalidRequest({ ...subject, issues: Input.fromSchemaIssue(issue, below) })
     )
 }
 
@@ -55,12 +55,12 @@ const checkParams = (
   operation: Operation.Any,
   subject: Transport.Subject,
   params: unknown
-): Effect.Effect<void, ApiError.InvalidRequest> =>
+): Effect.Effect<void, InvalidRequest> =>
   operation.check === undefined
     ? Effect.void
     : Effect.flatMap(DateTime.now, (now) => {
         const issues = operation.check?.(params, now) ?? []
-        return issues.length === 0 ? Effect.void : Effect.fail(new ApiError.InvalidRequest({ ...subject, issues }))
+        return issues.length === 0 ? Effect.void : Effect.fail(new InvalidRequest({ ...subject, issues }))
       })
 
 /**
@@ -78,7 +78,7 @@ export const encoder = (operation: Operation.Any, baseUrl: string) => {
 
   return Effect.fnUntraced(function* (
     input: Operation.Input<Operation.Any>
-  ): Effect.fn.Return<Encoded, ApiError.InvalidRequest> {
+  ): Effect.fn.Return<Encoded, InvalidRequest> {
     const path: Record<string, string> = {}
     for (const [name, encode] of variables) {
       path[name] = yield* encode(input.path[name], subjectWithoutPath)

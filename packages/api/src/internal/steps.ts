@@ -1,12 +1,12 @@
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Instructions from "@assembly-effect/schema/Instructions"
-import type * as ApiError from "../ApiError.ts"
+import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 
 /**
  * Checks the Steps of a new Assembly by the rules of `Instructions.make`. If the params also name a Template, the Steps
  * in the params change the Steps of the Template, so a `use` in the params may name Steps that only the Template has.
  */
-export const check = ({ steps, templateId }: Assembly.CreateParams): ReadonlyArray<ApiError.Issue> =>
+export const check = ({ steps, templateId }: Assembly.CreateParams): ReadonlyArray<Issue> =>
   steps === undefined
     ? []
     : Instructions.problems(steps, templateId === undefined ? "whole" : "changes").map(({ path, rule }) => ({

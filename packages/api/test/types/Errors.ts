@@ -1,5 +1,4 @@
 /** The error channel of every operation, pinned: what is added or lost here breaks the build. */
-import * as Input from "@assembly-effect/api/unstable/Input"
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import type * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
@@ -10,6 +9,7 @@ import * as Assembly from "@assembly-effect/schema/Assembly"
 import type * as AssemblyList from "@assembly-effect/schema/AssemblyList"
 import type { Statistics } from "@assembly-effect/schema/AssemblyStatistics"
 import type { Moved } from "@assembly-effect/schema/DamAsset"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { Equals, Signature, Signed } from "./signature.ts"

@@ -2,8 +2,8 @@
  * Reads JSON that a command sends: from a file, or from the standard input. Secrets are read in this way too, because
  * other users of the machine can see the arguments of a program.
  */
-import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Json from "@assembly-effect/schema/Json"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"

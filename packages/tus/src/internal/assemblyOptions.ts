@@ -1,15 +1,15 @@
 /**
  * Validates the options of a whole job, and opens its sources, before the Assembly of the job is created.
  */
-import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Settings from "@assembly-effect/api/unstable/Settings"
+import type { InvalidRequest, Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as Effect from "effect/Effect"
 import type { SourceFailed, UploadSource } from "../UploadSource.ts"
 import type { File, Job } from "../AssemblyJob.ts"
 import * as Options from "./options.ts"
 
-type Issues = ReadonlyArray<ApiError.Issue>
+type Issues = ReadonlyArray<Issue>
 
 const under = (path: ReadonlyArray<string | number>, issues: Issues): Issues =>
   issues.map((issue) => ({ message: issue.message, path: [...path, ...issue.path] }))
@@ -43,7 +43,7 @@ const optionIssues = ({ concurrency, files, progressInterval, upload, verify, wa
 export const prepare = <R, Source extends UploadSource>(
   job: Job<File<R, Source>>,
   { isReplayed }: { readonly isReplayed: boolean }
-): Effect.Effect<ReadonlyArray<Source>, ApiError.InvalidRequest | SourceFailed, R> =>
+): Effect.Effect<ReadonlyArray<Source>, InvalidRequest | SourceFailed, R> =>
   Effect.gen(function* () {
     const missing = under(["upload"], yield* Options.missingDigest(job.upload ?? {}))
     yield* Options.refuse("AssemblyUpload", [...optionIssues(job), ...missing])

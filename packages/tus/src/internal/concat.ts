@@ -1,7 +1,7 @@
 /**
  * The header `upload-concat`, which contains the URLs of the parts of a final upload.
  */
-import * as ApiError from "@assembly-effect/api/ApiError"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Effect from "effect/Effect"
@@ -26,16 +26,13 @@ export const concat = (target: UploadTarget, parts: ReadonlyArray<UploadUrl>): s
 const decodeConcat = SchemaParser.decodeUnknownEffect(TusUpload.Concat)
 
 /** Checks that the header `upload-concat` of these parts has at most 8192 characters (spec.md, "Limits"). */
-export const check = (
-  target: UploadTarget,
-  parts: ReadonlyArray<UploadUrl>
-): Effect.Effect<void, ApiError.InvalidRequest> =>
+export const check = (target: UploadTarget, parts: ReadonlyArray<UploadUrl>): Effect.Effect<void, InvalidRequest> =>
   decodeConcat(concat(target, parts)).pipe(
     Effect.asVoid,
     // The schema's issue is dropped, because it contains the URLs.
     Effect.mapError(
       () =>
-        new ApiError.InvalidRequest({
+        new InvalidRequest({
           operation: "Tus.create",
           issues: [
             {

@@ -4,6 +4,7 @@
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Transport from "@assembly-effect/api/unstable/Transport"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import { WebCrypto } from "effect/crypto/WebCrypto"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -31,7 +32,7 @@ export type CreationError =
   | Tus.AnswerError
   | TusError.CreationUnknown
   | UnsafeLocation
-  | ApiError.InvalidRequest
+  | InvalidRequest
   | ApiError.TransportFailure
 
 /**

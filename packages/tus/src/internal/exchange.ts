@@ -1,7 +1,7 @@
-import * as Input from "@assembly-effect/api/unstable/Input"
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Transport from "@assembly-effect/api/unstable/Transport"
 import * as ServiceError from "@assembly-effect/schema/ServiceError"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"

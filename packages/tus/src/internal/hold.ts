@@ -2,7 +2,7 @@
  * Holds the lease of an upload or a job in the journal: waits for another holder, and stops the work when the lease is
  * lost.
  */
-import type { InvalidRequest } from "@assembly-effect/api/ApiError"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

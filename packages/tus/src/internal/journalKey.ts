@@ -4,7 +4,7 @@
  * because some file systems ignore case. If a store keeps its leases beside its entries, the name of a lease contains a
  * dot or a hyphen, so a key never looks like the name of a lease.
  */
-import * as ApiError from "@assembly-effect/api/ApiError"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Effect from "effect/Effect"
 import type { Key } from "../UploadJournal.ts"
 
@@ -14,9 +14,7 @@ const rule = "Expected 1 to 64 characters of a-z and 0-9"
 export const isKey = (text: string): text is Key => /^[a-z0-9]{1,64}$/.test(text)
 
 /** Validates the key of a caller. */
-export const check = (text: string): Effect.Effect<Key, ApiError.InvalidRequest> =>
+export const check = (text: string): Effect.Effect<Key, InvalidRequest> =>
   isKey(text)
     ? Effect.succeed(text)
-    : Effect.fail(
-        new ApiError.InvalidRequest({ operation: "UploadJournal", issues: [{ path: ["key"], message: rule }] })
-      )
+    : Effect.fail(new InvalidRequest({ operation: "UploadJournal", issues: [{ path: ["key"], message: rule }] }))

@@ -1,7 +1,7 @@
 /**
  * Writes the state of an upload into the journal before the next step of the upload starts.
  */
-import type { InvalidRequest } from "@assembly-effect/api/ApiError"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { JournalFailed, LeaseLost } from "../JournalError.ts"

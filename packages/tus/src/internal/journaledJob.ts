@@ -1,12 +1,12 @@
 /**
  * A job whose Assembly and uploads are in the journal: starts the job, or continues the job of an earlier run.
  */
-import * as Input from "@assembly-effect/api/unstable/Input"
-import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Transport from "@assembly-effect/api/unstable/Transport"
 import * as Assembly from "@assembly-effect/schema/Assembly"
+import type { Issue } from "@assembly-effect/schema/InvalidRequest"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -180,7 +180,7 @@ const attempt = <R>(
   })
 
 /** An Assembly with an id that the caller chose cannot be created again. */
-const chosenId: ApiError.Issue = {
+const chosenId: Issue = {
   path: ["restart"],
   message: "Expected no restart, because the service does not create an Assembly with the same assemblyId again"
 }

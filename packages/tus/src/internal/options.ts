@@ -1,10 +1,11 @@
 /**
  * Validates options before anything is created: an Assembly, a journal entry or an upload.
  */
-import * as Input from "@assembly-effect/api/unstable/Input"
-import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Settings from "@assembly-effect/api/unstable/Settings"
+import type { Issue } from "@assembly-effect/schema/InvalidRequest"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -15,9 +16,9 @@ import * as Receipts from "./receipts.ts"
 import type { Options as SessionOptions } from "./session.ts"
 import * as Subtle from "./subtle.ts"
 
-type Issues = ReadonlyArray<ApiError.Issue>
+type Issues = ReadonlyArray<Issue>
 
-const issue = (path: string, message: string): ApiError.Issue => ({ path: [path], message })
+const issue = (path: string, message: string): Issue => ({ path: [path], message })
 
 const encodeMetadata = SchemaParser.encodeUnknownResult(TusUpload.Metadata, { errors: "all" })
 
@@ -34,7 +35,7 @@ const reserved = {
 const metadataIssues = (metadata: Readonly<Record<string, string | null>>): Issues => {
   const taken = Object.entries(reserved)
     .filter(([key]) => Object.hasOwn(metadata, key))
-    .map(([key, why]): ApiError.Issue => ({ path: ["metadata", key], message: `Expected no reserved key: ${why}` }))
+    .map(([key, why]): Issue => ({ path: ["metadata", key], message: `Expected no reserved key: ${why}` }))
   const broken = Result.match(encodeMetadata({ ...metadata, assembly_url: "-" }), {
     onFailure: Input.fromSchemaIssue,
     onSuccess: (): Issues => []
@@ -85,8 +86,8 @@ export const issues = ({ checksum, isReplayed, metadata, source, ...options }: U
 ]
 
 /** Fails with all broken rules at once. */
-export const refuse = (operation: string, found: Issues): Effect.Effect<void, ApiError.InvalidRequest> =>
-  found.length === 0 ? Effect.void : Effect.fail(new ApiError.InvalidRequest({ operation, issues: found }))
+export const refuse = (operation: string, found: Issues): Effect.Effect<void, InvalidRequest> =>
+  found.length === 0 ? Effect.void : Effect.fail(new InvalidRequest({ operation, issues: found }))
 
 /** An issue if `checksum` is set and this runtime cannot compute it. */
 export const missingDigest = ({ checksum }: Pick<Upload, "checksum">): Effect.Effect<Issues> =>
@@ -95,5 +96,5 @@ export const missingDigest = ({ checksum }: Pick<Upload, "checksum">): Effect.Ef
   )
 
 /** Fails if the options of an upload break a rule. */
-export const check = (options: Upload): Effect.Effect<void, ApiError.InvalidRequest> =>
+export const check = (options: Upload): Effect.Effect<void, InvalidRequest> =>
   Effect.flatMap(missingDigest(options), (missing) => refuse("Upload", [...issues(options), ...missing]))

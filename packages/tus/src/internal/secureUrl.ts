@@ -1,5 +1,5 @@
-import * as Input from "@assembly-effect/api/unstable/Input"
 import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Result from "effect/Result"
 import * as SchemaParser from "effect/SchemaParser"
 

@@ -3,7 +3,6 @@
  * and wakes the callers of `Durable.await`. The attendant reads the table at an interval, and at once after a change by
  * this process.
  */
-import * as ApiError from "@assembly-effect/api/ApiError"
 import * as EntityId from "effect/cluster/EntityId"
 import { Sharding } from "effect/cluster/Sharding"
 import * as ShardId from "effect/cluster/ShardId"
@@ -17,6 +16,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import type { StoreFailed } from "../DurableError.ts"
 import { executionOf, JobWorkflow } from "./jobWorkflow.ts"
 import * as Outage from "./outage.ts"
@@ -110,7 +110,7 @@ export const checkShards = Effect.gen(function* () {
   const sharding = yield* Sharding
   for (let id = 0; id < 16 * maxShard; id++) {
     if (shardIdOf(sharding, String(id)).id > maxShard) {
-      return yield* new ApiError.InvalidRequest({
+      return yield* new InvalidRequest({
         operation: "Durable",
         issues: [{ path: ["shardsPerGroup"], message: `Expected at most ${maxShard} shards in a group` }]
       })

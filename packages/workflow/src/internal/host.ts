@@ -1,6 +1,6 @@
 /** The host of durable jobs: the service behind `Durable`. */
-import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Settings from "@assembly-effect/api/unstable/Settings"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as UploadSteps from "@assembly-effect/tus/UploadSteps"
 import { Sharding } from "effect/cluster/Sharding"
 import * as Deferred from "effect/Deferred"
@@ -37,7 +37,7 @@ export const describeUploads = (uploads: number = defaultUploads): string =>
 /** How many jobs `startAll` stores with one statement. */
 const pageSize = 100
 
-const check = (options: Durable.Options): Effect.Effect<void, ApiError.InvalidRequest> => {
+const check = (options: Durable.Options): Effect.Effect<void, InvalidRequest> => {
   const issues = [
     ...Settings.issues({
       uploads: Settings.whole(options.uploads, 1),
@@ -49,7 +49,7 @@ const check = (options: Durable.Options): Effect.Effect<void, ApiError.InvalidRe
       ({ message, path }) => ({ message, path: ["upload", ...path] })
     )
   ]
-  return issues.length === 0 ? Effect.void : Effect.fail(new ApiError.InvalidRequest({ operation: "Durable", issues }))
+  return issues.length === 0 ? Effect.void : Effect.fail(new InvalidRequest({ operation: "Durable", issues }))
 }
 
 /**

@@ -1,9 +1,10 @@
 /** A job as the database stores it. */
-import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Assembly from "@assembly-effect/schema/Assembly"
+import type { Issue } from "@assembly-effect/schema/InvalidRequest"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Json from "@assembly-effect/schema/Json"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as UploadSteps from "@assembly-effect/tus/UploadSteps"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
@@ -66,7 +67,7 @@ const unstorable = (
   value: unknown,
   path: ReadonlyArray<string | number>,
   outside: ReadonlyArray<object> = []
-): ReadonlyArray<ApiError.Issue> => {
+): ReadonlyArray<Issue> => {
   if (Redacted.isRedacted(value)) {
     return [{ path, message: "Expected no Redacted value, because a job is stored in plain text" }]
   }
@@ -116,7 +117,7 @@ const toText = (job: typeof JobAtRest.Encoded): Text => {
 }
 
 /** The encoded value of a part of a job, or the issues of this part. */
-type Encoded<A> = Result.Result<A, ReadonlyArray<ApiError.Issue>>
+type Encoded<A> = Result.Result<A, ReadonlyArray<Issue>>
 
 /**
  * Encodes one part of a job. `check` runs on a part that fits the schema, and finds the issues that the schema does not
@@ -126,7 +127,7 @@ const encodePart = <A>(
   path: ReadonlyArray<string>,
   value: unknown,
   encodeValue: (value: unknown) => Effect.Effect<A, SchemaIssue.Issue>,
-  check: () => ReadonlyArray<ApiError.Issue>
+  check: () => ReadonlyArray<Issue>
 ): Effect.Effect<Encoded<A>> => {
   const found = unstorable(value, path)
   if (found.length > 0) return Effect.succeed(Result.fail(found))
@@ -139,7 +140,7 @@ const encodePart = <A>(
   })
 }
 
-const issuesOf = (part: Encoded<unknown>): ReadonlyArray<ApiError.Issue> => (Result.isFailure(part) ? part.failure : [])
+const issuesOf = (part: Encoded<unknown>): ReadonlyArray<Issue> => (Result.isFailure(part) ? part.failure : [])
 
 /** Checks a job, and encodes it for the database. The error names `operation`, and every field that is wrong. */
 export const encode = Effect.fnUntraced(function* (operation: string, job: DurableJob.Job, upload: UploadOptions) {
@@ -160,7 +161,7 @@ export const encode = Effect.fnUntraced(function* (operation: string, job: Durab
     )
   )
   if (Result.isFailure(key) || Result.isFailure(params) || Result.isFailure(files)) {
-    return yield* new ApiError.InvalidRequest({ operation, issues: [key, params, files].flatMap(issuesOf) })
+    return yield* new InvalidRequest({ operation, issues: [key, params, files].flatMap(issuesOf) })
   }
   return toText({ params: params.success, files: files.success })
 })

@@ -4,7 +4,7 @@
  * Each UPDATE names the states in which it is allowed. So if a change moves an attempt to another state, only one of
  * two processes can make this change.
  */
-import * as Input from "@assembly-effect/api/unstable/Input"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"

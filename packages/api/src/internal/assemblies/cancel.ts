@@ -1,6 +1,7 @@
-import * as Input from "../../unstable/Input.ts"
 import * as Assembly from "@assembly-effect/schema/Assembly"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
@@ -65,7 +66,7 @@ export const cancel: (
   assemblyId: Assembly.AssemblyId
 ) => Effect.Effect<
   Assembly.Status,
-  | ApiError.InvalidRequest
+  | InvalidRequest
   | ApiError.RateLimited
   | ApiError.ServiceFailure
   | ApiError.UnexpectedResponse

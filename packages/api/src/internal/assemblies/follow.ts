@@ -1,5 +1,7 @@
 import * as Settings from "@assembly-effect/auth/unstable/Settings"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
+import type { Issue } from "@assembly-effect/schema/InvalidRequest"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -17,7 +19,7 @@ import { get } from "./get.ts"
  * @since 0.1.0
  * @category operations
  */
-export const awaitOptionIssues = (options: AwaitOptions): ReadonlyArray<ApiError.Issue> =>
+export const awaitOptionIssues = (options: AwaitOptions): ReadonlyArray<Issue> =>
   Settings.issues({
     interval: Settings.duration(options.interval),
     maxInterval: Settings.duration(options.maxInterval),
@@ -25,9 +27,9 @@ export const awaitOptionIssues = (options: AwaitOptions): ReadonlyArray<ApiError
     timeout: Settings.duration(options.timeout)
   })
 
-const check = (operation: string, options: AwaitOptions): Effect.Effect<void, ApiError.InvalidRequest> => {
+const check = (operation: string, options: AwaitOptions): Effect.Effect<void, InvalidRequest> => {
   const issues = awaitOptionIssues(options)
-  return issues.length === 0 ? Effect.void : Effect.fail(new ApiError.InvalidRequest({ operation, issues }))
+  return issues.length === 0 ? Effect.void : Effect.fail(new InvalidRequest({ operation, issues }))
 }
 
 const paceOf = (options: FollowOptions): Completion.Pace => ({
@@ -58,7 +60,7 @@ export const awaitCompletion: (
   | ApiError.AssemblyFailed
   | ApiError.AssemblyCanceled
   | ApiError.AssemblyAborted
-  | ApiError.InvalidRequest
+  | InvalidRequest
   | ApiError.RateLimited
   | ApiError.ServiceFailure
   | ApiError.UnexpectedResponse
@@ -95,7 +97,7 @@ export const watch = (
   options: FollowOptions = {}
 ): Stream.Stream<
   Assembly.Status,
-  | ApiError.InvalidRequest
+  | InvalidRequest
   | ApiError.RateLimited
   | ApiError.ServiceFailure
   | ApiError.UnexpectedResponse

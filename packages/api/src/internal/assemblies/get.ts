@@ -1,5 +1,6 @@
-import * as Input from "../../unstable/Input.ts"
 import * as Assembly from "@assembly-effect/schema/Assembly"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
 import type * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
@@ -38,7 +39,7 @@ export const get = (
   assemblyId: Assembly.AssemblyId
 ): Effect.Effect<
   Assembly.Status,
-  | ApiError.InvalidRequest
+  | InvalidRequest
   | ApiError.RateLimited
   | ApiError.ServiceFailure
   | ApiError.UnexpectedResponse

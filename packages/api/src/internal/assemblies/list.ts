@@ -1,5 +1,6 @@
-import * as Input from "../../unstable/Input.ts"
 import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as ApiError from "../../ApiError.ts"
@@ -47,7 +48,7 @@ export const list = (
 ): Effect.Effect<
   AssemblyList.Page,
   | ApiError.AssemblyListFailed
-  | ApiError.InvalidRequest
+  | InvalidRequest
   | ApiError.AuthenticationFailed
   | ApiError.RateLimited
   | ApiError.ServiceFailure
@@ -76,7 +77,7 @@ export const listPages = (
 ): Stream.Stream<
   AssemblyList.Page,
   | ApiError.AssemblyListFailed
-  | ApiError.InvalidRequest
+  | InvalidRequest
   | ApiError.AuthenticationFailed
   | ApiError.RateLimited
   | ApiError.ServiceFailure
@@ -105,7 +106,7 @@ export const listAll = (
 ): Stream.Stream<
   AssemblyList.Entry,
   | ApiError.AssemblyListFailed
-  | ApiError.InvalidRequest
+  | InvalidRequest
   | ApiError.AuthenticationFailed
   | ApiError.RateLimited
   | ApiError.ServiceFailure

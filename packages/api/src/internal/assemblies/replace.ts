@@ -1,4 +1,5 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import type * as Effect from "effect/Effect"
 import type * as ApiError from "../../ApiError.ts"
 import type { ReplaceOptions } from "../../Assemblies.ts"
@@ -50,7 +51,7 @@ export const replace = (
   { numExpectedUploadFiles, ...params }: ReplaceOptions
 ): Effect.Effect<
   Assembly.Status,
-  | ApiError.InvalidRequest
+  | InvalidRequest
   | ApiError.AuthenticationFailed
   | ApiError.RateLimited
   | ApiError.ServiceFailure

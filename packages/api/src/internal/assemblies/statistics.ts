@@ -1,5 +1,6 @@
-import * as Input from "../../unstable/Input.ts"
 import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
@@ -59,7 +60,7 @@ export const statistics = (
   | ApiError.StatisticsInvalidTime
   | ApiError.StatisticsMissingRegion
   | ApiError.StatisticsUnavailable
-  | ApiError.InvalidRequest
+  | InvalidRequest
   | ApiError.AuthenticationFailed
   | ApiError.RateLimited
   | ApiError.ServiceFailure

@@ -1,5 +1,6 @@
-import * as Input from "../../unstable/Input.ts"
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
 import type * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
@@ -43,7 +44,7 @@ export const List = Operation.make({
  */
 export const list: Effect.Effect<
   AuthKey.Listing,
-  | ApiError.InvalidRequest
+  | InvalidRequest
   | ApiError.AuthenticationFailed
   | ApiError.RateLimited
   | ApiError.ServiceFailure

@@ -1,5 +1,6 @@
-import * as Input from "../../unstable/Input.ts"
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
@@ -44,7 +45,7 @@ export const remove = (
 ): Effect.Effect<
   AuthKey.Deleted,
   | ApiError.AuthKeyNotDeleted
-  | ApiError.InvalidRequest
+  | InvalidRequest
   | ApiError.AuthenticationFailed
   | ApiError.RateLimited
   | ApiError.ServiceFailure

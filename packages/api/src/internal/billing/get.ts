@@ -1,5 +1,6 @@
-import * as Input from "../../unstable/Input.ts"
 import * as Bill from "@assembly-effect/schema/Bill"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
@@ -44,7 +45,7 @@ export const get = (
 ): Effect.Effect<
   Bill.Bill,
   | ApiError.BillNotFound
-  | ApiError.InvalidRequest
+  | InvalidRequest
   | ApiError.AuthenticationFailed
   | ApiError.RateLimited
   | ApiError.ServiceFailure

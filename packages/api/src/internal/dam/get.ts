@@ -1,6 +1,7 @@
-import * as Input from "../../unstable/Input.ts"
 import * as DamEntries from "@assembly-effect/schema/DamEntries"
 import * as Identifier from "@assembly-effect/schema/Identifier"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
@@ -47,7 +48,7 @@ export const get = (
   DamEntries.Found,
   | ApiError.DamInvalidRequest
   | ApiError.DamResourceNotFound
-  | ApiError.InvalidRequest
+  | InvalidRequest
   | ApiError.AuthenticationFailed
   | ApiError.RateLimited
   | ApiError.ServiceFailure

@@ -1,6 +1,7 @@
-import * as Input from "../../unstable/Input.ts"
 import * as DamEntries from "@assembly-effect/schema/DamEntries"
 import type * as DamAsset from "@assembly-effect/schema/DamAsset"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as ApiError from "../../ApiError.ts"
@@ -49,7 +50,7 @@ export const list = (
   DamEntries.Page,
   | ApiError.DamInvalidRequest
   | ApiError.DamResourceNotFound
-  | ApiError.InvalidRequest
+  | InvalidRequest
   | ApiError.AuthenticationFailed
   | ApiError.RateLimited
   | ApiError.ServiceFailure
@@ -77,7 +78,7 @@ export const listPages = (
   DamEntries.Page,
   | ApiError.DamInvalidRequest
   | ApiError.DamResourceNotFound
-  | ApiError.InvalidRequest
+  | InvalidRequest
   | ApiError.AuthenticationFailed
   | ApiError.RateLimited
   | ApiError.ServiceFailure
@@ -104,7 +105,7 @@ export const listAll = (
   DamAsset.Asset,
   | ApiError.DamInvalidRequest
   | ApiError.DamResourceNotFound
-  | ApiError.InvalidRequest
+  | InvalidRequest
   | ApiError.AuthenticationFailed
   | ApiError.RateLimited
   | ApiError.ServiceFailure

@@ -1,5 +1,6 @@
-import * as Input from "../../unstable/Input.ts"
 import * as DamEntries from "@assembly-effect/schema/DamEntries"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
@@ -52,7 +53,7 @@ export const moveMany = (
   | ApiError.DamResourceNotFound
   | ApiError.DamMutationConflict
   | ApiError.DamMutationFailed
-  | ApiError.InvalidRequest
+  | InvalidRequest
   | ApiError.AuthenticationFailed
   | ApiError.RateLimited
   | ApiError.ServiceFailure

@@ -1,6 +1,7 @@
-import * as Input from "../../unstable/Input.ts"
 import * as Assembly from "@assembly-effect/schema/Assembly"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Notification from "@assembly-effect/schema/Notification"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
 import type * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
@@ -45,7 +46,7 @@ export const list = (
   assemblyId: Assembly.AssemblyId
 ): Effect.Effect<
   Notification.Listing,
-  | ApiError.InvalidRequest
+  | InvalidRequest
   | ApiError.RateLimited
   | ApiError.ServiceFailure
   | ApiError.UnexpectedResponse

@@ -1,6 +1,7 @@
-import * as Input from "../../unstable/Input.ts"
 import * as Assembly from "@assembly-effect/schema/Assembly"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Notification from "@assembly-effect/schema/Notification"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
 import type * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
@@ -47,7 +48,7 @@ export const replay = (
   request: Notification.ReplayRequest = {}
 ): Effect.Effect<
   Notification.Replayed,
-  | ApiError.InvalidRequest
+  | InvalidRequest
   | ApiError.AuthenticationFailed
   | ApiError.RateLimited
   | ApiError.ServiceFailure

@@ -1,5 +1,6 @@
-import * as Input from "../../unstable/Input.ts"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Queue from "@assembly-effect/schema/Queue"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
@@ -54,7 +55,7 @@ export const statistics = (
   | ApiError.JobSlotStatisticsInvalidTime
   | ApiError.JobSlotStatisticsMissingRegion
   | ApiError.JobSlotStatisticsUnavailable
-  | ApiError.InvalidRequest
+  | InvalidRequest
   | ApiError.AuthenticationFailed
   | ApiError.RateLimited
   | ApiError.ServiceFailure

@@ -2,6 +2,8 @@
  * Reads a file with as many requests as necessary, and checks that all bytes belong to the same file.
  */
 import type * as Assembly from "@assembly-effect/schema/Assembly"
+import type { Issue } from "@assembly-effect/schema/InvalidRequest"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
@@ -15,7 +17,7 @@ import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { AssemblyClient } from "../../AssemblyClient.ts"
-import * as ApiError from "../../ApiError.ts"
+import type * as ApiError from "../../ApiError.ts"
 import * as ResultError from "../../ResultError.ts"
 import type { DownloadOptions } from "../../Results.ts"
 import * as RetryPolicy from "../../RetryPolicy.ts"
@@ -93,8 +95,7 @@ const nameOf = ({ id, name }: Assembly.File): string =>
     max: 100
   })
 
-const invalid = (operation: string, issues: ReadonlyArray<ApiError.Issue>) =>
-  new ApiError.InvalidRequest({ operation, issues })
+const invalid = (operation: string, issues: ReadonlyArray<Issue>) => new InvalidRequest({ operation, issues })
 
 const optionIssues = ({ maxBytes, stallTimeout }: DownloadOptions) =>
   Settings.issues({ maxBytes: Settings.whole(maxBytes, 0), stallTimeout: Settings.duration(stallTimeout) })
@@ -102,7 +103,7 @@ const optionIssues = ({ maxBytes, stallTimeout }: DownloadOptions) =>
 const isMissing = (text: string | null | undefined): boolean => text === undefined || text === null || text === ""
 
 /** The values in the Status that no file can have. A missing value is permitted. */
-const statusIssues = (file: Assembly.File): ReadonlyArray<ApiError.Issue> => [
+const statusIssues = (file: Assembly.File): ReadonlyArray<Issue> => [
   ...Settings.issues({ size: Settings.whole(file.size ?? undefined, 0) }),
   ...(isMissing(file.md5hash) || Md5.ofFile(file) !== undefined
     ? []

@@ -2,11 +2,11 @@
  * The URLs of results: where a download starts, and where a redirect may lead.
  */
 import type * as Assembly from "@assembly-effect/schema/Assembly"
+import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type * as ApiError from "../../ApiError.ts"
 
 const decode = Schema.decodeUnknownOption(SecureUrl.SecureUrl)
 
@@ -33,7 +33,7 @@ export const hasUrl = ({ ssl_url, url }: Pick<Assembly.File, "ssl_url" | "url">)
 export const of = (
   { ssl_url, url }: Pick<Assembly.File, "ssl_url" | "url">,
   { allowsHttp, name }: { readonly allowsHttp: boolean; readonly name: string }
-): Result.Result<URL, ApiError.Issue> => {
+): Result.Result<URL, Issue> => {
   const field = hasText(ssl_url) ? "ssl_url" : "url"
   const text = field === "ssl_url" ? ssl_url : url
   if (!hasText(text)) {

@@ -2,6 +2,7 @@
  * Writes a download to a file that appears only when it is complete.
  */
 import type * as Assembly from "@assembly-effect/schema/Assembly"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -10,7 +11,6 @@ import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
 import * as Pull from "effect/Pull"
-import * as ApiError from "../../ApiError.ts"
 import * as ResultError from "../../ResultError.ts"
 import type { Saved, SaveOptions } from "../../Results.ts"
 import * as Download from "./download.ts"
@@ -63,7 +63,7 @@ const checkMode = (mode: number | undefined) =>
   mode === undefined || (Number.isInteger(mode) && mode >= 0 && mode <= 0o777)
     ? Effect.void
     : Effect.fail(
-        new ApiError.InvalidRequest({
+        new InvalidRequest({
           operation,
           issues: [{ path: ["mode"], message: "Expected permissions from 0 to 0o777" }]
         })

@@ -1,5 +1,6 @@
-import * as Input from "../../unstable/Input.ts"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
@@ -47,7 +48,7 @@ export const create = (
 ): Effect.Effect<
   TemplateCredential.Created,
   | ApiError.TemplateCredentialsNotCreated
-  | ApiError.InvalidRequest
+  | InvalidRequest
   | ApiError.AuthenticationFailed
   | ApiError.RateLimited
   | ApiError.ServiceFailure

@@ -1,5 +1,6 @@
-import * as Input from "../../unstable/Input.ts"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
@@ -45,7 +46,7 @@ export const remove = (
 ): Effect.Effect<
   TemplateCredential.Deleted,
   | ApiError.TemplateCredentialsNotDeleted
-  | ApiError.InvalidRequest
+  | InvalidRequest
   | ApiError.AuthenticationFailed
   | ApiError.RateLimited
   | ApiError.ServiceFailure

@@ -1,5 +1,6 @@
-import * as Input from "../../unstable/Input.ts"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Template from "@assembly-effect/schema/Template"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
@@ -45,7 +46,7 @@ export const get = (
 ): Effect.Effect<
   Template.Found,
   | ApiError.TemplateNotFound
-  | ApiError.InvalidRequest
+  | InvalidRequest
   | ApiError.AuthenticationFailed
   | ApiError.RateLimited
   | ApiError.ServiceFailure

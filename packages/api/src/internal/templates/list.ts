@@ -1,5 +1,6 @@
-import * as Input from "../../unstable/Input.ts"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Template from "@assembly-effect/schema/Template"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as ApiError from "../../ApiError.ts"
@@ -46,7 +47,7 @@ export const list = (
 ): Effect.Effect<
   Template.Page,
   | ApiError.TemplateListFailed
-  | ApiError.InvalidRequest
+  | InvalidRequest
   | ApiError.AuthenticationFailed
   | ApiError.RateLimited
   | ApiError.ServiceFailure
@@ -77,7 +78,7 @@ export const listPages = (
 ): Stream.Stream<
   Template.Page,
   | ApiError.TemplateListFailed
-  | ApiError.InvalidRequest
+  | InvalidRequest
   | ApiError.AuthenticationFailed
   | ApiError.RateLimited
   | ApiError.ServiceFailure
@@ -104,7 +105,7 @@ export const listAll = (
 ): Stream.Stream<
   Template.Item,
   | ApiError.TemplateListFailed
-  | ApiError.InvalidRequest
+  | InvalidRequest
   | ApiError.AuthenticationFailed
   | ApiError.RateLimited
   | ApiError.ServiceFailure

@@ -1,5 +1,6 @@
-import * as Input from "../../unstable/Input.ts"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Template from "@assembly-effect/schema/Template"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
@@ -47,7 +48,7 @@ export const update = (
   Template.Updated,
   | ApiError.TemplateNotFound
   | ApiError.TemplateInvalid
-  | ApiError.InvalidRequest
+  | InvalidRequest
   | ApiError.AuthenticationFailed
   | ApiError.RateLimited
   | ApiError.ServiceFailure

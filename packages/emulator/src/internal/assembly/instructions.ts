@@ -1,6 +1,6 @@
-import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Operations from "@assembly-effect/api/Assemblies"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"

@@ -1,7 +1,7 @@
-import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Operations from "@assembly-effect/api/AuthKeys"
 import * as Auth from "@assembly-effect/schema/Auth"
 import type * as AuthKey from "@assembly-effect/schema/AuthKey"
+import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -19,11 +19,7 @@ const isUsableKey = (text: string): boolean => /^[^:\s\p{Cc}\p{Cs}]{1,255}$/u.te
 const maxDescription = 1000
 
 /** The rules of the emulator for the settings of an Auth Key. The service does not document its rules. */
-const issuesOf = ({
-  authKey,
-  description = "",
-  scope
-}: Partial<AuthKey.CreateRequest>): ReadonlyArray<ApiError.Issue> => [
+const issuesOf = ({ authKey, description = "", scope }: Partial<AuthKey.CreateRequest>): ReadonlyArray<Issue> => [
   ...(scope ?? []).flatMap((text, index) =>
     isKnownScope(text) ? [] : [{ path: ["scope", index], message: "Expected a scope that GET /auth_keys/scopes lists" }]
   ),
@@ -42,7 +38,7 @@ const issuesOf = ({
 
 /** The refusals of an operation, which all have the error code of the operation. */
 const refusals = (code: string) => {
-  const invalid = (issues: ReadonlyArray<ApiError.Issue>) =>
+  const invalid = (issues: ReadonlyArray<Issue>) =>
     new Refusal.Refusal({ code, status: 400, message: Refusal.explain(issues) })
   return {
     invalid,
@@ -58,7 +54,7 @@ const refusals = (code: string) => {
 }
 
 /** The refusal of an operation that has no error code of its own. */
-const general = (issues: ReadonlyArray<ApiError.Issue>) => Refusal.server(400, Refusal.explain(issues))
+const general = (issues: ReadonlyArray<Issue>) => Refusal.server(400, Refusal.explain(issues))
 
 const dateOf = (millis: number | null) => (millis === null ? null : DateTime.makeUnsafe(millis))
 

@@ -1,5 +1,5 @@
-import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Auth from "@assembly-effect/schema/Auth"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Mac from "effect/crypto/Mac"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

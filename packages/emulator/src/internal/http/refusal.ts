@@ -1,4 +1,4 @@
-import type * as ApiError from "@assembly-effect/api/ApiError"
+import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as ServiceError from "@assembly-effect/schema/ServiceError"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -22,7 +22,7 @@ const maxIssues = 20
 const maxMessage = 2000
 
 /** Formats the issues of a request as one message of limited length. */
-export const explain = (issues: ReadonlyArray<ApiError.Issue>): string => {
+export const explain = (issues: ReadonlyArray<Issue>): string => {
   const told = issues
     .slice(0, maxIssues)
     .map(({ message, path }) => (path.length === 0 ? message : `${path.join(".")}: ${message}`))
@@ -34,7 +34,7 @@ export const explain = (issues: ReadonlyArray<ApiError.Issue>): string => {
  * The refusal of invalid input, for operations without an error code of their own for invalid input. The specification
  * does not define the error code.
  */
-export const invalidForm = (issues: ReadonlyArray<ApiError.Issue>): Refusal =>
+export const invalidForm = (issues: ReadonlyArray<Issue>): Refusal =>
   new Refusal({ code: "INVALID_FORM_DATA", status: 400, message: explain(issues) })
 
 /** A refusal whose error code contains the status. The specification does not define the error code. */

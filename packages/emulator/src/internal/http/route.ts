@@ -1,8 +1,8 @@
 import * as Json from "@assembly-effect/schema/Json"
-import * as Input from "@assembly-effect/api/unstable/Input"
-import type * as ApiError from "@assembly-effect/api/ApiError"
 import type * as Operation from "@assembly-effect/api/Operation"
 import * as Auth from "@assembly-effect/schema/Auth"
+import type { Issue } from "@assembly-effect/schema/InvalidRequest"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -46,7 +46,7 @@ interface Call<Op extends Operation.Any> extends Read<Op> {
  * - `aliases`: maps other names of form fields to the names that the operation defines.
  */
 interface Rules {
-  readonly invalid: (issues: ReadonlyArray<ApiError.Issue>) => Refusal.Refusal
+  readonly invalid: (issues: ReadonlyArray<Issue>) => Refusal.Refusal
   readonly aliases?: Readonly<Record<string, string>> | undefined
   readonly takesFiles?: boolean | undefined
 }

@@ -1,5 +1,5 @@
-import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Operations from "@assembly-effect/api/Queues"
+import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import type * as Queue from "@assembly-effect/schema/Queue"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -22,7 +22,7 @@ const invalidTime = (message: string) => refuse("PRIORITY_JOB_SLOT_STATS_INVALID
  * Reports a missing or invalid region first, then an invalid aggregation. A form or `params` that cannot be read has
  * the error code of a missing region. All other issues have the error code of an invalid time.
  */
-const invalid = (issues: ReadonlyArray<ApiError.Issue>): Refusal.Refusal => {
+const invalid = (issues: ReadonlyArray<Issue>): Refusal.Refusal => {
   const message = Refusal.explain(issues)
   const has = (...keys: ReadonlyArray<PropertyKey | undefined>) => issues.some(({ path: [key] }) => keys.includes(key))
   if (has("region", "params", undefined)) return invalidRegion(message)

@@ -1,5 +1,5 @@
 import * as Operations from "@assembly-effect/api/Assemblies"
-import type * as ApiError from "@assembly-effect/api/ApiError"
+import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -17,7 +17,7 @@ const invalidTime = (message: string) => Refusal.named("ASSEMBLY_STATS_INVALID_T
  * region. All other issues have the error code of an invalid time, because the specification defines no further code
  * for invalid params.
  */
-const invalid = (issues: ReadonlyArray<ApiError.Issue>): Refusal.Refusal => {
+const invalid = (issues: ReadonlyArray<Issue>): Refusal.Refusal => {
   const [first] = issues
   const missing = issues.some(({ path: [key] }) => key === undefined || key === "params" || key === "region")
   return missing

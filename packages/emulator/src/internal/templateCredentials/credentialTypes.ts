@@ -1,4 +1,4 @@
-import type * as ApiError from "@assembly-effect/api/ApiError"
+import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import type * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
 import type * as Schema from "effect/Schema"
 
@@ -56,7 +56,7 @@ export const types: Readonly<Record<string, TemplateCredential.Type>> = {
 const typeOf = (name: string): TemplateCredential.Type | undefined =>
   Object.hasOwn(types, name) ? types[name] : undefined
 
-const unknownType: ApiError.Issue = { path: ["type"], message: `Expected one of ${Object.keys(types).join(", ")}` }
+const unknownType: Issue = { path: ["type"], message: `Expected one of ${Object.keys(types).join(", ")}` }
 
 const problemOf = (value: Schema.Json | undefined, isRequired: boolean): string | undefined => {
   if (value === undefined) return isRequired ? "Missing key" : undefined
@@ -68,10 +68,10 @@ const problemOf = (value: Schema.Json | undefined, isRequired: boolean): string 
  * The issues of a content that breaks rules of its type. An issue never contains a value, because the value may be a
  * secret. Fields that the type does not have are permitted.
  */
-export const problems = (type: string, content: Schema.JsonObject): ReadonlyArray<ApiError.Issue> => {
+export const problems = (type: string, content: Schema.JsonObject): ReadonlyArray<Issue> => {
   const known = typeOf(type)
   if (known === undefined) return [unknownType]
-  return Object.entries(known.fields).flatMap(([field, settings]): ReadonlyArray<ApiError.Issue> => {
+  return Object.entries(known.fields).flatMap(([field, settings]): ReadonlyArray<Issue> => {
     const value = Object.hasOwn(content, field) ? content[field] : undefined
     const message = problemOf(value, settings.requiredOnCreate === true)
     return message === undefined ? [] : [{ path: ["content", field], message }]

@@ -1,5 +1,5 @@
-import type * as ApiError from "@assembly-effect/api/ApiError"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
+import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as Effect from "effect/Effect"
 import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Refusal from "../http/refusal.ts"
@@ -26,7 +26,7 @@ const named = (steps: Steps): ReadonlyArray<Named> =>
 /** A name with a variable, such as `${fields.account}`, is known only when the service runs the Step. */
 const hasVariable = (text: string): boolean => /\$\{[^{}]+\}/.test(text)
 
-const problemOf = ({ path, value }: Named, existing: ReadonlySet<string>): ReadonlyArray<ApiError.Issue> => {
+const problemOf = ({ path, value }: Named, existing: ReadonlySet<string>): ReadonlyArray<Issue> => {
   if (typeof value !== "string") return [{ path, message: "Expected the name of Template Credentials" }]
   if (existing.has(value) || hasVariable(value)) return []
   return [{ path, message: "There are no Template Credentials with this name in this Workspace." }]

@@ -1,5 +1,5 @@
-import * as Input from "@assembly-effect/api/unstable/Input"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import type * as Headers from "effect/http/Headers"

@@ -3,7 +3,7 @@
  */
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
-import * as ApiError from "../ApiError.ts"
+import { InvalidRequest, type Issue } from "../InvalidRequest.ts"
 
 /**
  * The schema of the params of an operation without params, and of the form fields of an operation without form fields.
@@ -34,10 +34,7 @@ const isKey = (key: unknown): key is string | number => typeof key === "string" 
  * @since 0.1.0
  * @category utilities
  */
-export const fromSchemaIssue = (
-  issue: SchemaIssue.Issue,
-  below: ReadonlyArray<string> = []
-): ReadonlyArray<ApiError.Issue> =>
+export const fromSchemaIssue = (issue: SchemaIssue.Issue, below: ReadonlyArray<string> = []): ReadonlyArray<Issue> =>
   format(issue).issues.map(({ message, path = [] }) => ({
     message,
     path: [...below, ...path].map((segment) => (typeof segment === "object" ? segment.key : segment)).filter(isKey)
@@ -49,5 +46,5 @@ export const fromSchemaIssue = (
  * @since 0.1.0
  * @category utilities
  */
-export const invalidRequest = (operation: string, issue: SchemaIssue.Issue): ApiError.InvalidRequest =>
-  new ApiError.InvalidRequest({ operation, issues: fromSchemaIssue(issue) })
+export const invalidRequest = (operation: string, issue: SchemaIssue.Issue): InvalidRequest =>
+  new InvalidRequest({ operation, issues: fromSchemaIssue(issue) })
