@@ -222,7 +222,7 @@ const isSameFile = (now: FileSystem.File.Info, before: FileSystem.File.Info): bo
  * Makes a source from a file. The file is opened when the upload needs its bytes, and is read only as fast as the bytes
  * are sent. The identity of the file is its path, size and modification time. If the file changes before its last bytes
  * are read, the upload fails with `SourceFailed` (`Changed`). If another file replaces the file, the bytes of this
- * other file are never sent.
+ * other file are never sent. A file with content whose size is 0, such as a file in `/proc`, fails with `SourceFailed`.
  *
  * **Gotchas**
  *
@@ -259,6 +259,14 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
 
     const pieceSize: FilePieces.PieceSize = { size: FilePieces.smallest }
     const open = Effect.mapError(fs.open(path), unreadable)
+    if (info.size === 0n) {
+      // The size of a file in /proc is always 0.
+      const first = yield* Effect.scoped(Effect.flatMap(open, (file) => Effect.mapError(file.readAlloc(1), unreadable)))
+      if (Option.isSome(first)) {
+        const problem = `${path} has content, but its size is 0, as in /proc; upload a copy of it, or a stream`
+        return yield* new SourceFailed({ kind: "Unreadable", problem })
+      }
+    }
     const checkOf = (file: FileSystem.File) => Effect.flatMap(Effect.mapError(file.stat, unreadable), unchanged)
     const read = (start: bigint, end: bigint) =>
       Effect.scoped(

@@ -8,6 +8,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
+import { existsSync } from "node:fs"
 import { runInNewContext } from "node:vm"
 import * as Scene from "./utils/Scene.ts"
 import * as TusServer from "./utils/TusServer.ts"
@@ -258,6 +259,14 @@ layer(Layer.merge(NodeFileSystem.layer, NodeHttpClient.layerUndici), { excludeTe
       Effect.sync(() => {
         const error = UploadSource.failedWith(runInNewContext("new Error('the disk is gone')"))
         assert.strictEqual(error.problem, "the disk is gone")
+      })
+    )
+
+    it.effect.skipIf(!existsSync("/proc/self/status"))("a file of size 0 that has content is no source", () =>
+      Effect.gen(function* () {
+        const error = yield* Effect.flip(UploadSource.fromPath("/proc/self/status"))
+        assert.deepInclude(error, { _tag: "SourceFailed", kind: "Unreadable" })
+        assert.include(error.message, "its size is 0")
       })
     )
 
