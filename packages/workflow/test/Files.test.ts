@@ -1,6 +1,7 @@
 /** The files of an embedded runner: who can read them, and what happens if they are damaged. */
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as Durable from "@assembly-effect/workflow/Durable"
+import { InvalidSecret } from "@assembly-effect/workflow/DurableError"
 import * as DurableJob from "@assembly-effect/workflow/DurableJob"
 import * as ObjectStores from "@assembly-effect/workflow/ObjectStores"
 import { assert, layer } from "@effect/vitest"
@@ -9,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
+import { execFileSync } from "node:child_process"
 import { folder, job, live, withRunner } from "./support.ts"
 
 const modeOf = (path: string) =>
@@ -58,6 +60,15 @@ layer(live, { excludeTestServices: true })("The database of an embedded runner",
       })
     )
   }
+
+  it.effect("is refused if its secret is a named pipe", () =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      execFileSync("mkfifo", ["-m", "600", `${database}.secret`])
+      const error = yield* Effect.flip(open(database))
+      assert.strictEqual(error.message, new InvalidSecret({ problem: `${database}.secret is not a file` }).message)
+    })
+  )
 
   for (const path of ["", ":memory:", "file:jobs?mode=memory"]) {
     it.effect(`is refused at ${JSON.stringify(path)}, which is no file`, () =>

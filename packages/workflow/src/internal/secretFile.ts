@@ -35,10 +35,13 @@ const create = Effect.fnUntraced(function* (path: string) {
 })
 
 /**
- * Refuses a file with a secret that other users may have read. A new mode for the file would not help, because these
+ * Refuses a path that is not a file, because reading a named pipe may never end, and a file with a secret that other
+ * users may have read. A new mode for the file would not help, because these
  * users may already know the secret.
  */
-const refuseIfOpen = Effect.fnUntraced(function* (path: string) {
+const refuseIfUnfit = Effect.fnUntraced(function* (path: string) {
+  const { type } = yield* FileSystem.FileSystem.use((fs) => fs.stat(path))
+  if (type !== "File") return yield* new InvalidSecret({ problem: `${Printable.escape(path)} is not a file` })
   const others = yield* FileModes.openTo(path)
   if (others === undefined) return
   return yield* new InvalidSecret({
@@ -57,7 +60,7 @@ export const read = (
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const exists = yield* fs.exists(path)
-    if (exists) yield* refuseIfOpen(path)
+    if (exists) yield* refuseIfUnfit(path)
     // If jobs have begun, a new secret is refused, because only the old secret leads to the Assemblies of these jobs.
     if (!exists && (yield* Store.hasBegun)) {
       const problem = `the file ${Printable.escape(path)} is missing, and jobs have begun with its secret; put the file back`
