@@ -6,6 +6,7 @@ import { configDefaults, defineConfig } from "vitest/config"
 const report = process.env["TEST_REPORT"]
 // `pnpm test:all` sets it: the slow files, `*.all.test.ts`, run too.
 const all = process.env["TEST_ALL"] === "1"
+const patience = all ? 600_000 : 60_000
 
 // Loading modules is half of a small file's time, so the files of a worker share them, but for these packages.
 const isolated = new Set(["cli", "workflow"])
@@ -37,9 +38,9 @@ export default defineConfig({
     ),
     // By default, one core would be idle.
     maxWorkers: "100%",
-    // No test waits this long; a busy machine may.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // No test waits this long; a busy machine may, most of all for the slow files.
+    testTimeout: patience,
+    hookTimeout: patience,
     reporters: report === undefined ? ["default"] : ["default", ["json", { outputFile: report }]]
   }
 })

@@ -20,8 +20,6 @@ import * as Surface from "./Surface.ts"
 import * as Tarballs from "./Tarballs.ts"
 import * as Wrapper from "./Wrapper.ts"
 
-const minutes = 60_000
-
 const folder = mkdtempSync(join(tmpdir(), "packages-"))
 const undo: Array<() => void> = [() => rmSync(folder, { recursive: true, force: true })]
 afterAll(() => {
@@ -70,7 +68,7 @@ beforeAll(async () => {
   tarballs = await Tarballs.pack(folder)
   project = await Foreign.make("newest", tarballs)
   undo.push(project.remove)
-}, 5 * minutes)
+})
 
 describe.each(names)("the tarball of %s", (name) => {
   it.runIf(Bundled.bundledForNode.includes(name))(
@@ -130,7 +128,7 @@ describe.each(["oldest", "newest"] as const)("on the %s Node", (runtime) => {
     )
     service = await here.emulator("--templates templates.json")
     here.write("cat.jpg", "not really a cat")
-  }, 3 * minutes)
+  })
   afterAll(() => service?.stop())
 
   it("is the one that the manifests name", async () => {
@@ -155,27 +153,22 @@ describe.each(["oldest", "newest"] as const)("on the %s Node", (runtime) => {
         exitCode: 0,
         output: page === "README.md" ? "16 bytes are stored\n" : (prints ?? "")
       })
-    },
-    minutes
+    }
   )
 
-  it(
-    "the commands of the README of cli run",
-    async () => {
-      const { commands = [] } = pages.get("packages/cli/README.md") ?? {}
-      expect(commands.length).toBeGreaterThan(1)
-      const outcomes = []
-      for (const command of commands) {
-        // The commands run one after another, because a later command lists what an earlier one has created.
-        outcomes.push(
-          await here.node(["node_modules/.bin/assembly", ...command], { ...service.env, XDG_STATE_HOME: here.folder })
-        )
-      }
-      expect(outcomes.map(({ exitCode }) => exitCode)).toEqual(commands.map(() => 0))
-      expect(outcomes[1]?.output).toContain("cat.jpg")
-    },
-    minutes
-  )
+  it("the commands of the README of cli run", async () => {
+    const { commands = [] } = pages.get("packages/cli/README.md") ?? {}
+    expect(commands.length).toBeGreaterThan(1)
+    const outcomes = []
+    for (const command of commands) {
+      // The commands run one after another, because a later command lists what an earlier one has created.
+      outcomes.push(
+        await here.node(["node_modules/.bin/assembly", ...command], { ...service.env, XDG_STATE_HOME: here.folder })
+      )
+    }
+    expect(outcomes.map(({ exitCode }) => exitCode)).toEqual(commands.map(() => 0))
+    expect(outcomes[1]?.output).toContain("cat.jpg")
+  })
 })
 
 describe("the guide for beginners", () => {
@@ -183,56 +176,44 @@ describe("the guide for beginners", () => {
   let walk: Guide.Walk
   afterAll(() => walk?.stop())
 
-  it(
-    "is true word for word in an empty folder",
-    async () => {
-      expect(page).toContain(`\n${Tarballs.command("~/assembly-effect-packages")}\n`)
-      expect(readFileSync(join(root, "README.md"), "utf8")).toContain(
-        `\n${Tarballs.command("~/assembly-effect-packages")}\n`
-      )
-      const home = mkdtempSync(join(tmpdir(), "home-"))
-      undo.push(() => rmSync(home, { recursive: true, force: true }))
-      symlinkSync(folder, join(home, "assembly-effect-packages"))
-      // npm keeps its settings and its downloads in the home folder of the user.
-      const { npm_config_cache = join(homedir(), ".npm"), npm_config_userconfig = join(homedir(), ".npmrc") } =
-        process.env
-      const npm = { npm_config_cache, npm_config_userconfig, npm_config_audit: "false" }
-      // Node 22 warns that it strips types.
-      walk = await Guide.walk(page, {
-        home,
-        env: { ...Foreign.environment("oldest"), ...npm, NODE_NO_WARNINGS: "1" }
-      })
-      expect(walk.outputs.length).toBeGreaterThan(2)
-      for (const { command, printed, shown } of walk.outputs) {
-        expect({ command, printed }).toEqual({ command, printed: shown })
-      }
-    },
-    3 * minutes
-  )
+  it("is true word for word in an empty folder", async () => {
+    expect(page).toContain(`\n${Tarballs.command("~/assembly-effect-packages")}\n`)
+    expect(readFileSync(join(root, "README.md"), "utf8")).toContain(
+      `\n${Tarballs.command("~/assembly-effect-packages")}\n`
+    )
+    const home = mkdtempSync(join(tmpdir(), "home-"))
+    undo.push(() => rmSync(home, { recursive: true, force: true }))
+    symlinkSync(folder, join(home, "assembly-effect-packages"))
+    // npm keeps its settings and its downloads in the home folder of the user.
+    const { npm_config_cache = join(homedir(), ".npm"), npm_config_userconfig = join(homedir(), ".npmrc") } =
+      process.env
+    const npm = { npm_config_cache, npm_config_userconfig, npm_config_audit: "false" }
+    // Node 22 warns that it strips types.
+    walk = await Guide.walk(page, {
+      home,
+      env: { ...Foreign.environment("oldest"), ...npm, NODE_NO_WARNINGS: "1" }
+    })
+    expect(walk.outputs.length).toBeGreaterThan(2)
+    for (const { command, printed, shown } of walk.outputs) {
+      expect({ command, printed }).toEqual({ command, printed: shown })
+    }
+  })
 
-  it(
-    "has settings with which TypeScript finds a wrong type and syntax that Node cannot run",
-    async () => {
-      const { exitCode, output } = await walk.run(
-        "sed 's/steps:/stepz:/' upload.ts > wrong.ts && echo 'enum Color { Red }' > enum.ts; npx tsc; code=$?; rm wrong.ts enum.ts; exit $code"
-      )
-      expect(exitCode).not.toBe(0)
-      expect(output).toMatch(/^wrong\.ts\(\d+,\d+\): error TS/m)
-      expect(output).toMatch(/^enum\.ts\(\d+,\d+\): error TS1294/m)
-    },
-    minutes
-  )
+  it("has settings with which TypeScript finds a wrong type and syntax that Node cannot run", async () => {
+    const { exitCode, output } = await walk.run(
+      "sed 's/steps:/stepz:/' upload.ts > wrong.ts && echo 'enum Color { Red }' > enum.ts; npx tsc; code=$?; rm wrong.ts enum.ts; exit $code"
+    )
+    expect(exitCode).not.toBe(0)
+    expect(output).toMatch(/^wrong\.ts\(\d+,\d+\): error TS/m)
+    expect(output).toMatch(/^enum\.ts\(\d+,\d+\): error TS1294/m)
+  })
 
-  it(
-    "names the error of a program without a service",
-    async () => {
-      await walk.stop()
-      const { exitCode, output } = await walk.run("node list.ts")
-      expect(exitCode).toBe(1)
-      expect(output).toContain("TransportFailure")
-    },
-    minutes
-  )
+  it("names the error of a program without a service", async () => {
+    await walk.stop()
+    const { exitCode, output } = await walk.run("node list.ts")
+    expect(exitCode).toBe(1)
+    expect(output).toContain("TransportFailure")
+  })
 })
 
 describe("the declarations", () => {
@@ -263,8 +244,7 @@ describe("the declarations", () => {
     "hold under $version, $resolution, exactOptionalPropertyTypes $exactOptionalPropertyTypes",
     async (options) => {
       expect(await Compiler.diagnose(project, ["every-module.ts"], options)).toEqual([])
-    },
-    2 * minutes
+    }
   )
 
   it.each([false, true])("fit the programs of the READMEs, exactOptionalPropertyTypes %s", async (exact) => {
@@ -310,7 +290,6 @@ describe("the declarations", () => {
       expect([...new Set(leaking)]).toEqual([])
       const again = written.map((file) => `${declarations}/${file}`)
       expect(await Compiler.diagnose(project, again, options)).toEqual([])
-    },
-    2 * minutes
+    }
   )
 })

@@ -125,62 +125,59 @@ const created = /Assembly ([0-9a-f]{32})\n/
 const problem = /^assembly: the output cannot be written: ENOSPC[^\n]*\n$/m
 
 layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: true })("lost output", (it) => {
-  it.effect.skipIf(!existsSync(full))(
-    "is never a success of a command",
-    () =>
-      Effect.gen(function* () {
-        const cwd = yield* folderWith({
-          "a.txt": "meow",
-          "new.txt": "new",
-          "large.txt": "meow".repeat(100_000),
-          "steps.json": JSON.stringify({
-            steps: {
-              ":original": { robot: "/upload/handle" },
-              stored: { use: ":original", robot: "/transloadit/store" }
-            }
-          }),
-          "s3.json": JSON.stringify({ key: "k", secret: "s", bucket: "b", bucket_region: "eu-west-1" })
+  it.effect.skipIf(!existsSync(full))("is never a success of a command", () =>
+    Effect.gen(function* () {
+      const cwd = yield* folderWith({
+        "a.txt": "meow",
+        "new.txt": "new",
+        "large.txt": "meow".repeat(100_000),
+        "steps.json": JSON.stringify({
+          steps: {
+            ":original": { robot: "/upload/handle" },
+            stored: { use: ":original", robot: "/transloadit/store" }
+          }
+        }),
+        "s3.json": JSON.stringify({ key: "k", secret: "s", bucket: "b", bucket_region: "eu-west-1" })
+      })
+      const env = { ...(yield* environment), XDG_STATE_HOME: cwd }
+      const said = (pattern: RegExp, ...args: ReadonlyArray<string>) =>
+        Effect.map(assembly(cwd, env, ...args), ({ stderr, stdout }) => {
+          const [, found] = pattern.exec(stdout) ?? []
+          expect(found, stdout + stderr).toBeDefined()
+          return found ?? ""
         })
-        const env = { ...(yield* environment), XDG_STATE_HOME: cwd }
-        const said = (pattern: RegExp, ...args: ReadonlyArray<string>) =>
-          Effect.map(assembly(cwd, env, ...args), ({ stderr, stdout }) => {
-            const [, found] = pattern.exec(stdout) ?? []
-            expect(found, stdout + stderr).toBeDefined()
-            return found ?? ""
-          })
-        const id = /"id": "([^"]+)"/
-        const known: Known = {
-          assembly: yield* said(/"assembly_id":"(\w+)"/, "upload", "a.txt", "--json"),
-          template: yield* said(id, "templates", "create", "first-template", "steps.json", "--json"),
-          credentials: yield* said(
-            id,
-            "credentials",
-            "create",
-            "first",
-            "--type",
-            "s3",
-            "--content",
-            "s3.json",
-            "--json"
-          ),
-          key: yield* said(id, "keys", "create", "--scope", "assemblies:read", "--can-show-secret", "--json"),
-          asset: yield* said(/"asset_id": "([^"]+)"/, "assets", "list", "--json"),
-          unfinished: yield* interrupted(cwd)
-        }
-        const all = invocations(known)
-        const leaves = leavesOf(Completions.fromCommand(yield* root(["--completions"])))
-        expect(all.map(([command]) => command).toSorted()).toEqual([...leaves, "queues", "uploads"].toSorted())
+      const id = /"id": "([^"]+)"/
+      const known: Known = {
+        assembly: yield* said(/"assembly_id":"(\w+)"/, "upload", "a.txt", "--json"),
+        template: yield* said(id, "templates", "create", "first-template", "steps.json", "--json"),
+        credentials: yield* said(
+          id,
+          "credentials",
+          "create",
+          "first",
+          "--type",
+          "s3",
+          "--content",
+          "s3.json",
+          "--json"
+        ),
+        key: yield* said(id, "keys", "create", "--scope", "assemblies:read", "--can-show-secret", "--json"),
+        asset: yield* said(/"asset_id": "([^"]+)"/, "assets", "list", "--json"),
+        unfinished: yield* interrupted(cwd)
+      }
+      const all = invocations(known)
+      const leaves = leavesOf(Completions.fromCommand(yield* root(["--completions"])))
+      expect(all.map(([command]) => command).toSorted()).toEqual([...leaves, "queues", "uploads"].toSorted())
 
-        const disk = openSync(full, "w")
-        yield* Effect.addFinalizer(() => Effect.sync(() => closeSync(disk)))
-        for (const [command, args] of [...all, ["--help", ""], ["list", "--help"], ["--version", ""]] as const) {
-          const words = `${command} ${args}`.split(" ").filter((word) => word !== "")
-          const { code, stderr } = yield* withOutput(disk, cwd, env, words)
-          expect(stderr, words.join(" ")).toMatch(problem)
-          expect(code, words.join(" ")).toBe(1)
-        }
-      }).pipe(Effect.scoped),
-    240_000
+      const disk = openSync(full, "w")
+      yield* Effect.addFinalizer(() => Effect.sync(() => closeSync(disk)))
+      for (const [command, args] of [...all, ["--help", ""], ["list", "--help"], ["--version", ""]] as const) {
+        const words = `${command} ${args}`.split(" ").filter((word) => word !== "")
+        const { code, stderr } = yield* withOutput(disk, cwd, env, words)
+        expect(stderr, words.join(" ")).toMatch(problem)
+        expect(code, words.join(" ")).toBe(1)
+      }
+    }).pipe(Effect.scoped)
   )
 
   it.effect("has no message if the reader has ended, and the exit code says so", () =>

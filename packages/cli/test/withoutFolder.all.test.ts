@@ -74,7 +74,6 @@ layer(live, { excludeTestServices: true })("without a folder", (it) => {
         const upload = yield* Processes.assembly(folder, state, "upload", "b.txt")
         expect(upload.code).toBe(1)
         expect(upload.stderr).toContain("/proc/state/assembly/uploads: ")
-      }).pipe(Effect.scoped, Effect.timeout("40 seconds")),
-    60_000
+      }).pipe(Effect.scoped, Effect.timeout("5 minutes"))
   )
 })

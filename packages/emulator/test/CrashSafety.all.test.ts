@@ -220,50 +220,47 @@ it.live("what was stored before a crash is not stored again when its Assembly is
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )
 
-it.live(
-  "a SIGKILL during a move of many assets leaves all of them moved, or none",
-  () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const data = yield* fs.makeTempDirectoryScoped()
-      const names = Array.from({ length: 300 }, (_, index) => `${index}`)
-      const first = yield* start({ data })
-      const { assetIds, folders } = yield* Effect.gen(function* () {
-        const stored = yield* storeAll("one", names)
-        const other = yield* storeOne("other/there")
-        const kept = yield* storeOne("one/there")
-        const places = yield* Effect.forEach([other, kept], (id) => Dam.move(id, { filename: "there" }))
-        return { assetIds: stored, folders: places.map(({ folder_id }) => folder_id) }
-      }).pipe(
-        Effect.provide(client(first.ready)),
-        Effect.provideService(Emulator.Emulator, {
-          baseUrl: first.ready.baseUrl,
-          localUrl: first.ready.baseUrl,
-          certificate: undefined,
-          credentials: { key: first.ready.key, secret: Redacted.make(first.ready.secret) },
-          workspace: "emulator"
-        })
-      )
-      yield* first.kill
+it.live("a SIGKILL during a move of many assets leaves all of them moved, or none", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const data = yield* fs.makeTempDirectoryScoped()
+    const names = Array.from({ length: 300 }, (_, index) => `${index}`)
+    const first = yield* start({ data })
+    const { assetIds, folders } = yield* Effect.gen(function* () {
+      const stored = yield* storeAll("one", names)
+      const other = yield* storeOne("other/there")
+      const kept = yield* storeOne("one/there")
+      const places = yield* Effect.forEach([other, kept], (id) => Dam.move(id, { filename: "there" }))
+      return { assetIds: stored, folders: places.map(({ folder_id }) => folder_id) }
+    }).pipe(
+      Effect.provide(client(first.ready)),
+      Effect.provideService(Emulator.Emulator, {
+        baseUrl: first.ready.baseUrl,
+        localUrl: first.ready.baseUrl,
+        certificate: undefined,
+        credentials: { key: first.ready.key, secret: Redacted.make(first.ready.secret) },
+        workspace: "emulator"
+      })
+    )
+    yield* first.kill
 
-      for (const [life, pause] of [0, 5, 15, 40].entries()) {
-        const running = yield* start({ data })
-        const listed = yield* Stream.runCollect(Dam.listAll({ limit: 500 })).pipe(Effect.provide(client(running.ready)))
-        const paths = Array.from(listed, ({ path }) => path).filter((path) => !path.endsWith("/there"))
-        assert.strictEqual(paths.length, names.length)
-        const places = new Set(paths.map((path) => path.slice(0, path.lastIndexOf("/"))))
-        assert.strictEqual(places.size, 1, [...places].join(" and "))
-        const move = Dam.moveMany({ assetIds, destinationFolderId: folders[life % 2] ?? null })
-        const asked = yield* Effect.forkChild(Effect.exit(move.pipe(Effect.provide(client(running.ready)))), {
-          startImmediately: true
-        })
-        // The pause decides only how far the move gets before the process is killed.
-        yield* Effect.sleep(pause)
-        yield* running.kill
-        yield* Fiber.join(asked)
-      }
-    }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer)),
-  120_000
+    for (const [life, pause] of [0, 5, 15, 40].entries()) {
+      const running = yield* start({ data })
+      const listed = yield* Stream.runCollect(Dam.listAll({ limit: 500 })).pipe(Effect.provide(client(running.ready)))
+      const paths = Array.from(listed, ({ path }) => path).filter((path) => !path.endsWith("/there"))
+      assert.strictEqual(paths.length, names.length)
+      const places = new Set(paths.map((path) => path.slice(0, path.lastIndexOf("/"))))
+      assert.strictEqual(places.size, 1, [...places].join(" and "))
+      const move = Dam.moveMany({ assetIds, destinationFolderId: folders[life % 2] ?? null })
+      const asked = yield* Effect.forkChild(Effect.exit(move.pipe(Effect.provide(client(running.ready)))), {
+        startImmediately: true
+      })
+      // The pause decides only how far the move gets before the process is killed.
+      yield* Effect.sleep(pause)
+      yield* running.kill
+      yield* Fiber.join(asked)
+    }
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )
 
 it.live("a data folder belongs to one emulator at a time", () =>
@@ -300,14 +297,11 @@ const peakOfManyUploads = Effect.gen(function* () {
   return yield* rss
 }).pipe(Effect.scoped)
 
-it.live(
-  "60 uploads of 5 MiB at once are stored intact, in less than 300 MiB",
-  () =>
-    Effect.gen(function* () {
-      // If the emulator kept bodies in memory, every run would need more. The time of a garbage collection differs from
-      // run to run, so one of three peaks is enough.
-      const peak = yield* Effect.repeat(peakOfManyUploads, { until: (mebibytes) => mebibytes < 300, times: 2 })
-      assert.isBelow(peak, 300)
-    }).pipe(Effect.provide(NodeFileSystem.layer)),
-  240_000
+it.live("60 uploads of 5 MiB at once are stored intact, in less than 300 MiB", () =>
+  Effect.gen(function* () {
+    // If the emulator kept bodies in memory, every run would need more. The time of a garbage collection differs from
+    // run to run, so one of three peaks is enough.
+    const peak = yield* Effect.repeat(peakOfManyUploads, { until: (mebibytes) => mebibytes < 300, times: 2 })
+    assert.isBelow(peak, 300)
+  }).pipe(Effect.provide(NodeFileSystem.layer))
 )

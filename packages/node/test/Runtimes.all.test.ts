@@ -11,9 +11,6 @@ import * as Tools from "../../../scripts/runtimes/tools.ts"
 /** Four parts of one MiB, and more than one slice. */
 const blocks = 4
 
-/** A runtime starts, and a busy machine takes its time. */
-const patience = 300_000
-
 let missing: string | undefined
 
 beforeAll(() => {
@@ -22,11 +19,11 @@ beforeAll(() => {
   } catch (error) {
     missing = `npm could not install the runtimes: ${String(error)}`
   }
-}, patience)
+})
 
 describe("the packages run on", () => {
   for (const row of rows) {
-    it(row.name, { timeout: patience }, async (context) => {
+    it(row.name, async (context) => {
       const outcome = await Run.run(row, blocks)
       if (outcome._tag === "NotRun") context.skip(`not run: ${missing ?? outcome.why}`)
       assert.strictEqual(Table.summary(outcome), "all checks passed")

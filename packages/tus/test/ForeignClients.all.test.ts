@@ -104,7 +104,7 @@ for (const [name, client] of Object.entries(Clients.beneath)) {
               )
               console.log(`${what}, over ${name}: ${Draw.counts(ends)}`)
             }),
-          { timeout: 60_000 * Math.max(1, seeds) }
+          { timeout: Math.max(600_000, seeds * 60_000) }
         )
       }
     }

@@ -200,34 +200,31 @@ const runChild = (args: ReadonlyArray<string>, killAfter: number | undefined): P
   })
 
 layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("R2", (it) => {
-  it.effect(
-    `a process killed at ${kills} moments goes on with its upload and never begins a second one`,
-    () =>
-      Effect.gen(function* () {
-        const folder = yield* Effect.acquireRelease(
-          Effect.promise(() => mkdtemp(join(tmpdir(), "killed-"))),
-          (path) => Effect.promise(() => rm(path, { recursive: true }))
-        )
-        const bytes = Scene.content(8 * 1024 * 1024)
-        const path = join(folder, "file")
-        yield* Effect.promise(() => writeFile(path, bytes))
-        const results: Array<string> = []
-        // About as long as an upload takes that nobody kills, in milliseconds.
-        const longest = 300
-        for (let kill = 0; kill < kills; kill++) {
-          const parallel = kill % 3 === 2 ? 3 : 1
-          const { server } = yield* Scene.make()
-          const args = [server.tusUrl, server.assemblySslUrl, path, join(folder, `journal-${kill}`), String(parallel)]
-          const moment = yield* Random.nextIntBetween(0, longest)
-          const first = yield* Effect.promise(() => runChild(args, moment))
-          const second = first === "complete" ? first : yield* Effect.promise(() => runChild(args, undefined))
-          results.push(`${first} then ${second}`)
-          assert.include(["complete", "CreationUnknown"], second)
-          assert.isAtMost(server.created.length, parallel === 1 ? 1 : 4)
-          if (second === "complete") assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(bytes))
-        }
-        console.log(`R2: ${Draw.counts(results)}`)
-      }).pipe(Random.withSeed("kills")),
-    { timeout: 600_000 }
+  it.effect(`a process killed at ${kills} moments goes on with its upload and never begins a second one`, () =>
+    Effect.gen(function* () {
+      const folder = yield* Effect.acquireRelease(
+        Effect.promise(() => mkdtemp(join(tmpdir(), "killed-"))),
+        (path) => Effect.promise(() => rm(path, { recursive: true }))
+      )
+      const bytes = Scene.content(8 * 1024 * 1024)
+      const path = join(folder, "file")
+      yield* Effect.promise(() => writeFile(path, bytes))
+      const results: Array<string> = []
+      // About as long as an upload takes that nobody kills, in milliseconds.
+      const longest = 300
+      for (let kill = 0; kill < kills; kill++) {
+        const parallel = kill % 3 === 2 ? 3 : 1
+        const { server } = yield* Scene.make()
+        const args = [server.tusUrl, server.assemblySslUrl, path, join(folder, `journal-${kill}`), String(parallel)]
+        const moment = yield* Random.nextIntBetween(0, longest)
+        const first = yield* Effect.promise(() => runChild(args, moment))
+        const second = first === "complete" ? first : yield* Effect.promise(() => runChild(args, undefined))
+        results.push(`${first} then ${second}`)
+        assert.include(["complete", "CreationUnknown"], second)
+        assert.isAtMost(server.created.length, parallel === 1 ? 1 : 4)
+        if (second === "complete") assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(bytes))
+      }
+      console.log(`R2: ${Draw.counts(results)}`)
+    }).pipe(Random.withSeed("kills"))
   )
 })

@@ -11,88 +11,82 @@ import * as Server from "@assembly-effect/testkit/postgres/Postgres"
 import { lines, old, other, warnings, young } from "./logged.ts"
 
 layer(Layer.empty, { excludeTestServices: true })("A deployment of several runners", (it) => {
-  it.effect(
-    "refuses a runner with other secrets, and lets each runner rotate on its own",
-    () =>
-      Effect.gen(function* () {
-        const postgres = yield* Server.make
-        const url = yield* postgres.database("secrets")
-        const services = AssemblyNode.layer({
-          baseUrl: "http://127.0.0.1:1",
-          key: "key",
-          secret: Redacted.make("secret")
-        })
-        const start = (
-          secrets: ReadonlyArray<Redacted.Redacted>,
-          { expiry, kind = "runner" }: { readonly expiry?: string; readonly kind?: "runner" | "client" } = {}
-        ) =>
-          Layer.build(
-            DurablePostgres[kind]({ database: { url }, secrets, expiry: expiry as "12 seconds" | undefined })
-          ).pipe(Effect.provide(services), Effect.scoped, warnings)
-        const refused = (secrets: ReadonlyArray<Redacted.Redacted>, kind: "runner" | "client" = "runner") =>
-          Effect.map(Effect.flip(start(secrets, { kind })), ({ _tag }) => _tag)
+  it.effect("refuses a runner with other secrets, and lets each runner rotate on its own", () =>
+    Effect.gen(function* () {
+      const postgres = yield* Server.make
+      const url = yield* postgres.database("secrets")
+      const services = AssemblyNode.layer({
+        baseUrl: "http://127.0.0.1:1",
+        key: "key",
+        secret: Redacted.make("secret")
+      })
+      const start = (
+        secrets: ReadonlyArray<Redacted.Redacted>,
+        { expiry, kind = "runner" }: { readonly expiry?: string; readonly kind?: "runner" | "client" } = {}
+      ) =>
+        Layer.build(
+          DurablePostgres[kind]({ database: { url }, secrets, expiry: expiry as "12 seconds" | undefined })
+        ).pipe(Effect.provide(services), Effect.scoped, warnings)
+      const refused = (secrets: ReadonlyArray<Redacted.Redacted>, kind: "runner" | "client" = "runner") =>
+        Effect.map(Effect.flip(start(secrets, { kind })), ({ _tag }) => _tag)
 
-        // A client comes first, and decides nothing.
-        assert.deepStrictEqual(yield* start([other], { kind: "client" }), [])
-        assert.deepStrictEqual(yield* start([old]), [])
-        assert.strictEqual(yield* refused([other]), "InvalidSecret")
-        assert.strictEqual(yield* refused([other], "client"), "InvalidSecret")
+      // A client comes first, and decides nothing.
+      assert.deepStrictEqual(yield* start([other], { kind: "client" }), [])
+      assert.deepStrictEqual(yield* start([old]), [])
+      assert.strictEqual(yield* refused([other]), "InvalidSecret")
+      assert.strictEqual(yield* refused([other], "client"), "InvalidSecret")
 
-        // The new secret is added to each runner, becomes the first one of each, and then the old one is removed.
-        const rounds = [[old, young], [young, old], [young]]
-        for (const [round, secrets] of rounds.entries()) {
-          const before = rounds[round - 1] ?? [old]
-          assert.deepStrictEqual(yield* start(secrets), [], `round ${round}`)
-          // A runner of the round before still starts.
-          const said = yield* start(before)
-          if (round === 0) assert.include(said.join(), "lack the secret that a runner added at")
-          else assert.deepStrictEqual(said, [], `before round ${round}`)
-        }
-        assert.strictEqual(yield* refused([other]), "InvalidSecret")
+      // The new secret is added to each runner, becomes the first one of each, and then the old one is removed.
+      const rounds = [[old, young], [young, old], [young]]
+      for (const [round, secrets] of rounds.entries()) {
+        const before = rounds[round - 1] ?? [old]
+        assert.deepStrictEqual(yield* start(secrets), [], `round ${round}`)
+        // A runner of the round before still starts.
+        const said = yield* start(before)
+        if (round === 0) assert.include(said.join(), "lack the secret that a runner added at")
+        else assert.deepStrictEqual(said, [], `before round ${round}`)
+      }
+      assert.strictEqual(yield* refused([other]), "InvalidSecret")
 
-        assert.deepStrictEqual(yield* start([young], { kind: "client", expiry: "30 seconds" }), [])
-        const [expires] = yield* start([young], { expiry: "30 seconds" })
-        assert.include(expires, "expiry of this runner is 30s, and that of the runner that started before is 12s")
-        assert.deepStrictEqual(yield* start([young], { expiry: "30 seconds" }), [])
+      assert.deepStrictEqual(yield* start([young], { kind: "client", expiry: "30 seconds" }), [])
+      const [expires] = yield* start([young], { expiry: "30 seconds" })
+      assert.include(expires, "expiry of this runner is 30s, and that of the runner that started before is 12s")
+      assert.deepStrictEqual(yield* start([young], { expiry: "30 seconds" }), [])
 
-        const { host } = new URL(Redacted.value(url))
-        const options = { database: { url }, secrets: [young], expiry: "30 seconds" } as const
-        assert.deepStrictEqual(yield* Effect.provide(lines(DurablePostgres.runner(options)), services), [
-          `Info: A runner of durable jobs is ready: Postgres ${host}/secrets, 8 files at a time, expiry 30s`,
-          `Info: The runner of durable jobs in Postgres ${host}/secrets has ended: the other runners continue its jobs`
-        ])
-        assert.deepStrictEqual(yield* Effect.provide(lines(DurablePostgres.client(options)), services), [])
+      const { host } = new URL(Redacted.value(url))
+      const options = { database: { url }, secrets: [young], expiry: "30 seconds" } as const
+      assert.deepStrictEqual(yield* Effect.provide(lines(DurablePostgres.runner(options)), services), [
+        `Info: A runner of durable jobs is ready: Postgres ${host}/secrets, 8 files at a time, expiry 30s`,
+        `Info: The runner of durable jobs in Postgres ${host}/secrets has ended: the other runners continue its jobs`
+      ])
+      assert.deepStrictEqual(yield* Effect.provide(lines(DurablePostgres.client(options)), services), [])
 
-        const sql = yield* PgClient.make({ url }).pipe(Effect.provide(Reactivity.layer))
-        const rows = yield* sql`SELECT secrets FROM durable_deployment`
-        assert.lengthOf(rows, 1)
-      }).pipe(Effect.scoped),
-    { timeout: 60_000 }
+      const sql = yield* PgClient.make({ url }).pipe(Effect.provide(Reactivity.layer))
+      const rows = yield* sql`SELECT secrets FROM durable_deployment`
+      assert.lengthOf(rows, 1)
+    }).pipe(Effect.scoped)
   )
 
-  it.effect(
-    "is founded by one of several runners that start at the same time",
-    () =>
-      Effect.gen(function* () {
-        const postgres = yield* Server.make
-        const url = yield* postgres.database("founded")
-        const services = AssemblyNode.layer({
-          baseUrl: "http://127.0.0.1:1",
-          key: "key",
-          secret: Redacted.make("secret")
-        })
-        const results = yield* Effect.forEach(
-          [old, young, other],
-          (secret) =>
-            Layer.build(DurablePostgres.runner({ database: { url }, secrets: [secret] })).pipe(
-              Effect.provide(services),
-              Effect.scoped,
-              Effect.match({ onFailure: ({ _tag }) => _tag as string, onSuccess: () => "joined" })
-            ),
-          { concurrency: 3 }
-        )
-        assert.deepStrictEqual(results.toSorted(), ["InvalidSecret", "InvalidSecret", "joined"])
-      }).pipe(Effect.scoped),
-    { timeout: 60_000 }
+  it.effect("is founded by one of several runners that start at the same time", () =>
+    Effect.gen(function* () {
+      const postgres = yield* Server.make
+      const url = yield* postgres.database("founded")
+      const services = AssemblyNode.layer({
+        baseUrl: "http://127.0.0.1:1",
+        key: "key",
+        secret: Redacted.make("secret")
+      })
+      const results = yield* Effect.forEach(
+        [old, young, other],
+        (secret) =>
+          Layer.build(DurablePostgres.runner({ database: { url }, secrets: [secret] })).pipe(
+            Effect.provide(services),
+            Effect.scoped,
+            Effect.match({ onFailure: ({ _tag }) => _tag as string, onSuccess: () => "joined" })
+          ),
+        { concurrency: 3 }
+      )
+      assert.deepStrictEqual(results.toSorted(), ["InvalidSecret", "InvalidSecret", "joined"])
+    }).pipe(Effect.scoped)
   )
 })

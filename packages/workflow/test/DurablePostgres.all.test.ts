@@ -85,170 +85,158 @@ const dump = Effect.gen(function* () {
 })
 
 layer(Layer.empty, { excludeTestServices: true })("A deployment with Postgres", (test) => {
-  test.effect(
-    "whose user may create no tables fails with a typed error that says so",
-    () =>
-      Effect.gen(function* () {
-        const postgres = yield* Server.make
-        const database = yield* postgres.database("closed")
-        const url = new URL(Redacted.value(database))
-        const sql = yield* PgClient.make({ url: database }).pipe(Effect.provide(Reactivity.layer))
-        yield* sql`CREATE ROLE reader LOGIN PASSWORD 'reader'`
-        url.username = "reader"
-        url.password = "reader"
-        const error = yield* refusal({ database: { url: Redacted.make(url.href) } })
-        assert(error._tag === "StoreFailed", error.message)
-        assert.include(error.message, "permission denied for schema public")
-      }).pipe(Effect.scoped),
-    { timeout: 60_000 }
+  test.effect("whose user may create no tables fails with a typed error that says so", () =>
+    Effect.gen(function* () {
+      const postgres = yield* Server.make
+      const database = yield* postgres.database("closed")
+      const url = new URL(Redacted.value(database))
+      const sql = yield* PgClient.make({ url: database }).pipe(Effect.provide(Reactivity.layer))
+      yield* sql`CREATE ROLE reader LOGIN PASSWORD 'reader'`
+      url.username = "reader"
+      url.password = "reader"
+      const error = yield* refusal({ database: { url: Redacted.make(url.href) } })
+      assert(error._tag === "StoreFailed", error.message)
+      assert.include(error.message, "permission denied for schema public")
+    }).pipe(Effect.scoped)
   )
 
-  test.effect(
-    "stores no URL, no signature, no secret and no id of an Assembly",
-    () =>
-      Effect.gen(function* () {
-        const postgres = yield* Server.make
-        const database = yield* postgres.database("dump")
-        const cluster = yield* Cluster.make({ database })
-        const { emulator, front } = cluster
-        const presigned = "https://store.example/file?X-Signature=presigned-and-secret"
-        const stores = ObjectStores.layer({
-          store: () =>
-            Effect.succeed({
-              ...UploadSource.fromBytes(new TextEncoder().encode(presigned)),
-              identity: Effect.succeed("etag-1")
-            })
-        })
-        const services = AssemblyNode.layer({
-          baseUrl: emulator.baseUrl,
-          key: emulator.credentials.key,
-          secret: emulator.credentials.secret
-        })
-        const runner = DurablePostgres.runner({ database: { url: database }, secrets: [secret] }).pipe(
-          Layer.provide([services, stores])
-        )
-        front.speed = 512 * 1024
-        const small = yield* cluster.file("small", 1000)
-        const large = yield* cluster.file("large", 4 * 1024 * 1024)
-        yield* Effect.gen(function* () {
-          yield* Durable.run(small.job)
-          yield* Durable.run({
-            ...small.job,
-            key: "object",
-            files: [{ source: DurableJob.object("store", "key"), filename: "object.bin" }]
+  test.effect("stores no URL, no signature, no secret and no id of an Assembly", () =>
+    Effect.gen(function* () {
+      const postgres = yield* Server.make
+      const database = yield* postgres.database("dump")
+      const cluster = yield* Cluster.make({ database })
+      const { emulator, front } = cluster
+      const presigned = "https://store.example/file?X-Signature=presigned-and-secret"
+      const stores = ObjectStores.layer({
+        store: () =>
+          Effect.succeed({
+            ...UploadSource.fromBytes(new TextEncoder().encode(presigned)),
+            identity: Effect.succeed("etag-1")
           })
-          yield* Durable.start({ ...small.job, key: "failed", params: { templateId: "unknown-template" } })
-          assert.strictEqual((yield* Effect.flip(Durable.await("failed")))._tag, "JobFailed")
-          const failing = { steps: { fail: { robot: "/emulator/fail", error: "MINE" } } }
-          const failed = yield* Effect.flip(Durable.run({ ...small.job, key: "of-assembly", params: failing }))
-          assert.include(failed.message, "the Assembly failed with MINE")
-          yield* Durable.start(large.job)
-          yield* Wait.until("bytes", () => front.sendings.some(({ bytes }) => bytes > 100_000))
-          const during = yield* dump
-          yield* Durable.cancel("large")
-          assert.strictEqual((yield* Effect.flip(Durable.await("large")))._tag, "JobCanceled")
-          const after = yield* dump
-          assert.includeMembers(after.tables, [
-            "cluster_locks",
-            "cluster_messages",
-            "cluster_replies",
-            "cluster_runners",
-            "durable_jobs"
-          ])
-          for (const { text } of [during, after]) {
-            // The dump must contain rows, and the forbidden values must exist.
-            assert.include(text, "small")
-            assert.isAtLeast(front.assemblies.length, 3)
-            assert.isAtLeast(front.uploads.length, 3)
-            for (const forbidden of [
-              ...front.assemblies,
-              ...front.uploads,
-              ...front.uploads.map((url) => url.slice(url.lastIndexOf("/") + 1)),
-              front.url,
-              "/resumable/files",
-              "/assemblies/",
-              "http",
-              "signature",
-              "X-Signature",
-              "presigned",
-              emulator.credentials.key,
-              Redacted.value(emulator.credentials.secret),
-              Redacted.value(secret),
-              new URL(Redacted.value(database)).password
-            ]) {
-              assert.notInclude(text, forbidden)
-            }
-            for (const id of front.assemblies) assert.notMatch(text, new RegExp(`(?<![0-9a-f])${id.slice(0, 6)}`, "u"))
+      })
+      const services = AssemblyNode.layer({
+        baseUrl: emulator.baseUrl,
+        key: emulator.credentials.key,
+        secret: emulator.credentials.secret
+      })
+      const runner = DurablePostgres.runner({ database: { url: database }, secrets: [secret] }).pipe(
+        Layer.provide([services, stores])
+      )
+      front.speed = 512 * 1024
+      const small = yield* cluster.file("small", 1000)
+      const large = yield* cluster.file("large", 4 * 1024 * 1024)
+      yield* Effect.gen(function* () {
+        yield* Durable.run(small.job)
+        yield* Durable.run({
+          ...small.job,
+          key: "object",
+          files: [{ source: DurableJob.object("store", "key"), filename: "object.bin" }]
+        })
+        yield* Durable.start({ ...small.job, key: "failed", params: { templateId: "unknown-template" } })
+        assert.strictEqual((yield* Effect.flip(Durable.await("failed")))._tag, "JobFailed")
+        const failing = { steps: { fail: { robot: "/emulator/fail", error: "MINE" } } }
+        const failed = yield* Effect.flip(Durable.run({ ...small.job, key: "of-assembly", params: failing }))
+        assert.include(failed.message, "the Assembly failed with MINE")
+        yield* Durable.start(large.job)
+        yield* Wait.until("bytes", () => front.sendings.some(({ bytes }) => bytes > 100_000))
+        const during = yield* dump
+        yield* Durable.cancel("large")
+        assert.strictEqual((yield* Effect.flip(Durable.await("large")))._tag, "JobCanceled")
+        const after = yield* dump
+        assert.includeMembers(after.tables, [
+          "cluster_locks",
+          "cluster_messages",
+          "cluster_replies",
+          "cluster_runners",
+          "durable_jobs"
+        ])
+        for (const { text } of [during, after]) {
+          // The dump must contain rows, and the forbidden values must exist.
+          assert.include(text, "small")
+          assert.isAtLeast(front.assemblies.length, 3)
+          assert.isAtLeast(front.uploads.length, 3)
+          for (const forbidden of [
+            ...front.assemblies,
+            ...front.uploads,
+            ...front.uploads.map((url) => url.slice(url.lastIndexOf("/") + 1)),
+            front.url,
+            "/resumable/files",
+            "/assemblies/",
+            "http",
+            "signature",
+            "X-Signature",
+            "presigned",
+            emulator.credentials.key,
+            Redacted.value(emulator.credentials.secret),
+            Redacted.value(secret),
+            new URL(Redacted.value(database)).password
+          ]) {
+            assert.notInclude(text, forbidden)
           }
-        }).pipe(Effect.provide(Layer.merge(runner, PgClient.layer({ url: database }))))
-      }).pipe(Effect.scoped),
-    { timeout: 120_000 }
-  )
-
-  test.effect(
-    "stores jobs of a client without any runner, which the first runner runs",
-    () =>
-      Effect.gen(function* () {
-        const postgres = yield* Server.make
-        const database = yield* postgres.database("client")
-        const cluster = yield* Cluster.make({ database })
-        const made = yield* cluster.file("early", 1000)
-        yield* Effect.gen(function* () {
-          yield* Durable.start(made.job)
-          assert.strictEqual((yield* Durable.status("early")).state, "Queued")
-          assert.deepStrictEqual(
-            yield* Stream.runCollect(Durable.list({ state: "Queued" })).pipe(
-              Effect.map((all) => all.map(({ key }) => key))
-            ),
-            ["early"]
-          )
-          assert.deepStrictEqual(cluster.front.assemblies, [])
-          yield* cluster.runner("A")
-          const status = yield* Durable.await("early")
-          assert.strictEqual(status.uploads?.[0]?.sha256, made.sha256)
-          const sql = yield* PgClient.PgClient
-          assert.lengthOf(yield* sql`SELECT address FROM cluster_runners`, 1, "the client is no runner")
-        }).pipe(Effect.provide(Layer.merge(cluster.client, PgClient.layer({ url: database }))))
-      }).pipe(Effect.scoped),
-    { timeout: 120_000 }
-  )
-
-  test.effect(
-    "runs the program of docs/examples: a client waits for the runner, and fails if a job fails",
-    () =>
-      Effect.gen(function* () {
-        const postgres = yield* Server.make
-        const database = yield* postgres.database("example")
-        const cluster = yield* Cluster.make({ database })
-        const made = yield* cluster.file("a.bin", 1000)
-        const path = made.job.files[0]?.source
-        assert(path?._tag === "Path")
-        const { baseUrl, credentials } = cluster.emulator
-        const env = {
-          ...process.env,
-          DATABASE_URL: Redacted.value(database),
-          DEPLOYMENT_SECRET: Redacted.value(secret),
-          ASSEMBLY_BASE_URL: baseUrl,
-          ASSEMBLY_AUTH_KEY: credentials.key,
-          ASSEMBLY_AUTH_SECRET: Redacted.value(credentials.secret)
+          for (const id of front.assemblies) assert.notMatch(text, new RegExp(`(?<![0-9a-f])${id.slice(0, 6)}`, "u"))
         }
-        const start = (paths: ReadonlyArray<string>) =>
-          Effect.acquireRelease(
-            Effect.sync(() => fork(example, [...paths], { env, execArgv: [], silent: true })),
-            (process) => Effect.sync(() => process.kill("SIGKILL"))
-          )
-        yield* start([])
-        const client = yield* start([path.path, `${path.path}.missing`])
-        const printed = { stdout: "", stderr: "" }
-        client.stdout?.on("data", (text) => (printed.stdout += text))
-        client.stderr?.on("data", (text) => (printed.stderr += text))
-        const [code] = yield* Effect.promise(() => once(client, "close"))
+      }).pipe(Effect.provide(Layer.merge(runner, PgClient.layer({ url: database }))))
+    }).pipe(Effect.scoped)
+  )
+
+  test.effect("stores jobs of a client without any runner, which the first runner runs", () =>
+    Effect.gen(function* () {
+      const postgres = yield* Server.make
+      const database = yield* postgres.database("client")
+      const cluster = yield* Cluster.make({ database })
+      const made = yield* cluster.file("early", 1000)
+      yield* Effect.gen(function* () {
+        yield* Durable.start(made.job)
+        assert.strictEqual((yield* Durable.status("early")).state, "Queued")
         assert.deepStrictEqual(
-          { code, stdout: printed.stdout },
-          { code: 1, stdout: `${path.path}: ASSEMBLY_COMPLETED\n` }
+          yield* Stream.runCollect(Durable.list({ state: "Queued" })).pipe(
+            Effect.map((all) => all.map(({ key }) => key))
+          ),
+          ["early"]
         )
-        assert.match(printed.stderr, /\.missing: /u)
-      }).pipe(Effect.scoped),
-    { timeout: 120_000 }
+        assert.deepStrictEqual(cluster.front.assemblies, [])
+        yield* cluster.runner("A")
+        const status = yield* Durable.await("early")
+        assert.strictEqual(status.uploads?.[0]?.sha256, made.sha256)
+        const sql = yield* PgClient.PgClient
+        assert.lengthOf(yield* sql`SELECT address FROM cluster_runners`, 1, "the client is no runner")
+      }).pipe(Effect.provide(Layer.merge(cluster.client, PgClient.layer({ url: database }))))
+    }).pipe(Effect.scoped)
+  )
+
+  test.effect("runs the program of docs/examples: a client waits for the runner, and fails if a job fails", () =>
+    Effect.gen(function* () {
+      const postgres = yield* Server.make
+      const database = yield* postgres.database("example")
+      const cluster = yield* Cluster.make({ database })
+      const made = yield* cluster.file("a.bin", 1000)
+      const path = made.job.files[0]?.source
+      assert(path?._tag === "Path")
+      const { baseUrl, credentials } = cluster.emulator
+      const env = {
+        ...process.env,
+        DATABASE_URL: Redacted.value(database),
+        DEPLOYMENT_SECRET: Redacted.value(secret),
+        ASSEMBLY_BASE_URL: baseUrl,
+        ASSEMBLY_AUTH_KEY: credentials.key,
+        ASSEMBLY_AUTH_SECRET: Redacted.value(credentials.secret)
+      }
+      const start = (paths: ReadonlyArray<string>) =>
+        Effect.acquireRelease(
+          Effect.sync(() => fork(example, [...paths], { env, execArgv: [], silent: true })),
+          (process) => Effect.sync(() => process.kill("SIGKILL"))
+        )
+      yield* start([])
+      const client = yield* start([path.path, `${path.path}.missing`])
+      const printed = { stdout: "", stderr: "" }
+      client.stdout?.on("data", (text) => (printed.stdout += text))
+      client.stderr?.on("data", (text) => (printed.stderr += text))
+      const [code] = yield* Effect.promise(() => once(client, "close"))
+      assert.deepStrictEqual(
+        { code, stdout: printed.stdout },
+        { code: 1, stdout: `${path.path}: ASSEMBLY_COMPLETED\n` }
+      )
+      assert.match(printed.stderr, /\.missing: /u)
+    }).pipe(Effect.scoped)
   )
 })

@@ -139,44 +139,40 @@ layer(live, { excludeTestServices: true })("A database", (it) => {
   )
 
   for (const [what, disk] of disks) {
-    it.effect(
-      `${what} is one line of the log, and its jobs continue when it has space again`,
-      () =>
-        Effect.gen(function* () {
-          const { database, file } = yield* folder
-          const gate = yield* gated
-          const said: Array<string> = []
-          const logger = Logger.make(({ cause, logLevel, message }) => {
-            if (logLevel !== "Info")
-              said.push([logLevel, String(message), ...cause.reasons.map(() => "cause")].join(" "))
-          })
-          const contents = yield* Effect.forEach(["a", "b", "c", "d"], (name) => file(name, 1000))
-          const full = yield* disk(database)
-          yield* Effect.gen(function* () {
-            yield* startJobs(gate, contents)
-            yield* full.fill
-            const big = { params: { fields: { a: "x".repeat(20_000) }, steps: {} } }
-            const refused = yield* Effect.flip(Durable.start(job("refused", contents, big)))
-            assert(refused._tag === "StoreFailed", refused.message)
-            assert.include(refused.message, "database or disk is full")
-            yield* gate.open
-            yield* untilTried(full, 4)
-            // A line follows its statement some turns later.
-            yield* Effect.sync(() => said.length).pipe(
-              Effect.repeat({ until: (lines) => lines > 0, schedule: Schedule.spaced("20 millis") })
-            )
-            assert.lengthOf(said, 1, said.join("\n"))
-            for (const line of said) {
-              assert.match(line, /^Warn Durable jobs wait for their database: /u)
-              assert.include(line, database)
-              assert.include(line, "database or disk is full")
-              assert.notMatch(line, /cause$|\n/u)
-            }
-            yield* full.empty
-            yield* checkJobs(gate, contents)
-          }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(Layer.merge(gate.layer, Logger.layer([logger]))))
-        }),
-      { timeout: 60_000 }
+    it.effect(`${what} is one line of the log, and its jobs continue when it has space again`, () =>
+      Effect.gen(function* () {
+        const { database, file } = yield* folder
+        const gate = yield* gated
+        const said: Array<string> = []
+        const logger = Logger.make(({ cause, logLevel, message }) => {
+          if (logLevel !== "Info") said.push([logLevel, String(message), ...cause.reasons.map(() => "cause")].join(" "))
+        })
+        const contents = yield* Effect.forEach(["a", "b", "c", "d"], (name) => file(name, 1000))
+        const full = yield* disk(database)
+        yield* Effect.gen(function* () {
+          yield* startJobs(gate, contents)
+          yield* full.fill
+          const big = { params: { fields: { a: "x".repeat(20_000) }, steps: {} } }
+          const refused = yield* Effect.flip(Durable.start(job("refused", contents, big)))
+          assert(refused._tag === "StoreFailed", refused.message)
+          assert.include(refused.message, "database or disk is full")
+          yield* gate.open
+          yield* untilTried(full, 4)
+          // A line follows its statement some turns later.
+          yield* Effect.sync(() => said.length).pipe(
+            Effect.repeat({ until: (lines) => lines > 0, schedule: Schedule.spaced("20 millis") })
+          )
+          assert.lengthOf(said, 1, said.join("\n"))
+          for (const line of said) {
+            assert.match(line, /^Warn Durable jobs wait for their database: /u)
+            assert.include(line, database)
+            assert.include(line, "database or disk is full")
+            assert.notMatch(line, /cause$|\n/u)
+          }
+          yield* full.empty
+          yield* checkJobs(gate, contents)
+        }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(Layer.merge(gate.layer, Logger.layer([logger]))))
+      })
     )
   }
 

@@ -65,6 +65,8 @@ const postgres = Effect.gen(function* () {
       DurablePostgres.runner({
         database: { url },
         secrets: [Redacted.make("the secret of a deployment for tests")],
+        // A busy machine may take seconds for a query. `reliability:durable` has an idle one, and the default expiry.
+        ...(full === undefined ? { expiry: "5 minutes" as const } : {}),
         ...options
       }),
     whileHeld: (program) =>
