@@ -5,18 +5,16 @@
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { execFile } from "node:child_process"
-import { existsSync, readFileSync } from "node:fs"
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { readFile, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { attempt, BenchError, median } from "./harness.ts"
+import { attempt, BenchError, folder as temporary, median } from "./harness.ts"
 import * as Report from "./report.ts"
 import * as Spread from "./spread.ts"
 
 const here = fileURLToPath(new URL("../..", import.meta.url))
 
-/** The part of a row in benchmarks.json that is compared. Every version of the benchmark writes this part. */
+/** The part of a row in benchmarks.json that is compared. */
 type Saved = Readonly<
   Record<
     string,
@@ -50,11 +48,6 @@ const run = (file: string, args: ReadonlyArray<string>, cwd: string, env: Readon
     return Effect.sync(() => child.kill("SIGKILL"))
   })
 
-const temporary = Effect.acquireRelease(
-  attempt(() => mkdtemp(join(tmpdir(), "bench-compare-"))),
-  (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
-)
-
 /** A working tree of a commit with its dependencies, which is removed with the scope. */
 const treeOf = (commit: string, folder: string) =>
   Effect.gen(function* () {
@@ -68,14 +61,13 @@ const treeOf = (commit: string, folder: string) =>
   })
 
 /** Runs one row in a working tree, and returns its figures. */
-const measure = (tree: string, id: string, folder: string, env: Readonly<Record<string, string>>) =>
+const measure = (tree: string, id: string, folder: string) =>
   Effect.gen(function* () {
     const output = join(folder, "figures.json")
     yield* attempt(() => rm(output, { force: true }))
-    yield* run(process.execPath, ["scripts/bench/main.ts", id], tree, { ...env, BENCH_OUTPUT: output })
-    // A version without BENCH_OUTPUT writes the results into its own tree.
-    const written = existsSync(output) ? output : join(tree, "docs", "benchmarks.json")
-    const saved = yield* attempt(async () => JSON.parse(readFileSync(written, "utf8")) as Saved)
+    // The comparison repeats whole rows, so each version measures one round at a time.
+    yield* run(process.execPath, ["scripts/bench/main.ts", id], tree, { BENCH_ROUNDS: "1", BENCH_OUTPUT: output })
+    const saved = yield* attempt(async () => JSON.parse(await readFile(output, "utf8")) as Saved)
     return saved[id]?.figures ?? []
   })
 
@@ -130,13 +122,7 @@ export const compare = (commit: string, ids: ReadonlyArray<string>, wanted: numb
   Effect.gen(function* () {
     const folder = yield* temporary
     const tree = yield* treeOf(commit, folder)
-    // The comparison repeats whole rows. So each version measures one round at a time, if both versions support this.
-    const isShort = existsSync(join(tree, "scripts", "bench", "compare.ts"))
-    const env: Readonly<Record<string, string>> = isShort ? { BENCH_ROUNDS: "1" } : {}
-    const common = ids.filter((id) => existsSync(join(tree, "scripts", "bench", "rows", `${id}.ts`)))
-    for (const id of ids.filter((one) => !common.includes(one))) yield* Console.error(`${id}: not in ${commit}`)
-
-    const rounds = new Map(common.map((id) => [id, [] as Array<Record<"old" | "new", Saved[string]["figures"]>>]))
+    const rounds = new Map(ids.map((id) => [id, [] as Array<Record<"old" | "new", Saved[string]["figures"]>>]))
     const collected = () => [...rounds].flatMap(([id, all]) => pair(id, all))
     let count = wanted ?? 1
     for (let round = 0; round < count; round++) {
@@ -144,8 +130,8 @@ export const compare = (commit: string, ids: ReadonlyArray<string>, wanted: numb
         yield* Console.error(`round ${round + 1}${round === 0 && wanted === undefined ? "" : ` of ${count}`}: ${id}`)
         // The order changes, because the first of two runs may be the slower one.
         const [first, second] = round % 2 === 0 ? ([tree, here] as const) : ([here, tree] as const)
-        const one = yield* measure(first, id, folder, env)
-        const two = yield* measure(second, id, folder, env)
+        const one = yield* measure(first, id, folder)
+        const two = yield* measure(second, id, folder)
         all.push(round % 2 === 0 ? { old: one, new: two } : { old: two, new: one })
       }
       // The number of figures is known only after the first round.

@@ -2,7 +2,6 @@
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Harness from "./harness.ts"
-import type * as Svg from "./svg.ts"
 
 /** The samples of one line: the samples of each size, in ascending order of the sizes. */
 type Samples = ReadonlyArray<{ readonly size: number; readonly samples: ReadonlyArray<number> }>
@@ -23,16 +22,6 @@ export const worstStep = (costs: ReadonlyArray<{ readonly size: number; readonly
 /** Costs may grow by 20 % more than the size, because of noise: 12 times the cost for 10 times the size. */
 const target = Harness.atMost(1.2, "× linear")
 
-const toLine = (name: string, samples: Samples): Svg.Line => ({
-  name,
-  points: samples.map(({ samples: all, size }) => ({
-    x: size,
-    y: Harness.median(all),
-    low: Math.min(...all),
-    high: Math.max(...all)
-  }))
-})
-
 /** One line as a figure: the worst step, and the samples of each size in milliseconds. */
 const figure = (name: string, samples: Samples): Harness.Figure => ({
   peer: name,
@@ -40,7 +29,7 @@ const figure = (name: string, samples: Samples): Harness.Figure => ({
   unit: "× linear",
   value: worstStep(samples.map(({ samples: all, size }) => ({ size, cost: Harness.median(all) }))),
   samples: Object.fromEntries(samples.map(({ samples: all, size }) => [String(size), all])),
-  line: toLine(name, samples)
+  line: { name, points: samples.map(({ samples: all, size }) => ({ x: size, y: Harness.median(all) })) }
 })
 
 /**
@@ -65,13 +54,3 @@ export const measure = <const Name extends string, E, R>(options: {
     }
     return [...lines].map(([name, samples]) => figure(name, samples))
   })
-
-/** The duration of an effect in milliseconds. */
-export const millis = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<number, E, R> =>
-  Effect.map(Harness.seconds(effect), (taken) => taken * 1000)
-
-/** The mean duration of an effect that is short, over several runs one after another. */
-export const meanMillis =
-  (runs: number) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<number, E, R> =>
-    Effect.map(millis(Effect.repeat(effect, { times: runs - 1 })), (taken) => taken / runs)

@@ -5,6 +5,9 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { fork, type ChildProcess } from "node:child_process"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type * as Svg from "./svg.ts"
 
@@ -60,6 +63,15 @@ export class BenchError extends Error {
 export const attempt = <A>(run: () => Promise<A>): Effect.Effect<A, BenchError> =>
   Effect.tryPromise({ try: run, catch: (cause) => new BenchError(String(cause), { cause }) })
 
+/** Converts an error of an operation to a `BenchError`, which ends the benchmark. */
+export const orFail = Effect.mapError((error: { readonly message: string }) => new BenchError(error.message))
+
+/** A folder that is removed with the scope. */
+export const folder = Effect.acquireRelease(
+  attempt(() => mkdtemp(join(tmpdir(), "bench-"))),
+  (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
+)
+
 export const median = (values: ReadonlyArray<number>): number => {
   const sorted = values.toSorted((a, b) => a - b)
   const middle = sorted.length >> 1
@@ -72,6 +84,16 @@ export const seconds = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<
     const start = performance.now()
     return Effect.map(effect, () => (performance.now() - start) / 1000)
   })
+
+/** The duration of an effect in milliseconds. */
+export const millis = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<number, E, R> =>
+  Effect.map(seconds(effect), (taken) => taken * 1000)
+
+/** The mean duration of an effect that is short, over several runs one after another. */
+export const meanMillis =
+  (runs: number) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<number, E, R> =>
+    Effect.map(millis(Effect.repeat(effect, { times: runs - 1 })), (taken) => taken / runs)
 
 /** The throughput of an effect that moves the given number of bytes, in megabytes a second. */
 export const throughput =
@@ -86,13 +108,13 @@ const roundsOf = (own: number): number => Number(process.env["BENCH_ROUNDS"] ?? 
  * Measures several sides: each side once to warm up, then `rounds` rounds in which every side runs once. Each round
  * starts with another side.
  */
-export const alternate = <const Side extends string, E, R>(
-  sides: Readonly<Record<Side, Effect.Effect<number, E, R>>>,
+export const alternate = <const Side extends string, A, E, R>(
+  sides: Readonly<Record<Side, Effect.Effect<A, E, R>>>,
   options: { readonly rounds: number; readonly warmups?: number | undefined }
-): Effect.Effect<Readonly<Record<Side, ReadonlyArray<number>>>, E, R> =>
+): Effect.Effect<Readonly<Record<Side, ReadonlyArray<A>>>, E, R> =>
   Effect.gen(function* () {
     const names = Object.keys(sides) as Array<Side>
-    const samples = Object.fromEntries(names.map((name) => [name, [] as Array<number>])) as Record<Side, Array<number>>
+    const samples = Object.fromEntries(names.map((name) => [name, [] as Array<A>])) as Record<Side, Array<A>>
     for (let warmup = 0; warmup < (options.warmups ?? 1); warmup++) {
       for (const name of names) yield* sides[name]
     }
@@ -107,38 +129,45 @@ export const alternate = <const Side extends string, E, R>(
   })
 
 /** The ratio of ours to theirs: the median of the ratios of the rounds. */
-export const ratio = (options: {
-  readonly peer: string
-  readonly target: Target
-  readonly unit: string
-  readonly ours: ReadonlyArray<number>
-  readonly theirs: ReadonlyArray<number>
-}): Figure => ({
-  peer: options.peer,
-  target: options.target,
-  unit: options.unit,
-  value: median(options.ours.map((sample, round) => sample / options.theirs[round]!)),
-  samples: { ours: options.ours, theirs: options.theirs }
+export const ratio = (
+  peer: string,
+  target: Target,
+  unit: string,
+  ours: ReadonlyArray<number>,
+  theirs: ReadonlyArray<number>
+): Figure => ({
+  peer,
+  target,
+  unit,
+  value: median(ours.map((sample, round) => sample / theirs[round]!)),
+  samples: { ours, theirs }
 })
 
 /** A figure with an absolute bound, such as memory. */
-export const absolute = (options: {
-  readonly peer: string
-  readonly target: Target
-  readonly unit: string
-  readonly ours: ReadonlyArray<number>
-}): Figure => ({ ...options, value: median(options.ours), samples: { ours: options.ours } })
+export const absolute = (peer: string, target: Target, unit: string, ours: ReadonlyArray<number>): Figure => ({
+  peer,
+  target,
+  unit,
+  value: median(ours),
+  samples: { ours }
+})
 
 interface ChildOptions {
   readonly args?: ReadonlyArray<string>
   readonly execArgv?: ReadonlyArray<string>
+  readonly env?: Readonly<Record<string, string>>
   readonly signal?: "SIGKILL" | "SIGTERM"
 }
 
 const start = (module: URL, options?: ChildOptions): Effect.Effect<ChildProcess, never, Scope.Scope> =>
   Effect.acquireRelease(
-    Effect.sync(() => fork(fileURLToPath(module), options?.args, { execArgv: [...(options?.execArgv ?? [])] })),
-    (process) => Effect.sync(() => process.kill(options?.signal ?? "SIGKILL"))
+    Effect.sync(() =>
+      fork(fileURLToPath(module), options?.args, {
+        execArgv: [...(options?.execArgv ?? [])],
+        env: { ...process.env, ...options?.env }
+      })
+    ),
+    (started) => Effect.sync(() => started.kill(options?.signal ?? "SIGKILL"))
   )
 
 /** Waits for the next message of a process, after it was sent `question`. */
@@ -159,11 +188,11 @@ const next = <A>(module: URL, process: ChildProcess, question?: string): Effect.
  * Runs a module in a separate process and returns its first message, such as its port: `process.send?.({ port })`. The
  * process ends with the scope.
  */
-export const child = (
+export const child = <A = { readonly port: number }>(
   module: URL,
   options?: ChildOptions
-): Effect.Effect<{ readonly port: number }, BenchError, Scope.Scope> =>
-  Effect.flatMap(start(module, options), (process) => next(module, process))
+): Effect.Effect<A, BenchError, Scope.Scope> =>
+  Effect.flatMap(start(module, options), (started) => next<A>(module, started))
 
 /**
  * Runs a module in a separate process, which says that it is ready, and then reports one measurement whenever it is

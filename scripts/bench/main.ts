@@ -7,35 +7,33 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
-import { readdir } from "node:fs/promises"
 import { cpus, totalmem } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import * as Compare from "./compare.ts"
-import type { Row } from "./harness.ts"
-import { attempt, BenchError } from "./harness.ts"
+import { BenchError } from "./harness.ts"
 import * as Report from "./report.ts"
+import { rows as growth } from "./rows/growth.ts"
+import { rows as local } from "./rows/local.ts"
+import { rows as memory } from "./rows/memory.ts"
+import { rows as operations } from "./rows/operations.ts"
+import { rows as uploads } from "./rows/uploads.ts"
 import * as Svg from "./svg.ts"
 
-const folder = new URL("rows/", import.meta.url)
 const output = process.env["BENCH_OUTPUT"] ?? fileURLToPath(new URL("../../docs/benchmarks.json", import.meta.url))
 
-/** Each file of `rows/` exports one `row` and has the name of its id. */
-const idOf = (file: string): string => file.replace(/\.ts$/, "")
+const rows = [uploads, operations, local, growth, memory]
+  .flat()
+  .toSorted((a, b) => a.id.localeCompare(b.id, "en", { numeric: true }))
 
-const select = Effect.fn(function* (wanted: ReadonlyArray<string>) {
-  const files = (yield* attempt(() => readdir(folder))).filter((file) => file.endsWith(".ts"))
-  const ids = files.map(idOf).toSorted((a, b) => a.localeCompare(b, "en", { numeric: true }))
+const select = (wanted: ReadonlyArray<string>) => {
+  const ids = rows.map(({ id }) => id)
   const unknown = wanted.filter((id) => !ids.includes(id))
-  if (unknown.length > 0) {
-    return yield* Effect.fail(new BenchError(`no such row: ${unknown.join(", ")}; there are ${ids.join(", ")}`))
-  }
-  return wanted.length === 0 ? ids : ids.filter((id) => wanted.includes(id))
-})
-
-const load = (id: string): Effect.Effect<Row, BenchError> =>
-  attempt(async () => ((await import(new URL(`${id}.ts`, folder).href)) as { readonly row: Row }).row)
+  return unknown.length > 0
+    ? Effect.fail(new BenchError(`no such row: ${unknown.join(", ")}; there are ${ids.join(", ")}`))
+    : Effect.succeed(rows.filter(({ id }) => wanted.length === 0 || wanted.includes(id)))
+}
 
 const machine = {
   cpu: cpus()[0]?.model ?? "unknown",
@@ -78,14 +76,19 @@ const toRounds = (text: string | undefined): Effect.Effect<number | undefined, B
 
 const main = Effect.gen(function* () {
   const { positionals, values } = yield* readArgs
-  const ids = yield* select(positionals)
+  const chosen = yield* select(positionals)
   const rounds = yield* toRounds(values.rounds)
   if (values.compare !== undefined) {
-    return yield* Effect.scoped(Compare.compare(values.compare, ids, rounds))
+    return yield* Effect.scoped(
+      Compare.compare(
+        values.compare,
+        chosen.map(({ id }) => id),
+        rounds
+      )
+    )
   }
   const results: Array<Report.Result> = []
-  for (const id of ids) {
-    const row = yield* load(id)
+  for (const row of chosen) {
     yield* Console.error(`${row.id}: ${row.work} …`)
     results.push({ row, figures: yield* Effect.scoped(row.run) })
   }

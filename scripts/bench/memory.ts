@@ -114,18 +114,12 @@ const works: Readonly<
   Record<string, Effect.Effect<Readonly<Record<string, number | string>>, unknown, Layer.Success<typeof Uploads.node>>>
 > = {
   file: Effect.as(Uploads.ours(origin, path), {}),
-  stream: Effect.as(
-    Uploads.oursOf(
-      origin,
-      UploadSource.fromStream(
-        Stream.unfold(0, (at) =>
-          Effect.sync(() => (at >= first ? undefined : ([new Uint8Array(256 * 1024), at + 256 * 1024] as const)))
-        )
-      ),
-      { chunkSize: 8 * Uploads.mebi }
-    ),
-    {}
-  ),
+  stream: Effect.suspend(() => {
+    const zeros = Stream.unfold(0, (at) =>
+      Effect.sync(() => (at >= first ? undefined : ([new Uint8Array(pieceSize), at + pieceSize] as const)))
+    )
+    return Effect.as(Uploads.oursOf(origin, UploadSource.fromStream(zeros), { chunkSize: 8 * Uploads.mebi }), {})
+  }),
   sink: sink(views),
   sinkOfPieces: sink(pieces),
   // The pieces of `sinkOfPieces`, which are not sent.

@@ -9,9 +9,8 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as fs from "node:fs"
-import { mkdtemp, open, rm } from "node:fs/promises"
+import { truncate, writeFile } from "node:fs/promises"
 import { request } from "node:http"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import * as TusClient from "tus-js-client"
@@ -21,47 +20,31 @@ export const mebi = 1024 * 1024
 
 export const metadata = { filename: "a.bin", fieldname: "file" }
 
-const server = (module: URL, env: Readonly<Record<string, string>>) =>
-  Effect.suspend(() => {
-    // The harness forks processes with the environment of this process.
-    Object.assign(process.env, env)
-    return Harness.child(module)
-  }).pipe(
-    Effect.map(({ port }) => `http://127.0.0.1:${port}`),
-    Effect.ensuring(
-      Effect.sync(() => {
-        for (const key of Object.keys(env)) delete process.env[key]
-      })
-    )
-  )
+const toOrigin = Effect.map(({ port }: { readonly port: number }) => `http://127.0.0.1:${port}`)
 
-/** The origin of a server that counts bytes, see `sink.ts`. */
-export const sink = (env: Readonly<Record<string, string>> = {}) => server(new URL("sink.ts", import.meta.url), env)
+/** The origin of a server that counts bytes, see `servers/sink.ts`. */
+export const sink = (env: Readonly<Record<string, string>> = {}) =>
+  toOrigin(Harness.child(new URL("servers/sink.ts", import.meta.url), { env }))
 
 /** The origin of a server that cuts connections, see `servers/cutting.ts`. */
 export const cutting = (every: number) =>
-  server(new URL("servers/cutting.ts", import.meta.url), { CUT_EVERY: String(every) })
+  toOrigin(Harness.child(new URL("servers/cutting.ts", import.meta.url), { env: { CUT_EVERY: String(every) } }))
 
 /** Creates a sparse file of the given size, which is deleted with the scope. */
 export const file = (bytes: number) =>
-  Effect.acquireRelease(
-    Effect.promise(async () => {
-      const folder = await mkdtemp(join(tmpdir(), "bench-"))
-      const path = join(folder, "file")
-      const handle = await open(path, "w")
-      await handle.truncate(bytes)
-      await handle.close()
-      return { folder, path }
-    }),
-    ({ folder }) => Effect.promise(() => rm(folder, { recursive: true }))
-  ).pipe(Effect.map(({ path }) => path))
-
-const toBenchError = (error: { readonly message: string }) => new Harness.BenchError(error.message)
+  Effect.gen(function* () {
+    const path = join(yield* Harness.folder, "file")
+    yield* Harness.attempt(async () => {
+      await writeFile(path, "")
+      await truncate(path, bytes)
+    })
+    return path
+  })
 
 /** An upload target at an origin. */
 export const target = (origin: string) =>
   UploadTarget.make({ tusUrl: `${origin}/resumable/files`, assemblySslUrl: `${origin}/assemblies/1` }).pipe(
-    Effect.mapError(toBenchError)
+    Harness.orFail
   )
 
 /** Uploads a file with our library. */
@@ -69,7 +52,7 @@ export const oursTo = (to: UploadTarget.UploadTarget, path: string, options?: Pa
   Effect.gen(function* () {
     const source = yield* UploadSource.fromPath(path)
     return yield* Upload.run(to, source, { metadata, ...options })
-  }).pipe(Effect.mapError(toBenchError))
+  }).pipe(Harness.orFail)
 
 /** Uploads a file with our library, as the first upload to an origin. */
 export const ours = (origin: string, path: string, options?: Partial<Upload.Options>) =>
@@ -77,9 +60,7 @@ export const ours = (origin: string, path: string, options?: Partial<Upload.Opti
 
 /** Uploads any source with our library. */
 export const oursOf = (origin: string, source: UploadSource.UploadSource, options?: Partial<Upload.Options>) =>
-  Effect.flatMap(target(origin), (to) => Upload.run(to, source, { metadata, ...options })).pipe(
-    Effect.mapError(toBenchError)
-  )
+  Effect.flatMap(target(origin), (to) => Upload.run(to, source, { metadata, ...options })).pipe(Harness.orFail)
 
 /** The Layer that a program on Node uses by default. */
 export const node = AssemblyNode.layer({

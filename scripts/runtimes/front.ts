@@ -56,8 +56,8 @@ const cutConnection = (response: Outgoing) => {
   else response.destroy()
 }
 
-/** Forwards a request, and sends at most `bytesPerSecond` bytes of its body per second. */
-const proxy = async (to: URL, incoming: Incoming, outgoing: Outgoing, bytesPerSecond: number) => {
+/** Forwards a request. */
+const proxy = async (to: URL, incoming: Incoming, outgoing: Outgoing) => {
   const authority = incoming.headers[":authority"] ?? incoming.headers.host
   const headers = { ...forwarded(incoming.headers), host: String(authority) }
   const onward = Http.request(
@@ -68,14 +68,8 @@ const proxy = async (to: URL, incoming: Incoming, outgoing: Outgoing, bytesPerSe
     }
   )
   outgoing.on("error", () => onward.destroy()).on("close", () => onward.destroy())
-  const paced = async function* (pieces: AsyncIterable<Buffer>) {
-    for await (const piece of pieces) {
-      if (Number.isFinite(bytesPerSecond)) await sleep((piece.length / bytesPerSecond) * 1000)
-      yield piece
-    }
-  }
   // If one of the two connections breaks, the other one is closed too.
-  await pipeline(incoming, paced, onward)
+  await pipeline(incoming, onward)
 }
 
 const listen = (server: Http.Server | Http2.Http2SecureServer) =>
@@ -106,29 +100,24 @@ export interface Options {
  * - `config`: the input of a program.
  * - `pageUrl`: the page that runs the program.
  * - `nextReport`: waits for the next report of a page.
- * - `limit`: limits the rate at which request bodies are forwarded.
  */
 export interface Front {
   readonly config: Checks.Config
   readonly pageUrl: string
-  readonly nextReport: () => Promise<unknown>
-  readonly limit: (bytesPerSecond: number) => void
+  readonly nextReport: () => Promise<Checks.Report>
 }
 
 export const make = Effect.fnUntraced(function* (options: Options) {
   const { blocks, isDirect, page, protocol, sha256 } = options
-  let report: (value: unknown) => void = () => undefined
+  let report: (value: Checks.Report) => void = () => undefined
   let local = new URL("http://127.0.0.1")
   let inject: () => Promise<void> = () => Promise.reject(new Error("not ready"))
-  let bytesPerSecond = Infinity
   const config = Promise.withResolvers<Checks.Config>()
 
   const own: Readonly<Record<string, (request: Incoming, response: Outgoing) => Promise<void>>> = {
     "/runtimes/page": async (_, response) => {
       begin(response, 200, { "content-type": "text/html; charset=utf-8" })
-      response.end(
-        '<!doctype html><title>runtimes</title><input type="file"><script type="module" src="page.js"></script>'
-      )
+      response.end('<!doctype html><title>runtimes</title><script type="module" src="page.js"></script>')
     },
     "/runtimes/page.js": async (_, response) => {
       begin(response, 200, { "content-type": "text/javascript; charset=utf-8" })
@@ -153,7 +142,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   }
   const handle = (request: Incoming, response: Outgoing) => {
     const path = (request.url ?? "").split("?")[0] ?? ""
-    const answer = own[path] ?? (() => proxy(local, request, response, bytesPerSecond))
+    const answer = own[path] ?? (() => proxy(local, request, response))
     answer(request, response).catch(() => cutConnection(response))
   }
 
@@ -179,11 +168,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     config: yield* Effect.promise(() => config.promise),
     pageUrl: `${origin}/runtimes/page`,
     nextReport: () =>
-      new Promise<unknown>((resolve) => {
+      new Promise((resolve) => {
         report = resolve
-      }),
-    limit: (rate) => {
-      bytesPerSecond = rate
-    }
+      })
   } satisfies Front
 })

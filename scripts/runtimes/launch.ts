@@ -8,7 +8,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
+import { launch } from "puppeteer-core"
 import type * as Checks from "./checks.ts"
+import type { Front } from "./front.ts"
 
 const programOf = (name: string) => fileURLToPath(new URL(`programs/${name}.ts`, import.meta.url))
 
@@ -16,7 +18,7 @@ const programOf = (name: string) => fileURLToPath(new URL(`programs/${name}.ts`,
 const timeout = 15 * 60_000
 
 /** Bundles a program into one script, for a runtime that loads no files. */
-export const bundle = async (name: "file" | "page" | "worker"): Promise<string> => {
+export const bundle = async (name: "page" | "worker"): Promise<string> => {
   const { outputFiles } = await esbuild.build({
     entryPoints: [programOf(name)],
     bundle: true,
@@ -29,24 +31,13 @@ export const bundle = async (name: "file" | "page" | "worker"): Promise<string> 
   return outputFiles[0]?.text ?? ""
 }
 
-/** The first line that a command prints for `--version`, or undefined if the command fails. */
-export const version = (command: string, args: ReadonlyArray<string> = ["--version"]): Promise<string | undefined> =>
-  new Promise((resolve) => {
-    execFile(command, [...args], (error, stdout) => resolve(error === null ? stdout.split("\n")[0]?.trim() : undefined))
-  })
-
 /**
  * Runs the program on Node, Bun or Deno. An environment variable contains the config, and the last line of the output
  * is the report.
  */
-export const process = (
-  command: string,
-  args: ReadonlyArray<string>,
-  config: Checks.Config,
-  environment: NodeJS.ProcessEnv
-): Promise<Checks.Report> =>
+export const process = (command: string, args: ReadonlyArray<string>, config: Checks.Config): Promise<Checks.Report> =>
   new Promise((resolve, reject) => {
-    const env = { ...environment, RUNTIME_CONFIG: JSON.stringify(config) }
+    const env = { ...globalThis.process.env, RUNTIME_CONFIG: JSON.stringify(config) }
     execFile(command, [...args, programOf("process")], { env, timeout }, (error, stdout, stderr) => {
       const line = stdout.trim().split("\n").at(-1) ?? ""
       if (error === null) resolve(JSON.parse(line))
@@ -116,23 +107,22 @@ export const workerd = (command: string, config: Checks.Config): Promise<Checks.
     }
   })
 
-/** Runs a browser with an empty profile until `use` ends. `use` gets the WebSocket URL that controls the browser. */
-export const browser = <A>(
-  command: string,
-  args: (profile: string) => ReadonlyArray<string>,
-  use: (endpoint: string, pid: number) => Promise<A>
-): Promise<A> =>
-  temporary(async (profile) => {
-    const child = spawn(command, [...args(profile)], { detached: true })
-    try {
-      const endpoint = await said(child, /listening on (ws:\S+)/i)
-      return await Promise.race([
-        use(endpoint, child.pid ?? 0),
-        sleep(timeout, undefined, { ref: false }).then(() =>
-          Promise.reject(new Error("the page did not report in time"))
-        )
-      ])
-    } finally {
-      await end(child)
-    }
-  })
+/** Opens the page of the program in a browser, and waits for its report. */
+export const browser = async (
+  name: "chrome" | "firefox",
+  executablePath: string,
+  { nextReport, pageUrl }: Front
+): Promise<Checks.Report> => {
+  const args = name === "chrome" ? ["--no-sandbox", "--disable-dev-shm-usage"] : []
+  const started = await launch({ browser: name, executablePath, acceptInsecureCerts: true, args })
+  try {
+    const reported = nextReport()
+    await (await started.newPage()).goto(pageUrl)
+    const late = sleep(timeout, undefined, { ref: false }).then(() => ({
+      statistics: "the page did not report in time"
+    }))
+    return await Promise.race([reported, late])
+  } finally {
+    await started.close()
+  }
+}

@@ -1,12 +1,13 @@
 /**
- * Runs the rows of the table. Each row has a separate service.
+ * Runs the program on a runtime, with a separate service for each run.
  */
 import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
+import * as Checks from "./checks.ts"
 import * as Content from "./content.ts"
 import * as Front from "./front.ts"
 import * as Launch from "./launch.ts"
-import type { Outcome, Row } from "./rows.ts"
+import type { Row } from "./rows.ts"
 
 const sha256 = (blocks: number): string => {
   const hash = createHash("sha256")
@@ -14,8 +15,8 @@ const sha256 = (blocks: number): string => {
   return hash.digest("hex")
 }
 
-/** Runs a row with uploads of `blocks` MiB, and returns the outcome. */
-export const run = (row: Row, blocks: number): Promise<Outcome> =>
+/** Runs a row with uploads of `blocks` MiB. Returns the failed checks, or undefined if the runtime is not here. */
+export const run = (row: Row, blocks: number): Promise<ReadonlyArray<string> | undefined> =>
   Effect.gen(function* () {
     const isDirect = row.protocol === "direct"
     const front = yield* Front.make({
@@ -25,5 +26,11 @@ export const run = (row: Row, blocks: number): Promise<Outcome> =>
       blocks,
       sha256: sha256(blocks)
     })
-    return yield* Effect.promise(() => row.run(front, process.env))
+    const report = yield* Effect.promise(() => row.run(front))
+    return (
+      report &&
+      Checks.names
+        .filter((name) => report[name] !== null)
+        .map((name) => `${name}: ${report[name] ?? "it did not report"}`)
+    )
   }).pipe(Effect.scoped, Effect.runPromise)

@@ -1,0 +1,242 @@
+/** What operations cost beside other clients: requests, decoding, loading and the size of bundles. */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
+import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
+import { Transloadit } from "@transloadit/node"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as SchemaParser from "effect/SchemaParser"
+import { execFile } from "node:child_process"
+import { mkdir, realpath, rm, symlink, writeFile } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { bundleSizes } from "../bundle.ts"
+import * as Harness from "../harness.ts"
+import { packages, publish } from "../published.ts"
+
+const requests = 400
+const fromdate = "2026-01-01 00:00:00"
+
+const rate = (seconds: number) => requests / seconds
+
+const access = { key: "key", secret: Redacted.make("secret") }
+
+/** Our operation, signed, with the Layers of a program. */
+const listing = <E extends { readonly message: string }>(layer: Layer.Layer<AssemblyClient.AssemblyClient, E>) =>
+  Effect.gen(function* () {
+    const context = yield* Layer.build(layer)
+    const list = Assemblies.list({ fromDate: DateTime.makeUnsafe(`${fromdate}Z`), pageSize: 50 })
+    const all = Effect.repeat(Effect.provideContext(list, context), { times: requests - 1 })
+    return Effect.map(Harness.seconds(all), rate)
+  }).pipe(Harness.orFail)
+
+/** The Layer that a program on Node uses by default. */
+const node = (baseUrl: string) => listing(AssemblyNode.layer({ baseUrl, ...access }))
+
+/** The same client with `fetch` and WebCrypto, which every runtime has. */
+const withFetch = (baseUrl: string) =>
+  listing(
+    AssemblyClient.layer({ baseUrl }).pipe(
+      Layer.provide([Authenticator.layerSigned(), FetchHttpClient.layer]),
+      Layer.provide(Credentials.layer(access))
+    )
+  )
+
+const official = (baseUrl: string) => {
+  const client = new Transloadit({ authKey: "key", authSecret: "secret", endpoint: baseUrl })
+  return Harness.attempt(async () => {
+    for (let index = 0; index < requests; index++) await client.listAssemblies({ fromdate, pagesize: 50 })
+  }).pipe(Harness.seconds, Effect.map(rate))
+}
+
+/** The lower bound: no signature and no check of the response. */
+const raw = (baseUrl: string) => {
+  const url = `${baseUrl}/assemblies?params=${encodeURIComponent(JSON.stringify({ fromdate, pagesize: 50 }))}`
+  return Harness.attempt(async () => {
+    for (let index = 0; index < requests; index++) JSON.parse(await (await fetch(url)).text())
+  }).pipe(Harness.seconds, Effect.map(rate))
+}
+
+const hours = 91 * 24
+const repeats = 20
+
+const bucket = (index: number): AssemblyStatistics.StatsBucket => ({
+  data_from_ts: 1_767_225_600 + index * 3600,
+  avg_execution_duration: 1.5 + (index % 7) / 3,
+  avg_input_file_sizes: 1_000_000 + index,
+  avg_live_queue_duration: 0.25 + (index % 5) / 9,
+  avg_output_file_sizes: 500_000 + index,
+  avg_processing_speed: 12.75 + (index % 11),
+  avg_upload_duration: 0.5 + (index % 3) / 7,
+  avg_upload_speed: 80.5 + (index % 13),
+  num_assemblies: index,
+  num_bytes: index * 1_000_003,
+  num_cancelled_assemblies: index % 3,
+  num_erroneous_assemblies: index % 5,
+  num_files: index * 2,
+  num_request_aborted_assemblies: index % 2,
+  num_successful_assemblies: index,
+  total_bytes_usage: index * 2_000_003,
+  total_execution_duration: index * 1.25,
+  total_live_queue_duration: index * 0.5,
+  total_num_output_files: index * 3,
+  total_num_uploaded_bytes: index * 1_000_003,
+  total_output_file_sizes: index * 500_009,
+  total_upload_duration: index * 0.75
+})
+
+const body = JSON.stringify({
+  ok: "ASSEMBLY_STATS_FOUND",
+  granularity: 3600,
+  stats: Array.from({ length: hours }, (_, index) => bucket(index)),
+  errorStatsGranularity: 86_400,
+  errorStats: Array.from({ length: 91 }, (_, index) => ({
+    data_from_ts: 1_767_225_600 + index * 86_400,
+    error: "INPUT_FILE_UNREADABLE",
+    num_erroneous_assemblies: index
+  })),
+  errorStatsTotals: [{ error: "INPUT_FILE_UNREADABLE", num_erroneous_assemblies: 4095 }],
+  totalAssemblies: 100_000,
+  totalBytesProcessed: 1_000_000_000_000,
+  totalBytesUploaded: 500_000_000_000,
+  totalExecutionDuration: 123_456.75,
+  totalFilesProcessed: 200_000,
+  totalLiveQueueDuration: 1234.5,
+  totalOutputBytesProcessed: 400_000_000_000,
+  totalOutputFilesProcessed: 300_000,
+  totalUploadDuration: 5432.25,
+  totalUsage: 2_000_000_000_000
+} satisfies AssemblyStatistics.Statistics)
+
+const decode = SchemaParser.decodeUnknownEffect(AssemblyStatistics.Statistics, { errors: "all" })
+
+const decodeAll = Harness.seconds(
+  Effect.repeat(
+    Effect.suspend(() => decode(JSON.parse(body))),
+    { times: repeats - 1 }
+  )
+).pipe(Effect.mapError((issue) => new Harness.BenchError(String(issue))))
+
+const parseAll = Harness.seconds(
+  Effect.sync(() => {
+    for (let index = 0; index < repeats; index++) JSON.parse(body)
+  })
+)
+
+const run = promisify(execFile)
+
+/** Adds the other client, and for each side a program that measures its import time. */
+const install = async () => {
+  const folder = await publish()
+  const other = "node_modules/@transloadit/node"
+  await mkdir(join(folder, dirname(other)))
+  await symlink(await realpath(fileURLToPath(new URL(`../${other}`, import.meta.url))), join(folder, other))
+  const program = (imports: ReadonlyArray<string>) =>
+    [
+      "const start = performance.now()",
+      `await Promise.all([${imports.map((name) => `import("${name}")`).join(", ")}])`,
+      "console.log(performance.now() - start)",
+      "process.exit(0)"
+    ].join("\n")
+  await writeFile(join(folder, "ours.mjs"), program(packages.map((name) => `@assembly-effect/${name}`)))
+  await writeFile(join(folder, "official.mjs"), program(["@transloadit/node"]))
+  return folder
+}
+
+/** The import time of a new process in milliseconds, without the start of Node itself. */
+const importTime = (folder: string, program: string) =>
+  Harness.attempt(async () => Number((await run(process.execPath, [join(folder, program)])).stdout))
+
+/** How many kB a bundle has more than the same program with Effect alone. */
+const more = (peer: string, most: number, ours: number, theirs: number): Harness.Figure => ({
+  peer,
+  target: Harness.atMost(most, "kB more"),
+  unit: "kB",
+  value: ours - theirs,
+  samples: { ours: [ours], theirs: [theirs] }
+})
+
+export const rows: ReadonlyArray<Harness.Row> = [
+  {
+    id: "P7",
+    work: "signed list of 50 entries, one after another",
+    run: Effect.gen(function* () {
+      const { port } = yield* Harness.child(new URL("../servers/list.ts", import.meta.url))
+      const baseUrl = `http://127.0.0.1:${port}`
+      const sides = {
+        node: Harness.orFail(yield* node(baseUrl)),
+        fetch: Harness.orFail(yield* withFetch(baseUrl)),
+        official: official(baseUrl),
+        raw: raw(baseUrl)
+      }
+      const samples = yield* Harness.alternate(sides, { rounds: 9, warmups: 3 })
+      const figures = (client: "fetch" | "node", layer: string, most: number) => [
+        Harness.ratio(
+          `@transloadit/node (ours: ${layer})`,
+          Harness.atLeast(most),
+          "req/s",
+          samples[client],
+          samples.official
+        ),
+        Harness.ratio(
+          `fetch + JSON.parse (ours: ${layer})`,
+          Harness.atLeast(0.5),
+          "req/s",
+          samples[client],
+          samples.raw
+        )
+      ]
+      return [...figures("node", "AssemblyNode", 1.6), ...figures("fetch", "fetch, WebCrypto", 1.2)]
+    })
+  },
+  {
+    id: "P8",
+    work: `decode statistics of ${hours} buckets, ${repeats} times`,
+    run: Effect.gen(function* () {
+      const { ours, parse } = yield* Harness.alternate<"ours" | "parse", number, Harness.BenchError, never>(
+        { ours: decodeAll, parse: parseAll },
+        { rounds: 15, warmups: 3 }
+      )
+      return [Harness.ratio("JSON.parse alone", Harness.atMost(2.5), "s", ours, parse)]
+    })
+  },
+  {
+    id: "P9",
+    work: "import of schema, auth, api and tus, built, in a new process",
+    run: Effect.gen(function* () {
+      const folder = yield* Effect.acquireRelease(Harness.attempt(install), (path) =>
+        Effect.promise(() => rm(path, { recursive: true }))
+      )
+      const { official: theirs, ours } = yield* Harness.alternate(
+        { ours: importTime(folder, "ours.mjs"), official: importTime(folder, "official.mjs") },
+        { rounds: 15, warmups: 3 }
+      )
+      return [Harness.ratio("@transloadit/node", Harness.atMost(0.6), "ms", ours, theirs)]
+    })
+  },
+  {
+    id: "P10",
+    work: "edge bundle of one signed operation, minified and gzipped",
+    run: Effect.gen(function* () {
+      const [ours, plain] = yield* Harness.attempt(() => bundleSizes(["edge-ours", "edge-plain"]))
+      return [more("the same call with Effect alone", 12, ours, plain)]
+    })
+  },
+  {
+    id: "P11",
+    work: "page bundle of an upload of a File with progress and resume, minified and gzipped",
+    run: Effect.gen(function* () {
+      const programs = ["upload-deep", "upload-index", "upload-plain"] as const
+      const [deep, index, plain] = yield* Harness.attempt(() => bundleSizes(programs))
+      const peer = "the same upload with Effect alone, our"
+      return [more(`${peer} deep imports`, 20, deep, plain), more(`${peer} index imports`, 20, index, plain)]
+    })
+  }
+]
