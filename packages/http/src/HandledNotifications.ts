@@ -1,8 +1,8 @@
 /**
  * Remembers which notifications were handled, so that a repeated notification is not handled again.
  */
-import * as Settings from "@assembly-effect/auth/unstable/Settings"
-import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
@@ -69,26 +69,36 @@ export class HandledNotifications extends Context.Service<
 >()("@assembly-effect/http/HandledNotifications") {}
 
 /**
- * `timeToLive`: how long a handled notification is remembered, 7 days by default, above zero and at most 100 years. A
- * repetition after this time is handled again. The Layer fails with `InvalidRequest` if the duration breaks this rule.
+ * The options of the stores. A value that breaks its rule fails with `InvalidRequest`.
  *
+ * `timeToLive`: how long a handled notification is remembered, 7 days by default. A repetition after this time is
+ * handled again.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Settings = Schema.Struct({ timeToLive: Schema.optional(Rules.duration) })
+/**
  * @since 0.1.0
  * @category options
  */
-export interface Options {
-  readonly timeToLive?: Duration.Input | undefined
-}
+export interface Options extends Schema.Codec.Encoded<typeof Settings> {}
 
-/** How long a notification is remembered, in milliseconds, if no option breaks a rule. */
-const lifetimeOf = ({ capacity, timeToLive }: Options & { readonly capacity?: number | undefined } = {}) => {
-  const issues = Settings.issues({
-    timeToLive: Settings.duration(timeToLive),
-    capacity: Settings.whole(capacity, 1)
-  })
-  return issues.length === 0
-    ? Effect.succeed(Duration.toMillis(timeToLive ?? "7 days"))
-    : Effect.fail(new InvalidRequest({ operation: "HandledNotifications", issues }))
-}
+/**
+ * The options of {@link layerMemory}. `capacity`: how many notifications are remembered, 10,000 by default.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const MemorySettings = Schema.Struct({ ...Settings.fields, capacity: Schema.optional(Rules.whole(1)) })
+
+const decodeMemory = Rules.decoder("HandledNotifications", MemorySettings)
+
+const lifetimeOf = ({ timeToLive = Duration.days(7) }: typeof Settings.Type) => Duration.toMillis(timeToLive)
+
+/** How long a notification is remembered, in milliseconds. */
+const decodeLifetime = (options: Options = {}) =>
+  Effect.map(Rules.decoder("HandledNotifications", Settings)(options), lifetimeOf)
 
 const done: Claim = { _tag: "Done" }
 const busy: Claim = { _tag: "Busy" }
@@ -101,12 +111,12 @@ const busy: Claim = { _tag: "Busy" }
  * @category layers
  */
 export const layerMemory = (
-  options?: Options & { readonly capacity?: number | undefined }
+  options: typeof MemorySettings.Encoded = {}
 ): Layer.Layer<HandledNotifications, InvalidRequest> =>
   Layer.effect(
     HandledNotifications,
-    Effect.map(lifetimeOf(options), (lifetime) => {
-      const capacity = options?.capacity ?? 10_000
+    Effect.map(decodeMemory(options), ({ capacity = 10_000, ...settings }) => {
+      const lifetime = lifetimeOf(settings)
       // Maps each key to the time until which the key is remembered. A new key is added at the end, so the first key is
       // the oldest.
       const until = new Map<string, number>()
@@ -144,7 +154,7 @@ const encodeSlot = Schema.encodeEffect(Slot)
 const slotOf = (key: string): string => key.slice(0, 3)
 
 const makeKeyValueStore = Effect.fnUntraced(function* (options: Options | undefined) {
-  const lifetime = yield* lifetimeOf(options)
+  const lifetime = yield* decodeLifetime(options)
   const slots = KeyValueStore.prefix(yield* KeyValueStore.KeyValueStore, "assembly-notifications-")
   // Updates of this process run one after another, because a `KeyValueStore` has no atomic update.
   const writing = yield* Semaphore.make(1)
@@ -204,7 +214,7 @@ interface Row {
 }
 
 const makeSql = Effect.fnUntraced(function* (options: Options | undefined) {
-  const lifetime = yield* lifetimeOf(options)
+  const lifetime = yield* decodeLifetime(options)
   const sql = yield* SqlClient.SqlClient
   const random = yield* SecureRandom.SecureRandom
   const table = sql("assembly_notifications")

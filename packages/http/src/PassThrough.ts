@@ -3,12 +3,11 @@
  */
 import type * as Assemblies from "@assembly-effect/api/Assemblies"
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
-import * as Settings from "@assembly-effect/auth/unstable/Settings"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as Cause from "effect/Cause"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
@@ -69,8 +68,8 @@ export interface Grant {
 }
 
 /**
- * - `policy`: decides for each file into which Assembly it is uploaded, or refuses the file. The policy runs before the
- *   bytes of the file are read.
+ * The data among the {@link Options}. A value that breaks its rule fails with `InvalidRequest`.
+ *
  * - `path`: the path of the route, `/assembly-uploads` by default. The path of an upload is `<path>/<id>`. The page
  *   chooses the id.
  * - `origins`: other origins whose pages may use the route, such as `https://app.example.com`, without a path. By
@@ -87,22 +86,32 @@ export interface Grant {
  *   `Progress` is sent earlier if another event follows.
  *
  * @since 0.1.0
+ * @category schemas
+ */
+export const Settings = Schema.Struct({
+  path: Schema.optional(Rules.path),
+  origins: Schema.optional(Schema.Array(Origin.Origin)),
+  maxUploads: Schema.optional(Rules.whole(1)),
+  maxWatchers: Schema.optional(Rules.whole(1)),
+  receiveTimeout: Schema.optional(Rules.duration),
+  idleTimeout: Schema.optional(Rules.duration),
+  timeout: Schema.optional(Rules.duration),
+  chunkSize: Schema.optional(Rules.whole(1)),
+  progressInterval: Schema.optional(Rules.pause)
+})
+
+/**
+ * `policy`: decides for each file into which Assembly it is uploaded, or refuses the file. The policy runs before the
+ * bytes of the file are read.
+ *
+ * @since 0.1.0
  * @category options
  */
-export interface Options<R> {
+export interface Options<R> extends Schema.Codec.Encoded<typeof Settings> {
   readonly policy: (
     file: UserFile,
     request: HttpServerRequest.HttpServerRequest
   ) => Effect.Effect<Grant, Refusal.PolicyRefusal, R>
-  readonly path?: `/${string}` | undefined
-  readonly origins?: ReadonlyArray<string> | undefined
-  readonly maxUploads?: number | undefined
-  readonly maxWatchers?: number | undefined
-  readonly receiveTimeout?: Duration.Input | undefined
-  readonly idleTimeout?: Duration.Input | undefined
-  readonly timeout?: Duration.Input | undefined
-  readonly chunkSize?: number | undefined
-  readonly progressInterval?: Duration.Input | undefined
 }
 
 const bytesOfFile = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
@@ -167,18 +176,8 @@ export const UploadId = Schema.String.check(
 
 const defaultPath = "/assembly-uploads"
 
-const issues = (options: Omit<Options<unknown>, "path">) => [
-  ...Settings.issues({
-    maxUploads: Settings.whole(options.maxUploads, 1),
-    maxWatchers: Settings.whole(options.maxWatchers, 1),
-    receiveTimeout: Settings.duration(options.receiveTimeout),
-    idleTimeout: Settings.duration(options.idleTimeout),
-    timeout: Settings.duration(options.timeout),
-    chunkSize: Settings.whole(options.chunkSize, 1),
-    progressInterval: Settings.duration(options.progressInterval, { mayBeZero: true })
-  }),
-  ...Origin.issues(options.origins ?? [])
-]
+const decode = Rules.decoder("PassThrough", Settings)
+const decodeGrant = Rules.decoder("PassThrough: the Grant of the policy", Schema.Struct({ maxBytes: Rules.whole(0) }))
 
 const decodeUploadId = Schema.decodeUnknownEffect(UploadId)
 
@@ -222,20 +221,24 @@ const keepAlive = Stream.map(Stream.tick("15 seconds"), () => ":\n\n")
  * @category constructors
  */
 export const make = Effect.fnUntraced(function* <R>(options: Omit<Options<R>, "path">) {
-  const broken = issues(options)
-  if (broken.length > 0) return yield* Effect.die(Settings.defect("PassThrough", broken))
-  const { origins = [], policy } = options
+  const {
+    chunkSize = 4 * 1024 * 1024,
+    idleTimeout = "30 seconds",
+    maxUploads = 64,
+    maxWatchers = 1024,
+    origins = [],
+    progressInterval = "250 millis",
+    receiveTimeout = "10 seconds",
+    timeout = "1 hour"
+  } = yield* decode(options)
+  const { policy } = options
   const client = yield* AssemblyClient
   const http = yield* HttpClient
-  const maxUploads = options.maxUploads ?? 64
   const uploads = yield* Watchers.make<string>({
     arriving: 4 * maxUploads,
     uploads: maxUploads,
-    watchers: options.maxWatchers ?? 1024
+    watchers: maxWatchers
   })
-  const idleTimeout = options.idleTimeout ?? "30 seconds"
-  const chunkSize = options.chunkSize ?? 4 * 1024 * 1024
-  const progressInterval = options.progressInterval ?? "250 millis"
 
   /**
    * Streams the file into a new Assembly. If the upload of the file fails, or if `pass` is interrupted, the Assembly is
@@ -286,14 +289,13 @@ export const make = Effect.fnUntraced(function* <R>(options: Omit<Options<R>, "p
   ) {
     const form = yield* FileForm.read(request, idleTimeout).pipe(
       Effect.timeoutOrElse({
-        duration: options.receiveTimeout ?? "10 seconds",
+        duration: receiveTimeout,
         orElse: () => Effect.fail(new Refusal.BodyTooSlow({ problem: "The form took too long to arrive." }))
       })
     )
     const { contentType, fields, filename } = form
     const grant = yield* policy({ uploadId, filename, contentType, fields }, request)
-    const invalid = Settings.issues({ maxBytes: Settings.whole(grant.maxBytes, 0) })
-    if (invalid.length > 0) return yield* Effect.die(Settings.defect("PassThrough: the Grant of the policy", invalid))
+    yield* Effect.orDie(decodeGrant(grant))
     if (FileForm.announcesMore(request, grant.maxBytes)) {
       return yield* new Refusal.BodyTooLarge({ problem: `The file has more than ${grant.maxBytes} bytes.` })
     }
@@ -310,7 +312,7 @@ export const make = Effect.fnUntraced(function* <R>(options: Omit<Options<R>, "p
     const end = (event: Event) => Effect.flatMap(toText(event), started.last)
     const { uploaded } = yield* receive(request, uploadId, started.permit, tell).pipe(
       Effect.timeoutOrElse({
-        duration: options.timeout ?? "1 hour",
+        duration: timeout,
         orElse: () => Effect.fail(new Refusal.BodyTooSlow({ problem: "The upload took too long." }))
       }),
       Effect.onExit((exit) => {

@@ -2,12 +2,13 @@
  * A route that signs the params of an Assembly for a browser, so that a page uploads to the service directly.
  */
 import * as Credentials from "@assembly-effect/auth/Credentials"
-import * as Settings from "@assembly-effect/auth/unstable/Settings"
 import * as Signer from "@assembly-effect/auth/Signer"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Instructions from "@assembly-effect/schema/Instructions"
+import { InvalidRequest, type Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as Json from "@assembly-effect/schema/Json"
 import * as Input from "@assembly-effect/schema/unstable/Input"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Mac from "effect/crypto/Mac"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as DateTime from "effect/DateTime"
@@ -50,9 +51,8 @@ export interface Grant {
 }
 
 /**
- * - `policy`: decides for each request what is signed, or refuses the request. `asked` is the decoded body of the
- *   request. A value of `asked` is signed only if the policy puts it into the `Grant`.
- * - `body`: the schema of the JSON body. Without a schema, the body is not read, and `asked` is undefined.
+ * The data among the {@link Options}. A value that breaks its rule fails with `InvalidRequest`.
+ *
  * - `path`: the path of the route, `/assembly-signatures` by default.
  * - `origins`: other origins whose pages may use the route, as browsers write them: `https://app.example.com`, without
  *   a path or a final slash. By default only pages of the same origin may use the route.
@@ -61,19 +61,30 @@ export interface Grant {
  * - `algorithm`: the algorithm of the signatures, `"sha384"` by default.
  *
  * @since 0.1.0
+ * @category schemas
+ */
+export const Settings = Schema.Struct({
+  path: Schema.optional(Rules.path),
+  origins: Schema.optional(Schema.Array(Origin.Origin)),
+  maxBytes: Schema.optional(Rules.whole(1)),
+  receiveTimeout: Schema.optional(Rules.duration),
+  algorithm: Schema.optional(Schema.Literals(["sha384", "sha256", "sha1"]))
+})
+
+/**
+ * - `policy`: decides for each request what is signed, or refuses the request. `asked` is the decoded body of the
+ *   request. A value of `asked` is signed only if the policy puts it into the `Grant`.
+ * - `body`: the schema of the JSON body. Without a schema, the body is not read, and `asked` is undefined.
+ *
+ * @since 0.1.0
  * @category options
  */
-export interface Options<A, R> {
+export interface Options<A, R> extends Schema.Codec.Encoded<typeof Settings> {
   readonly policy: (
     asked: A,
     request: HttpServerRequest.HttpServerRequest
   ) => Effect.Effect<Grant, Refusal.PolicyRefusal, R>
   readonly body?: Schema.Codec<A, unknown> | undefined
-  readonly path?: HttpRouter.PathInput | undefined
-  readonly origins?: ReadonlyArray<string> | undefined
-  readonly maxBytes?: number | undefined
-  readonly receiveTimeout?: Duration.Input | undefined
-  readonly algorithm?: Signer.Algorithm | undefined
 }
 
 /**
@@ -96,32 +107,33 @@ const longest = Duration.days(1)
 
 const encodeParams = SchemaParser.encodeUnknownEffect(Assembly.CreateParams, Input.closed)
 
-const validityIssue = (expiresIn: Duration.Input | undefined): string | undefined =>
-  Settings.duration(expiresIn) ??
-  (expiresIn !== undefined && Duration.isGreaterThan(Duration.fromInputUnsafe(expiresIn), longest)
-    ? "Expected at most a day"
-    : undefined)
+const NotBlank = Schema.String.check(
+  Schema.makeFilter((text) => text.trim() !== "", { expected: "a non-blank string" })
+)
 
-/** The rules that a grant breaks. */
-const grantIssues = ({ credentials, expiresIn, maxSize, params }: Grant): ReadonlyArray<Settings.Issue> => [
-  ...Settings.issues({
-    maxSize: maxSize === "unlimited" ? undefined : Settings.whole(maxSize, 0),
-    expiresIn: validityIssue(expiresIn),
-    "credentials.key": Settings.notBlank(credentials?.key),
-    "credentials.secret": credentials && Settings.notBlank(Redacted.value(credentials.secret))
-  }),
-  ...(params.steps === undefined
+/** The rules of the data in a `Grant`, except its `params`. */
+const GrantData = Schema.Struct({
+  maxSize: Schema.Union([Schema.Literal("unlimited"), Rules.whole(0)]),
+  expiresIn: Schema.optional(
+    Rules.duration.check(
+      Schema.makeFilter((time) => Duration.isLessThanOrEqualTo(time, longest), { expected: "at most a day" })
+    )
+  ),
+  referer: Schema.optional(Schema.String),
+  credentials: Schema.optional(Schema.Struct({ key: NotBlank, secret: Schema.Redacted(NotBlank) }))
+})
+
+const grantName = "Signatures: the Grant of the policy"
+const decodeGrant = Rules.decoder(grantName, GrantData)
+const decode = Rules.decoder("Signatures", Settings)
+
+const stepIssues = ({ steps, templateId }: Assembly.CreateParams): ReadonlyArray<Issue> =>
+  steps === undefined
     ? []
-    : Instructions.problems(params.steps, params.templateId === undefined ? "whole" : "changes").map(
-        ({ path, rule }) => ({ path: ["params", "steps", ...path.map(String)], message: rule })
-      ))
-]
-
-/** An invalid grant is a bug of the policy, so it is a defect: the route logs it, signs nothing, and answers 500. */
-const checkGrant = (grant: Grant): Effect.Effect<void> => {
-  const broken = grantIssues(grant)
-  return broken.length === 0 ? Effect.void : Effect.die(Settings.defect("Signatures: the Grant of the policy", broken))
-}
+    : Instructions.problems(steps, templateId === undefined ? "whole" : "changes").map(({ path, rule }) => ({
+        path: ["params", "steps", ...path],
+        message: rule
+      }))
 
 /** The first field that breaks a rule, with the rule. */
 const ruleOf = (issue: SchemaIssue.Issue): string => {
@@ -166,40 +178,35 @@ const readBody = <A>(
  */
 export const make = Effect.fnUntraced(
   function* <R, A = undefined>(options: Omit<Options<A, R>, "path">) {
-    const { algorithm, body, origins = [], policy } = options
-    const broken = [
-      ...Settings.issues({
-        maxBytes: Settings.whole(options.maxBytes, 1),
-        receiveTimeout: Settings.duration(options.receiveTimeout)
-      }),
-      ...Origin.issues(origins)
-    ]
-    if (broken.length > 0) return yield* Effect.die(Settings.defect("Signatures", broken))
+    const { body, policy } = options
+    const { algorithm, maxBytes = 16 * 1024, origins = [], receiveTimeout = "10 seconds" } = yield* decode(options)
     const own = yield* Credentials.Credentials
     const random = yield* SecureRandom.SecureRandom
     const mac = yield* Mac.Mac
-    const limits: Body.Limits = { bytes: options.maxBytes ?? 16 * 1024, time: options.receiveTimeout ?? "10 seconds" }
+    const limits: Body.Limits = { bytes: maxBytes, time: receiveTimeout }
     const buffered = Body.budget(512 * limits.bytes)
 
     /**
-     * Signs the params of a grant. `auth` and `nonce` are added last, so that no param of the grant can replace them.
+     * Signs the params of a grant. An invalid grant is a bug of the policy, so it is a defect: the route logs it, signs
+     * nothing, and answers 500. `auth` and `nonce` are added last, so that no param of the grant can replace them.
      */
     const sign = Effect.fnUntraced(function* (grant: Grant) {
-      yield* checkGrant(grant)
-      const { key, secret } = grant.credentials ?? own
-      const now = yield* DateTime.now
-      const expires = DateTime.formatIso(DateTime.addDuration(now, grant.expiresIn ?? "5 minutes"))
+      const { credentials, expiresIn = "5 minutes", maxSize, referer } = yield* decodeGrant(grant)
+      const { key, secret } = credentials ?? own
+      const expires = DateTime.formatIso(DateTime.addDuration(yield* DateTime.now, expiresIn))
       const encoded = yield* Effect.mapError(encodeParams(grant.params), (issue) =>
-        Input.invalidRequest("Signatures: the Grant of the policy", issue)
+        Input.invalidRequest(grantName, issue)
       )
+      const issues = stepIssues(grant.params)
+      if (issues.length > 0) return yield* new InvalidRequest({ operation: grantName, issues })
       const params = JSON.stringify({
         ...encoded,
         auth: {
           ...encoded.auth,
           key,
           expires,
-          ...(grant.maxSize === "unlimited" ? {} : { max_size: grant.maxSize }),
-          ...(grant.referer === undefined ? {} : { referer: grant.referer })
+          ...(maxSize === "unlimited" ? {} : { max_size: maxSize }),
+          ...(referer === undefined ? {} : { referer })
         },
         nonce: yield* random.uuidV4()
       })

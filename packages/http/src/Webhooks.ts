@@ -2,8 +2,8 @@
  * A route that receives the notifications of the service.
  */
 import * as Webhook from "@assembly-effect/auth/Webhook"
-import * as Settings from "@assembly-effect/auth/unstable/Settings"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Cause from "effect/Cause"
 import * as Digest from "effect/crypto/Digest"
 import * as Deferred from "effect/Deferred"
@@ -41,10 +41,11 @@ export interface Notification {
 }
 
 /**
- * - `handle`: handles a notification. If `handle` fails, the answer is 500, and the service repeats the notification.
+ * The data among the {@link Options}. A value that breaks its rule fails with `InvalidRequest`.
+ *
  * - `path`: the path of the route, `/assembly-notifications` by default.
  * - `maxBytes`: the maximum size of a notification, 16 MiB by default.
- * - `maxFields`: the maximum number of form fields, 16 by default.
+ * - `maxFields`: the maximum number of form fields, 16 by default, at least 2.
  * - `maxBufferedBytes`: the maximum total size of the notifications that are being received, 64 MiB by default. Above
  *   this size, the answer is 503.
  * - `receiveTimeout`: how long a notification may take to arrive, 30 seconds by default.
@@ -52,16 +53,25 @@ export interface Notification {
  *   answer is 500.
  *
  * @since 0.1.0
+ * @category schemas
+ */
+export const Settings = Schema.Struct({
+  path: Schema.optional(Rules.path),
+  maxBytes: Schema.optional(Rules.whole(1)),
+  maxFields: Schema.optional(Rules.whole(2)),
+  maxBufferedBytes: Schema.optional(Rules.whole(1)),
+  receiveTimeout: Schema.optional(Rules.duration),
+  handleTimeout: Schema.optional(Rules.duration)
+})
+
+/**
+ * `handle`: handles a notification. If `handle` fails, the answer is 500, and the service repeats the notification.
+ *
+ * @since 0.1.0
  * @category options
  */
-export interface Options<E, R> {
+export interface Options<E, R> extends Schema.Codec.Encoded<typeof Settings> {
   readonly handle: (notification: Notification) => Effect.Effect<void, E, R>
-  readonly path?: HttpRouter.PathInput | undefined
-  readonly maxBytes?: number | undefined
-  readonly maxFields?: number | undefined
-  readonly maxBufferedBytes?: number | undefined
-  readonly receiveTimeout?: Duration.Input | undefined
-  readonly handleTimeout?: Duration.Input | undefined
 }
 
 /**
@@ -91,14 +101,7 @@ const renewal = Duration.seconds(5)
 /** The time limit of each access to the store of handled notifications. */
 const storeTimeout = Duration.seconds(10)
 
-const issues = (options: Omit<Options<unknown, unknown>, "handle" | "path">) =>
-  Settings.issues({
-    maxBytes: Settings.whole(options.maxBytes, 1),
-    maxFields: Settings.whole(options.maxFields, 2),
-    maxBufferedBytes: Settings.whole(options.maxBufferedBytes, 1),
-    receiveTimeout: Settings.duration(options.receiveTimeout),
-    handleTimeout: Settings.duration(options.handleTimeout)
-  })
+const decode = Rules.decoder("Webhooks", Settings)
 
 const sha256 = (text: string): Effect.Effect<string> =>
   Digest.Digest.use((digest) => digest.digest(Digest.sha256, new TextEncoder().encode(text))).pipe(
@@ -134,18 +137,17 @@ const toOutcome = <A, E>(exit: Exit.Exit<A, E>): Exit.Exit<A, E | Refusal.Busy> 
  * @category constructors
  */
 export const make = Effect.fnUntraced(function* <E, R>(options: Omit<Options<E, R>, "path">) {
-  const broken = issues(options)
-  if (broken.length > 0) return yield* Effect.die(Settings.defect("Webhooks", broken))
+  const settings = yield* decode(options)
   const webhook = yield* Webhook.Webhook
   const handled = yield* HandledNotifications.HandledNotifications
   const scope = yield* Effect.scope
-  const handleTimeout = Duration.fromInputUnsafe(options.handleTimeout ?? "5 minutes")
+  const handleTimeout = settings.handleTimeout ?? "5 minutes"
   const limits: Form.Limits = {
-    bytes: options.maxBytes ?? 16 * 1024 * 1024,
-    fields: options.maxFields ?? 16,
-    time: options.receiveTimeout ?? "30 seconds"
+    bytes: settings.maxBytes ?? 16 * 1024 * 1024,
+    fields: settings.maxFields ?? 16,
+    time: settings.receiveTimeout ?? "30 seconds"
   }
-  const buffered = Body.budget(options.maxBufferedBytes ?? 64 * 1024 * 1024)
+  const buffered = Body.budget(settings.maxBufferedBytes ?? 64 * 1024 * 1024)
 
   /** The notifications that are being handled, by their keys. */
   const running = new Map<string, Outcome>()

@@ -1,6 +1,6 @@
-import type * as Settings from "@assembly-effect/auth/unstable/Settings"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as Schema from "effect/Schema"
 import * as Refusal from "../Refusal.ts"
 
 /** Whether a text is an origin as browsers write it: in lower case, without the default port, a path or user info. */
@@ -11,21 +11,10 @@ const isOrigin = (text: string): boolean => {
   return host !== "" && text === (origin === "null" ? `${protocol}//${host}` : origin)
 }
 
-/**
- * The entries of the option `origins` that are not origins. An entry that is not an origin would permit no page,
- * because origins are compared as texts.
- */
-export const issues = (origins: ReadonlyArray<string>): ReadonlyArray<Settings.Issue> =>
-  origins.flatMap((origin, index) =>
-    isOrigin(origin)
-      ? []
-      : [
-          {
-            path: ["origins", String(index)],
-            message: `Expected an origin such as https://app.example.com, got ${JSON.stringify(origin)}`
-          }
-        ]
-  )
+/** An entry of the option `origins`. Origins are compared as texts, so any other entry would permit no page. */
+export const Origin = Schema.String.check(
+  Schema.makeFilter(isOrigin, { expected: "an origin such as https://app.example.com" })
+)
 
 /**
  * Whether an origin has the host and the port of this server. `host` is the `host` header of the request. The schemes

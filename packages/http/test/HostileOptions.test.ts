@@ -1,0 +1,96 @@
+/** Walks over the Schema of every option, field by field, with values that a configuration file may contain. */
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as Webhook from "@assembly-effect/auth/Webhook"
+import * as HandledNotifications from "@assembly-effect/http/HandledNotifications"
+import * as PassThrough from "@assembly-effect/http/PassThrough"
+import * as Signatures from "@assembly-effect/http/Signatures"
+import * as Webhooks from "@assembly-effect/http/Webhooks"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
+import { assert, layer } from "@effect/vitest"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Layer from "effect/Layer"
+import * as KeyValueStore from "effect/persistence/KeyValueStore"
+import type * as Scope from "effect/Scope"
+import { credentials } from "./support.ts"
+
+const hostile = [NaN, Infinity, -Infinity, "Infinity", 0, -1, 0.5, 1e300, "nonsense", null, {}]
+
+const services = Layer.mergeAll(
+  HandledNotifications.layerMemory(),
+  KeyValueStore.layerMemory,
+  SqliteClient.layer({ path: ":memory:" }),
+  Webhook.layer(),
+  AssemblyClient.layer({ baseUrl: "http://127.0.0.1:9" }).pipe(Layer.provide(Authenticator.layerSigned()))
+).pipe(Layer.provideMerge([Credentials.layer(credentials), FetchHttpClient.layer]))
+
+type Build = (options: {}) => Effect.Effect<unknown, unknown, Layer.Success<typeof services> | Scope.Scope>
+
+const policy = () => Effect.never
+const handle = () => Effect.void
+
+const all: ReadonlyArray<readonly [name: string, fields: {}, build: Build]> = [
+  ["Webhooks", Webhooks.Settings.fields, (options) => Webhooks.make({ ...options, handle })],
+  ["Signatures", Signatures.Settings.fields, (options) => Signatures.make({ ...options, policy })],
+  ["PassThrough", PassThrough.Settings.fields, (options) => PassThrough.make({ ...options, policy })],
+  [
+    "HandledNotifications.layerMemory",
+    HandledNotifications.MemorySettings.fields,
+    (options) => Layer.build(HandledNotifications.layerMemory(options))
+  ],
+  [
+    "HandledNotifications.layerKeyValueStore",
+    HandledNotifications.Settings.fields,
+    (options) => Layer.build(HandledNotifications.layerKeyValueStore(options))
+  ],
+  [
+    "HandledNotifications.layerSql",
+    HandledNotifications.Settings.fields,
+    (options) => Layer.build(HandledNotifications.layerSql(options))
+  ]
+]
+
+/** The values that have a meaning: a number of milliseconds, no pause, and no end. */
+const permitted: Readonly<Record<string, ReadonlyArray<unknown>>> = {
+  "Webhooks.receiveTimeout": [0.5],
+  "Webhooks.handleTimeout": [0.5],
+  "Signatures.receiveTimeout": [0.5],
+  "PassThrough.receiveTimeout": [0.5],
+  "PassThrough.idleTimeout": [0.5],
+  "PassThrough.timeout": [0.5],
+  "PassThrough.progressInterval": [0, 0.5],
+  "HandledNotifications.layerMemory.timeToLive": [0.5],
+  "HandledNotifications.layerKeyValueStore.timeToLive": [0.5],
+  "HandledNotifications.layerSql.timeToLive": [0.5]
+}
+
+layer(services)("A hostile value of an option", (it) => {
+  for (const [name, fields, build] of all) {
+    for (const field of Object.keys(fields)) {
+      it.effect(`${name}.${field} has a meaning or fails with InvalidRequest, which names the option`, () =>
+        Effect.gen(function* () {
+          for (const value of hostile) {
+            const exit = yield* Effect.exit(Effect.scoped(build({ [field]: value })))
+            const isPermitted = permitted[`${name}.${field}`]?.includes(value) ?? false
+            const shown = `${JSON.stringify(value)} (${String(value)})`
+            if (isPermitted) assert.isTrue(Exit.isSuccess(exit), shown)
+            else {
+              assert(Exit.isFailure(exit), shown)
+              const error = Cause.squash(exit.cause)
+              assert(error instanceof InvalidRequest, `${shown}: ${String(error)}`)
+              assert.deepStrictEqual(
+                error.issues.map(({ path }) => path[0]),
+                [field]
+              )
+            }
+          }
+        })
+      )
+    }
+  }
+})

@@ -1,0 +1,99 @@
+/**
+ * Schemas of the data among the options of Layers and Effects. Options are decoded where the Layer or Effect is made.
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as SchemaGetter from "effect/SchemaGetter"
+import * as SchemaParser from "effect/SchemaParser"
+import type { InvalidRequest } from "../InvalidRequest.ts"
+import * as Input from "./Input.ts"
+
+/** Reads a duration. `Duration` would read NaN as zero, so a NaN is no duration. */
+const read = (input: unknown): Option.Option<Duration.Duration> => {
+  const parts = Duration.isDuration(input) || typeof input !== "object" ? [input] : Object.values(input ?? {})
+  return parts.length === 0 || parts.some(Number.isNaN) ? Option.none() : Duration.fromInput(input as Duration.Input)
+}
+
+const durationOf = (expected: string, isValid: (time: Duration.Duration) => boolean) =>
+  Schema.declare((input): input is Duration.Input => Option.exists(read(input), isValid), { expected }).pipe(
+    Schema.decodeTo(Schema.Duration, {
+      decode: SchemaGetter.transform(Duration.fromInputUnsafe),
+      encode: SchemaGetter.passthroughSubtype()
+    })
+  )
+
+/** A date that is further away cannot be represented. */
+const longest = Duration.days(36_500)
+
+const isShort = (time: Duration.Duration) => Duration.isLessThanOrEqualTo(time, longest)
+
+/**
+ * A duration above zero, at most 100 years.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const duration = durationOf(
+  "a finite duration above zero, at most 100 years",
+  (time) => Duration.isPositive(time) && isShort(time)
+)
+
+/**
+ * A duration of at least zero, at most 100 years.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const pause = durationOf(
+  "a finite duration of at least zero, at most 100 years",
+  (time) => !Duration.isNegative(time) && isShort(time)
+)
+
+/**
+ * How long something is kept: a {@link duration}, or `"Infinity"` for ever.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const expiry = durationOf(
+  "a duration above zero, at most 100 years, or Infinity",
+  (time) => Duration.isPositive(time) && (isShort(time) || !Duration.isFinite(time))
+)
+
+/**
+ * A whole number from `least` to `most`, such as a number of connections or a size in bytes.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const whole = (least: number, most = Number.MAX_SAFE_INTEGER) =>
+  Schema.Number.check(
+    Schema.makeFilter((n) => Number.isSafeInteger(n) && n >= least && n <= most, {
+      expected: `a whole number of at least ${least}${most === Number.MAX_SAFE_INTEGER ? "" : ` and at most ${most}`}`
+    })
+  )
+
+/**
+ * The path of a route.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const path = Schema.TemplateLiteral(["/", Schema.String])
+
+/**
+ * Makes the function that decodes options. Keys that the schema does not have, such as functions, are left out. All
+ * broken rules are in one `InvalidRequest`, whose `operation` is `name`.
+ *
+ * @example Options.decoder("UploadJournal", Schema.Struct({ expiry: Schema.optional(Options.expiry) }))
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const decoder = <S extends Schema.ConstraintDecoder<unknown>>(name: string, schema: S) => {
+  const decode = SchemaParser.decodeUnknownEffect(schema, { errors: "all" })
+  return (options: unknown): Effect.Effect<S["Type"], InvalidRequest> =>
+    Effect.mapError(decode(options), (issue) => Input.invalidRequest(name, issue))
+}
