@@ -22,7 +22,8 @@ import * as UndiciBody from "./internal/undiciBody.ts"
  *   ignores these variables.
  * - `dispatcher`: an undici dispatcher that sends all requests, for example a `ProxyAgent`, or an `Agent` with a
  *   certificate. No proxy variable is read then, `connections` and `proxy` are refused, and uploads do not reuse memory.
- *   The program closes the dispatcher. Make it with the undici of `@effect/platform-node/Undici`.
+ *   Its redirect interceptor follows nothing. The program closes the dispatcher. Make it with the undici of
+ *   `@effect/platform-node/Undici`.
  *
  * The Layer fails with `InvalidRequest` if an option is invalid, or if a proxy variable is not an http or https URL.
  *
@@ -32,7 +33,7 @@ import * as UndiciBody from "./internal/undiciBody.ts"
 export interface Options {
   readonly connections?: number | undefined
   readonly proxy?: "environment" | "none" | undefined
-  readonly dispatcher?: NodeHttpClient.Dispatcher["Service"] | undefined
+  readonly dispatcher?: Dispatcher | undefined
 }
 
 /** An environment variable that contains the URL of a proxy. */
@@ -72,7 +73,8 @@ const check = (options: Options): Effect.Effect<void, InvalidRequest> => {
         ? []
         : [{ path: [found.name], message: "Expected a URL such as http://proxy.example.com:8080" }]
     ),
-    ...(dispatcher === undefined || typeof dispatcher.dispatch === "function"
+    ...(dispatcher === undefined ||
+    (typeof dispatcher?.dispatch === "function" && typeof dispatcher.compose === "function")
       ? []
       : [{ path: ["dispatcher"], message: "Expected a Dispatcher of undici" }]),
     ...(["connections", "proxy"] as const).flatMap((name) =>
@@ -86,12 +88,22 @@ const check = (options: Options): Effect.Effect<void, InvalidRequest> => {
     : Effect.fail(new InvalidRequest({ operation: "UndiciClient.layer", issues }))
 }
 
+type Dispatcher = NodeHttpClient.Dispatcher["Service"]
+
+/** Its redirect interceptor follows nothing: a redirect would take signatures and bytes to another origin. */
+const withoutRedirects = (dispatcher: Dispatcher): Dispatcher =>
+  dispatcher.compose((dispatch) => (options, handler) => {
+    const direct = { ...options, maxRedirections: 0 }
+    return dispatch(direct, handler)
+  })
+
 /**
  * The dispatcher of the application, or a dispatcher that only this client uses, so that no other code keeps the memory
  * of a sent piece.
  */
-const makeDispatcher = (options: Options): Effect.Effect<NodeHttpClient.Dispatcher["Service"], never, Scope.Scope> => {
-  if (options.dispatcher !== undefined) return Effect.succeed(options.dispatcher)
+const makeDispatcher = (options: Options): Effect.Effect<Dispatcher, never, Scope.Scope> => {
+  const { dispatcher: own } = options
+  if (own !== undefined) return Effect.sync(() => withoutRedirects(own))
   const agent = { allowH2: false, connections: options.connections ?? null }
   const { http, https } = proxies(options)
   return http === undefined && https === undefined

@@ -12,7 +12,7 @@ import * as Upload from "@assembly-effect/tus/Upload"
 import * as Uploader from "@assembly-effect/tus/Uploader"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import { Agent } from "@effect/platform-node/Undici"
+import { Agent, interceptors } from "@effect/platform-node/Undici"
 import * as Vitest from "@effect/vitest"
 import { assert, layer } from "@effect/vitest"
 import * as Config from "effect/Config"
@@ -371,6 +371,23 @@ Vitest.describe("the options of AssemblyNode", () => {
       yield* Effect.provide(list, AssemblyNode.layerBearer({ baseUrl, token: Redacted.make("token"), http }))
       assert.strictEqual(asked.length, 2)
       yield* Effect.promise(() => http.dispatcher.close())
+    })
+  )
+
+  it.live("follow no redirect, whatever the dispatcher of the application would do", () =>
+    Effect.gen(function* () {
+      const other = yield* service
+      const redirecting = createServer((_, response) => void response.writeHead(307, { location: other.url }).end())
+      yield* Effect.acquireRelease(
+        Effect.promise(() => new Promise<void>((resolve) => redirecting.listen(0, "127.0.0.1", resolve))),
+        () => Effect.sync(() => redirecting.close())
+      )
+      const baseUrl = `http://127.0.0.1:${(redirecting.address() as AddressInfo).port}`
+      const http = { dispatcher: new Agent().compose(interceptors.redirect({ maxRedirections: 5 })) }
+      const refused = yield* Effect.flip(Effect.provide(list, AssemblyNode.layer({ baseUrl, ...keys, http })))
+      assert.deepInclude(refused, { _tag: "UnexpectedResponse", status: 307 })
+      assert.deepStrictEqual(other.asked, [])
+      yield* Effect.promise(() => http.dispatcher.destroy())
     })
   )
 
