@@ -234,11 +234,13 @@ describe("the declarations", () => {
     project.write("every-module-without-dom.ts", everyModule(names.filter((name) => name !== "browser")))
   })
 
-  const settings = (["TypeScript 7", "TypeScript 5"] as const).flatMap((version) =>
-    (["nodenext", "bundler"] as const).flatMap((resolution) =>
-      [false, true].map((exactOptionalPropertyTypes) => ({ version, resolution, exactOptionalPropertyTypes }))
-    )
-  )
+  // Each two values occur together once. All eight combinations would take minutes.
+  const settings = [
+    { version: "TypeScript 7", resolution: "nodenext", exactOptionalPropertyTypes: true },
+    { version: "TypeScript 7", resolution: "bundler", exactOptionalPropertyTypes: false },
+    { version: "TypeScript 5", resolution: "nodenext", exactOptionalPropertyTypes: false },
+    { version: "TypeScript 5", resolution: "bundler", exactOptionalPropertyTypes: true }
+  ] as const
 
   it.each(settings)(
     "hold under $version, $resolution, exactOptionalPropertyTypes $exactOptionalPropertyTypes",
