@@ -16,7 +16,6 @@ import * as LocalFile from "@assembly-effect/cli/LocalFile"
 import * as Output from "@assembly-effect/cli/Output"
 import * as StatisticsReport from "@assembly-effect/cli/StatisticsReport"
 import * as Style from "@assembly-effect/cli/Style"
-import * as Table from "@assembly-effect/cli/Table"
 import * as UploadProgress from "@assembly-effect/cli/UploadProgress"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
@@ -150,20 +149,7 @@ const renameStored = Effect.fnUntraced(function* (status: Assembly.Status) {
   const { parse } = yield* Path.Path
   const { ext, name } = parse(stored?.path ?? "")
   const moved = yield* Dam.move(assetId, { filename: `${[...name].slice(0, 100).join("")}-renamed${ext}` })
-  const columns: ReadonlyArray<Table.Column<readonly [string, string]>> = [
-    { title: `Asset ${assetId}`, value: ([when]) => when },
-    { title: "Path", value: ([, path]) => path }
-  ]
-  yield* Output.report(
-    Table.render(
-      columns,
-      [
-        ["before", stored?.path ?? ""],
-        ["now", moved.path]
-      ],
-      yield* Output.layout
-    )
-  )
+  yield* say(`${stored?.path ?? ""} is now ${moved.path}`)
 })
 
 const sayWhatNext = Effect.gen(function* () {

@@ -1,5 +1,5 @@
 import * as esbuild from "esbuild"
-import { cp, rm } from "node:fs/promises"
+import { cp, readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { gzipSync } from "node:zlib"
@@ -29,6 +29,13 @@ export const bundleSizes = async <const Programs extends ReadonlyArray<string>>(
   const folder = await publish()
   try {
     await cp(fileURLToPath(new URL("programs", import.meta.url)), join(folder, "programs"), { recursive: true })
+    // The same program with the index of the package instead of its modules.
+    const deep = await readFile(join(folder, "programs/upload-deep.ts"), "utf8")
+    const index = deep.replaceAll(
+      /(type )?\* as (\w+) from "@assembly-effect\/tus\/\w+"/g,
+      '{ $1$2 } from "@assembly-effect/tus"'
+    )
+    await writeFile(join(folder, "programs/upload-index.ts"), index)
     const sizes = await Promise.all(programs.map((program) => sizeOf(join(folder, "programs", `${program}.ts`))))
     return sizes as { readonly [Index in keyof Programs]: number }
   } finally {

@@ -10,7 +10,7 @@ import { createHash, randomBytes } from "node:crypto"
 import { existsSync } from "node:fs"
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import * as path from "node:path"
-import type { Browser } from "puppeteer-core"
+import type { Browser, Page as BrowserPage } from "puppeteer-core"
 import * as Application from "./Application.ts"
 import * as Page from "./Page.ts"
 
@@ -41,6 +41,14 @@ interface World {
   readonly restarted: (browser: Browser) => void
 }
 
+/** Opens the page, chooses the file, and waits until about so many percent are sent. */
+const begun = async ({ application, browser, file }: World, percent: 20 | 30): Promise<BrowserPage> => {
+  const page = await Page.open(browser, application.url)
+  await Page.choose(page, file)
+  await Page.until(page, percent === 20 ? /, [2-9]\d%/ : /, [3-9]\d%/)
+  return page
+}
+
 /** The text that shows where an upload continued. Fails if the upload started again at its first byte. */
 const continued = (said: ReadonlyArray<string>): string => {
   const text = said.find((one) => /^Continuing at [1-9]/.test(one))
@@ -68,10 +76,8 @@ const scenarios: ReadonlyArray<
   ],
   [
     "paused",
-    async ({ application, browser, file }) => {
-      const page = await Page.open(browser, application.url)
-      await Page.choose(page, file)
-      await Page.until(page, /, [3-9]\d%/)
+    async (world) => {
+      const page = await begun(world, 30)
       await Page.click(page, "pause")
       await Page.until(page, /^Paused/)
       await Page.click(page, "resume")
@@ -101,10 +107,8 @@ const scenarios: ReadonlyArray<
   ],
   [
     "canceled",
-    async ({ application, browser, file }) => {
-      const page = await Page.open(browser, application.url)
-      await Page.choose(page, file)
-      await Page.until(page, /, [3-9]\d%/)
+    async (world) => {
+      const page = await begun(world, 30)
       const canceled = page.waitForResponse((response) => response.request().method() === "DELETE")
       await Page.click(page, "cancel")
       const status = (await canceled).status()
@@ -119,10 +123,9 @@ const scenarios: ReadonlyArray<
   ],
   [
     "reloaded",
-    async ({ application, browser, file }) => {
-      const page = await Page.open(browser, application.url)
-      await Page.choose(page, file)
-      await Page.until(page, /, [3-9]\d%/)
+    async (world) => {
+      const { file } = world
+      const page = await begun(world, 30)
       await page.reload()
       await Page.until(page, /^Not finished/)
       await Page.choose(page, file)
@@ -151,10 +154,9 @@ const scenarios: ReadonlyArray<
   ],
   [
     "browser killed and started again",
-    async ({ application, browser, file, kind, profile, restarted }) => {
-      const page = await Page.open(browser, application.url)
-      await Page.choose(page, file)
-      await Page.until(page, /, [3-9]\d%/)
+    async (world) => {
+      const { application, browser, file, kind, profile, restarted } = world
+      await begun(world, 30)
       const ended = new Promise((resolve) => browser.process()?.once("exit", resolve))
       browser.process()?.kill("SIGKILL")
       await ended
@@ -182,10 +184,9 @@ const scenarios: ReadonlyArray<
   ],
   [
     "connection lost for 5 s",
-    async ({ application, browser, file, kind }) => {
-      const page = await Page.open(browser, application.url)
-      await Page.choose(page, file)
-      await Page.until(page, /, [2-9]\d%/)
+    async (world) => {
+      const { application, kind } = world
+      const page = await begun(world, 20)
       // Firefox does not support this command, so only its connections are reset.
       if (kind.name === "chrome") await page.setOfflineMode(true)
       application.proxy.set("down")
@@ -198,10 +199,9 @@ const scenarios: ReadonlyArray<
   ],
   [
     "laptop closed for 40 s",
-    async ({ application, browser, file }) => {
-      const page = await Page.open(browser, application.url)
-      await Page.choose(page, file)
-      await Page.until(page, /, [2-9]\d%/)
+    async (world) => {
+      const { application } = world
+      const page = await begun(world, 20)
       application.proxy.set("stalled")
       await new Promise((resolve) => setTimeout(resolve, 40_000))
       application.proxy.set("up")

@@ -4,16 +4,18 @@ import * as Harness from "../harness.ts"
 import * as Service from "../service.ts"
 import * as Uploads from "../uploads.ts"
 
-/** The memory of a process in MiB. `rest` is the memory without V8's young generation. */
+/**
+ * The memory of a process in MiB, and what its task reports besides. `rest` is the memory without V8's young generation.
+ */
 interface Memory {
   readonly idle: number
   readonly peak: number
   readonly restPeak: number
-  readonly slope?: number
-  readonly restSlope?: number
-  readonly left?: number
-  readonly sha256?: string
-  readonly rate?: number
+  readonly slope: number
+  readonly restSlope: number
+  readonly left: number
+  readonly sha256: string
+  readonly rate: number
 }
 
 /** Runs a task of `memory.ts` with a client: "fetch", "foreign", or the one that a program on Node uses by default. */
@@ -88,13 +90,8 @@ export const rows: ReadonlyArray<Harness.Row> = [
       const origin = yield* Uploads.sink()
       const path = yield* Uploads.file(64 * 1024)
       const { ours } = yield* Harness.alternate({ ours: memory("sequence", [origin, path, 5000, 500]) }, measured)
-      const figure = (peer: string, most: number, unit: string, of: (found: Memory) => number | undefined) =>
-        Harness.absolute(
-          peer,
-          Harness.atMost(most, unit),
-          unit,
-          ours.map((found) => of(found) ?? Number.NaN)
-        )
+      const figure = (peer: string, most: number, unit: string, of: (found: Memory) => number) =>
+        Harness.absolute(peer, Harness.atMost(most, unit), unit, ours.map(of))
       return [
         figure("growth in 1,000 uploads", 1, "MiB", ({ slope }) => slope),
         figure("growth in 1,000 uploads, without V8's young generation", 1, "MiB", ({ restSlope }) => restSlope),
@@ -159,11 +156,10 @@ export const rows: ReadonlyArray<Harness.Row> = [
     work: `a batch of ${jobs.toLocaleString("en")} jobs with one file of 1 KiB each`,
     run: Effect.gen(function* () {
       const { many, few } = yield* Harness.alternate({ few: batch(1000), many: batch(jobs) }, measured)
-      const rates = (all: ReadonlyArray<Memory>) => all.map(({ rate }) => rate ?? 0)
-      const slopes = many.map(({ slope }) => slope ?? 0)
+      const [rate, slope] = [(found: Memory) => found.rate, (found: Memory) => found.slope]
       return [
-        Harness.ratio("1,000 jobs: rate", Harness.atLeast(0.8), "jobs/s", rates(many), rates(few)),
-        Harness.absolute("growth in 1,000 jobs", Harness.atMost(1, "MiB"), "MiB", slopes)
+        Harness.ratio("1,000 jobs: rate", Harness.atLeast(0.8), "jobs/s", many.map(rate), few.map(rate)),
+        Harness.absolute("growth in 1,000 jobs", Harness.atMost(1, "MiB"), "MiB", many.map(slope))
       ]
     })
   }

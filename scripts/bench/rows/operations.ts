@@ -177,22 +177,11 @@ export const rows: ReadonlyArray<Harness.Row> = [
         raw: raw(baseUrl)
       }
       const samples = yield* Harness.alternate(sides, { rounds: 9, warmups: 3 })
-      const figures = (client: "fetch" | "node", layer: string, most: number) => [
-        Harness.ratio(
-          `@transloadit/node (ours: ${layer})`,
-          Harness.atLeast(most),
-          "req/s",
-          samples[client],
-          samples.official
-        ),
-        Harness.ratio(
-          `fetch + JSON.parse (ours: ${layer})`,
-          Harness.atLeast(0.5),
-          "req/s",
-          samples[client],
-          samples.raw
-        )
-      ]
+      const figures = (client: "fetch" | "node", layer: string, most: number) => {
+        const beside = (peer: string, bound: number, theirs: ReadonlyArray<number>) =>
+          Harness.ratio(`${peer} (ours: ${layer})`, Harness.atLeast(bound), "req/s", samples[client], theirs)
+        return [beside("@transloadit/node", most, samples.official), beside("fetch + JSON.parse", 0.5, samples.raw)]
+      }
       return [...figures("node", "AssemblyNode", 1.6), ...figures("fetch", "fetch, WebCrypto", 1.2)]
     })
   },
