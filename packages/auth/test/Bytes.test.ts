@@ -16,3 +16,13 @@ describe("Pieces of bytes", () => {
     assert.strictEqual(Bytes.join([piece]), piece)
   })
 })
+
+describe("The own bytes", () => {
+  it("of detached bytes are undefined, and of empty bytes are these", () => {
+    const empty = new Uint8Array(0)
+    const detached = new Uint8Array(3)
+    structuredClone(detached.buffer, { transfer: [detached.buffer] })
+    assert.strictEqual(Bytes.own(empty), empty)
+    assert.isUndefined(Bytes.own(detached))
+  })
+})

@@ -123,21 +123,29 @@ const invalid = (problem: string): Replayable => {
 }
 
 /**
- * Makes a source from bytes in memory. An upload of a value that is not an array of bytes fails with `InvalidRequest`
- * (`source.size`).
+ * Makes a source from bytes in memory. An upload of a value that is not an array of bytes, or of an array whose memory
+ * was transferred (`postMessage`, `structuredClone`), fails with `InvalidRequest` (`source.size`). If the memory is
+ * transferred later, the upload fails with `SourceFailed` (`Changed`).
  *
  * @since 0.1.0
  * @category constructors
  */
 export const fromBytes = (bytes: Uint8Array): Replayable => {
   const own = Bytes.own(bytes)
-  if (own === undefined) return invalid("the value is not a Uint8Array")
+  if (own === undefined) return invalid("the value is not a Uint8Array, or its memory was transferred")
+  const size = own.length
+  const read = (start: bigint, end: bigint) =>
+    Effect.suspend(() =>
+      own.length < size
+        ? Effect.fail(new SourceFailed({ kind: "Changed", problem: "the memory of the bytes was taken away" }))
+        : Effect.succeed(own.subarray(Number(start), Number(end)))
+    )
   return {
     _tag: "Replayable",
-    size: BigInt(own.length),
-    bytes: (start, end) => Pieces.inPieces(own.subarray(Number(start), Number(end))),
-    identity: Effect.map(sha256(own), (digest) => `sha256 ${digest}`),
-    read: (start, end) => Effect.succeed(own.subarray(Number(start), Number(end)))
+    size: BigInt(size),
+    bytes: (start, end) => Pieces.cutLarge(Stream.fromEffect(read(start, end))),
+    identity: Effect.map(Effect.flatMap(read(0n, BigInt(size)), sha256), (digest) => `sha256 ${digest}`),
+    read
   }
 }
 

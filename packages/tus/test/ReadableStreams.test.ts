@@ -124,7 +124,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("WebSource.from
     ],
     "of text": [
       () => new Response("text").body?.pipeThrough(new TextDecoderStream()) as unknown as ReadableStream<Uint8Array>,
-      "a piece is not a Uint8Array"
+      "a piece is not a Uint8Array, or its memory was transferred"
     ]
   }
   for (const [name, [evaluate, problem]] of Object.entries(failures)) {

@@ -40,6 +40,12 @@ class OtherBlob {
   }
 }
 
+/** Takes the memory of bytes away, as `postMessage` with a transfer does. */
+const detach = (bytes: Uint8Array<ArrayBuffer>) => {
+  structuredClone(bytes.buffer, { transfer: [bytes.buffer] })
+  return bytes
+}
+
 const asBlob = (blob: unknown) => blob as Blob
 
 const web = (bytes: Uint8Array) =>
@@ -82,11 +88,40 @@ const wrongPieces = (size: number) => {
   ]
 }
 
+/** Sources whose bytes lose their memory after the source was made. Each has the given size. */
+const lost: Readonly<Record<string, (size: number) => UploadSource.UploadSource>> = {
+  "bytes that are detached": (size) => {
+    const bytes = Scene.content(size)
+    const source = UploadSource.fromBytes(bytes)
+    detach(bytes)
+    return source
+  },
+  "bytes whose memory shrinks": (size) => {
+    const memory = new ArrayBuffer(size, { maxByteLength: size })
+    const source = UploadSource.fromBytes(new Uint8Array(memory))
+    memory.resize(size - 1)
+    return source
+  },
+  "a source with a detached piece": (size) =>
+    UploadSource.make({ size: BigInt(size), bytes: () => Stream.make(detach(Scene.content(size))) }),
+  "a stream with a detached piece in its middle": (size) =>
+    UploadSource.fromStream(Stream.make(Scene.content(size), detach(Scene.content(size)), Scene.content(size))),
+  "a stream whose first piece is detached when the last one is read": (size) => {
+    const first = Scene.content(size)
+    const last = Stream.sync(() => {
+      detach(first)
+      return Scene.content(size)
+    })
+    return UploadSource.fromStream(Stream.concat(Stream.make(first), last))
+  }
+}
+
 /** Values that are no source, whatever their type says. */
 const refused: Readonly<Record<string, () => UploadSource.UploadSource>> = {
   "an ArrayBuffer": () => UploadSource.fromBytes(new ArrayBuffer(13) as unknown as Uint8Array),
   "16-bit numbers": () => UploadSource.fromBytes(new Uint16Array(13) as unknown as Uint8Array),
   "a text": () => UploadSource.fromBytes("[object Blob]" as unknown as Uint8Array),
+  "detached bytes": () => UploadSource.fromBytes(detach(Scene.content(13))),
   nothing: () => UploadSource.fromBytes(undefined as unknown as Uint8Array),
   "a Blob that cannot be read": () => UploadSource.fromBlob(asBlob({ size: 13, slice: () => undefined })),
   "bytes as a Blob": () => UploadSource.fromBlob(asBlob(new Uint8Array(13))),
@@ -140,6 +175,16 @@ for (const [name, client] of Object.entries({ ...Clients.beneath, "a client of a
           assert.isTrue(result._tag === "Failure" && result.failure._tag === "InvalidRequest")
           assert.include(String(result._tag === "Failure" && result.failure.message), "source.size")
           assert.isEmpty(server.log)
+        })
+      )
+
+      it.effect.each(Object.entries(lost))(`%s, ${how}, fails with SourceFailed`, ([, make]) =>
+        Effect.gen(function* () {
+          for (const size of [13, 300_000]) {
+            const { result, server } = yield* run(make(size))
+            assert.isTrue(result._tag === "Failure" && result.failure._tag === "SourceFailed")
+            assert.notInclude(server.log, "PATCH 204")
+          }
         })
       )
 

@@ -4,17 +4,16 @@
 
 /**
  * The same bytes as a `Uint8Array` of this realm and of its own memory. The result is undefined if the value is not an
- * array of bytes. HTTP clients and Effect recognise bytes with `instanceof`, which is false for an array of another
+ * array of bytes, or if its memory was transferred, because the array is then empty. HTTP clients and Effect recognise bytes with `instanceof`, which is false for an array of another
  * realm, such as another frame of a page, `node:vm` or jsdom; and `fetch` refuses shared memory. Such bytes are copied.
  *
  * @since 0.1.0
  * @category utilities
  */
 export const own = (value: unknown): Uint8Array | undefined => {
+  if (!ArrayBuffer.isView(value) || ("detached" in value.buffer && value.buffer.detached)) return undefined
   if (value instanceof Uint8Array && value.buffer instanceof ArrayBuffer) return value
-  return ArrayBuffer.isView(value) && "BYTES_PER_ELEMENT" in value && value.BYTES_PER_ELEMENT === 1
-    ? new Uint8Array(value as Uint8Array)
-    : undefined
+  return "BYTES_PER_ELEMENT" in value && value.BYTES_PER_ELEMENT === 1 ? new Uint8Array(value as Uint8Array) : undefined
 }
 
 /**

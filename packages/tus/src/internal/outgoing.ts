@@ -102,8 +102,11 @@ export const tooShort = (got: bigint, expected: bigint): SourceFailed =>
 export const tooLong = (expected: bigint): SourceFailed =>
   new SourceFailed({ kind: "TooLong", problem: `the source has more than the announced ${expected} bytes` })
 
-/** Fails if the bytes that were read so far contradict the announced size. */
+/** Fails if bytes of the window were taken away, or if the bytes that were read so far contradict the announced size. */
 const checkSize = (window: Window.Window, size: bigint | undefined): Effect.Effect<Window.Window, SourceFailed> => {
+  if (window.pieces.reduce((sum, { length }) => sum + length, 0) !== window.size) {
+    return Effect.fail(new SourceFailed({ kind: "Changed", problem: "the memory of a piece was taken away" }))
+  }
   const seen = window.start + BigInt(window.size)
   if (size !== undefined && seen > size) return Effect.fail(tooLong(size))
   if (size !== undefined && window.ended && seen < size) return Effect.fail(tooShort(seen, size))
@@ -141,7 +144,7 @@ export const oneShot = (
             })
           }
           // The window changes in two steps, so that the acknowledged bytes are not held while the next bytes are read.
-          window = Window.release(window, offset)
+          window = Window.release(yield* checkSize(window, source.size), offset)
           window = yield* advance(window)
           const full = slices?.next(BigInt(window.size)) ?? BigInt(Math.min(window.size, windowSize))
           const length = most === undefined ? full : smaller(full, most)

@@ -24,7 +24,7 @@ export const cutLarge = <E, R>(stream: Stream.Stream<Uint8Array, E, R>): Stream.
   Transport.mapPieces(stream, (piece) => Effect.succeed(cut(piece)))
 
 /** The error of a source that emits anything but arrays of bytes, whatever its type says. */
-export const notBytes = () => new TypeError("a piece is not a Uint8Array")
+export const notBytes = () => new TypeError("a piece is not a Uint8Array, or its memory was transferred")
 
 /** A stream whose pieces are `Uint8Array`s of this realm. Fails at a piece that is not an array of bytes. */
 export const owned = <E, R, E2>(
