@@ -66,7 +66,13 @@ export interface Options extends AssemblyClient.Options {
   readonly http?: RuntimeClient.Options | undefined
 }
 
-interface Keys {
+/**
+ * The Auth Key that {@link layer} and {@link layerWith} sign with: its public part and its secret.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export interface Keys {
   readonly key: string
   readonly secret: Redacted.Redacted
 }
