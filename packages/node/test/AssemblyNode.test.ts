@@ -370,6 +370,9 @@ Vitest.describe("the options of AssemblyNode", () => {
       yield* Effect.provide(list, AssemblyNode.layer({ baseUrl, ...keys, http }))
       yield* Effect.provide(list, AssemblyNode.layerBearer({ baseUrl, token: Redacted.make("token"), http }))
       assert.strictEqual(asked.length, 2)
+      // It may keep a piece after sending it.
+      const client = yield* Effect.provide(HttpClient.HttpClient, AssemblyNode.layer({ baseUrl, ...keys, http }))
+      assert.isFalse(PieceMemory.isRegistered(client))
       yield* Effect.promise(() => http.dispatcher.close())
     })
   )

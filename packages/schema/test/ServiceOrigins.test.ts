@@ -213,3 +213,15 @@ describe("ServiceOrigins.assemblyIdAt", () => {
     }
   })
 })
+
+describe("ServiceOrigins.withoutPrefix", () => {
+  it("takes away the path of the base URL as whole segments, and nothing else", () => {
+    const service = origins("https://proxy.example.com/api/")
+    assert.deepStrictEqual(
+      ["/api/resumable/files/x", "/apis/resumable/files/x", "/resumable/files/x"].map((path) =>
+        ServiceOrigins.withoutPrefix(service, path)
+      ),
+      ["/resumable/files/x", "/apis/resumable/files/x", "/resumable/files/x"]
+    )
+  })
+})
