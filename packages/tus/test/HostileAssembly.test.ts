@@ -251,6 +251,11 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The Assembly o
   for (const [index, [path, options]] of (
     [
       ["files", { files: [] }],
+      ...[5, null, "cat.jpg"].map((files) => ["files", { files: files as never }] as const),
+      ["files.0", { files: [null as never] }],
+      ...[undefined, null, {}, "cat.jpg", new Uint8Array(1), { _tag: "Replayable" }, Effect.succeed("cat.jpg")].map(
+        (source) => ["files.0.source", { files: [{ ...file("a", 1), source: source as never }] }] as const
+      ),
       ["files.0.filename", { files: [file("", 1)] }],
       ["files.0.fieldname", { files: [{ ...file("a", 1), fieldname: "" }] }],
       ["files.1.metadata.a b", { files: [file("a", 1), { ...file("b", 1), metadata: { "a b": "c" } }] }],

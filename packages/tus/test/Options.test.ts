@@ -11,6 +11,7 @@ import { assert, layer } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import * as Scene from "./utils/Scene.ts"
 
@@ -30,8 +31,8 @@ const refused = (options: Options, from: UploadSource.UploadSource = source) =>
     const ways = [
       Upload.run(target, from, all),
       Stream.runDrain(Upload.events(target, from, all)),
-      ...(from._tag === "OneShot" ? [] : [Stream.runDrain(ResumableUpload.events(target, from, all))]),
-      ...(from._tag === "OneShot" || given !== undefined
+      ...(Predicate.isTagged(from, "OneShot") ? [] : [Stream.runDrain(ResumableUpload.events(target, from, all))]),
+      ...(Predicate.isTagged(from, "OneShot") || given !== undefined
         ? []
         : [Stream.runDrain(ResumableUpload.resumeEvents("k", from, others))])
     ]
@@ -129,6 +130,17 @@ layer(Layer.merge(NodeHttpClient.layerUndici, UploadJournal.layerMemory()), { ex
           (yield* refused({}, endless)).message,
           "Upload: source.size: Expected 0 to 9223372036854775807 bytes, got 9223372036854775808"
         )
+      })
+    )
+
+    it.effect("with a source that is none are refused before anything exists", () =>
+      Effect.gen(function* () {
+        for (const none of [null, {}, "cat.jpg", bytes, UploadSource.fromPath("cat.jpg")]) {
+          assert.strictEqual(
+            (yield* refused({}, none as never)).message,
+            "Upload: source: Expected an UploadSource, such as UploadSource.fromBytes(bytes)"
+          )
+        }
       })
     )
 

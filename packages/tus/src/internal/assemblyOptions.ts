@@ -5,6 +5,7 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Settings from "@assembly-effect/api/unstable/Settings"
 import type { InvalidRequest, Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import type { SourceFailed, UploadSource } from "../UploadSource.ts"
 import type { File, Job } from "../AssemblyJob.ts"
 import * as Options from "./options.ts"
@@ -18,15 +19,19 @@ const under = (path: ReadonlyArray<string | number>, issues: Issues): Issues =>
  * `fieldname` and `filename` are separate options of a file, but are sent as part of its metadata. The issues of these
  * two options name the option, not a metadata key.
  */
-const fileIssues = ({ fieldname = "file", filename, metadata }: File<unknown>, index: number): Issues =>
-  Options.issues({ metadata: { ...metadata, filename, fieldname } }).map(({ message, path }) => {
+const fileIssues = (file: File<unknown>, index: number): Issues => {
+  if (!Predicate.isObject(file)) return [{ path: ["files", index], message: "Expected an object" }]
+  const { fieldname = "file", filename, metadata } = file
+  return Options.issues({ metadata: { ...metadata, filename, fieldname } }).map(({ message, path }) => {
     const [, key] = path
     return { message, path: ["files", index, ...(key === "filename" || key === "fieldname" ? [key] : path)] }
   })
+}
 
 const optionIssues = ({ concurrency, files, progressInterval, upload, verify, wait }: Job<File<unknown>>): Issues => [
-  ...(files.length === 0 ? [{ path: ["files"], message: "Expected at least one file" }] : []),
-  ...files.flatMap(fileIssues),
+  ...(Array.isArray(files) && files.length > 0
+    ? files.flatMap(fileIssues)
+    : [{ path: ["files"], message: "Expected at least one file" }]),
   ...(concurrency === "unbounded" ? [] : Settings.issues({ concurrency: Settings.whole(concurrency, 1) })),
   ...Options.issues({ progressInterval }),
   ...under(["upload"], Options.issues(upload ?? {})),

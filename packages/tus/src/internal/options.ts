@@ -8,6 +8,7 @@ import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as SchemaParser from "effect/SchemaParser"
 import type { UploadSource } from "../UploadSource.ts"
@@ -50,13 +51,21 @@ const isSize = (size: unknown): boolean => typeof size === "bigint" && size >= 0
 
 const replayable = (path: string) => issue(path, "Expected a source that can be read again, got a one-shot stream")
 
-const sourceIssues = ({ isReplayed, parallel, source }: Upload & { readonly source: UploadSource }): Issues => [
-  ...((source._tag === "Replayable" || source.size !== undefined) && !isSize(source.size)
-    ? [{ path: ["source", "size"], message: `Expected 0 to ${largest} bytes, got ${source.size}` }]
-    : []),
-  ...(source._tag === "OneShot" && isReplayed === true ? [replayable("source")] : []),
-  ...(source._tag === "OneShot" && parallel !== undefined && parallel !== 1 ? [replayable("parallel")] : [])
-]
+/** In a JavaScript program, a source may be any value, such as a path, bytes, or the Effect of `fromPath`. */
+const isSource = (source: unknown): source is UploadSource =>
+  (Predicate.isTagged(source, "Replayable") && Predicate.hasProperty(source, "bytes")) ||
+  (Predicate.isTagged(source, "OneShot") && Predicate.hasProperty(source, "stream"))
+
+const sourceIssues = (source: UploadSource | undefined, { isReplayed, parallel }: Upload): Issues => {
+  if (!isSource(source)) return [issue("source", "Expected an UploadSource, such as UploadSource.fromBytes(bytes)")]
+  return [
+    ...((source._tag === "Replayable" || source.size !== undefined) && !isSize(source.size)
+      ? [{ path: ["source", "size"], message: `Expected 0 to ${largest} bytes, got ${source.size}` }]
+      : []),
+    ...(source._tag === "OneShot" && isReplayed === true ? [replayable("source")] : []),
+    ...(source._tag === "OneShot" && parallel !== undefined && parallel !== 1 ? [replayable("parallel")] : [])
+  ]
+}
 
 /** The options of one upload, its source if known, and whether a later run reads the source again. */
 export type Upload = Partial<SessionOptions> & {
@@ -67,7 +76,7 @@ export type Upload = Partial<SessionOptions> & {
 }
 
 /** The rules that the options of an upload break, except the rule of {@link missingDigest}. */
-export const issues = ({ checksum, isReplayed, metadata, source, ...options }: Upload): Issues => [
+export const issues = ({ checksum, metadata, ...options }: Upload): Issues => [
   ...Settings.issues({
     chunkSize: Settings.whole(options.chunkSize, 1),
     parallel: Settings.whole(options.parallel, 1),
@@ -82,7 +91,7 @@ export const issues = ({ checksum, isReplayed, metadata, source, ...options }: U
     ? []
     : [issue("checksum", `Expected ${Checksum.names.join(", ")}, got ${String(checksum)}`)]),
   ...(metadata === undefined ? [] : metadataIssues(metadata)),
-  ...(source === undefined ? [] : sourceIssues({ source, isReplayed, parallel: options.parallel }))
+  ...("source" in options ? sourceIssues(options.source, options) : [])
 ]
 
 /** Fails with all broken rules at once. */

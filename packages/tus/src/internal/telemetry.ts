@@ -101,8 +101,9 @@ export const observe = <E extends { readonly _tag: string }, R>(
         name,
         {
           attributes: {
-            "upload.source": source._tag,
-            ...(source.size === undefined ? undefined : { "upload.size": Number(source.size) })
+            // In a JavaScript program, the source may be any value, and is only checked within the span.
+            "upload.source": source?._tag,
+            ...(source?.size === undefined ? undefined : { "upload.size": Number(source.size) })
           }
         },
         { captureStackTrace: false }
