@@ -162,10 +162,21 @@ const blobParts = (blob: Blob, start: number, end: number): Stream.Stream<Uint8A
       : Effect.tryPromise({
           try: async () => {
             const next = Math.min(end, at + blobPart)
-            return [new Uint8Array(await blob.slice(at, next).arrayBuffer()), next] as const
+            const memory = await blob.slice(at, next).arrayBuffer()
+            // `DataView` throws for every value that is no memory. `Uint8Array` would make zeros of a number.
+            return [Bytes.own(memory) ?? new Uint8Array(new DataView(memory).buffer), next] as const
           },
           catch: () => new SourceFailed({ kind: "Changed", problem: "the Blob can no longer be read" })
-        })
+        }).pipe(
+          Effect.filterOrFail(
+            ([bytes, next]) => bytes.length === next - at,
+            ([bytes, next]) =>
+              new SourceFailed({
+                kind: "Changed",
+                problem: `a slice of the Blob has ${bytes.length} bytes instead of ${next - at}`
+              })
+          )
+        )
   )
 
 /** Whether a value can be read as a Blob. A Blob of another realm or of a class of its own can be read too. */
@@ -296,6 +307,7 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
           return Stream.unfold(start, (position) =>
             Effect.gen(function* () {
               if (position >= end) {
+                if (isFirst) yield* check
                 reader.done()
                 return undefined
               }

@@ -114,6 +114,27 @@ layer(Layer.merge(NodeFileSystem.layer, NodeHttpClient.layerUndici), { excludeTe
       })
     )
 
+    for (const [name, part] of Object.entries({
+      "a shorter slice": (start: number, end: number) => content.slice(start, end - 1).buffer,
+      "a longer slice": (start: number, end: number) => content.slice(start, end + 1).buffer,
+      "a number": (start: number, end: number) => end - start,
+      "a text": (start: number, end: number) => `${end - start}`,
+      "16-bit numbers": (start: number, end: number) => new Uint16Array(end - start),
+      nothing: () => undefined
+    })) {
+      it.effect(`a Blob whose slice is ${name} fails with SourceFailed (Changed)`, () =>
+        Effect.gen(function* () {
+          const lying = {
+            size: content.length,
+            slice: (start: number, end: number) => ({ arrayBuffer: () => Promise.resolve(part(start, end)) }),
+            arrayBuffer: () => Promise.resolve(content.buffer)
+          } as unknown as Blob
+          const error = yield* Effect.flip(Stream.runDrain(UploadSource.fromBlob(lying).bytes(0n, whole)))
+          assert.deepInclude(error, { _tag: "SourceFailed", kind: "Changed" })
+        })
+      )
+    }
+
     it.effect("the identity of a file changes with it, that of bytes with the content", () =>
       Effect.gen(function* () {
         const { fs, path, source } = yield* file
@@ -149,6 +170,7 @@ layer(Layer.merge(NodeFileSystem.layer, NodeHttpClient.layerUndici), { excludeTe
       ["ends early", own(300_000, 299_999), "TooShort"],
       ["ends late", own(300_000, 300_001), "TooLong"],
       ["is empty", own(300_000, 0), "TooShort"],
+      ["is announced as empty, and is not", own(0, 1), "TooLong"],
       ["small, ends early", own(100, 99), "TooShort"],
       ["small, ends late", own(100, 101), "TooLong"],
       ["one-shot, ends early", UploadSource.fromStream(Scene.pieces(bytes, 5000), { size: 300_001n }), "TooShort"],
@@ -187,6 +209,22 @@ layer(Layer.merge(NodeFileSystem.layer, NodeHttpClient.layerUndici), { excludeTe
             Effect.flip
           )
           assert.strictEqual(error._tag, "SourceFailed")
+        })
+      )
+    }
+
+    for (const checksum of [undefined, "sha256"] as const) {
+      it.effect(`an empty file that grows before its upload is noticed, ${checksum ?? "no"} checksum`, () =>
+        Effect.gen(function* () {
+          const fs = yield* FileSystem.FileSystem
+          const path = yield* fs.makeTempFileScoped()
+          const source = yield* UploadSource.fromPath(path)
+          yield* fs.writeFile(path, bytes)
+          const { server, target } = yield* Scene.make()
+          server.checksums = ["sha256"]
+          const error = yield* Effect.flip(Upload.run(target, source, { ...Scene.options, checksum }))
+          assert.deepInclude(error, { _tag: "SourceFailed", kind: "Changed" })
+          assert.isEmpty(server.created)
         })
       )
     }

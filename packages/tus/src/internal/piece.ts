@@ -62,6 +62,8 @@ const create = <E>(job: Job<E>, marker: string) =>
     const { isPart, outgoing, session, source } = job
     const { emit, metadata } = session
     const { size } = outgoing
+    // No request asks an empty source for bytes, so this read shows whether the source is still empty.
+    if (size === 0n && source._tag === "Replayable") yield* Outgoing.collect(source.bytes(0n, 0n), 0n)
     const body = session.sendsAlong && !isPart ? yield* smallBody(source, outgoing) : undefined
     const sent = BigInt(body?.length ?? 0)
     const toState = (found: Creation.Created): UploadState.Created => ({

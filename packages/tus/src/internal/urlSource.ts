@@ -132,12 +132,13 @@ interface Part {
   readonly total: bigint | undefined
 }
 
-/** Reads `content-range`. */
+/** Reads `content-range`. A part that ends after the end of the resource is invalid. */
 const partOf = ({ headers }: HttpClientResponse.HttpClientResponse): Part | undefined => {
   const found = /^bytes (\d{1,19})-(\d{1,19})\/(\d{1,19}|\*)$/i.exec(headers["content-range"]?.trim() ?? "")
   if (found === null) return undefined
   const [, first = "", last = "", total = ""] = found
-  return { first: BigInt(first), last: BigInt(last), total: total === "*" ? undefined : BigInt(total) }
+  const part = { first: BigInt(first), last: BigInt(last), total: total === "*" ? undefined : BigInt(total) }
+  return part.total !== undefined && part.last >= part.total ? undefined : part
 }
 
 const lengthOf = ({ headers }: HttpClientResponse.HttpClientResponse): bigint | undefined => {
