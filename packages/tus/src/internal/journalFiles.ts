@@ -30,9 +30,14 @@ const failed = (action: JournalFailed["action"]) => (error: PlatformError.Platfo
   return new JournalFailed({ action, problem, reason: full.has(code) ? "Full" : "Other" })
 }
 
-/** The text of a file. Anything else, such as a named pipe, is read as an empty text, because reading may never end. */
+/**
+ * The text of a file. A named pipe or a device is read as an empty text, because reading may never end. Reading a folder
+ * fails.
+ */
 const textOf = (fs: FileSystem.FileSystem, path: string) =>
-  Effect.flatMap(fs.stat(path), ({ type }) => (type === "File" ? fs.readFileString(path) : Effect.succeed("")))
+  Effect.flatMap(fs.stat(path), ({ type }) =>
+    type === "File" || type === "Directory" ? fs.readFileString(path) : Effect.succeed("")
+  )
 
 /**
  * A store of texts in a folder, with one file for each entry; `makeLeases` stores the leases. An entry is written to an
