@@ -5,7 +5,7 @@
 import { bundleSizes } from "./bundle.ts"
 
 const limits = [
-  { program: "edge-ours", plain: "edge-plain", most: 24.1 },
+  { program: "edge-ours", plain: "edge-plain", most: 24.6 },
   { program: "upload-deep", plain: "upload-plain", most: 35 },
   { program: "upload-index", plain: "upload-plain", most: 37.4 }
 ]

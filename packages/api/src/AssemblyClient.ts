@@ -363,7 +363,7 @@ export const layerConfig = <E = never, R = never>(
       })
       const authenticator: Layer.Layer<
         Authenticator.Authenticator,
-        E | AuthError.CryptoUnavailable,
+        E | InvalidRequest | AuthError.CryptoUnavailable,
         R | Credentials.Credentials
       > = options?.authenticator ?? Authenticator.layerSigned()
       return layer({ ...options, baseUrl }).pipe(

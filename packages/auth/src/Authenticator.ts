@@ -2,7 +2,9 @@
  * Authenticates requests (spec.md, "Authentication").
  */
 import type * as Auth from "@assembly-effect/schema/Auth"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import type { SecureUrl } from "@assembly-effect/schema/SecureUrl"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as DateTime from "effect/DateTime"
@@ -10,10 +12,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import type * as Schema from "effect/Schema"
+import * as Schema from "effect/Schema"
 import * as AuthError from "./AuthError.ts"
 import * as Credentials from "./Credentials.ts"
-import * as Settings from "./unstable/Settings.ts"
 import * as Signer from "./Signer.ts"
 import * as Tokens from "./Tokens.ts"
 
@@ -72,25 +73,32 @@ export class Authenticator extends Context.Service<
 const final = () => Effect.succeed("final" as const)
 
 /**
+ * The options of {@link layerSignedNoDeps}. `window` is how long a signature is valid, 5 minutes by default.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const SignedSettings = Schema.Struct({ window: Schema.optional(Rules.duration) })
+
+const decodeSigned = Rules.decoder("Authenticator.layerSigned", SignedSettings)
+
+/**
  * Authenticates with signed params: adds `auth.key`, `auth.expires` and a nonce to the params, then signs their text
- * (spec.md, "Authentication"). `window` is how long a signature is valid, 5 minutes by default. A window that is not
- * positive and finite is a defect when the Layer is built.
+ * (spec.md, "Authentication"). An option that breaks its rule fails with `InvalidRequest`.
  *
  * @since 0.1.0
  * @category layers
  */
-export const layerSignedNoDeps = (options?: {
-  readonly window?: Duration.Input | undefined
-}): Layer.Layer<Authenticator, never, Credentials.Credentials | Signer.Signer | SecureRandom.SecureRandom> =>
+export const layerSignedNoDeps = (
+  options: Schema.Codec.Encoded<typeof SignedSettings> = {}
+): Layer.Layer<Authenticator, InvalidRequest, Credentials.Credentials | Signer.Signer | SecureRandom.SecureRandom> =>
   Layer.effect(
     Authenticator,
     Effect.gen(function* () {
-      const issues = Settings.issues({ window: Settings.duration(options?.window) })
-      if (issues.length > 0) return yield* Effect.die(Settings.defect("Authenticator.layerSigned", issues))
+      const window = Duration.toMillis((yield* decodeSigned(options)).window ?? 300_000)
       const { key } = yield* Credentials.Credentials
       const signer = yield* Signer.Signer
       const random = yield* SecureRandom.SecureRandom
-      const window = Duration.toMillis(options?.window ?? 300_000)
 
       return Authenticator.of({
         refused: final,
@@ -117,10 +125,9 @@ export const layerSignedNoDeps = (options?: {
  * @since 0.1.0
  * @category layers
  */
-export const layerSigned = (options?: {
-  readonly window?: Duration.Input | undefined
-  readonly algorithm?: Signer.Algorithm | undefined
-}): Layer.Layer<Authenticator, AuthError.CryptoUnavailable, Credentials.Credentials> =>
+export const layerSigned = (
+  options?: Schema.Codec.Encoded<typeof SignedSettings> & Signer.Options
+): Layer.Layer<Authenticator, InvalidRequest | AuthError.CryptoUnavailable, Credentials.Credentials> =>
   layerSignedNoDeps(options).pipe(Layer.provide([Signer.layerHmac(options), SecureRandom.layerWebCrypto]))
 
 /**

@@ -1,12 +1,15 @@
 /**
  * The signature over serialized params. The algorithm is beyond the specification, which does not define it.
  */
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Context from "effect/Context"
 import * as Mac from "effect/crypto/Mac"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import type * as AuthError from "./AuthError.ts"
 import * as Credentials from "./Credentials.ts"
 import * as Hmac from "./internal/hmac.ts"
@@ -28,9 +31,14 @@ export class Signer extends Context.Service<
  * The hash functions that the service accepts. An Auth Key may require one of these functions.
  *
  * @since 0.1.0
+ * @category schemas
+ */
+export const Algorithm = Schema.Literals(["sha384", "sha256", "sha1"])
+/**
+ * @since 0.1.0
  * @category models
  */
-export type Algorithm = "sha384" | "sha256" | "sha1"
+export type Algorithm = typeof Algorithm.Type
 
 /**
  * Whether a text is an {@link Algorithm}. A signature starts with its algorithm, such as `sha384` in `sha384:0a1b…`.
@@ -39,6 +47,22 @@ export type Algorithm = "sha384" | "sha256" | "sha1"
  * @category predicates
  */
 export const isAlgorithm = (name: string): name is Algorithm => Object.hasOwn(Hmac.algorithms, name)
+
+/**
+ * The options of a Signer: the `algorithm` of the signatures, `sha384` by default. An unknown algorithm fails with
+ * `InvalidRequest`.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Settings = Schema.Struct({ algorithm: Schema.optional(Algorithm) })
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type Options = Schema.Codec.Encoded<typeof Settings>
+
+const decode = Rules.decoder("Signer", Settings)
 
 const utf8 = new TextEncoder()
 
@@ -52,11 +76,8 @@ const toSignature = (algorithm: Algorithm, digits: string): Redacted.Redacted =>
  * @since 0.1.0
  * @category constructors
  */
-export const make = Effect.fnUntraced(function* (options: {
-  readonly secret: Redacted.Redacted
-  readonly algorithm?: Algorithm | undefined
-}) {
-  const algorithm = options.algorithm ?? "sha384"
+export const make = Effect.fnUntraced(function* (options: Options & { readonly secret: Redacted.Redacted }) {
+  const { algorithm = "sha384" } = yield* decode(options)
   const mac = yield* Mac.Mac
   const key = yield* Hmac.key(algorithm, options.secret)
   return Signer.of({
@@ -98,14 +119,14 @@ export const make = Effect.fnUntraced(function* (options: {
  */
 export const layerFrom = (
   hmac: (secret: Redacted.Redacted, algorithm: Algorithm) => (text: string) => string,
-  options?: { readonly algorithm?: Algorithm | undefined }
-): Layer.Layer<Signer, never, Credentials.Credentials> =>
+  options: Options = {}
+): Layer.Layer<Signer, InvalidRequest, Credentials.Credentials> =>
   Layer.effect(
     Signer,
     Effect.gen(function* () {
+      const { algorithm = "sha384" } = yield* decode(options)
       const { secret } = yield* Credentials.Credentials
       if (Redacted.value(secret) === "") return yield* Effect.die("the Auth Secret is empty")
-      const algorithm = options?.algorithm ?? "sha384"
       const digits = hmac(secret, algorithm)
       return Signer.of({ sign: (text) => Effect.sync(() => toSignature(algorithm, digits(text))) })
     })
@@ -117,13 +138,13 @@ export const layerFrom = (
  * @since 0.1.0
  * @category layers
  */
-export const layerHmac = (options?: {
-  readonly algorithm?: Algorithm | undefined
-}): Layer.Layer<Signer, AuthError.CryptoUnavailable, Credentials.Credentials> =>
+export const layerHmac = (
+  options?: Options
+): Layer.Layer<Signer, InvalidRequest | AuthError.CryptoUnavailable, Credentials.Credentials> =>
   Layer.effect(
     Signer,
     Effect.gen(function* () {
       const { secret } = yield* Credentials.Credentials
-      return yield* make({ secret, ...options }).pipe(Effect.orDie)
+      return yield* make({ secret, ...options }).pipe(Effect.catchTag("CryptoError", Effect.die))
     })
   ).pipe(Layer.provide(Hmac.layer))

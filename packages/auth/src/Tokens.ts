@@ -2,8 +2,10 @@
  * Bearer tokens from an Auth Key and its secret. A token is used for many requests, and is replaced shortly before its
  * expiry (spec.md, "Authentication").
  */
-import type * as Auth from "@assembly-effect/schema/Auth"
+import * as Auth from "@assembly-effect/schema/Auth"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import type { SecureUrl } from "@assembly-effect/schema/SecureUrl"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Cache from "effect/Cache"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -18,11 +20,11 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
+import * as Schema from "effect/Schema"
 import * as Admission from "./unstable/Admission.ts"
 import type * as AuthError from "./AuthError.ts"
 import * as Credentials from "./Credentials.ts"
 import * as TokenEndpoint from "./internal/tokenEndpoint.ts"
-import * as Settings from "./unstable/Settings.ts"
 import * as TokenStore from "./TokenStore.ts"
 
 /**
@@ -54,10 +56,9 @@ export class Tokens extends Context.Service<
 >()("@assembly-effect/auth/Tokens") {}
 
 /**
- * The options for tokens:
+ * The options for tokens. A value that breaks its rule fails with `InvalidRequest` when the Layer is built.
  *
- * - `scopes`: one token with all these scopes is used for every operation. By default each scope has its own token. A
- *   scope with white space is a defect.
+ * - `scopes`: one token with all these scopes is used for every operation. By default each scope has its own token.
  * - `renewBefore`: how long before its expiry a token is replaced, 1 minute by default, but at most half of its
  *   lifetime.
  * - `requestTimeout`: the time limit of one token request with its response, 30 seconds by default.
@@ -66,18 +67,25 @@ export class Tokens extends Context.Service<
  *   current token is used as long as it is valid.
  * - `audience`: the audience of the tokens; `api2` by default, the only audience in the specification.
  *
- * A duration that is not positive and finite is a defect when the Layer is built.
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Settings = Schema.Struct({
+  scopes: Schema.optional(Schema.Array(Auth.Scope)),
+  renewBefore: Schema.optional(Rules.duration),
+  requestTimeout: Schema.optional(Rules.duration),
+  maxWait: Schema.optional(Rules.duration),
+  audience: Schema.optional(Rules.notBlank)
+})
+/**
+ * The options as the program writes them.
  *
  * @since 0.1.0
  * @category models
  */
-export interface Options {
-  readonly scopes?: ReadonlyArray<Auth.Scope> | undefined
-  readonly renewBefore?: Duration.Input | undefined
-  readonly requestTimeout?: Duration.Input | undefined
-  readonly maxWait?: Duration.Input | undefined
-  readonly audience?: string | undefined
-}
+export type Options = Schema.Codec.Encoded<typeof Settings>
+
+const decode = Rules.decoder("Tokens.layer", Settings)
 
 /** A token, and how long `get` returns it without another token request. */
 interface Lease {
@@ -149,16 +157,6 @@ const pauseAfter = (error: AuthError.AuthError, maxWait: Duration.Duration): Opt
   }
 }
 
-/** Checks the durations. Invalid durations cause a defect whose message names them. */
-const checkOptions = ({ maxWait, renewBefore, requestTimeout }: Options): Effect.Effect<void> => {
-  const issues = Settings.issues({
-    maxWait: Settings.duration(maxWait),
-    renewBefore: Settings.duration(renewBefore),
-    requestTimeout: Settings.duration(requestTimeout)
-  })
-  return issues.length === 0 ? Effect.void : Effect.die(Settings.defect("Tokens.layer", issues))
-}
-
 const hasValue =
   (value: Redacted.Redacted) =>
   (token: TokenStore.Token): boolean =>
@@ -180,19 +178,22 @@ const afterRefusal = (memory: Memory, value: Redacted.Redacted): Memory | undefi
  * @category constructors
  */
 export const make = Effect.fnUntraced(function* (options: Options = {}) {
-  yield* checkOptions(options)
+  const {
+    audience = "api2",
+    maxWait = Duration.minutes(1),
+    renewBefore = Duration.minutes(1),
+    requestTimeout = Duration.seconds(30),
+    scopes
+  } = yield* decode(options)
   const credentials = yield* Credentials.Credentials
   const store = yield* TokenStore.TokenStore
   const environment: TokenEndpoint.Environment = {
     http: yield* HttpClient.HttpClient,
     credentials,
-    requestTimeout: Duration.fromInputUnsafe(options.requestTimeout ?? "30 seconds"),
+    requestTimeout,
     gate: yield* Admission.gate()
   }
-  const maxWait = Duration.fromInputUnsafe(options.maxWait ?? "1 minute")
-  const renewBefore = Duration.fromInputUnsafe(options.renewBefore ?? "1 minute")
-  const audience = options.audience ?? "api2"
-  const allScopes = options.scopes === undefined ? undefined : [...new Set(options.scopes)].toSorted()
+  const allScopes = scopes === undefined ? undefined : [...new Set(scopes)].toSorted()
   const memories = yield* Ref.make(HashMap.empty<TokenStore.Grant, Memory>())
 
   const grantOf = ({ baseUrl, scope }: Request): TokenStore.Grant => ({
@@ -303,5 +304,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
  * @since 0.1.0
  * @category layers
  */
-export const layer = (options?: Options): Layer.Layer<Tokens, never, Credentials.Credentials | HttpClient.HttpClient> =>
+export const layer = (
+  options?: Options
+): Layer.Layer<Tokens, InvalidRequest, Credentials.Credentials | HttpClient.HttpClient> =>
   Layer.effect(Tokens, make(options))

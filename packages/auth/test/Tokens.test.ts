@@ -303,18 +303,6 @@ describe("The lifetime of a token", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect.each([
-    ["requestTimeout", Number.NaN],
-    ["renewBefore", -1],
-    ["maxWait", "Infinity"]
-  ] as const)("is no token at all where %s is %s: a defect of the program", ([name, value]) =>
-    Effect.gen(function* () {
-      const exit = yield* Effect.exit(Effect.scoped(Layer.build(tokens({ [name]: value }))))
-      assert(Exit.isFailure(exit))
-      assert.include(Cause.pretty(exit.cause), `Tokens.layer: ${name}: Expected a finite duration above zero`)
-    })
-  )
-
   it.effect("ends when the renewal is refused permanently", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(

@@ -68,7 +68,7 @@ export const Settings = Schema.Struct({
   origins: Schema.optional(Schema.Array(Origin.Origin)),
   maxBytes: Schema.optional(Rules.whole(1)),
   receiveTimeout: Schema.optional(Rules.duration),
-  algorithm: Schema.optional(Schema.Literals(["sha384", "sha256", "sha1"]))
+  algorithm: Schema.optional(Signer.Algorithm)
 })
 
 /**
@@ -107,10 +107,6 @@ const longest = Duration.days(1)
 
 const encodeParams = SchemaParser.encodeUnknownEffect(Assembly.CreateParams, Input.closed)
 
-const NotBlank = Schema.String.check(
-  Schema.makeFilter((text) => text.trim() !== "", { expected: "a non-blank string" })
-)
-
 /** The rules of the data in a `Grant`, except its `params`. */
 const GrantData = Schema.Struct({
   maxSize: Schema.Union([Schema.Literal("unlimited"), Rules.whole(0)]),
@@ -120,7 +116,7 @@ const GrantData = Schema.Struct({
     )
   ),
   referer: Schema.optional(Schema.String),
-  credentials: Schema.optional(Schema.Struct({ key: NotBlank, secret: Schema.Redacted(NotBlank) }))
+  credentials: Schema.optional(Schema.Struct({ key: Rules.notBlank, secret: Schema.Redacted(Rules.notBlank) }))
 })
 
 const grantName = "Signatures: the Grant of the policy"

@@ -80,7 +80,7 @@ export interface Keys {
 /** An Authenticator that uses the Credentials in the context. */
 const authenticator = (
   options: Authentication
-): Layer.Layer<Authenticator.Authenticator, never, Credentials.Credentials | HttpClient.HttpClient> =>
+): Layer.Layer<Authenticator.Authenticator, InvalidRequest, Credentials.Credentials | HttpClient.HttpClient> =>
   options.authentication === "tokens"
     ? Authenticator.layerTokens.pipe(Layer.provide(Tokens.layer()))
     : Authenticator.layerSignedNoDeps(options).pipe(

@@ -3,6 +3,7 @@
  */
 import type * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Signer from "@assembly-effect/auth/Signer"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import type * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { createHmac, createSecretKey } from "node:crypto"
@@ -14,9 +15,7 @@ import { createHmac, createSecretKey } from "node:crypto"
  * @since 0.1.0
  * @category layers
  */
-export const layer = (options?: {
-  readonly algorithm?: Signer.Algorithm | undefined
-}): Layer.Layer<Signer.Signer, never, Credentials.Credentials> =>
+export const layer = (options?: Signer.Options): Layer.Layer<Signer.Signer, InvalidRequest, Credentials.Credentials> =>
   Signer.layerFrom((secret, algorithm) => {
     const key = createSecretKey(Redacted.value(secret), "utf8")
     return (text) => createHmac(algorithm, key).update(text).digest("hex")

@@ -5,6 +5,7 @@ import type * as AuthError from "@assembly-effect/auth/AuthError"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Tokens from "@assembly-effect/auth/Tokens"
 import * as TokenStore from "@assembly-effect/auth/TokenStore"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import { SecureUrl } from "@assembly-effect/schema/SecureUrl"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
@@ -73,7 +74,7 @@ const credentials = Layer.orDie(Credentials.layer({ key: "test-key", secret: Red
 export const tokens = (
   options?: Tokens.Options,
   store: Layer.Layer<never> = Layer.succeed(TokenStore.TokenStore, TokenStore.TokenStore.defaultValue())
-): Layer.Layer<Tokens.Tokens> =>
+): Layer.Layer<Tokens.Tokens, InvalidRequest> =>
   Tokens.layer(options).pipe(Layer.provide([credentials, FetchHttpClient.layer, store]), Layer.fresh)
 
 /** The text of the current token. */

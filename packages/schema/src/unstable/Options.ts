@@ -10,10 +10,20 @@ import * as SchemaParser from "effect/SchemaParser"
 import type { InvalidRequest } from "../InvalidRequest.ts"
 import * as Input from "./Input.ts"
 
-/** Reads a duration. `Duration` would read NaN as zero, so a NaN is no duration. */
+/** The keys of a duration that is an object. */
+const units = new Set(["weeks", "days", "hours", "minutes", "seconds", "milliseconds", "microseconds", "nanoseconds"])
+
+/**
+ * Reads a duration. `Duration` would read a NaN and an object without known keys as zero, so these are no durations.
+ */
 const read = (input: unknown): Option.Option<Duration.Duration> => {
-  const parts = Duration.isDuration(input) || typeof input !== "object" ? [input] : Object.values(input ?? {})
-  return parts.length === 0 || parts.some(Number.isNaN) ? Option.none() : Duration.fromInput(input as Duration.Input)
+  if (typeof input === "object" && input !== null && !Duration.isDuration(input)) {
+    const parts = Object.entries(input).filter(([, part]) => part !== undefined)
+    const isKnown = ([key, part]: [string, unknown]) =>
+      typeof part === "number" && !Number.isNaN(part) && (Array.isArray(input) || units.has(key))
+    if (parts.length === 0 || !parts.every(isKnown)) return Option.none()
+  }
+  return Number.isNaN(input) ? Option.none() : Duration.fromInput(input as Duration.Input)
 }
 
 const durationOf = (expected: string, isValid: (time: Duration.Duration) => boolean) =>
@@ -74,6 +84,16 @@ export const whole = (least: number, most = Number.MAX_SAFE_INTEGER) =>
       expected: `a whole number of at least ${least}${most === Number.MAX_SAFE_INTEGER ? "" : ` and at most ${most}`}`
     })
   )
+
+/**
+ * A text that is not blank.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const notBlank = Schema.String.check(
+  Schema.makeFilter((text) => text.trim() !== "", { expected: "a non-blank string" })
+)
 
 /**
  * The path of a route.
