@@ -35,7 +35,7 @@ const entry = Effect.map(
 
 /** The journal of a tab. */
 const makeJournal = (platform: IndexedDbJournal.Platform, name?: string) =>
-  Effect.map(IndexedDbJournal.makeStore(platform, name), (store) => UploadJournal.make(store))
+  Effect.flatMap(IndexedDbJournal.makeStore(platform, name), (store) => UploadJournal.make(store))
 
 let count = 0
 /** Names of locks are shared by this process: each test has its own. */

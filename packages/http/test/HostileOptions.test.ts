@@ -11,6 +11,7 @@ import * as Signatures from "@assembly-effect/http/Signatures"
 import * as Webhooks from "@assembly-effect/http/Webhooks"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
+import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import { assert, layer } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -48,6 +49,11 @@ const all: ReadonlyArray<readonly [name: string, fields: {}, build: Build]> = [
   ["Signatures", Signatures.Settings.fields, (options) => Signatures.make({ ...options, policy })],
   ["PassThrough", PassThrough.Settings.fields, (options) => PassThrough.make({ ...options, policy })],
   [
+    "UploadJournal.layerMemory",
+    UploadJournal.Settings.fields,
+    (options) => Layer.build(UploadJournal.layerMemory(options))
+  ],
+  [
     "HandledNotifications.layerMemory",
     HandledNotifications.MemorySettings.fields,
     (options) => Layer.build(HandledNotifications.layerMemory(options))
@@ -81,6 +87,9 @@ const permitted: Readonly<Record<string, ReadonlyArray<unknown>>> = {
   "PassThrough.idleTimeout": [0.5],
   "PassThrough.timeout": [0.5],
   "PassThrough.progressInterval": [0, 0.5],
+  "UploadJournal.layerMemory.expiry": [0.5],
+  "UploadJournal.layerMemory.completedExpiry": [0.5, Infinity, "Infinity"],
+  "UploadJournal.layerMemory.leaseDuration": [0.5],
   "HandledNotifications.layerMemory.timeToLive": [0.5],
   "HandledNotifications.layerKeyValueStore.timeToLive": [0.5],
   "HandledNotifications.layerSql.timeToLive": [0.5]

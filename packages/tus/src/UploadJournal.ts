@@ -4,8 +4,8 @@
  * and when all bytes are stored or become untrusted. The entry of an upload contains capabilities (URLs that grant
  * access), so store the journal as a secret.
  */
-import * as Settings from "@assembly-effect/api/unstable/Settings"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import type * as Brand from "effect/Brand"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -19,7 +19,7 @@ import type * as Option from "effect/Option"
 import type * as Path from "effect/Path"
 import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import * as Redacted from "effect/Redacted"
-import type * as Schema from "effect/Schema"
+import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as AssemblyEntryAtRest from "./internal/assemblyEntry.ts"
 import * as JournalEntries from "./internal/journalEntries.ts"
@@ -30,7 +30,6 @@ import * as JournalEntry from "./internal/journalEntry.ts"
 import * as JournalKey from "./internal/journalKey.ts"
 import * as Leasing from "./internal/lease.ts"
 import * as Lock from "./internal/lock.ts"
-import * as UploadOptions from "./internal/options.ts"
 import * as Sweep from "./internal/sweep.ts"
 import type { JournalFailed, JournalTorn, LeaseLost, UploadLeased } from "./JournalError.ts"
 import * as LeaseHolder from "./LeaseHolder.ts"
@@ -165,31 +164,29 @@ export class UploadJournal extends Context.Service<
  *   renews its lease after a third of this time. If a store has locks, `leaseDuration` is how long another process
  *   waits for a lock, but at most a minute.
  *
- * Each duration is above zero and at most 100 years, except `"Infinity"` for `completedExpiry`. Else the Layer fails with
- * `InvalidRequest`.
+ * Each duration is above zero and at most 100 years, except `"Infinity"` for `completedExpiry`: an entry that expires at
+ * once would let a second Assembly be created. Else the Layer or `make` fails with `InvalidRequest`.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Settings = Schema.Struct({
+  expiry: Schema.optional(Rules.duration),
+  completedExpiry: Schema.optional(Rules.expiry),
+  leaseDuration: Schema.optional(Rules.duration)
+})
+/**
+ * The options as the program writes them.
  *
  * @since 0.1.0
  * @category options
  */
-export interface Options {
-  readonly expiry?: Duration.Input | undefined
-  readonly completedExpiry?: Duration.Input | undefined
-  readonly leaseDuration?: Duration.Input | undefined
-}
+export type Options = Schema.Codec.Encoded<typeof Settings>
 
-/** Fails if an option breaks a rule: an entry that expires at once would let a second Assembly be created. */
-const check = (options: Options = {}): Effect.Effect<void, InvalidRequest> =>
-  UploadOptions.refuse(
-    "UploadJournal",
-    Settings.issues({
-      expiry: Settings.duration(options.expiry),
-      completedExpiry: Settings.duration(options.completedExpiry, { mayBeInfinite: true }),
-      leaseDuration: Settings.duration(options.leaseDuration)
-    })
-  )
+const decode = Rules.decoder("UploadJournal", Settings)
 
 /**
- * Makes a journal on a store. The Layers check their options; `make` does not. `holder` is used for uploads and jobs whose context has no {@link LeaseHolder}.
+ * Makes a journal on a store. `holder` is used for uploads and jobs whose context has no {@link LeaseHolder}.
  *
  * @since 0.1.0
  * @category constructors
@@ -198,12 +195,19 @@ export const make = (
   store: Store,
   options: Options = {},
   holder: LeaseHolder.Service = LeaseHolder.unknown
+): Effect.Effect<UploadJournal["Service"], InvalidRequest> =>
+  Effect.map(decode(options), (settings) => onStore(store, settings, holder))
+
+const onStore = (
+  store: Store,
+  settings: typeof Settings.Type,
+  holder: LeaseHolder.Service
 ): UploadJournal["Service"] => {
-  const expiry = Duration.toMillis(options.expiry ?? "24 hours")
-  const completedExpiry = Duration.toMillis(options.completedExpiry ?? "60 days")
+  const expiry = Duration.toMillis(settings.expiry ?? "24 hours")
+  const completedExpiry = Duration.toMillis(settings.completedExpiry ?? "60 days")
 
   const { leases } = store
-  const millis = Duration.toMillis(options.leaseDuration ?? "10 seconds")
+  const millis = Duration.toMillis(settings.leaseDuration ?? "10 seconds")
   const lease = "lock" in leases ? Lock.make(leases, { millis }) : Leasing.make(leases, { millis, holder })
 
   /**
@@ -331,14 +335,14 @@ export const assemblyKeyOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<
  */
 export const layerStore = <E, R>(
   store: Effect.Effect<Store, E, R>,
-  options?: Options
+  options: Options = {}
 ): Layer.Layer<UploadJournal, E | InvalidRequest | JournalFailed, Exclude<R, Scope.Scope>> =>
   Layer.effect(
     UploadJournal,
     Effect.gen(function* () {
-      yield* check(options)
+      const settings = yield* decode(options)
       yield* Subtle.forJournal
-      return make(yield* store, options, yield* LeaseHolder.LeaseHolder)
+      return onStore(yield* store, settings, yield* LeaseHolder.LeaseHolder)
     })
   )
 
@@ -349,14 +353,7 @@ export const layerStore = <E, R>(
  * @category layers
  */
 export const layerMemory = (options?: Options): Layer.Layer<UploadJournal, InvalidRequest | JournalFailed> =>
-  Layer.effect(
-    UploadJournal,
-    Effect.gen(function* () {
-      yield* check(options)
-      yield* Subtle.forJournal
-      return make(Stores.memory(), options, yield* LeaseHolder.LeaseHolder)
-    })
-  )
+  layerStore(Effect.sync(Stores.memory), options)
 
 /**
  * A journal in a folder, with one file for each entry. Except on Windows, only the owner of a file can read it. Files
@@ -371,14 +368,7 @@ export const layerFileSystem = (
   folder: string,
   options?: Options
 ): Layer.Layer<UploadJournal, InvalidRequest | JournalFailed, FileSystem.FileSystem | Path.Path> =>
-  Layer.effect(
-    UploadJournal,
-    Effect.gen(function* () {
-      yield* check(options)
-      yield* Subtle.forJournal
-      return make(yield* Files.make(folder), options, yield* LeaseHolder.LeaseHolder)
-    })
-  )
+  layerStore(Files.make(folder), options)
 
 /**
  * A journal in any KeyValueStore: SQL, Redis, or the storage of a browser.
@@ -396,12 +386,9 @@ export const layerFileSystem = (
 export const layerKeyValueStore = (
   options?: Options
 ): Layer.Layer<UploadJournal, InvalidRequest | JournalFailed, KeyValueStore.KeyValueStore> =>
-  Layer.effect(
-    UploadJournal,
-    Effect.gen(function* () {
-      yield* check(options)
-      yield* Subtle.forJournal
-      const store = KeyValueStore.prefix(yield* KeyValueStore.KeyValueStore, "upload-journal-")
-      return make(Stores.fromKeyValueStore(store), options, yield* LeaseHolder.LeaseHolder)
-    })
+  layerStore(
+    Effect.map(KeyValueStore.KeyValueStore, (store) =>
+      Stores.fromKeyValueStore(KeyValueStore.prefix(store, "upload-journal-"))
+    ),
+    options
   )

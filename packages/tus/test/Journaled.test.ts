@@ -374,7 +374,7 @@ describe("an upload that loses its lease", () => {
   it.live("sends nothing more, and leaves the entry to the next holder", () =>
     Effect.gen(function* () {
       const { leases, store } = Leases.makeStore()
-      const journal = UploadJournal.make(store, { leaseDuration: "300 millis" })
+      const journal = Effect.runSync(UploadJournal.make(store, { leaseDuration: "300 millis" }))
       const { server, target } = yield* Scene.make([
         { _tag: "Slow", method: "PATCH", bytes: 50_000, millis: 40 },
         { _tag: "SlowAnswer", method: "HEAD", millis: 0 }
@@ -417,7 +417,7 @@ describe("an upload that somebody else holds", () => {
   /** A complete upload: what becomes of it needs no server. */
   const held = Effect.gen(function* () {
     const { leases, store } = Leases.makeStore()
-    const journal = UploadJournal.make(store)
+    const journal = Effect.runSync(UploadJournal.make(store))
     const identity = yield* source.identity
     const { fieldname, filename } = Scene.options.metadata
     const key = yield* UploadJournal.keyOf(yield* target, { identity, size: 700_000n, filename, fieldname })

@@ -31,7 +31,13 @@ const isLeased = (journal: UploadJournal.UploadJournal["Service"]) =>
 const two = () => {
   const { leases, store } = Leases.makeStore()
   const way: Leases.Way = { failing: undefined }
-  return { leases, store, way, first: UploadJournal.make(Leases.reach(way, store)), second: UploadJournal.make(store) }
+  return {
+    leases,
+    store,
+    way,
+    first: Effect.runSync(UploadJournal.make(Leases.reach(way, store))),
+    second: Effect.runSync(UploadJournal.make(store))
+  }
 }
 
 const untilIn = (text: string | undefined): number => JSON.parse(text ?? "{}").until
@@ -159,7 +165,7 @@ describe("a lease", () => {
       yield* second.lease("k")
       way.failing = undefined
       yield* Scope.close(firstScope, Exit.void)
-      assert.isTrue(yield* isLeased(UploadJournal.make(store)))
+      assert.isTrue(yield* isLeased(Effect.runSync(UploadJournal.make(store))))
     })
   )
 
@@ -167,7 +173,7 @@ describe("a lease", () => {
     Effect.gen(function* () {
       const { leases, store } = two()
       const holder: LeaseHolder.Service = { id: "me", isGone: (id) => Effect.succeed(id === "gone") }
-      const knowing = UploadJournal.make(store, {}, holder)
+      const knowing = Effect.runSync(UploadJournal.make(store, {}, holder))
       const by = (id: string | undefined) =>
         leases.set("k", JSON.stringify({ owner: "o", until: 5000, ...(id === undefined ? undefined : { holder: id }) }))
       for (const id of ["alive", "me", undefined]) {
@@ -175,7 +181,7 @@ describe("a lease", () => {
         assert.isTrue(yield* isLeased(knowing), id)
       }
       by("gone")
-      assert.isTrue(yield* isLeased(UploadJournal.make(store)), "nothing is known")
+      assert.isTrue(yield* isLeased(Effect.runSync(UploadJournal.make(store))), "nothing is known")
       yield* Effect.scoped(
         Effect.gen(function* () {
           yield* knowing.lease("k")
@@ -183,7 +189,7 @@ describe("a lease", () => {
         })
       )
       by("gone")
-      const provided = isLeased(UploadJournal.make(store))
+      const provided = isLeased(Effect.runSync(UploadJournal.make(store)))
       assert.isFalse(yield* Effect.provideService(provided, LeaseHolder.LeaseHolder, holder))
     })
   )
@@ -217,16 +223,14 @@ const stores: Readonly<
     const { store } = Leases.makeStore()
     return (process) => {
       const { leases, ...rest } = Leases.reach(process, store)
-      return Effect.succeed(
-        UploadJournal.make({
-          ...rest,
-          leases: {
-            ...leases,
-            get: (key) => step(process, leases.get(key)),
-            swap: (...change) => step(process, leases.swap(...change))
-          }
-        })
-      )
+      return UploadJournal.make({
+        ...rest,
+        leases: {
+          ...leases,
+          get: (key) => step(process, leases.get(key)),
+          swap: (...change) => step(process, leases.swap(...change))
+        }
+      })
     }
   }),
 
@@ -383,7 +387,7 @@ describe("what is left of leases", () => {
   it.effect("goes a day after it ended, with the entries that expired", () =>
     Effect.gen(function* () {
       const { leases, store } = two()
-      const journal = UploadJournal.make(store)
+      const journal = Effect.runSync(UploadJournal.make(store))
       leases.set("held", JSON.stringify({ owner: "o", until: 1e12 }))
       leases.set("torn", "{")
       yield* Effect.scoped(journal.lease("k"))

@@ -34,20 +34,22 @@ const counted = () => {
       return effect
     })
   const journal = (options?: UploadJournal.Options) =>
-    UploadJournal.make(
-      {
-        get: (key) => counting(store.get(key)),
-        set: (key, text) => counting(store.set(key, text)),
-        remove: (key) => counting(store.remove(key)),
-        keys: counting(store.keys),
-        leases: {
-          get: (key) => counting(store.leases.get(key)),
-          swap: (key, expected, text) => counting(store.leases.swap(key, expected, text)),
-          remove: (key) => counting(store.leases.remove(key)),
-          keys: counting(store.leases.keys)
-        }
-      },
-      options
+    Effect.runSync(
+      UploadJournal.make(
+        {
+          get: (key) => counting(store.get(key)),
+          set: (key, text) => counting(store.set(key, text)),
+          remove: (key) => counting(store.remove(key)),
+          keys: counting(store.keys),
+          leases: {
+            get: (key) => counting(store.leases.get(key)),
+            swap: (key, expected, text) => counting(store.leases.swap(key, expected, text)),
+            remove: (key) => counting(store.leases.remove(key)),
+            keys: counting(store.leases.keys)
+          }
+        },
+        options
+      )
     )
   const taken = () => {
     const before = count
