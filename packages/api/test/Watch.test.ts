@@ -55,18 +55,17 @@ describe("watch with an update stream", () => {
           assert.strictEqual(request.headers.authorization, undefined)
           response.writeHead(200, eventStream)
           state.current = "ASSEMBLY_EXECUTING"
-          response.write("retry: 10\n\nevent: assembly_upload_finished\nda", () =>
-            setTimeout(() => {
-              const { readings } = state
-              const finish = () => {
-                if (state.readings === readings) return void setImmediate(finish)
-                state.current = "ASSEMBLY_COMPLETED"
-                response.end("data: assembly_finished\n\n")
-              }
-              response.write('ta: {"id":"x"}\n\n', finish)
-              // Without this pause, the pieces would arrive together.
-            }, 400)
-          )
+          const read = (count: number, then: () => void) =>
+            state.readings < count ? void setImmediate(read, count, then) : then()
+          response.write("retry: 10\n\nevent: assembly_upload_finished\nda")
+          // The client reads when it is connected, so the pieces do not arrive together.
+          read(2, () => {
+            response.write('ta: {"id":"x"}\n\n')
+            read(3, () => {
+              state.current = "ASSEMBLY_COMPLETED"
+              response.end("data: assembly_finished\n\n")
+            })
+          })
         })
         assert.deepStrictEqual(yield* watch(server, http), [
           "ASSEMBLY_UPLOADING",
