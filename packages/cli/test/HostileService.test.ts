@@ -320,7 +320,8 @@ describe("Output", () => {
   )
 })
 
-describe("The program", () => {
+// Each command is a process, so `pnpm test` leaves them out.
+describe.skipIf(process.env["TEST_ALL"] !== "1")("The program", () => {
   const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
   const assembly = (origin: string, ...args: ReadonlyArray<string>) =>
     Effect.callback<{ readonly stdout: Buffer; readonly stderr: Buffer }>((resume) => {
