@@ -143,7 +143,7 @@ layer(live, { excludeTestServices: true })("A durable job that another process c
       const { database, file } = yield* folder
       const content = yield* file("a.bin", 100)
       const [old, young] = [Redacted.make("o".repeat(32)), Redacted.make("y".repeat(32))]
-      const soon = { pollInterval: "1 second" } as const
+      const soon = { pollInterval: "100 millis" } as const
       yield* Effect.gen(function* () {
         yield* Durable.start(job("unknown", [content], { params: { steps: slow(600) } }))
         yield* until("unknown", ({ state }) => state === "Processing")
@@ -219,7 +219,7 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
         yield* until("back", ({ waiting }) => waiting !== undefined)
         yield* faults.clear
         assert.strictEqual((yield* until("back", ({ waiting }) => waiting === undefined)).state, "Processing")
-      }).pipe(withRunner(database, { pollInterval: "1 second" }))
+      }).pipe(withRunner(database, { pollInterval: "100 millis" }))
     })
   )
 

@@ -148,7 +148,7 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
         yield* faults.clear
         assert.strictEqual((yield* Durable.await("looks")).ok, "ASSEMBLY_COMPLETED")
         assert.isUndefined((yield* Durable.status("looks")).waiting)
-      }).pipe(withRunner(database, { pollInterval: "1 second" }))
+      }).pipe(withRunner(database, { pollInterval: "100 millis" }))
 
       const gate = yield* gated
       yield* Effect.gen(function* () {

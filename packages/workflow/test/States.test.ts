@@ -340,7 +340,7 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
       const content = yield* file("a.bin", 100)
       const slow = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 3 } }
       const status = yield* Durable.run(job("polled", [content], { params: { steps: slow } })).pipe(
-        withRunner(database, { pollInterval: "1 second" })
+        withRunner(database, { pollInterval: "100 millis" })
       )
       assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
     })
