@@ -2,6 +2,7 @@
  * The interpreter of operations: turns the description of an operation into a typed Effect.
  */
 import * as Admission from "@assembly-effect/auth/unstable/Admission"
+import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import type * as AuthError from "@assembly-effect/auth/AuthError"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
@@ -21,6 +22,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import * as SchemaParser from "effect/SchemaParser"
 import type * as Scope from "effect/Scope"
 import * as ApiError from "./ApiError.ts"
@@ -222,59 +224,57 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   yield* checkLimits(options)
   const baseUrl = yield* checkBaseUrl(options.baseUrl)
   const origins = yield* checkOrigins(baseUrl, options.origins)
+  const http = yield* HttpClient.HttpClient
+  const skew = ClockSkew.make(Duration.toMillis(options.maxClockSkew ?? 3_600_000))
   const environment: Attempt.Environment = {
     baseUrl,
     authenticator: yield* Authenticator.Authenticator,
-    http: yield* HttpClient.HttpClient,
-    maxBytes: options.maxResponseBytes ?? 32 * 1024 * 1024
+    send: Sender.of(http),
+    maxBytes: options.maxResponseBytes ?? 32 * 1024 * 1024,
+    skew
   }
   const builtIn = { policy: yield* RetryPolicy.RetryPolicy, gate: yield* Admission.Admission }
-  const times = {
-    requestTimeout: Duration.toMillis(options.requestTimeout ?? 60_000),
-    attemptTime: Duration.toMillis(options.deadline ?? 300_000),
-    skew: ClockSkew.make(Duration.toMillis(options.maxClockSkew ?? 3_600_000))
+  const requestTimeout = Duration.toMillis(options.requestTimeout ?? 60_000)
+  const attemptTime = Duration.toMillis(options.deadline ?? 300_000)
+
+  /** The options of the call, which take precedence over the options of the client. */
+  const limits = (context: Context.Context<never>): Persist.Limits => {
+    const ofCall = Context.get(context, RetryPolicy.RetryPolicy)
+    const timeout = Context.get(context, Timeout)
+    const deadline = Context.get(context, Deadline)
+    const isUnlimited = ofCall !== undefined && options.deadline === undefined
+    const now = Context.get(context, Clock.Clock).currentTimeMillisUnsafe()
+    return {
+      skew,
+      requestTimeout: timeout === undefined ? requestTimeout : Duration.toMillis(timeout),
+      until: deadline?.until ?? (isUnlimited ? Infinity : now + attemptTime),
+      attemptTime: deadline === undefined ? attemptTime : Infinity,
+      policy: ofCall ?? builtIn.policy ?? RetryPolicy.standard,
+      gate: Admission.gateIn(context, builtIn.gate)
+    }
   }
 
-  /** The options of the call take precedence over the options of the client. */
-  const limits = Effect.gen(function* (): Effect.fn.Return<Persist.Limits> {
-    const ofCall = yield* RetryPolicy.RetryPolicy
-    const timeout = yield* Timeout
-    const deadline = yield* Deadline
-    const isUnlimited = ofCall !== undefined && options.deadline === undefined
-    return {
-      ...times,
-      ...(timeout === undefined ? undefined : { requestTimeout: Duration.toMillis(timeout) }),
-      until: deadline?.until ?? (isUnlimited ? Infinity : (yield* Clock.currentTimeMillis) + times.attemptTime),
-      ...(deadline === undefined ? undefined : { attemptTime: Infinity }),
-      policy: ofCall ?? builtIn.policy ?? RetryPolicy.standard,
-      gate: yield* Admission.gate(builtIn.gate)
-    }
-  })
-
   /** The time limits of a call follow the same rules as the options of the client. */
-  const checkCall = Effect.fnUntraced(function* (operation: string) {
-    const issues = Settings.issues({
-      withTimeout: Settings.duration(yield* Timeout),
-      withDeadline: (yield* Deadline)?.issue
+  const checkCall = (context: Context.Context<never>) =>
+    Settings.issues({
+      withTimeout: Settings.duration(Context.get(context, Timeout)),
+      withDeadline: Context.get(context, Deadline)?.issue
     })
-    if (issues.length > 0) return yield* new InvalidRequest({ operation, issues })
-  })
 
   const compile = (operation: Operation.Any) => {
     const encode = Request.encoder(operation, baseUrl)
     const attempt = Attempt.compile(operation, environment)
-    const observe = Telemetry.observe(operation, baseUrl, Attributes)
 
-    return (input: Operation.Input<Operation.Any>) =>
-      checkCall(operation.name).pipe(
-        Effect.andThen(encode(input)),
-        Effect.flatMap((encoded) =>
-          Effect.flatMap(limits, (limited) =>
-            Persist.persist(operation, limited, (conditions) => attempt(encoded, conditions))
-          )
-        ),
-        observe
-      )
+    const run = (input: Operation.Input<Operation.Any>) =>
+      Effect.contextWith((context: Context.Context<never>) => {
+        const issues = checkCall(context)
+        if (issues.length > 0) return Effect.fail(new InvalidRequest({ operation: operation.name, issues }))
+        const encoded = encode(input, Context.get(context, Clock.Clock).currentTimeMillisUnsafe())
+        if (Result.isFailure(encoded)) return Effect.fail(encoded.failure)
+        return Persist.persist(operation, limits(context), (conditions) => attempt(encoded.success, conditions))
+      })
+    const observe = Telemetry.observe(operation, baseUrl, Attributes)
+    return (input: Operation.Input<Operation.Any>) => observe(run(input))
   }
 
   const compiled = new WeakMap<Operation.Any, ReturnType<typeof compile>>()
@@ -295,11 +295,13 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       interpreter(operation)(input) as Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>,
     open: Effect.fnUntraced(function* (address, { accept, ...subject }) {
       const url = Redacted.value(address)
-      const { attemptTime, gate, requestTimeout, until } = yield* limits
+      const { attemptTime, gate, requestTimeout, until } = yield* Effect.contextWith(
+        (context: Context.Context<never>) => Effect.sync(() => limits(context))
+      )
       const left = Math.min(attemptTime, Math.max(0, until - (yield* Clock.currentTimeMillis)))
       const after = Duration.millis(Math.min(requestTimeout, left))
       yield* Transport.admit(gate, url, subject, Duration.millis(left))
-      return yield* Transport.execute(environment.http, HttpClientRequest.get(url, { accept }), subject).pipe(
+      return yield* Transport.execute(http, HttpClientRequest.get(url, { accept }), subject).pipe(
         Effect.timeoutOrElse({
           duration: after,
           orElse: () => Effect.fail(new ApiError.TimedOut({ ...Transport.hostOf(url), ...subject, after }))
@@ -452,7 +454,10 @@ export const layerTest = (
         const found = compiled.get(operation)
         return found === undefined
           ? Effect.die(new Error(`AssemblyClient.layerTest has no handler for ${operation.name}`))
-          : Effect.flatMap(found.encode(input), () => found.handle(input))
+          : Effect.clockWith((clock) => {
+              const encoded = found.encode(input, clock.currentTimeMillisUnsafe())
+              return Result.isFailure(encoded) ? Effect.fail(encoded.failure) : found.handle(input)
+            })
       }
       return AssemblyClient.of({
         origins,

@@ -25,6 +25,7 @@ import * as Admission from "./unstable/Admission.ts"
 import type * as AuthError from "./AuthError.ts"
 import * as Credentials from "./Credentials.ts"
 import * as TokenEndpoint from "./internal/tokenEndpoint.ts"
+import * as Sender from "./unstable/Sender.ts"
 import * as TokenStore from "./TokenStore.ts"
 
 /**
@@ -188,7 +189,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
   const credentials = yield* Credentials.Credentials
   const store = yield* TokenStore.TokenStore
   const environment: TokenEndpoint.Environment = {
-    http: yield* HttpClient.HttpClient,
+    send: Sender.of(yield* HttpClient.HttpClient),
     credentials,
     requestTimeout,
     gate: yield* Admission.gate()

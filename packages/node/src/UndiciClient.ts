@@ -2,6 +2,7 @@
  * An HTTP client for Node and Deno that lets uploads reuse the memory of sent pieces.
  */
 import * as Settings from "@assembly-effect/api/unstable/Settings"
+import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import * as Transport from "@assembly-effect/auth/unstable/Transport"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as PieceMemory from "@assembly-effect/tus/PieceMemory"
@@ -12,6 +13,7 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Process from "node:process"
 import * as UndiciBody from "./internal/undiciBody.ts"
+import * as UndiciSender from "./internal/undiciSender.ts"
 
 /**
  * - `connections`: the maximum number of connections to one origin, unlimited by default. The time that a request waits
@@ -148,10 +150,11 @@ export const layerWith = (options: Options = {}): Layer.Layer<HttpClient.HttpCli
   Layer.effect(
     HttpClient.HttpClient,
     Effect.tap(NodeHttpClient.makeUndici, (client) =>
-      Effect.sync(() => {
+      Effect.map(NodeHttpClient.Dispatcher, (dispatcher) => {
         // A dispatcher of the application may keep or repeat pieces.
         if (options.dispatcher === undefined) PieceMemory.register(client)
         Transport.registerReader(client, UndiciBody.reader)
+        Sender.register(client, UndiciSender.make(dispatcher))
       })
     )
   ).pipe(

@@ -7,8 +7,7 @@
  * dropped if a later response contradicts it.
  */
 import * as Wait from "@assembly-effect/auth/unstable/Wait"
-import * as Effect from "effect/Effect"
-import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import type * as Headers from "effect/http/Headers"
 import * as Option from "effect/Option"
 import type * as ApiError from "../ApiError.ts"
 import type { Failed } from "./response.ts"
@@ -30,9 +29,6 @@ const tolerance = 60_000
 
 export const make = (max: number): ClockSkew => ({ max, kept: 0 })
 
-/** The skew that an operation uses for its first signature. */
-export const current = (skew: ClockSkew): Effect.Effect<number> => Effect.sync(() => skew.kept)
-
 /**
  * The correction that an error suggests. The result is `None` if the error suggests no correction, or a correction
  * larger than `max`.
@@ -48,12 +44,10 @@ const isExpired = (error: Failed["error"]): error is ApiError.AuthenticationFail
  * reports an expired signature. Keeps the correction if the `Date` of the response shows the same skew, and drops the
  * correction if the `Date` shows another skew.
  */
-export const accepted = (skew: ClockSkew, used: number, response: HttpClientResponse): Effect.Effect<void> =>
-  Effect.suspend(() => {
-    if (used === 0 && skew.kept === 0) return Effect.void
-    return Effect.map(Wait.clockSkew(response.headers), (told) => {
-      if (Option.isNone(told)) return
-      if (Math.abs(told.value - used) <= tolerance) skew.kept = used
-      else if (used !== 0) skew.kept = 0
-    })
-  })
+export const accepted = (skew: ClockSkew, used: number, headers: Headers.Headers, now: number): void => {
+  if (used === 0 && skew.kept === 0) return
+  const told = Wait.clockSkew(headers, now)
+  if (Option.isNone(told)) return
+  if (Math.abs(told.value - used) <= tolerance) skew.kept = used
+  else if (used !== 0) skew.kept = 0
+}

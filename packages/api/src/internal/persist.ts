@@ -25,81 +25,62 @@ export interface Limits {
   readonly skew: ClockSkew.ClockSkew
 }
 
-/** A running operation. */
-interface Run<A> {
-  readonly operation: Operation.Any
-  readonly limits: Limits
-  readonly attempt: (conditions: Attempt.Conditions) => Effect.Effect<A, Failed>
-  readonly next: (failure: RetryPolicy.Failure) => Effect.Effect<Option.Option<Duration.Duration>>
-}
+type Decide = (failure: RetryPolicy.Failure) => Effect.Effect<Option.Option<Duration.Duration>>
 
-/** The state between two attempts. `clockSkew` is the skew for the next signature, in milliseconds. */
+/**
+ * The state between two attempts. `clockSkew` is the skew for the next signature, in milliseconds. `decide` is the
+ * function of the retry policy, which starts with the first failure.
+ */
 interface Progress {
   readonly failures: number
   readonly clockSkew: number
   readonly skewCorrected: boolean
+  readonly decide: Decide | undefined
 }
-
-/** The pause before the next attempt in milliseconds. The result is `None` if there is no next attempt. */
-const pauseBefore = Effect.fnUntraced(function* (run: Run<unknown>, { error, wait }: Failed, failures: number) {
-  const { name, retry } = run.operation
-  if (!Repeatable.isRepeatable({ error, retry })) return Option.none<number>()
-  const next = yield* run.next({ operation: name, retry, failures, error, wait })
-  const now = yield* Clock.currentTimeMillis
-  return Option.filter(Option.map(next, Duration.toMillis), (pause) => now + pause < run.limits.until)
-})
-
-const attempt = <A>(run: Run<A>, progress: Progress): Effect.Effect<A, Failed["error"]> =>
-  Effect.flatMap(Clock.currentTimeMillis, (now) => {
-    const { attemptTime, gate, requestTimeout, skew, until } = run.limits
-    const { clockSkew } = progress
-    if (now >= until) {
-      return Effect.fail(new ApiError.TimedOut({ operation: run.operation.name, after: Duration.zero }))
-    }
-    return run
-      .attempt({
-        requestTimeout,
-        until: Math.min(until, now + attemptTime),
-        clockSkew,
-        gate,
-        accepted: (response) => ClockSkew.accepted(skew, clockSkew, response)
-      })
-      .pipe(Effect.catch((failed) => heal(run, progress, failed)))
-  })
-
-const heal = Effect.fnUntraced(function* <A>(
-  run: Run<A>,
-  progress: Progress,
-  failed: Failed
-): Effect.fn.Return<A, Failed["error"]> {
-  const { error } = failed
-  const { name } = run.operation
-  const clockSkew = ClockSkew.suggested(run.limits.skew, error)
-  if (Option.isSome(clockSkew) && !progress.skewCorrected) {
-    yield* Telemetry.corrected(name, clockSkew.value)
-    return yield* attempt(run, { ...progress, clockSkew: clockSkew.value, skewCorrected: true })
-  }
-  const failures = progress.failures + 1
-  const pause = yield* pauseBefore(run, failed, failures)
-  if (Option.isNone(pause)) return yield* Effect.fail(error)
-  yield* Telemetry.retried(name, { error, failures, pause: pause.value })
-  yield* Effect.sleep(pause.value)
-  return yield* attempt(run, { ...progress, failures })
-})
 
 /**
  * Repeats an attempt as often as the policy permits, and at most once more with a corrected clock. The time limit of an
  * attempt is at most the time until the deadline. If a pause would end after the deadline, the operation fails with the
  * last error instead.
  */
-export const persist = Effect.fnUntraced(function* <A>(
+export const persist = <A>(
   operation: Operation.Any,
   limits: Limits,
-  attempts: Run<A>["attempt"]
-) {
-  const clockSkew = yield* ClockSkew.current(limits.skew)
-  return yield* attempt(
-    { operation, limits, attempt: attempts, next: yield* limits.policy.start },
-    { failures: 0, clockSkew, skewCorrected: false }
-  )
-})
+  once: (conditions: Attempt.Conditions) => Effect.Effect<A, Failed>
+): Effect.Effect<A, Failed["error"]> => {
+  const { name, retry } = operation
+  const { attemptTime, gate, policy, requestTimeout, skew, until } = limits
+
+  const attempt = (progress: Progress): Effect.Effect<A, Failed["error"]> =>
+    Effect.clockWith((clock) => {
+      const now = clock.currentTimeMillisUnsafe()
+      if (now >= until) return Effect.fail(new ApiError.TimedOut({ operation: name, after: Duration.zero }))
+      const { clockSkew } = progress
+      return Effect.catch(
+        once({ requestTimeout, until: Math.min(until, now + attemptTime), clockSkew, gate }),
+        (failed) => heal(progress, failed)
+      )
+    })
+
+  const heal = Effect.fnUntraced(function* (
+    progress: Progress,
+    { error, wait }: Failed
+  ): Effect.fn.Return<A, Failed["error"]> {
+    const clockSkew = ClockSkew.suggested(skew, error)
+    if (Option.isSome(clockSkew) && !progress.skewCorrected) {
+      yield* Telemetry.corrected(name, clockSkew.value)
+      return yield* attempt({ ...progress, clockSkew: clockSkew.value, skewCorrected: true })
+    }
+    if (!Repeatable.isRepeatable({ error, retry })) return yield* Effect.fail(error)
+    const failures = progress.failures + 1
+    const decide = progress.decide ?? (yield* policy.start)
+    const pause = yield* decide({ operation: name, retry, failures, error, wait })
+    const now = yield* Clock.currentTimeMillis
+    if (Option.isNone(pause) || now + Duration.toMillis(pause.value) >= until) return yield* Effect.fail(error)
+    yield* Telemetry.retried(name, { error, failures, pause: Duration.toMillis(pause.value) })
+    yield* Effect.sleep(pause.value)
+    return yield* attempt({ ...progress, failures, decide })
+  })
+
+  return Effect.suspend(() => attempt({ failures: 0, clockSkew: skew.kept, skewCorrected: false, decide: undefined }))
+}

@@ -1,11 +1,10 @@
 import type * as Authenticator from "@assembly-effect/auth/Authenticator"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
+import type { Outgoing } from "@assembly-effect/auth/unstable/Sender"
 import * as DateTime from "effect/DateTime"
-import * as Effect from "effect/Effect"
-import * as HttpBody from "effect/http/HttpBody"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import type * as Operation from "../Operation.ts"
@@ -17,11 +16,10 @@ import * as Transport from "../unstable/Transport.ts"
  */
 export interface Encoded {
   readonly subject: Transport.Subject
-  readonly url: string
+  readonly origin: string
+  readonly path: string
   readonly params: Schema.JsonObject
   readonly fields: Readonly<Record<string, string>>
-  /** The secrets in the params. These secrets must not appear in an error. */
-  readonly secrets: ReadonlyArray<string>
 }
 
 const fillPath = (path: string, variables: Readonly<Record<string, string>>): string =>
@@ -30,86 +28,84 @@ const fillPath = (path: string, variables: Readonly<Record<string, string>>): st
 const toText = (fields: object): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]))
 
-/**
- * Encodes input with a schema. One error contains all broken rules. The path of each broken rule begins with `below`.
- */
-const encodeInput = <S extends Schema.ConstraintCodec<unknown, unknown>>(
-  schema: S,
-  ...below: ReadonlyArray<string>
-) => {
-  const encode = SchemaParser.encodeUnknownEffect(schema, Input.closed)
-  return (input: unknown, subject: Transport.Subject): Effect.Effect<S["Encoded"], InvalidRequest> =>
-    Effect.mapError(
-      encode(input),
-      (issue) => new InvalidRequest({ ...subject, issues: Input.fromSchemaIssue(issue, below) })
-    )
-}
-
 const subjectOf = (operation: Operation.Any, variables: Readonly<Record<string, string>>): Transport.Subject => {
   const { assemblyId } = variables
   return assemblyId === undefined ? { operation: operation.name } : { operation: operation.name, assemblyId }
 }
 
-/** Checks the params by the rules that their schema does not contain. */
-const checkParams = (
-  operation: Operation.Any,
-  subject: Transport.Subject,
-  params: unknown
-): Effect.Effect<void, InvalidRequest> =>
-  operation.check === undefined
-    ? Effect.void
-    : Effect.flatMap(DateTime.now, (now) => {
-        const issues = operation.check?.(params, now) ?? []
-        return issues.length === 0 ? Effect.void : Effect.fail(new InvalidRequest({ ...subject, issues }))
-      })
-
-/**
- * Makes the function that encodes the input of an operation. The codecs of the operation are compiled once for each
- * client.
- */
-export const encoder = (operation: Operation.Any, baseUrl: string) => {
-  const params = encodeInput(operation.params)
-  const fields = encodeInput(operation.fields)
-  const variables = Object.entries(operation.variables).map(
-    ([name, schema]) => [name, encodeInput(schema, name)] as const
-  )
-  const subjectWithoutPath: Transport.Subject = { operation: operation.name }
-  const base = Transport.hostOf(baseUrl)
-
-  return Effect.fnUntraced(function* (
-    input: Operation.Input<Operation.Any>
-  ): Effect.fn.Return<Encoded, InvalidRequest> {
-    const path: Record<string, string> = {}
-    for (const [name, encode] of variables) {
-      path[name] = yield* encode(input.path[name], subjectWithoutPath)
-    }
-    const subject = subjectOf(operation, path)
-    const encodedParams = yield* params(input.params, subject)
-    yield* checkParams(operation, subject, input.params)
-    const url: string = input.at === undefined ? baseUrl + fillPath(operation.path, path) : Redacted.value(input.at)
-    return {
-      subject: { ...subject, ...(input.at === undefined ? base : Transport.hostOf(url)) },
-      url,
-      params: encodedParams as Schema.JsonObject,
-      secrets: operation.confidential?.(encodedParams as Schema.JsonObject) ?? [],
-      fields: toText((yield* fields(input.fields, subject)) as object)
-    }
-  })
+/** The origin and the path of a checked base URL, as they are sent. */
+const partsOf = (baseUrl: string) => {
+  const { origin, pathname } = new URL(baseUrl)
+  return { origin, prefix: pathname.replace(/\/+$/, "") }
 }
 
-/** The secrets that must not appear in an error: the digits of the signature, or the token. */
-export const secretsOf = (proof: Authenticator.Proof | undefined): ReadonlyArray<string> => {
-  if (proof === undefined) return []
-  if (proof._tag === "Bearer") return [Redacted.value(proof.token)]
+const partsAt = (url: string) => {
+  const { origin, pathname, search } = new URL(url)
+  return { origin, path: pathname + search }
+}
+
+/**
+ * Makes the function that encodes the input of an operation, at the time `now` (in milliseconds since 1970). One error
+ * contains all broken rules. The codecs of the operation are compiled once for each client.
+ */
+export const encoder = (operation: Operation.Any, baseUrl: string) => {
+  const encodeParams = SchemaParser.encodeUnknownResult(operation.params, Input.closed)
+  const encodeFields = SchemaParser.encodeUnknownResult(operation.fields, Input.closed)
+  const variables = Object.entries(operation.variables).map(
+    ([name, schema]) => [name, SchemaParser.encodeUnknownResult(schema, Input.closed)] as const
+  )
+  const { origin, prefix } = partsOf(baseUrl)
+  const base = Transport.hostOf(baseUrl)
+  const { check } = operation
+
+  return (input: Operation.Input<Operation.Any>, now: number): Result.Result<Encoded, InvalidRequest> => {
+    const refused = (subject: Transport.Subject, issues: InvalidRequest["issues"]) =>
+      Result.fail(new InvalidRequest({ ...subject, issues }))
+    const path: Record<string, string> = {}
+    for (const [name, encode] of variables) {
+      const encoded = encode(input.path[name])
+      if (Result.isFailure(encoded)) {
+        return refused({ operation: operation.name }, Input.fromSchemaIssue(encoded.failure, [name]))
+      }
+      path[name] = String(encoded.success)
+    }
+    const subject = subjectOf(operation, path)
+    const params = encodeParams(input.params)
+    if (Result.isFailure(params)) return refused(subject, Input.fromSchemaIssue(params.failure))
+    const issues = check?.(input.params, DateTime.makeUnsafe(now)) ?? []
+    if (issues.length > 0) return refused(subject, issues)
+    const fields = encodeFields(input.fields)
+    if (Result.isFailure(fields)) return refused(subject, Input.fromSchemaIssue(fields.failure))
+    const at: string | undefined = input.at === undefined ? undefined : Redacted.value(input.at)
+    return Result.succeed({
+      subject: { ...subject, ...(at === undefined ? base : Transport.hostOf(at)) },
+      ...(at === undefined ? { origin, path: prefix + fillPath(operation.path, path) } : partsAt(at)),
+      params: params.success as Schema.JsonObject,
+      fields: toText(fields.success as object)
+    })
+  }
+}
+
+/**
+ * The secrets that must not appear in an error: those in the params, and the digits of the signature or the token.
+ */
+export const secretsOf = (
+  operation: Operation.Any,
+  { params }: Encoded,
+  proof: Authenticator.Proof | undefined
+): ReadonlyArray<string> => {
+  const confidential = operation.confidential?.(params) ?? []
+  if (proof === undefined) return confidential
+  if (proof._tag === "Bearer") return [...confidential, Redacted.value(proof.token)]
   const signature = Redacted.value(proof.signature)
-  return [signature.slice(signature.indexOf(":") + 1)]
+  return [...confidential, signature.slice(signature.indexOf(":") + 1)]
 }
 
 /**
  * A form of texts whose names need no escape. `FormData` is not used, because an HTTP client sends a `FormData` of a
  * class that it does not know, such as that of jsdom, as the text `[object FormData]`.
  */
-const toForm = (parts: Readonly<Record<string, string>>): HttpBody.HttpBody => {
+const toForm = (parts: Readonly<Record<string, string>>): Outgoing["body"] => {
   const values = Object.values(parts)
   let count = 0
   while (values.some((value) => value.includes(`assembly-effect-${count}`))) count++
@@ -120,34 +116,48 @@ const toForm = (parts: Readonly<Record<string, string>>): HttpBody.HttpBody => {
     "",
     value
   ])
-  return HttpBody.text([...lines, `--${boundary}--`, ""].join("\r\n"), `multipart/form-data; boundary=${boundary}`)
+  return {
+    text: [...lines, `--${boundary}--`, ""].join("\r\n"),
+    contentType: `multipart/form-data; boundary=${boundary}`
+  }
 }
 
-/**
- * Makes the HTTP request with its proof and its params. `carrier` decides whether the params are in the query or the
- * body. A request without a proof has no params.
- */
-export const toHttp = (
-  operation: Operation.Any,
-  encoded: Encoded,
-  proof: Authenticator.Proof | undefined
-): HttpClientRequest.HttpClientRequest => {
-  const request = HttpClientRequest.make(operation.method)(encoded.url, { acceptJson: true })
-  if (proof === undefined) return request
+const toQuery = (parts: Readonly<Record<string, string>>): string =>
+  Object.entries(parts)
+    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value.toWellFormed())}`)
+    .join("&")
 
+const plain = { accept: "application/json" }
+
+/**
+ * Makes the request with its proof and its params. `carrier` decides whether the params are in the query or the body. A
+ * request without a proof has no params.
+ */
+export const toOutgoing = (
+  { carrier, method }: Operation.Any,
+  { fields, origin, path }: Encoded,
+  proof: Authenticator.Proof | undefined
+): Outgoing => {
+  if (proof === undefined) return { method, origin, path, headers: plain }
+  const isSigned = proof._tag === "Signature"
+  const headers = isSigned ? plain : { ...plain, authorization: `Bearer ${Redacted.value(proof.token)}` }
   const parts = {
     params: proof.params,
-    ...(proof._tag === "Signature" ? { signature: Redacted.value(proof.signature) } : undefined),
-    ...encoded.fields
+    ...(isSigned ? { signature: Redacted.value(proof.signature) } : undefined),
+    ...fields
   }
-  const authorized =
-    proof._tag === "Bearer" ? HttpClientRequest.bearerToken(request, Redacted.value(proof.token)) : request
-  switch (operation.carrier) {
+  switch (carrier) {
     case "query":
-      return HttpClientRequest.setUrlParams(authorized, parts)
+      return { method, origin, path: `${path}?${toQuery(parts)}`, headers }
     case "form":
-      return HttpClientRequest.bodyUrlParams(authorized, parts)
+      return {
+        method,
+        origin,
+        path,
+        headers,
+        body: { text: toQuery(parts), contentType: "application/x-www-form-urlencoded" }
+      }
     case "multipart":
-      return HttpClientRequest.setBody(authorized, toForm(parts))
+      return { method, origin, path, headers, body: toForm(parts) }
   }
 }

@@ -6,8 +6,7 @@ import * as Json from "@assembly-effect/schema/Json"
 import * as ServiceError from "@assembly-effect/schema/ServiceError"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -17,7 +16,6 @@ import * as SchemaParser from "effect/SchemaParser"
 import * as ApiError from "../ApiError.ts"
 import type * as Operation from "../Operation.ts"
 import * as Transport from "../unstable/Transport.ts"
-import * as Body from "./body.ts"
 
 /** An error, and the pause that its response requested. */
 export interface Failed {
@@ -34,16 +32,21 @@ export const unsent = (error: ApiError.RateLimited | ApiError.TransportFailure):
   wait: error._tag === "RateLimited" ? Option.some(error.retryAfter) : Option.none()
 })
 
-/** The facts about the request that the decoder needs. */
+/**
+ * The facts about the request that the decoder needs. `secrets` is called after a failure. `now` is the local time in
+ * milliseconds since 1970.
+ */
 export interface Asked {
   readonly subject: Transport.Subject
-  readonly secrets: ReadonlyArray<string>
+  readonly path: string
+  readonly secrets: () => ReadonlyArray<string>
+  readonly now: number
 }
 
 /** A response, and the facts about its request. */
 interface Answered extends Asked {
   readonly operation: Operation.Any
-  readonly response: HttpClientResponse.HttpClientResponse
+  readonly response: AuthTransport.Gathered
 }
 
 const decodeErrorObject = Schema.decodeUnknownOption(ServiceError.ErrorObject)
@@ -76,8 +79,9 @@ const isAnswer = (operation: Operation.Any, status: number, body: unknown): bool
 /** The details of an error object. The texts are redacted, because they may repeat the request. */
 const toDetails = (
   error: ServiceError.ErrorObject,
-  { response: { headers, status }, secrets, subject }: Answered
+  { response: { headers, status }, secrets: secretsOf, subject }: Answered
 ): ApiError.Details => {
+  const secrets = secretsOf()
   // The id in the request takes precedence, so that a later request with the id in the error cannot reach somebody
   // else's Assembly.
   const assemblyId = subject.assemblyId ?? Option.getOrUndefined(decodeAssemblyId(error.assembly_id))
@@ -94,53 +98,46 @@ const toDetails = (
 
 /** The error for an error code. The named errors of the operation take precedence. */
 const toError = (
-  { operation, response }: Answered,
+  { now, operation, path, response }: Answered,
   details: ApiError.Details,
   retryAfter: Duration.Duration
-): Effect.Effect<Failed["error"]> => {
+): Failed["error"] => {
   // The service chooses the code. Without `hasOwn`, the code `toString` would find the method that every object has.
   const Named = Object.hasOwn(operation.errors, details.code) ? operation.errors[details.code] : undefined
-  if (Named !== undefined) return Effect.succeed(new Named(details))
+  if (Named !== undefined) return new Named(details)
   if (details.status === 429 || ServiceError.rateLimitCodes.has(details.code)) {
-    return Effect.succeed(new ApiError.RateLimited({ ...details, retryAfter }))
+    return new ApiError.RateLimited({ ...details, retryAfter })
   }
   if (operation.auth === "signed" && ServiceError.authenticationCodes.has(details.code)) {
-    if (details.code !== "AUTH_EXPIRED") return Effect.succeed(new ApiError.AuthenticationFailed(details))
-    return Effect.map(
-      Wait.clockSkew(response.headers),
-      (skew) => new ApiError.AuthenticationFailed(Option.isSome(skew) ? { ...details, clockSkew: skew.value } : details)
-    )
+    const skew = details.code === "AUTH_EXPIRED" ? Wait.clockSkew(response.headers, now) : Option.none()
+    return new ApiError.AuthenticationFailed(Option.isSome(skew) ? { ...details, clockSkew: skew.value } : details)
   }
   const { code, explanation } = details
-  return Effect.succeed(
-    new ApiError.ServiceFailure(
-      code === "SERVER_404" && isBelowPath(operation, response.request.url)
-        ? { ...details, explanation: `${explanation}; the path of the base URL is probably wrong` }
-        : details
-    )
+  return new ApiError.ServiceFailure(
+    code === "SERVER_404" && isBelowPath(operation, path)
+      ? { ...details, explanation: `${explanation}; the path of the base URL is probably wrong` }
+      : details
   )
 }
 
 /** Whether the base URL has a path, so that the path of the operation is not the whole path of the request. */
-const isBelowPath = ({ path }: Operation.Any, url: string): boolean =>
-  new URL(url).pathname.split("/")[1] !== path.split("/")[1]
+const isBelowPath = ({ path }: Operation.Any, sent: string): boolean => sent.split("/")[1] !== path.split("/")[1]
 
 /**
- * The beginning of a body, redacted. The result is empty if the response may contain secrets, because `secrets` lists
- * only the secrets of the request.
+ * The error of a response that is neither a success nor an error of the service. Its excerpt of the body is empty if the
+ * response may contain secrets, because `secrets` lists only the secrets of the request.
  */
-const excerptOf = ({ operation, secrets }: Pick<Answered, "operation" | "secrets">, text: string): string =>
-  operation.confidential === undefined ? Redaction.excerpt(text, secrets) : ""
-
-const unexpected = ({ operation, response, secrets, subject }: Answered, problem: string, text: string) =>
-  new ApiError.UnexpectedResponse({
+const unexpected = ({ operation, response, secrets: secretsOf, subject }: Answered, problem: string, text: string) => {
+  const secrets = secretsOf()
+  return new ApiError.UnexpectedResponse({
     ...subject,
     ...Transport.requestIdOf(response.headers, secrets),
     status: response.status,
     // The path of a decode error can contain keys of the response, so `problem` is redacted too.
     problem: Redaction.text(problem, { secrets }),
-    excerpt: excerptOf({ operation, secrets }, text)
+    excerpt: operation.confidential === undefined ? Redaction.excerpt(text, secrets) : ""
   })
+}
 
 /**
  * The error for a body that is not an error object. With the status 429, the error is `RateLimited`, because a proxy
@@ -161,24 +158,24 @@ const readJson = (text: string): Result.Result<unknown, string> =>
   Result.mapError(Json.parse(text), (problem) => (problem === "not JSON" ? "that is not JSON" : problem))
 
 /** The failure of the operation after a response that is not a success. `body` is the parsed `text`. */
-const toFailed = Effect.fnUntraced(function* (
+const toFailed = (
   answered: Answered,
   { problem: unreadable, text }: AuthTransport.ErrorText,
   body: Result.Result<unknown, string>
-): Effect.fn.Return<never, Failed> {
+): Failed => {
   const parsed = Option.getOrUndefined(Result.getSuccess(body))
-  const wait = yield* Wait.named(answered.response.headers, parsed)
+  const wait = Wait.named(answered.response.headers, parsed, answered.now)
   const retryAfter = Option.getOrElse(wait, () => Duration.zero)
   const error = Option.flatMap(Result.getSuccess(body), decodeErrorObject)
   const problem =
     unreadable ?? (Result.isFailure(body) ? `a body ${body.failure}` : "a body that is not an error of the service")
-  return yield* Effect.fail<Failed>({
+  return {
     wait,
     error: Option.isSome(error)
-      ? yield* toError(answered, toDetails(error.value, answered), retryAfter)
+      ? toError(answered, toDetails(error.value, answered), retryAfter)
       : undecodable(answered, problem, text, retryAfter)
-  })
-})
+  }
+}
 
 /** The failure of the operation after a success response whose body breaks a rule of the schema. */
 const malformed = (answered: Answered, text: string, issue: SchemaIssue.Issue): Failed => {
@@ -188,48 +185,48 @@ const malformed = (answered: Answered, text: string, issue: SchemaIssue.Issue): 
   return withoutWait(unexpected(answered, problem, text))
 }
 
-/**
- * The Status in a response, if it belongs to the Assembly of the operation. A Status without an id, but with an `ok`
- * code, is accepted, and the id of the Assembly is added.
- */
-const statusIn = (answered: Answered, body: unknown): Effect.Effect<unknown, Failed> => {
-  const { assemblyId } = answered.subject
-  if (answered.operation.answers !== "assemblyStatus" || assemblyId === undefined || !Predicate.isObject(body)) {
-    return Effect.succeed(body)
-  }
-  if (Assembly.isOfAnother(body, assemblyId)) {
-    // The error repeats no part of the body, because the id of an Assembly is a capability.
-    return Effect.fail(withoutWait(unexpected(answered, "the Status of another Assembly", "")))
-  }
+/** A Status without an id, but with an `ok` code, is accepted, and the id of the Assembly is added. */
+const withId = (assemblyId: string | undefined, body: unknown): unknown => {
+  if (assemblyId === undefined || !Predicate.isObject(body)) return body
   const isWithoutId = body["assembly_id"] === undefined || body["assembly_id"] === null
-  return Effect.succeed(isWithoutId && textOf(body, "ok") !== undefined ? { ...body, assembly_id: assemblyId } : body)
+  return isWithoutId && textOf(body, "ok") !== undefined ? { ...body, assembly_id: assemblyId } : body
 }
+
+const excerptBytes = 8 * 1024
 
 /**
  * Makes the function that decodes the response to an operation. The content type is ignored, because the service may
- * send JSON as text/plain (spec.md, "Endpoints").
+ * send JSON as text/plain (spec.md, "Endpoints"). If the body of an error response cannot be read, the status alone shows
+ * that the operation has failed.
  */
-export const decoder = (operation: Operation.Any, options: { readonly maxBytes: number }) => {
-  const decodeSuccess = SchemaParser.decodeUnknownEffect(operation.success, { errors: "all" })
+export const decoder = (operation: Operation.Any, { maxBytes }: { readonly maxBytes: number }) => {
+  const decodeSuccess = SchemaParser.decodeUnknownResult(operation.success, { errors: "all" })
+  const isStatus = operation.answers === "assemblyStatus"
 
-  const decode = (answered: Answered, read: AuthTransport.ErrorText): Effect.Effect<unknown, Failed> => {
-    const { problem, text } = read
-    const body = problem === undefined ? readJson(text) : Result.fail(problem)
-    return Result.isSuccess(body) && isAnswer(operation, answered.response.status, body.success)
-      ? Effect.flatMap(statusIn(answered, body.success), (value) =>
-          Effect.mapError(decodeSuccess(value), (issue) => malformed(answered, text, issue))
-        )
-      : toFailed(answered, read, body)
-  }
-
-  return (response: HttpClientResponse.HttpClientResponse, asked: Asked): Effect.Effect<unknown, Failed> => {
+  return (response: AuthTransport.Gathered, asked: Asked): Exit.Exit<unknown, Failed> => {
     const answered: Answered = { ...asked, operation, response }
-    if (AuthTransport.isRedirect(response.status)) {
-      return Effect.fail(withoutWait(unexpected(answered, "redirects are not followed", "")))
+    const { end, status } = response
+    const isOk = AuthTransport.isSuccess(status)
+    const refused = (problem: string, text: string) =>
+      Exit.fail(withoutWait(unexpected(answered, problem, text)))
+
+    if (AuthTransport.isRedirect(status)) return refused("redirects are not followed", "")
+    if (isOk && typeof end !== "string") return Exit.fail(withoutWait(Transport.toFailure(asked.subject)(end)))
+    const read = AuthTransport.textOf(response, maxBytes)
+    if (isOk && read.problem !== undefined) return refused(read.problem, read.text.slice(0, excerptBytes))
+
+    const body = read.problem === undefined ? readJson(read.text) : Result.fail(read.problem)
+    if (Result.isFailure(body) || !isAnswer(operation, status, body.success)) {
+      return Exit.fail(toFailed(answered, read, body))
     }
-    return Body.read(response, asked.subject, { ...options, excerptOf: (text) => excerptOf(answered, text) }).pipe(
-      Effect.mapError(withoutWait),
-      Effect.flatMap((read) => decode(answered, read))
-    )
+    const { assemblyId } = asked.subject
+    if (isStatus && assemblyId !== undefined && Predicate.isObject(body.success)) {
+      // The error repeats no part of the body, because the id of an Assembly is a capability.
+      if (Assembly.isOfAnother(body.success, assemblyId)) return refused("the Status of another Assembly", "")
+    }
+    const decoded = decodeSuccess(isStatus ? withId(assemblyId, body.success) : body.success)
+    return Result.isSuccess(decoded)
+      ? Exit.succeed(decoded.success)
+      : Exit.fail(malformed(answered, read.text, decoded.failure))
   }
 }

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
+import * as Tracer from "effect/Tracer"
 import type * as Operation from "../Operation.ts"
 import { skewed } from "../unstable/ErrorDetails.ts"
 
@@ -26,7 +27,18 @@ const durations = (operation: string, outcome: string) =>
     attributes: { operation, outcome, unit: "ms" }
   })
 
-const outcomeOf = <A, E extends { readonly _tag: string }>(exit: Exit.Failure<A, E>): string =>
+/** The fields of an error that telemetry shows. */
+interface Told {
+  readonly _tag: string
+  readonly code?: string
+  readonly status?: number
+}
+
+/** Whether the program has set a tracer. Without one, a span would only cost time. */
+const isTraced = (context: Context.Context<never>): boolean =>
+  Context.getOrUndefined(context, Tracer.Tracer) !== undefined
+
+const outcomeOf = <A, E extends Told>(exit: Exit.Failure<A, E>): string =>
   Option.match(Exit.findErrorOption(exit), {
     onNone: () => (Exit.hasDies(exit) ? "defect" : "interrupted"),
     onSome: ({ _tag }) => _tag
@@ -43,7 +55,7 @@ const retries = (operation: string, error: string) =>
  * The attributes of an error in a span or a log. These attributes never contain the message of the error, because the
  * message may contain text of the service.
  */
-const attributesOf = (error: { readonly _tag: string; readonly code?: string; readonly status?: number }) => ({
+const attributesOf = (error: Told) => ({
   "error.type": error._tag,
   ...(error.code === undefined ? undefined : { "assembly.error_code": error.code }),
   ...(error.status === undefined ? undefined : { "http.response.status_code": error.status })
@@ -65,7 +77,11 @@ export const retried = (
   }: { readonly error: { readonly _tag: string }; readonly failures: number; readonly pause: number }
 ): Effect.Effect<void> =>
   Metric.update(retries(operation, error._tag), 1).pipe(
-    Effect.andThen(Effect.annotateCurrentSpan("http.request.resend_count", failures)),
+    Effect.andThen(
+      Effect.contextWith((context: Context.Context<never>) =>
+        isTraced(context) ? Effect.annotateCurrentSpan("http.request.resend_count", failures) : Effect.void
+      )
+    ),
     Effect.andThen(
       Effect.logDebug(`${operation}: retrying in ${Math.round(pause)} ms`).pipe(
         Effect.annotateLogs({ failures, ...attributesOf(error) })
@@ -93,40 +109,39 @@ export const observe = (
   }
   const succeeded = { count: requests(operation.name, "success"), duration: durations(operation.name, "success") }
 
-  return <A, E extends { readonly _tag: string }>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> => {
-    const observed = Effect.contextWith((context: Context.Context<never>) => {
-      const clock = Context.get(context, Clock.Clock)
-      const begun = clock.currentTimeMillisUnsafe()
-      return Effect.onExit(effect, (exit) => {
-        const took = clock.currentTimeMillisUnsafe() - begun
-        if (Exit.isSuccess(exit)) {
-          succeeded.duration.updateUnsafe(took, context)
-          succeeded.count.updateUnsafe(1, context)
-          return Effect.void
-        }
-        const outcome = outcomeOf(exit)
-        durations(operation.name, outcome).updateUnsafe(took, context)
-        requests(operation.name, outcome).updateUnsafe(1, context)
-        return Option.match(Exit.findErrorOption(exit), {
-          onNone: () => Effect.void,
-          onSome: (error) => {
-            const details = attributesOf(error)
-            return Effect.annotateCurrentSpan(details).pipe(
-              Effect.andThen(Effect.logDebug(`${operation.name} failed`).pipe(Effect.annotateLogs(details)))
-            )
-          }
-        })
-      })
-    })
-    return Effect.flatMap(ofCall, (more) =>
-      observed.pipe(
-        Effect.withSpan(
-          operation.name,
-          // An attribute of the operation takes precedence over an attribute of the call with the same name.
-          { kind: "client", attributes: more === undefined ? attributes : { ...more, ...attributes } },
-          { captureStackTrace: false }
-        )
-      )
-    )
+  const count = (context: Context.Context<never>, outcome: string, took: number) => {
+    durations(operation.name, outcome).updateUnsafe(took, context)
+    requests(operation.name, outcome).updateUnsafe(1, context)
   }
+
+  const tell = (exit: Exit.Failure<unknown, Told>, hasTracer: boolean): Effect.Effect<void> =>
+    Option.match(Exit.findErrorOption(exit), {
+      onNone: () => Effect.void,
+      onSome: (error) => {
+        const details = attributesOf(error)
+        const logged = Effect.logDebug(`${operation.name} failed`).pipe(Effect.annotateLogs(details))
+        return hasTracer ? Effect.andThen(Effect.annotateCurrentSpan(details), logged) : logged
+      }
+    })
+
+  return <A, E extends Told>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    Effect.contextWith((context: Context.Context<never>) => {
+      const clock = Context.get(context, Clock.Clock)
+      const hasTracer = isTraced(context)
+      const begun = clock.currentTimeMillisUnsafe()
+      const observed = Effect.onExit(effect, (exit) => {
+        const took = clock.currentTimeMillisUnsafe() - begun
+        if (Exit.isFailure(exit)) {
+          count(context, outcomeOf(exit), took)
+          return tell(exit, hasTracer)
+        }
+        succeeded.duration.updateUnsafe(took, context)
+        succeeded.count.updateUnsafe(1, context)
+        return Effect.void
+      })
+      if (!hasTracer) return observed
+      // An attribute of the operation takes precedence over an attribute of the call with the same name.
+      const all = { ...Context.get(context, ofCall), ...attributes }
+      return Effect.withSpan(observed, operation.name, { kind: "client", attributes: all, captureStackTrace: false })
+    })
 }

@@ -190,7 +190,10 @@ const proxyStatus = /^Proxy (?:response|Authentication Required) \((\d{3})\)/
 const sent = (before: boolean, { isSeen, sends }: Circumstances): "no" | "maybe" =>
   (before && sends === 1) || (isSeen && sends === 0) ? "no" : "maybe"
 
-const fromCause = (cause: unknown, circumstances: Circumstances, phase: string): Lost => {
+/** The phase of a failure after the status has arrived. */
+export const inResponse = " in the middle of the response"
+
+export const fromCause = (cause: unknown, circumstances: Circumstances, phase: string): Lost => {
   const chain = chainOf(cause)
   // With this message, `fetch` reports a redirect that it does not follow. The error has no code.
   if (chain.some((error) => Reflect.get(error, "message") === "unexpected redirect")) {
@@ -233,7 +236,7 @@ export const diagnose = ({ reason }: HttpClientError.HttpClientError, circumstan
         ? fromCause(reason.cause, circumstances, "")
         : new Lost({ problem: reason.description, sent: sent(false, circumstances), permanent: false })
     case "DecodeError":
-      return fromCause(reason.cause, circumstances, " in the middle of the response")
+      return fromCause(reason.cause, circumstances, inResponse)
     case "EncodeError":
       return reason.cause === undefined
         ? new Lost({

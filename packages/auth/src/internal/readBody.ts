@@ -4,7 +4,6 @@
  * whether the client has decompressed the body.
  */
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientError from "effect/http/HttpClientError"
@@ -13,19 +12,35 @@ import * as Stream from "effect/Stream"
 import type { BodyReader } from "../unstable/BodyReader.ts"
 import * as Bytes from "../unstable/Bytes.ts"
 import * as Diagnosis from "./diagnosis.ts"
-import { type ErrorText, type Lost, UnreadableBody } from "../unstable/Failure.ts"
-
-const tooLarge = (maxBytes: number) => `a body of more than ${maxBytes} bytes`
-const notUtf8 = "a body that is not UTF-8"
+import { type ErrorText, type Gathered, type Lost, UnreadableBody } from "../unstable/Failure.ts"
 
 const strict = new TextDecoder("utf-8", { fatal: true })
 const lenient = new TextDecoder()
 
-const toText = (bytes: Uint8Array): Effect.Effect<string, UnreadableBody> => {
-  try {
-    return Effect.succeed(strict.decode(bytes))
-  } catch {
-    return Effect.fail(new UnreadableBody({ problem: notUtf8, start: bytes }))
+/** The time for reading a body after the status has decided the outcome. */
+export const restMillis = 5_000
+
+/**
+ * The text of a body, or as much of it as was read. `maxBytes` is the limit with which the body was gathered.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const textOf = ({ bytes, end }: Pick<Gathered, "bytes" | "end">, maxBytes: number): ErrorText => {
+  const broken = (problem: string): ErrorText => ({ text: lenient.decode(bytes.subarray(0, maxBytes)), problem })
+  switch (end) {
+    case "whole":
+      try {
+        return { text: strict.decode(bytes), problem: undefined }
+      } catch {
+        return broken("a body that is not UTF-8")
+      }
+    case "tooLarge":
+      return broken(`a body of more than ${maxBytes} bytes`)
+    case "late":
+      return broken(`a body that did not end within ${restMillis / 1000} s`)
+    default:
+      return broken("an incomplete body")
   }
 }
 
@@ -72,52 +87,6 @@ const takePieces = (
 ): Effect.Effect<void, HttpClientError.HttpClientError> =>
   readerOf.get(response)?.(response, take) ?? fromStream(response, take)
 
-/**
- * Reads a body into `chunks`, and stops at the chunk with which the body exceeds `maxBytes`. This chunk is included,
- * because an error shows the beginning of the body. `Stream.limitBytes` would drop this chunk. Returns whether the body
- * ended within the limit.
- */
-const readInto = (
-  chunks: Array<Uint8Array>,
-  response: Response,
-  maxBytes: number
-): Effect.Effect<boolean, HttpClientError.HttpClientError> =>
-  Effect.suspend(() => {
-    let size = 0
-    return takePieces(response, (piece) => {
-      chunks.push(piece)
-      size += piece.length
-      return size <= maxBytes
-    }).pipe(
-      Effect.map(() => size <= maxBytes),
-      // Some clients fail with `EmptyBodyError` for a response without a body.
-      Effect.catch((error) => (error.reason._tag === "EmptyBodyError" ? Effect.succeed(true) : Effect.fail(error)))
-    )
-  })
-
-/**
- * Reads the body as strict UTF-8 text of at most `maxBytes`. Reading stops at the chunk with which the body exceeds
- * this limit.
- *
- * @since 0.1.0
- * @category utilities
- */
-export const readText = (
-  response: HttpClientResponse.HttpClientResponse,
-  { maxBytes }: { readonly maxBytes: number }
-): Effect.Effect<string, Lost | UnreadableBody> =>
-  Effect.suspend(() => {
-    const chunks: Array<Uint8Array> = []
-    return readInto(chunks, response, maxBytes).pipe(
-      Effect.mapError(Diagnosis.diagnose),
-      Effect.flatMap((isWhole) =>
-        isWhole
-          ? toText(Bytes.join(chunks))
-          : Effect.fail(new UnreadableBody({ problem: tooLarge(maxBytes), start: Bytes.join(chunks.slice(0, 1)) }))
-      )
-    )
-  })
-
 /** The progress of an exchange with a time limit. */
 interface Progress {
   isDecided: boolean
@@ -127,16 +96,10 @@ const ProgressRef = Context.Reference<Progress | undefined>("@assembly-effect/au
   defaultValue: () => undefined
 })
 
-/** The time limit for reading a body after the status has decided the outcome. */
-const rest = Duration.seconds(5)
-
-/**
- * Reads a body after the status has decided the outcome. Returns the result of `orElse` if the reading takes longer
- * than 5 seconds. During this reading, the time limit of {@link withLimit} does not end the exchange.
- */
-const afterStatus = <A, R>(reading: Effect.Effect<A, never, R>, orElse: () => A): Effect.Effect<A, never, R> =>
+/** Runs `reading` for at most {@link restMillis}. Meanwhile, the limit of {@link withLimit} does not end the exchange. */
+const afterStatus = <A>(reading: Effect.Effect<A>, orElse: () => A): Effect.Effect<A> =>
   Effect.flatMap(ProgressRef, (progress) => {
-    const limited = Effect.timeoutOrElse(reading, { duration: rest, orElse: () => Effect.sync(orElse) })
+    const limited = Effect.timeoutOrElse(reading, { duration: restMillis, orElse: () => Effect.sync(orElse) })
     if (progress === undefined) return limited
     progress.isDecided = true
     return Effect.ensuring(
@@ -148,20 +111,78 @@ const afterStatus = <A, R>(reading: Effect.Effect<A, never, R>, orElse: () => A)
   })
 
 /**
- * Reads and ignores the body of a response, for at most 5 seconds. Returns whether the body ends within `maxBytes`.
+ * Reads a body up to the chunk with which it exceeds `maxBytes`. `Stream.limitBytes` would drop this chunk, from which
+ * an error shows the beginning. If the status has decided the outcome (`isDecided`, by default each status but a
+ * success), the body may take {@link restMillis}.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const gather = (
+  response: Response,
+  {
+    isDecided = response.status < 200 || response.status >= 300,
+    maxBytes
+  }: { readonly maxBytes: number; readonly isDecided?: boolean | undefined }
+): Effect.Effect<Gathered> =>
+  Effect.suspend(() => {
+    const { headers, status } = response
+    const chunks: Array<Uint8Array> = []
+    let size = 0
+    const settled = (end: Gathered["end"]): Gathered => ({ status, headers, bytes: Bytes.join(chunks), end })
+    const reading = takePieces(response, (piece) => {
+      chunks.push(piece)
+      size += piece.length
+      return size <= maxBytes
+    }).pipe(
+      Effect.match({
+        onSuccess: () => settled(size <= maxBytes ? "whole" : "tooLarge"),
+        // Some clients fail with `EmptyBodyError` for a response without a body.
+        onFailure: (error) => settled(error.reason._tag === "EmptyBodyError" ? "whole" : Diagnosis.diagnose(error))
+      })
+    )
+    return isDecided ? afterStatus(reading, () => settled("late")) : reading
+  })
+
+/**
+ * Reads the body as strict UTF-8 text of at most `maxBytes`.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const readText = (
+  response: Response,
+  { maxBytes }: { readonly maxBytes: number }
+): Effect.Effect<string, Lost | UnreadableBody> =>
+  Effect.flatMap(gather(response, { maxBytes, isDecided: false }), (gathered): Effect.Effect<string, Lost | UnreadableBody> => {
+    const { bytes, end } = gathered
+    if (typeof end !== "string") return Effect.fail(end)
+    const { problem, text } = textOf(gathered, maxBytes)
+    return problem === undefined ? Effect.succeed(text) : Effect.fail(new UnreadableBody({ problem, start: bytes }))
+  })
+
+/**
+ * Reads and ignores the body of a response. Returns whether the body ends in time and within `maxBytes`.
  *
  * @since 0.1.0
  * @category utilities
  */
 export const ends = (response: Response, { maxBytes }: { readonly maxBytes: number }): Effect.Effect<boolean> =>
-  afterStatus(
-    Effect.orElseSucceed(readInto([], response, maxBytes), () => false),
-    () => false
-  )
+  Effect.map(gather(response, { maxBytes, isDecided: true }), ({ end }) => end === "whole")
+
+/**
+ * Reads the body of an error response. If the body breaks off, hangs, is too large or is not UTF-8, the effect does not
+ * fail: the status is known, and only the message in the body is lost.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const readError = (response: Response, { maxBytes }: { readonly maxBytes: number }): Effect.Effect<ErrorText> =>
+  Effect.map(gather(response, { maxBytes, isDecided: true }), (gathered) => textOf(gathered, maxBytes))
 
 /**
  * Limits the time of an exchange. `limit` is an effect that fails when the time is over. After the status has decided
- * the outcome, only the time limit of {@link afterStatus} counts, so that the status is not lost.
+ * the outcome, only {@link restMillis} counts, so that the status is not lost.
  *
  * @since 0.1.0
  * @category combinators
@@ -174,33 +195,6 @@ export const withLimit = <A, E, R, E2, R2>(
     const progress: Progress = { isDecided: false }
     return Effect.raceFirst(
       Effect.provideService(exchange, ProgressRef, progress),
-      Effect.tapError(limit, () => (progress.isDecided ? Effect.sleep(rest) : Effect.void))
+      Effect.tapError(limit, () => (progress.isDecided ? Effect.sleep(restMillis) : Effect.void))
     )
-  })
-
-/**
- * Reads the body of an error response, for at most 5 seconds. If the body breaks off, hangs, is too large or is not
- * UTF-8, the effect does not fail: the status is known, and only the message in the body is lost.
- *
- * @since 0.1.0
- * @category utilities
- */
-export const readError = (
-  response: HttpClientResponse.HttpClientResponse,
-  { maxBytes }: { readonly maxBytes: number }
-): Effect.Effect<ErrorText> =>
-  Effect.suspend(() => {
-    const chunks: Array<Uint8Array> = []
-    const start = () => Bytes.join(chunks).subarray(0, maxBytes)
-    const broken = (problem: string): ErrorText => ({ text: lenient.decode(start()), problem })
-    const whole = Effect.suspend(() => toText(start())).pipe(
-      Effect.map((text): ErrorText => ({ text, problem: undefined })),
-      Effect.orElseSucceed(() => broken(notUtf8))
-    )
-
-    const reading = readInto(chunks, response, maxBytes).pipe(
-      Effect.flatMap((isWhole) => (isWhole ? whole : Effect.succeed(broken(tooLarge(maxBytes))))),
-      Effect.catch(() => Effect.succeed(broken("an incomplete body")))
-    )
-    return afterStatus(reading, () => broken(`a body that did not end within ${Duration.toSeconds(rest)} s`))
   })

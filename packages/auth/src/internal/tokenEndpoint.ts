@@ -4,11 +4,11 @@
  */
 import * as Auth from "@assembly-effect/schema/Auth"
 import * as ServiceError from "@assembly-effect/schema/ServiceError"
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as HttpClient from "effect/http/HttpClient"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Base64 from "effect/encoding/Base64"
+import * as UrlParams from "effect/http/UrlParams"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
@@ -17,11 +17,12 @@ import * as AuthError from "../AuthError.ts"
 import type * as Credentials from "../Credentials.ts"
 import * as Redaction from "../Redaction.ts"
 import type { Grant } from "../TokenStore.ts"
+import * as Sender from "../unstable/Sender.ts"
 import * as Transport from "../unstable/Transport.ts"
 import * as Wait from "../unstable/Wait.ts"
 
 export interface Environment {
-  readonly http: HttpClient.HttpClient
+  readonly send: Sender.Sender
   readonly credentials: Credentials.Credentials["Service"]
   readonly requestTimeout: Duration.Duration
   readonly gate: Admission.Gate
@@ -54,11 +55,21 @@ const toRequest = Effect.fnUntraced(function* ({ audience, baseUrl, scopes }: Gr
     // As `Tokens` documents, a scope with white space is a defect.
     Effect.orDie
   )
-  return HttpClientRequest.post(`${baseUrl.replace(/\/+$/, "")}/token`, { acceptJson: true }).pipe(
-    HttpClientRequest.basicAuth(credentials.key, credentials.secret),
+  const { origin, pathname } = new URL(baseUrl)
+  return {
+    method: "POST",
+    origin,
+    path: `${pathname.replace(/\/+$/, "")}/token`,
+    headers: {
+      accept: "application/json",
+      authorization: `Basic ${Base64.encode(`${credentials.key}:${Redacted.value(credentials.secret)}`)}`
+    },
     // The program may choose another audience than `api2`.
-    HttpClientRequest.bodyUrlParams({ ...form, aud: audience })
-  )
+    body: {
+      text: UrlParams.toString(UrlParams.fromInput({ ...form, aud: audience })),
+      contentType: "application/x-www-form-urlencoded"
+    }
+  } satisfies Sender.Outgoing
 })
 
 /** The code in an error body. A text that does not look like a code is left out, because it may repeat a credential. */
@@ -111,42 +122,28 @@ const toError = (
 const unavailable = ({ code, permanent, problem }: Transport.Lost) =>
   new AuthError.TokenUnavailable({ problem, permanent, ...(code === undefined ? undefined : { code }) })
 
-/** Reads the response: the complete body if the status is a success, else as much of the body as possible. */
-const readBody = (
-  response: HttpClientResponse.HttpClientResponse
-): Effect.Effect<Transport.ErrorText, AuthError.AuthError> => {
-  const { status } = response
-  if (!Transport.isSuccess(status)) return Transport.readError(response, { maxBytes })
-  return Transport.readText(response, { maxBytes }).pipe(
-    Effect.map((text) => ({ text, problem: undefined })),
-    Effect.mapError((error) =>
-      error._tag === "Lost"
-        ? unavailable(error)
-        : new AuthError.UnexpectedTokenResponse({ status, problem: error.problem })
-    )
-  )
+/** The token in a response, or its error. `now` is the local time in milliseconds since 1970. */
+const read = (
+  grant: Grant,
+  { credentials }: Environment,
+  gathered: Transport.Gathered,
+  now: number
+): Effect.Effect<Answer, AuthError.AuthError> => {
+  const { end, headers, status } = gathered
+  if (Transport.isRedirect(status)) {
+    return Effect.fail(new AuthError.UnexpectedTokenResponse({ status, problem: "redirects are not followed" }))
+  }
+  if (Transport.isSuccess(status) && typeof end !== "string") return Effect.fail(unavailable(end))
+  const { problem, text } = Transport.textOf(gathered, maxBytes)
+  const body = problem === undefined ? Option.getOrUndefined(Transport.parseJson(text)) : undefined
+  const code = codeOf(body, [Redacted.value(credentials.secret)])
+  const token = decodeToken(body)
+  if (Transport.isSuccess(status) && code === undefined && Option.isSome(token)) {
+    const { access_token: value, expires_in: seconds } = token.value
+    return Effect.succeed({ value, lifetime: seconds === undefined ? undefined : Duration.seconds(seconds) })
+  }
+  return Effect.fail(toError(grant, status, code, problem, Wait.named(headers, body, now)))
 }
-
-const read = (grant: Grant, { credentials }: Environment) =>
-  Effect.fnUntraced(function* (
-    response: HttpClientResponse.HttpClientResponse
-  ): Effect.fn.Return<Answer, AuthError.AuthError> {
-    const { headers, status } = response
-    if (Transport.isRedirect(status)) {
-      return yield* new AuthError.UnexpectedTokenResponse({ status, problem: "redirects are not followed" })
-    }
-
-    const { problem, text } = yield* readBody(response)
-    const body = problem === undefined ? Option.getOrUndefined(Transport.parseJson(text)) : undefined
-    const code = codeOf(body, [Redacted.value(credentials.secret)])
-    const token = decodeToken(body)
-    if (Transport.isSuccess(status) && code === undefined && Option.isSome(token)) {
-      const { access_token: value, expires_in: seconds } = token.value
-      return { value, lifetime: seconds === undefined ? undefined : Duration.seconds(seconds) }
-    }
-    const wait = yield* Wait.named(headers, body)
-    return yield* Effect.fail(toError(grant, status, code, problem, wait))
-  })
 
 /**
  * The error of a request that was not admitted. The error has no HTTP status, or the status 0, because nothing was
@@ -158,25 +155,23 @@ const notAdmitted = ({ message, wait }: Admission.NotAdmitted): AuthError.AuthEr
     onSome: (retryAfter) => new AuthError.TokenRateLimited({ code: "", status: 0, retryAfter })
   })
 
-const exchange = (grant: Grant, environment: Environment): Effect.Effect<Answer, AuthError.AuthError> =>
-  toRequest(grant, environment).pipe(
-    Effect.flatMap((form) => Transport.send(environment.http, form)),
-    Effect.mapError(unavailable),
-    Effect.flatMap(read(grant, environment)),
-    Effect.scoped,
-    (answered) =>
-      Transport.withLimit(
-        answered,
-        Effect.andThen(
-          Effect.sleep(environment.requestTimeout),
-          Effect.fail(
-            new AuthError.TokenUnavailable({
-              problem: `no response after ${Duration.toSeconds(environment.requestTimeout)} s`
-            })
-          )
-        )
-      )
+const exchange = Effect.fnUntraced(function* (
+  grant: Grant,
+  environment: Environment
+): Effect.fn.Return<Answer, AuthError.AuthError> {
+  const { requestTimeout, send } = environment
+  const gathered = yield* send(yield* toRequest(grant, environment), {
+    maxBytes,
+    millis: Duration.toMillis(requestTimeout)
+  }).pipe(
+    Effect.mapError((error) =>
+      error._tag === "Lost"
+        ? unavailable(error)
+        : new AuthError.TokenUnavailable({ problem: `no response after ${Duration.toSeconds(requestTimeout)} s` })
+    )
   )
+  return yield* read(grant, environment, gathered, yield* Clock.currentTimeMillis)
+})
 
 /**
  * Requests one token. The credentials are sent only to the checked base URL, and redirects are not followed. The wait

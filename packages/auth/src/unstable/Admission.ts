@@ -87,14 +87,23 @@ export const apply = (provided: Provided, inner: Gate): Gate =>
   typeof provided === "function" ? provided(inner) : (provided ?? inner)
 
 /**
- * The gate of one call. A gate in the context of the call takes precedence over `builtIn`, and a function in this
- * context wraps `builtIn`. If the context has no value and `builtIn` is undefined, the gate admits every request.
+ * The gate of one call, from the context of the call. A gate in this context takes precedence over `builtIn`, and a
+ * function wraps `builtIn`. If the context has no value and `builtIn` is undefined, the gate admits every request.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const gateIn = (context: Context.Context<never>, builtIn?: Provided): Gate =>
+  apply(Context.get(context, Admission), apply(builtIn, open))
+
+/**
+ * {@link gateIn} the context of the fiber.
  *
  * @since 0.1.0
  * @category utilities
  */
 export const gate = (builtIn?: Provided): Effect.Effect<Gate> =>
-  Effect.map(Admission, (provided) => apply(provided, apply(builtIn, open)))
+  Effect.contextWith((context: Context.Context<never>) => Effect.succeed(gateIn(context, builtIn)))
 
 /** An effect that runs when a request has got its permit. */
 const Departure = Context.Reference<Effect.Effect<unknown>>("@assembly-effect/auth/Admission/Departure", {

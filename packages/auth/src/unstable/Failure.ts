@@ -2,6 +2,7 @@
  * The failures of an HTTP exchange, and the text of an error body.
  */
 import * as Data from "effect/Data"
+import type * as Headers from "effect/http/Headers"
 
 /**
  * A request without a complete response. The error contains neither the URL nor the content of the request.
@@ -23,8 +24,7 @@ export class Lost extends Data.TaggedError("Lost")<{
 }> {}
 
 /**
- * A body that is too large or not UTF-8. `start` is the first chunk of a body that is too large, and the whole body if
- * it is not UTF-8. `start` may contain a credential.
+ * A body that is too large or not UTF-8, as far as it was read. `start` may contain a credential.
  *
  * @since 0.1.0
  * @category errors
@@ -45,4 +45,19 @@ export class UnreadableBody extends Data.TaggedError("UnreadableBody")<{
 export interface ErrorText {
   readonly text: string
   readonly problem: string | undefined
+}
+
+/**
+ * A response whose body was read as far as it could be, within a limit of bytes. `end` says how the body ended: it is
+ * `whole`; it is `tooLarge`, and `bytes` includes the chunk that exceeds the limit; it did not end in time (`late`); or
+ * the connection was lost.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Gathered {
+  readonly status: number
+  readonly headers: Headers.Headers
+  readonly bytes: Uint8Array
+  readonly end: "whole" | "tooLarge" | "late" | Lost
 }

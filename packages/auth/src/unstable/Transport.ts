@@ -24,8 +24,8 @@ import * as Bytes from "./Bytes.ts"
 import type { Lost } from "./Failure.ts"
 
 export { mapPieces } from "../internal/pieces.ts"
-export { ends, readError, readText, registerReader, withLimit } from "../internal/readBody.ts"
-export { type ErrorText, Lost, UnreadableBody } from "./Failure.ts"
+export { ends, readError, readText, registerReader, textOf, withLimit } from "../internal/readBody.ts"
+export { type ErrorText, type Gathered, Lost, UnreadableBody } from "./Failure.ts"
 
 /**
  * Turns an error of an HTTP client into a `Lost`, for example an error while the response is read. Do not pass the
@@ -35,6 +35,19 @@ export { type ErrorText, Lost, UnreadableBody } from "./Failure.ts"
  * @category utilities
  */
 export const toLost = (error: HttpClientError.HttpClientError): Lost => Diagnosis.diagnose(error)
+
+/**
+ * Describes the error of a client that sent a request once and got no complete response. `isBroken` means that the
+ * status had arrived, and `knowsHost` that the host has responded to this client before.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const lost = (
+  cause: unknown,
+  { isBroken, ...known }: { readonly url: URL; readonly knowsHost: boolean; readonly isBroken: boolean }
+): Lost =>
+  Diagnosis.fromCause(cause, { ...known, sends: 1, isSeen: !isBroken }, isBroken ? Diagnosis.inResponse : "")
 
 /**
  * Facts about a client: the hosts that have responded to it, and whether its sends can be observed. These facts are

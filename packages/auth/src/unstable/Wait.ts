@@ -2,9 +2,7 @@
  * Reads the pauses that a response requests, and the clock skew from the `Date` header of the response. The pauses are
  * beyond the specification, which defines no rate limits.
  */
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
 import type * as Headers from "effect/http/Headers"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -51,23 +49,23 @@ const retryAfter = (headers: Headers.Headers, now: number): Option.Option<number
 const longest = Number.MAX_SAFE_INTEGER
 
 /**
- * The pause that a response requests. If the body and `Retry-After` name different pauses, the longer pause counts. The
- * pause is always finite, but may be extremely long, so the caller needs a maximum.
+ * The pause that a response requests, at the time `now` (in milliseconds since 1970). If the body and `Retry-After` name
+ * different pauses, the longer pause counts. The pause is always finite, but may be extremely long, so the caller needs
+ * a maximum.
  *
  * @since 0.1.0
  * @category utilities
  */
-export const named = (headers: Headers.Headers, body: unknown): Effect.Effect<Option.Option<Duration.Duration>> =>
-  Effect.map(Clock.currentTimeMillis, (now) => {
-    const waits = [...Option.toArray(retryAfter(headers, now)), ...Option.toArray(retryIn(body))]
-    return waits.length === 0 ? Option.none() : Option.some(Duration.millis(Math.min(Math.max(...waits), longest)))
-  })
+export const named = (headers: Headers.Headers, body: unknown, now: number): Option.Option<Duration.Duration> => {
+  const waits = [...Option.toArray(retryAfter(headers, now)), ...Option.toArray(retryIn(body))]
+  return waits.length === 0 ? Option.none() : Option.some(Duration.millis(Math.min(Math.max(...waits), longest)))
+}
 
 /**
- * The clock skew in milliseconds: positive if the clock of the service is ahead of the local clock.
+ * The clock skew in milliseconds, at the local time `now`: positive if the clock of the service is ahead.
  *
  * @since 0.1.0
  * @category utilities
  */
-export const clockSkew = (headers: Headers.Headers): Effect.Effect<Option.Option<number>> =>
-  Effect.map(Clock.currentTimeMillis, (now) => Option.map(serviceTime(headers), (time) => time - now))
+export const clockSkew = (headers: Headers.Headers, now: number): Option.Option<number> =>
+  Option.map(serviceTime(headers), (time) => time - now)

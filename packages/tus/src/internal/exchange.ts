@@ -2,6 +2,7 @@ import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Transport from "@assembly-effect/api/unstable/Transport"
 import * as ServiceError from "@assembly-effect/schema/ServiceError"
 import * as Input from "@assembly-effect/schema/unstable/Input"
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
@@ -115,7 +116,7 @@ export const readError = (
     const { text: body } = yield* Transport.readError(response, { maxBytes: maxErrorBytes })
     const { status } = response
     const json = Transport.parseJson(body)
-    const wait = yield* Transport.namedWait(response.headers, Option.getOrUndefined(json))
+    const wait = Transport.namedWait(response.headers, Option.getOrUndefined(json), yield* Clock.currentTimeMillis)
     const host = hostOf(response.request.url)
     const secrets = secretsOf(response.request)
     const { code, words } = readSaid(body, json)

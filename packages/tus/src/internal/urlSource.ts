@@ -6,6 +6,7 @@ import * as Transport from "@assembly-effect/api/unstable/Transport"
 import type * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Headers from "effect/http/Headers"
@@ -121,7 +122,7 @@ const refused = (resource: Resource, { headers, status }: HttpClientResponse.Htt
     }
     const answered = unreadable(resource, `status ${status}`)
     if (!isTemporary(status)) return yield* Effect.fail(answered)
-    const wait = yield* Transport.namedWait(headers, undefined)
+    const wait = Transport.namedWait(headers, undefined, yield* Clock.currentTimeMillis)
     return yield* Effect.fail({ ...answered, temporary: { error: { _tag: "ServerFailure", status }, wait } })
   })
 

@@ -1,6 +1,7 @@
 /**
  * Requests a file at its URL, and follows redirects. No request has a credential.
  */
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -69,7 +70,8 @@ const refusal = (
   response: HttpClientResponse.HttpClientResponse,
   secrets: ReadonlyArray<string>
 ): Effect.Effect<Failed> =>
-  Effect.map(Transport.namedWait(response.headers, undefined), (wait) => {
+  Effect.map(Clock.currentTimeMillis, (now) => {
+    const wait = Transport.namedWait(response.headers, undefined, now)
     const { status } = response
     const about = { ...subject, status, ...Transport.requestIdOf(response.headers, secrets) }
     const error =
