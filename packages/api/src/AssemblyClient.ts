@@ -243,8 +243,10 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     const timeout = Context.get(context, Timeout)
     const deadline = Context.get(context, Deadline)
     const isUnlimited = ofCall !== undefined && options.deadline === undefined
-    const now = Context.get(context, Clock.Clock).currentTimeMillisUnsafe()
+    const clock = Context.get(context, Clock.Clock)
+    const now = clock.currentTimeMillisUnsafe()
     return {
+      clock,
       skew,
       requestTimeout: timeout === undefined ? requestTimeout : Duration.toMillis(timeout),
       until: deadline?.until ?? (isUnlimited ? Infinity : now + attemptTime),

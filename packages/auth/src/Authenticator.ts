@@ -5,9 +5,9 @@ import type * as Auth from "@assembly-effect/schema/Auth"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import type { SecureUrl } from "@assembly-effect/schema/SecureUrl"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
-import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -57,6 +57,7 @@ export type Proof =
  * - `authenticate`: called for each attempt, so that each attempt has a fresh nonce and expiry.
  * - `refused`: called if the service did not accept a proof. `"retry"` means that another proof may be accepted; the
  *   caller then makes exactly one more attempt.
+ * - `isImmediate`: whether `authenticate` never waits, for example for a network. The caller then sets no time limit.
  *
  * @since 0.1.0
  * @category services
@@ -66,6 +67,7 @@ export class Authenticator extends Context.Service<
   {
     readonly authenticate: (request: Unauthenticated) => Effect.Effect<Proof, AuthError.AuthError>
     readonly refused: (proof: Proof, refusal: AuthError.Refusal) => Effect.Effect<"retry" | "final">
+    readonly isImmediate?: boolean | undefined
   }
 >()("@assembly-effect/auth/Authenticator") {}
 
@@ -101,16 +103,20 @@ export const layerSignedNoDeps = (
       const random = yield* SecureRandom.SecureRandom
 
       return Authenticator.of({
+        isImmediate: true,
         refused: final,
-        authenticate: Effect.fnUntraced(function* ({ clockSkew, nonceIn, params: { auth: restrictions, ...params } }) {
-          const validFor = clockSkew === undefined ? window : window + Duration.toMillis(clockSkew)
-          const expires = DateTime.formatIso(DateTime.addDuration(yield* DateTime.now, validFor))
-          const nonce = yield* random.uuidV4()
-          const proof: Auth.SignedAuthParams = nonceIn === "auth" ? { key, expires, nonce } : { key, expires }
-          const auth = { ...(restrictions as Schema.JsonObject | undefined), ...proof }
-          const text = JSON.stringify(nonceIn === "auth" ? { auth, ...params } : { auth, nonce, ...params })
-          return { _tag: "Signature", params: text, signature: yield* signer.sign(text) }
-        })
+        authenticate: ({ clockSkew, nonceIn, params: { auth: restrictions, ...params } }) =>
+          Effect.withFiber((fiber) => {
+            const validFor = clockSkew === undefined ? window : window + Duration.toMillis(clockSkew)
+            const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+            const expires = new Date(now + validFor).toISOString()
+            return Effect.flatMap(random.uuidV4(), (nonce) => {
+              const proof: Auth.SignedAuthParams = nonceIn === "auth" ? { key, expires, nonce } : { key, expires }
+              const auth = { ...(restrictions as Schema.JsonObject | undefined), ...proof }
+              const text = JSON.stringify(nonceIn === "auth" ? { auth, ...params } : { auth, nonce, ...params })
+              return Effect.map(signer.sign(text), (signature) => ({ _tag: "Signature", params: text, signature }))
+            })
+          })
       })
     })
   )
@@ -157,6 +163,7 @@ export const layerBearer = (token: Redacted.Redacted): Layer.Layer<Authenticator
       }
       return Effect.succeed(
         Authenticator.of({
+          isImmediate: true,
           refused: final,
           authenticate: ({ params }) => Effect.succeed({ _tag: "Bearer", params: JSON.stringify(params), token })
         })

@@ -1,16 +1,6 @@
 /** What operations cost beside other clients: requests, decoding, loading and the size of bundles. */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
-import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
-import { Transloadit } from "@transloadit/node"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
 import * as SchemaParser from "effect/SchemaParser"
 import { execFile } from "node:child_process"
 import { mkdir, realpath, rm, symlink, writeFile } from "node:fs/promises"
@@ -21,48 +11,39 @@ import { bundleSizes } from "../bundle.ts"
 import * as Harness from "../harness.ts"
 import { packages, publish } from "../published.ts"
 
-const requests = 400
-const fromdate = "2026-01-01 00:00:00"
-
-const rate = (seconds: number) => requests / seconds
-
-const access = { key: "key", secret: Redacted.make("secret") }
-
-/** Our operation, signed, with the Layers of a program. */
-const listing = <E extends { readonly message: string }>(layer: Layer.Layer<AssemblyClient.AssemblyClient, E>) =>
-  Effect.gen(function* () {
-    const context = yield* Layer.build(layer)
-    const list = Assemblies.list({ fromDate: DateTime.makeUnsafe(`${fromdate}Z`), pageSize: 50 })
-    const all = Effect.repeat(Effect.provideContext(list, context), { times: requests - 1 })
-    return Effect.map(Harness.seconds(all), rate)
-  }).pipe(Harness.orFail)
-
-/** The Layer that a program on Node uses by default. */
-const node = (baseUrl: string) => listing(AssemblyNode.layer({ baseUrl, ...access }))
-
-/** The same client with `fetch` and WebCrypto, which every runtime has. */
-const withFetch = (baseUrl: string) =>
-  listing(
-    AssemblyClient.layer({ baseUrl }).pipe(
-      Layer.provide([Authenticator.layerSigned(), FetchHttpClient.layer]),
-      Layer.provide(Credentials.layer(access))
-    )
-  )
-
-const official = (baseUrl: string) => {
-  const client = new Transloadit({ authKey: "key", authSecret: "secret", endpoint: baseUrl })
-  return Harness.attempt(async () => {
-    for (let index = 0; index < requests; index++) await client.listAssemblies({ fromdate, pagesize: 50 })
-  }).pipe(Harness.seconds, Effect.map(rate))
-}
-
-/** The lower bound: no signature and no check of the response. */
-const raw = (baseUrl: string) => {
-  const url = `${baseUrl}/assemblies?params=${encodeURIComponent(JSON.stringify({ fromdate, pagesize: 50 }))}`
-  return Harness.attempt(async () => {
-    for (let index = 0; index < requests; index++) JSON.parse(await (await fetch(url)).text())
-  }).pipe(Harness.seconds, Effect.map(rate))
-}
+/**
+ * P7 in one of its forms: after 1,200 calls, as in a short process, or after 8,000 calls; one call at a time, or several
+ * at once.
+ */
+const lists = (form: "short" | "warm", concurrency: number, ours: number): Harness.Row => ({
+  id: "P7",
+  work: `signed list of 50 entries, ${concurrency} at once, ${form === "warm" ? "after 8,000 calls" : "short process"}`,
+  run: Effect.gen(function* () {
+    const { port } = yield* Harness.child(new URL("../servers/list.ts", import.meta.url))
+    const side = (name: string) =>
+      Harness.worker(new URL("../programs/list.ts", import.meta.url), [name, `${concurrency}`, `http://127.0.0.1:${port}`])
+    const sides = {
+      node: yield* side("node"),
+      fetch: yield* side("fetch"),
+      official: yield* side("official"),
+      raw: yield* side("raw")
+    }
+    const samples = yield* Harness.alternate(sides, { rounds: 9, warmups: form === "warm" ? 20 : 3 })
+    const beside = (client: "fetch" | "node", layer: string, peer: "official" | "raw", least: number) =>
+      Harness.ratio(
+        `${peer === "raw" ? "undici + JSON.parse" : "@transloadit/node"} (ours: ${layer})`,
+        Harness.atLeast(least),
+        "req/s",
+        samples[client],
+        samples[peer]
+      )
+    return [
+      beside("node", "AssemblyNode", "official", ours),
+      beside("node", "AssemblyNode", "raw", 0.7),
+      beside("fetch", "fetch, WebCrypto", "official", 1.15)
+    ]
+  })
+})
 
 const hours = 91 * 24
 const repeats = 20
@@ -164,27 +145,10 @@ const more = (peer: string, most: number, ours: number, theirs: number): Harness
 })
 
 export const rows: ReadonlyArray<Harness.Row> = [
-  {
-    id: "P7",
-    work: "signed list of 50 entries, one after another",
-    run: Effect.gen(function* () {
-      const { port } = yield* Harness.child(new URL("../servers/list.ts", import.meta.url))
-      const baseUrl = `http://127.0.0.1:${port}`
-      const sides = {
-        node: Harness.orFail(yield* node(baseUrl)),
-        fetch: Harness.orFail(yield* withFetch(baseUrl)),
-        official: official(baseUrl),
-        raw: raw(baseUrl)
-      }
-      const samples = yield* Harness.alternate(sides, { rounds: 9, warmups: 3 })
-      const figures = (client: "fetch" | "node", layer: string, most: number) => {
-        const beside = (peer: string, bound: number, theirs: ReadonlyArray<number>) =>
-          Harness.ratio(`${peer} (ours: ${layer})`, Harness.atLeast(bound), "req/s", samples[client], theirs)
-        return [beside("@transloadit/node", most, samples.official), beside("fetch + JSON.parse", 0.5, samples.raw)]
-      }
-      return [...figures("node", "AssemblyNode", 1.6), ...figures("fetch", "fetch, WebCrypto", 1.2)]
-    })
-  },
+  lists("short", 1, 2.5),
+  lists("short", 16, 3.5),
+  lists("warm", 1, 2.5),
+  lists("warm", 16, 3.5),
   {
     id: "P8",
     work: `decode statistics of ${hours} buckets, ${repeats} times`,

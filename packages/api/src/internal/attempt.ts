@@ -2,7 +2,7 @@ import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import type * as Authenticator from "@assembly-effect/auth/Authenticator"
 import type * as Sender from "@assembly-effect/auth/unstable/Sender"
 import type { SecureUrl } from "@assembly-effect/schema/SecureUrl"
-import * as Clock from "effect/Clock"
+import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -32,13 +32,14 @@ export interface Environment {
  * - `clockSkew`: the difference of the clocks by which the expiry of the signature is corrected.
  */
 export interface Conditions {
+  readonly clock: Clock.Clock
   readonly requestTimeout: number
   readonly until: number
   readonly clockSkew: number
   readonly gate: Admission.Gate
 }
 
-const timeLeft = (clock: Clock.Clock, { until }: Conditions): number =>
+const timeLeft = ({ clock, until }: Conditions): number =>
   Math.max(0, until - clock.currentTimeMillisUnsafe())
 
 const timedOut = (subject: Transport.Subject, millis: number): Effect.Effect<never, Response.Failed> =>
@@ -57,92 +58,87 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
   const read = Response.decoder(operation, { maxBytes })
   const isSigned = operation.auth === "signed"
 
-  const authenticate = ({ params, subject }: Request.Encoded, conditions: Conditions) =>
-    Effect.clockWith((clock) => {
-      const left = timeLeft(clock, conditions)
-      return authenticator
-        .authenticate({
-          baseUrl,
-          params,
-          nonceIn: operation.nonceIn,
-          scope: operation.scope,
-          clockSkew: Duration.millis(conditions.clockSkew)
-        })
-        .pipe(
-          Effect.mapError((error) => AuthError.toFailed(subject, error)),
-          Effect.timeoutOrElse({ duration: left, orElse: () => timedOut(subject, left) })
-        )
+  const authenticate = ({ params, subject }: Request.Encoded, conditions: Conditions) => {
+    const proven = authenticator
+      .authenticate({
+        baseUrl,
+        params,
+        nonceIn: operation.nonceIn,
+        scope: operation.scope,
+        clockSkew: Duration.millis(conditions.clockSkew)
+      })
+      .pipe(Effect.mapError((error) => AuthError.toFailed(subject, error)))
+    if (authenticator.isImmediate === true) return proven
+    return Effect.suspend(() => {
+      const left = timeLeft(conditions)
+      return Effect.timeoutOrElse(proven, { duration: left, orElse: () => timedOut(subject, left) })
     })
+  }
 
   /** Sends an admitted request. After a rate limit, all requests to this origin that pass the same gate pause. */
   const exchange = (
     encoded: Request.Encoded,
     conditions: Conditions,
     proof: Authenticator.Proof | undefined
-  ): Effect.Effect<unknown, Response.Failed> =>
-    Effect.clockWith((clock) => {
-      const { origin, path, subject } = encoded
-      const millis = Math.min(timeLeft(clock, conditions), conditions.requestTimeout)
-      return Effect.matchEffect(send(Request.toOutgoing(operation, encoded, proof), { maxBytes, millis }), {
-        onFailure: (error) =>
-          error._tag === "Late"
-            ? timedOut(subject, millis)
-            : Effect.fail(Response.withoutWait(Transport.toFailure(subject)(error))),
-        onSuccess: (response) => {
-          const now = clock.currentTimeMillisUnsafe()
-          const secrets = () => Request.secretsOf(operation, encoded, proof)
-          const answer = read(response, { subject, path, secrets, now })
-          if (isSigned && !Option.exists(Exit.findErrorOption(answer), isAboutExpiry)) {
-            ClockSkew.accepted(skew, conditions.clockSkew, response.headers, now)
-          }
-          return Exit.isSuccess(answer)
-            ? answer
-            : Effect.tapError(answer, ({ error }) =>
-                error instanceof ApiError.RateLimited
-                  ? Admission.pause(conditions.gate, origin, error.retryAfter)
-                  : Effect.void
-              )
+  ): Effect.Effect<unknown, Response.Failed> => {
+    const { origin, path, subject } = encoded
+    const { clock, clockSkew, gate, requestTimeout } = conditions
+    const millis = Math.min(timeLeft(conditions), requestTimeout)
+    return Effect.matchEffect(send(Request.toOutgoing(operation, encoded, proof), { maxBytes, millis }), {
+      onFailure: (error) =>
+        error._tag === "Late"
+          ? timedOut(subject, millis)
+          : Effect.fail(Response.withoutWait(Transport.toFailure(subject)(error))),
+      onSuccess: (response) => {
+        const now = clock.currentTimeMillisUnsafe()
+        const secrets = () => Request.secretsOf(operation, encoded, proof)
+        const answer = read(response, { subject, path, secrets, now })
+        if (isSigned && !Option.exists(Exit.findErrorOption(answer), isAboutExpiry)) {
+          ClockSkew.accepted(skew, clockSkew, response.headers, now)
         }
-      })
+        return Exit.isSuccess(answer)
+          ? answer
+          : Effect.tapError(answer, ({ error }) =>
+              error instanceof ApiError.RateLimited ? Admission.pause(gate, origin, error.retryAfter) : Effect.void
+            )
+      }
     })
-
-  /** Waits until a request is admitted, and returns the duration of the wait. */
-  const admit = ({ origin, subject }: Request.Encoded, conditions: Conditions) =>
-    Effect.clockWith((clock) =>
-      Transport.admit(conditions.gate, origin, subject, Duration.millis(timeLeft(clock, conditions))).pipe(
-        Effect.mapError(Response.unsent)
-      )
-    )
+  }
 
   /**
    * Makes the proof of a request, and waits until the request is admitted. After a wait, makes another proof, because
    * the expiry of the first proof may be too early.
    */
   const prove = (encoded: Request.Encoded, conditions: Conditions) => {
-    const proven = authenticate(encoded, conditions)
+    const { origin, subject } = encoded
+    const { gate } = conditions
+    const proven: Effect.Effect<Authenticator.Proof | undefined, Response.Failed> = isSigned
+      ? authenticate(encoded, conditions)
+      : Effect.undefined
+    if (Admission.isOpen(gate)) return proven
     return Effect.flatMap(proven, (proof) =>
-      Effect.flatMap(admit(encoded, conditions), (waited) =>
-        Duration.isZero(waited) ? Effect.succeed(proof) : proven
+      Transport.admit(gate, origin, subject, Duration.millis(timeLeft(conditions))).pipe(
+        Effect.mapError(Response.unsent),
+        Effect.flatMap((waited) => (Duration.isZero(waited) ? Effect.succeed(proof) : proven))
       )
     )
   }
 
-  const replaced = (proof: Authenticator.Proof, failed: Response.Failed) => {
-    const refusal = AuthError.refusal(failed.error)
-    return refusal === undefined ? Effect.succeed("final" as const) : authenticator.refused(proof, refusal)
+  const replaced = (proof: Authenticator.Proof | undefined, { error }: Response.Failed) => {
+    const refusal = AuthError.refusal(error)
+    return proof === undefined || refusal === undefined
+      ? Effect.succeed("final" as const)
+      : authenticator.refused(proof, refusal)
   }
 
-  return (encoded: Request.Encoded, conditions: Conditions): Effect.Effect<unknown, Response.Failed> => {
-    if (!isSigned) return Effect.andThen(admit(encoded, conditions), exchange(encoded, conditions, undefined))
-    const proven = prove(encoded, conditions)
-    return Effect.flatMap(proven, (proof) =>
+  return (encoded: Request.Encoded, conditions: Conditions): Effect.Effect<unknown, Response.Failed> =>
+    Effect.flatMap(prove(encoded, conditions), (proof) =>
       Effect.catch(exchange(encoded, conditions, proof), (failed) =>
         Effect.flatMap(replaced(proof, failed), (verdict) =>
           verdict === "final"
             ? Effect.fail(failed)
-            : Effect.flatMap(proven, (another) => exchange(encoded, conditions, another))
+            : Effect.flatMap(prove(encoded, conditions), (another) => exchange(encoded, conditions, another))
         )
       )
     )
-  }
 }

@@ -1,5 +1,5 @@
 import type * as Admission from "@assembly-effect/auth/unstable/Admission"
-import * as Clock from "effect/Clock"
+import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -17,6 +17,7 @@ import * as Telemetry from "./telemetry.ts"
  * attempt (waits included) in milliseconds, and the clock skew. `until` is the time when the operation must have ended.
  */
 export interface Limits {
+  readonly clock: Clock.Clock
   readonly policy: RetryPolicy.Policy
   readonly gate: Admission.Gate
   readonly requestTimeout: number
@@ -49,18 +50,17 @@ export const persist = <A>(
   once: (conditions: Attempt.Conditions) => Effect.Effect<A, Failed>
 ): Effect.Effect<A, Failed["error"]> => {
   const { name, retry } = operation
-  const { attemptTime, gate, policy, requestTimeout, skew, until } = limits
+  const { attemptTime, clock, gate, policy, requestTimeout, skew, until } = limits
 
-  const attempt = (progress: Progress): Effect.Effect<A, Failed["error"]> =>
-    Effect.clockWith((clock) => {
-      const now = clock.currentTimeMillisUnsafe()
-      if (now >= until) return Effect.fail(new ApiError.TimedOut({ operation: name, after: Duration.zero }))
-      const { clockSkew } = progress
-      return Effect.catch(
-        once({ requestTimeout, until: Math.min(until, now + attemptTime), clockSkew, gate }),
-        (failed) => heal(progress, failed)
-      )
-    })
+  const attempt = (progress: Progress): Effect.Effect<A, Failed["error"]> => {
+    const now = clock.currentTimeMillisUnsafe()
+    if (now >= until) return Effect.fail(new ApiError.TimedOut({ operation: name, after: Duration.zero }))
+    const { clockSkew } = progress
+    return Effect.catch(
+      once({ clock, requestTimeout, until: Math.min(until, now + attemptTime), clockSkew, gate }),
+      (failed) => heal(progress, failed)
+    )
+  }
 
   const heal = Effect.fnUntraced(function* (
     progress: Progress,
@@ -75,12 +75,12 @@ export const persist = <A>(
     const failures = progress.failures + 1
     const decide = progress.decide ?? (yield* policy.start)
     const pause = yield* decide({ operation: name, retry, failures, error, wait })
-    const now = yield* Clock.currentTimeMillis
+    const now = clock.currentTimeMillisUnsafe()
     if (Option.isNone(pause) || now + Duration.toMillis(pause.value) >= until) return yield* Effect.fail(error)
     yield* Telemetry.retried(name, { error, failures, pause: Duration.toMillis(pause.value) })
     yield* Effect.sleep(pause.value)
     return yield* attempt({ ...progress, failures, decide })
   })
 
-  return Effect.suspend(() => attempt({ failures: 0, clockSkew: skew.kept, skewCorrected: false, decide: undefined }))
+  return attempt({ failures: 0, clockSkew: skew.kept, skewCorrected: false, decide: undefined })
 }

@@ -56,6 +56,14 @@ const open: Gate = {
 }
 
 /**
+ * Whether a gate admits every request at once.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const isOpen = (gate: Gate): boolean => gate === open
+
+/**
  * What a program provides to limit its requests: a gate, or a function that takes the current gate and returns another
  * gate. The value is undefined if the program provides nothing.
  *

@@ -6,7 +6,7 @@ import { Late, restMillis } from "@assembly-effect/auth/unstable/Sender"
 import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
 import * as Transport from "@assembly-effect/auth/unstable/Transport"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import type { Clock } from "effect/Clock"
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Headers from "effect/http/Headers"
@@ -18,8 +18,10 @@ type Controller = Parameters<NonNullable<Handler["onRequestStart"]>>[0]
 
 type Answer = Effect.Effect<Transport.Gathered, Transport.Lost | Late>
 
+const ended = new Error("the exchange has ended")
+
 /** Calls `late` after `millis`, unless the result is called before. */
-const timer = (clock: Clock, millis: number, late: () => void): (() => void) => {
+const timer = (clock: Clock.Clock, millis: number, late: () => void): (() => void) => {
   const fiber = Effect.runFork(Effect.andThen(clock.sleep(Duration.millis(millis)), Effect.sync(late)))
   return () => fiber.interruptUnsafe()
 }
@@ -31,7 +33,7 @@ const timer = (clock: Clock, millis: number, late: () => void): (() => void) => 
 class Exchange extends AsyncResource implements Handler {
   readonly #url: URL
   readonly #maxBytes: number
-  readonly #clock: Clock
+  readonly #clock: Clock.Clock
   /** The hosts that have responded to this client. */
   readonly #hosts: Set<string>
   readonly #resume: (answer: Answer) => void
@@ -39,14 +41,13 @@ class Exchange extends AsyncResource implements Handler {
   #size = 0
   #head: Pick<Transport.Gathered, "status" | "headers"> | undefined
   #controller: Controller | undefined
-  #stopped: Error | undefined
   #stopTimer: () => void
   #isSettled = false
 
   constructor(
     url: URL,
     { maxBytes, millis }: Sender.Limits,
-    clock: Clock,
+    clock: Clock.Clock,
     hosts: Set<string>,
     resume: (answer: Answer) => void
   ) {
@@ -63,8 +64,7 @@ class Exchange extends AsyncResource implements Handler {
   stop(): void {
     this.#isSettled = true
     this.#stopTimer()
-    this.#stopped = new Error("the exchange has ended")
-    this.#controller?.abort(this.#stopped)
+    this.#controller?.abort(ended)
   }
 
   #settle(answer: Answer): void {
@@ -79,7 +79,7 @@ class Exchange extends AsyncResource implements Handler {
 
   onRequestStart(controller: Controller): void {
     this.#controller = controller
-    if (this.#stopped !== undefined) controller.abort(this.#stopped)
+    if (this.#isSettled) controller.abort(ended)
   }
 
   onResponseStart(_: Controller, status: number, headers: Readonly<Record<string, string | Array<string>>>): void {
@@ -118,28 +118,26 @@ export const make = (dispatcher: Dispatcher): Sender.Sender => {
   const hosts = new Set<string>()
   return ({ body, headers, method, origin, path }, limits) =>
     Effect.withFiber((fiber) => {
-      const options = fiber.getRef(NodeHttpClient.UndiciOptions)
-      return Effect.clockWith((clock) =>
-        Effect.callback((resume) => {
-          const exchange = new Exchange(new URL(origin), limits, clock, hosts, resume)
-          const sent = {
-            ...options,
-            method,
-            origin,
-            path,
-            headers: body === undefined ? headers : { ...headers, "content-type": body.contentType },
-            body: body?.text ?? null,
-            // The exchange has its own time limit.
-            headersTimeout: 60 * 60 * 1000,
-            bodyTimeout: 0
-          }
-          try {
-            dispatcher.dispatch(sent, exchange)
-          } catch (cause) {
-            exchange.onResponseError(null, cause)
-          }
-          return Effect.sync(() => exchange.stop())
-        })
-      )
+      const clock = fiber.getRef(Clock.Clock)
+      const sent = {
+        ...fiber.getRef(NodeHttpClient.UndiciOptions),
+        method,
+        origin,
+        path,
+        headers: body === undefined ? headers : { ...headers, "content-type": body.contentType },
+        body: body?.text ?? null,
+        // The exchange has its own time limit.
+        headersTimeout: 60 * 60 * 1000,
+        bodyTimeout: 0
+      }
+      return Effect.callback((resume) => {
+        const exchange = new Exchange(new URL(origin), limits, clock, hosts, resume)
+        try {
+          dispatcher.dispatch(sent, exchange)
+        } catch (cause) {
+          exchange.onResponseError(null, cause)
+        }
+        return Effect.sync(() => exchange.stop())
+      })
     })
 }
