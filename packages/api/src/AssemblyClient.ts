@@ -257,11 +257,13 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   }
 
   /** The time limits of a call follow the same rules as the options of the client. */
-  const checkCall = (context: Context.Context<never>) =>
-    Settings.issues({
-      withTimeout: Settings.duration(Context.get(context, Timeout)),
-      withDeadline: Context.get(context, Deadline)?.issue
-    })
+  const checkCall = (context: Context.Context<never>) => {
+    const timeout = Context.get(context, Timeout)
+    const deadline = Context.get(context, Deadline)
+    return timeout === undefined && deadline === undefined
+      ? []
+      : Settings.issues({ withTimeout: Settings.duration(timeout), withDeadline: deadline?.issue })
+  }
 
   const compile = (operation: Operation.Any) => {
     const encode = Request.encoder(operation, baseUrl)

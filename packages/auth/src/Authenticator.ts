@@ -8,6 +8,7 @@ import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -109,7 +110,7 @@ export const layerSignedNoDeps = (
           Effect.withFiber((fiber) => {
             const validFor = clockSkew === undefined ? window : window + Duration.toMillis(clockSkew)
             const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-            const expires = new Date(now + validFor).toISOString()
+            const expires = DateTime.formatIso(DateTime.makeUnsafe(now + validFor))
             return Effect.flatMap(random.uuidV4(), (nonce) => {
               const proof: Auth.SignedAuthParams = nonceIn === "auth" ? { key, expires, nonce } : { key, expires }
               const auth = { ...(restrictions as Schema.JsonObject | undefined), ...proof }

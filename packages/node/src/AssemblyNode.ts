@@ -10,7 +10,6 @@ import * as Variables from "@assembly-effect/auth/unstable/Variables"
 import * as Tokens from "@assembly-effect/auth/Tokens"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Uploader from "@assembly-effect/tus/Uploader"
-import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Config from "effect/Config"
 import type * as Duration from "effect/Duration"
@@ -18,6 +17,7 @@ import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
+import * as Random from "./internal/random.ts"
 import * as LeaseHolder from "./LeaseHolder.ts"
 import * as NodeMd5 from "./NodeMd5.ts"
 import * as NodeSigner from "./NodeSigner.ts"
@@ -84,7 +84,7 @@ const authenticator = (
   options.authentication === "tokens"
     ? Authenticator.layerTokens.pipe(Layer.provide(Tokens.layer()))
     : Authenticator.layerSignedNoDeps(options).pipe(
-        Layer.provide([NodeSigner.layer(options), NodeCrypto.layerSecureRandom])
+        Layer.provide([NodeSigner.layer(options), Random.layer])
       )
 
 /** Adds all other services to the client of the operations. */

@@ -7,6 +7,7 @@ import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
 import * as Transport from "@assembly-effect/auth/unstable/Transport"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Headers from "effect/http/Headers"
@@ -20,8 +21,18 @@ type Answer = Effect.Effect<Transport.Gathered, Transport.Lost | Late>
 
 const ended = new Error("the exchange has ended")
 
-/** Calls `late` after `millis`, unless the result is called before. */
+const live = Context.get(Context.empty(), Clock.Clock)
+
+/**
+ * Calls `late` after `millis`, unless the result is called before. On the clock of the system, a timer costs less than a
+ * fiber.
+ */
 const timer = (clock: Clock.Clock, millis: number, late: () => void): (() => void) => {
+  if (clock === live && millis < 2 ** 31) {
+    // @effect-diagnostics-next-line globalTimers:off
+    const handle = setTimeout(late, millis)
+    return () => clearTimeout(handle)
+  }
   const fiber = Effect.runFork(Effect.andThen(clock.sleep(Duration.millis(millis)), Effect.sync(late)))
   return () => fiber.interruptUnsafe()
 }
