@@ -299,12 +299,10 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       interpreter(operation)(input) as Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>,
     open: Effect.fnUntraced(function* (address, { accept, ...subject }) {
       const url = Redacted.value(address)
-      const { attemptTime, gate, requestTimeout, until } = yield* Effect.contextWith(
-        (context: Context.Context<never>) => Effect.sync(() => limits(context))
-      )
-      const left = Math.min(attemptTime, Math.max(0, until - (yield* Clock.currentTimeMillis)))
-      const after = Duration.millis(Math.min(requestTimeout, left))
-      yield* Transport.admit(gate, url, subject, Duration.millis(left))
+      const call = yield* Effect.contextWith((context: Context.Context<never>) => Effect.sync(() => limits(context)))
+      const left = Math.min(call.attemptTime, Math.max(0, call.until - call.clock.currentTimeMillisUnsafe()))
+      const after = Duration.millis(Math.min(call.requestTimeout, left))
+      yield* Transport.admit(call.gate, url, subject, Duration.millis(left))
       return yield* Transport.execute(http, HttpClientRequest.get(url, { accept }), subject).pipe(
         Effect.timeoutOrElse({
           duration: after,

@@ -31,7 +31,8 @@ describe("Wait.named", () => {
   it("info.retryIn in the body: its seconds, or Retry-After if that is longer", () => {
     assert.strictEqual(waitOf({}, { info: { retryIn: 1.5 } }), 1_500)
     assert.strictEqual(waitOf({ "retry-after": "2" }, { info: { retryIn: 1.5 } }), 2_000)
-    for (const retryIn of [-1, "1", null, NaN, Infinity]) assert.strictEqual(waitOf({}, { info: { retryIn } }), undefined)
+    for (const retryIn of [-1, "1", null, NaN, Infinity])
+      assert.strictEqual(waitOf({}, { info: { retryIn } }), undefined)
     for (const body of [null, "text", { info: null }, []]) assert.strictEqual(waitOf({}, body), undefined)
   })
 })

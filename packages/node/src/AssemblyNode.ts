@@ -83,9 +83,7 @@ const authenticator = (
 ): Layer.Layer<Authenticator.Authenticator, InvalidRequest, Credentials.Credentials | HttpClient.HttpClient> =>
   options.authentication === "tokens"
     ? Authenticator.layerTokens.pipe(Layer.provide(Tokens.layer()))
-    : Authenticator.layerSignedNoDeps(options).pipe(
-        Layer.provide([NodeSigner.layer(options), Random.layer])
-      )
+    : Authenticator.layerSignedNoDeps(options).pipe(Layer.provide([NodeSigner.layer(options), Random.layer]))
 
 /** Adds all other services to the client of the operations. */
 const around = <A, E, E2, R>(

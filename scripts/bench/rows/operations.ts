@@ -21,7 +21,11 @@ const lists = (form: "short" | "warm", concurrency: number, ours: number): Harne
   run: Effect.gen(function* () {
     const { port } = yield* Harness.child(new URL("../servers/list.ts", import.meta.url))
     const side = (name: string) =>
-      Harness.worker(new URL("../programs/list.ts", import.meta.url), [name, `${concurrency}`, `http://127.0.0.1:${port}`])
+      Harness.worker(new URL("../programs/list.ts", import.meta.url), [
+        name,
+        `${concurrency}`,
+        `http://127.0.0.1:${port}`
+      ])
     const sides = {
       node: yield* side("node"),
       fetch: yield* side("fetch"),

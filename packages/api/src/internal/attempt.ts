@@ -39,8 +39,7 @@ export interface Conditions {
   readonly gate: Admission.Gate
 }
 
-const timeLeft = ({ clock, until }: Conditions): number =>
-  Math.max(0, until - clock.currentTimeMillisUnsafe())
+const timeLeft = ({ clock, until }: Conditions): number => Math.max(0, until - clock.currentTimeMillisUnsafe())
 
 const timedOut = (subject: Transport.Subject, millis: number): Effect.Effect<never, Response.Failed> =>
   Effect.fail(Response.withoutWait(new ApiError.TimedOut({ ...subject, after: Duration.millis(millis) })))
@@ -133,11 +132,13 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
 
   return (encoded: Request.Encoded, conditions: Conditions): Effect.Effect<unknown, Response.Failed> =>
     Effect.flatMap(prove(encoded, conditions), (proof) =>
-      Effect.catch(exchange(encoded, conditions, proof), (failed) =>
-        Effect.flatMap(replaced(proof, failed), (verdict) =>
-          verdict === "final"
-            ? Effect.fail(failed)
-            : Effect.flatMap(prove(encoded, conditions), (another) => exchange(encoded, conditions, another))
+      exchange(encoded, conditions, proof).pipe(
+        Effect.catch((failed) =>
+          Effect.flatMap(replaced(proof, failed), (verdict) =>
+            verdict === "final"
+              ? Effect.fail(failed)
+              : Effect.flatMap(prove(encoded, conditions), (another) => exchange(encoded, conditions, another))
+          )
         )
       )
     )

@@ -56,9 +56,8 @@ export const persist = <A>(
     const now = clock.currentTimeMillisUnsafe()
     if (now >= until) return Effect.fail(new ApiError.TimedOut({ operation: name, after: Duration.zero }))
     const { clockSkew } = progress
-    return Effect.catch(
-      once({ clock, requestTimeout, until: Math.min(until, now + attemptTime), clockSkew, gate }),
-      (failed) => heal(progress, failed)
+    return once({ clock, requestTimeout, until: Math.min(until, now + attemptTime), clockSkew, gate }).pipe(
+      Effect.catch((failed) => heal(progress, failed))
     )
   }
 

@@ -207,8 +207,7 @@ export const decoder = (operation: Operation.Any, { maxBytes }: { readonly maxBy
     const answered: Answered = { ...asked, operation, response }
     const { end, status } = response
     const isOk = AuthTransport.isSuccess(status)
-    const refused = (problem: string, text: string) =>
-      Exit.fail(withoutWait(unexpected(answered, problem, text)))
+    const refused = (problem: string, text: string) => Exit.fail(withoutWait(unexpected(answered, problem, text)))
 
     if (AuthTransport.isRedirect(status)) return refused("redirects are not followed", "")
     if (isOk && typeof end !== "string") return Exit.fail(withoutWait(Transport.toFailure(asked.subject)(end)))

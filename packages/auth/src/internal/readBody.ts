@@ -154,12 +154,15 @@ export const readText = (
   response: Response,
   { maxBytes }: { readonly maxBytes: number }
 ): Effect.Effect<string, Lost | UnreadableBody> =>
-  Effect.flatMap(gather(response, { maxBytes, isDecided: false }), (gathered): Effect.Effect<string, Lost | UnreadableBody> => {
-    const { bytes, end } = gathered
-    if (typeof end !== "string") return Effect.fail(end)
-    const { problem, text } = textOf(gathered, maxBytes)
-    return problem === undefined ? Effect.succeed(text) : Effect.fail(new UnreadableBody({ problem, start: bytes }))
-  })
+  Effect.flatMap(
+    gather(response, { maxBytes, isDecided: false }),
+    (gathered): Effect.Effect<string, Lost | UnreadableBody> => {
+      const { bytes, end } = gathered
+      if (typeof end !== "string") return Effect.fail(end)
+      const { problem, text } = textOf(gathered, maxBytes)
+      return problem === undefined ? Effect.succeed(text) : Effect.fail(new UnreadableBody({ problem, start: bytes }))
+    }
+  )
 
 /**
  * Reads and ignores the body of a response. Returns whether the body ends in time and within `maxBytes`.

@@ -17,7 +17,7 @@ import * as AuthError from "../AuthError.ts"
 import type * as Credentials from "../Credentials.ts"
 import * as Redaction from "../Redaction.ts"
 import type { Grant } from "../TokenStore.ts"
-import * as Sender from "../unstable/Sender.ts"
+import type * as Sender from "../unstable/Sender.ts"
 import * as Transport from "../unstable/Transport.ts"
 import * as Wait from "../unstable/Wait.ts"
 

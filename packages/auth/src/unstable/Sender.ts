@@ -81,9 +81,7 @@ export const register = (http: HttpClient.HttpClient, sender: Sender): void => {
 
 const toRequest = ({ body, headers, method, origin, path }: Outgoing): HttpClientRequest.HttpClientRequest => {
   const request = HttpClientRequest.make(method)(origin + path, { headers })
-  return body === undefined
-    ? request
-    : HttpClientRequest.setBody(request, HttpBody.text(body.text, body.contentType))
+  return body === undefined ? request : HttpClientRequest.setBody(request, HttpBody.text(body.text, body.contentType))
 }
 
 const nothing = new Uint8Array(0)
@@ -95,7 +93,12 @@ const guarded =
     Transport.send(http, toRequest(request)).pipe(
       Effect.flatMap((response) =>
         Transport.isRedirect(response.status)
-          ? Effect.succeed({ status: response.status, headers: response.headers, bytes: nothing, end: "whole" as const })
+          ? Effect.succeed({
+              status: response.status,
+              headers: response.headers,
+              bytes: nothing,
+              end: "whole" as const
+            })
           : ReadBody.gather(response, { maxBytes })
       ),
       Transport.scopedToFailure,

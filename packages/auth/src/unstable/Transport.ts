@@ -46,8 +46,7 @@ export const toLost = (error: HttpClientError.HttpClientError): Lost => Diagnosi
 export const lost = (
   cause: unknown,
   { isBroken, ...known }: { readonly url: URL; readonly knowsHost: boolean; readonly isBroken: boolean }
-): Lost =>
-  Diagnosis.fromCause(cause, { ...known, sends: 1, isSeen: !isBroken }, isBroken ? Diagnosis.inResponse : "")
+): Lost => Diagnosis.fromCause(cause, { ...known, sends: 1, isSeen: !isBroken }, isBroken ? Diagnosis.inResponse : "")
 
 /**
  * Facts about a client: the hosts that have responded to it, and whether its sends can be observed. These facts are
