@@ -6,12 +6,12 @@ import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import type * as AuthError from "@assembly-effect/auth/AuthError"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
-import * as Settings from "@assembly-effect/auth/unstable/Settings"
 import * as Variables from "@assembly-effect/auth/unstable/Variables"
-import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import { InvalidRequest, type Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
 import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as Input from "@assembly-effect/schema/unstable/Input"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Config from "effect/Config"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -23,6 +23,7 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import type * as Scope from "effect/Scope"
 import * as ApiError from "./ApiError.ts"
@@ -67,18 +68,22 @@ export class AssemblyClient extends Context.Service<
   }
 >()("@assembly-effect/api/AssemblyClient") {}
 
+const checkCall = Rules.checker(
+  Schema.Struct({ withTimeout: Schema.optional(Rules.duration), withDeadline: Schema.optional(Rules.duration) })
+)
+
 /** See {@link withTimeout}. */
 const Timeout = Context.Reference<Duration.Input | undefined>("@assembly-effect/api/AssemblyClient/Timeout", {
   defaultValue: () => undefined
 })
 
 /**
- * See {@link withDeadline}. `until`: when the call must have ended, in milliseconds since 1970. `issue`: the rule that
+ * See {@link withDeadline}. `until`: when the call must have ended, in milliseconds since 1970. `issues`: the rule that
  * the duration breaks.
  */
 interface CallDeadline {
   readonly until: number
-  readonly issue: string | undefined
+  readonly issues: ReadonlyArray<Issue>
 }
 
 const Deadline = Context.Reference<CallDeadline | undefined>("@assembly-effect/api/AssemblyClient/Deadline", {
@@ -123,9 +128,9 @@ export const withDeadline = (deadline: Duration.Input): PerCall.Combinator =>
     Deadline,
     Effect.gen(function* () {
       const outer = yield* Deadline
-      const issue = outer?.issue ?? Settings.duration(deadline)
-      const time = issue === undefined ? Duration.toMillis(deadline) : 0
-      return { until: Math.min(outer?.until ?? Infinity, (yield* Clock.currentTimeMillis) + time), issue }
+      const issues = [...(outer?.issues ?? []), ...checkCall({ withDeadline: deadline })]
+      const time = issues.length === 0 ? Duration.toMillis(deadline) : 0
+      return { until: Math.min(outer?.until ?? Infinity, (yield* Clock.currentTimeMillis) + time), issues }
     })
   )
 
@@ -187,17 +192,20 @@ const checkBaseUrl = (baseUrl: string | URL): Effect.Effect<SecureUrl.SecureUrl,
     )
   )
 
-const checkLimits = (options: Options): Effect.Effect<void, InvalidRequest> => {
-  const issues = Settings.issues({
-    requestTimeout: Settings.duration(options.requestTimeout),
-    deadline: Settings.duration(options.deadline),
-    maxClockSkew: Settings.duration(options.maxClockSkew),
-    maxResponseBytes: Settings.whole(options.maxResponseBytes, 1)
-  })
-  return issues.length === 0
-    ? Effect.void
-    : Effect.fail(new InvalidRequest({ operation: "AssemblyClient.layer", issues }))
-}
+/**
+ * The limits among the {@link Options}.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Settings = Schema.Struct({
+  requestTimeout: Schema.optional(Rules.duration),
+  deadline: Schema.optional(Rules.duration),
+  maxClockSkew: Schema.optional(Rules.duration),
+  maxResponseBytes: Schema.optional(Rules.whole(1))
+})
+
+const decode = Rules.decoder("AssemblyClient.layer", Settings)
 
 const checkOrigins = (baseUrl: string, additional: ReadonlyArray<string> = []) =>
   Effect.mapError(
@@ -221,21 +229,21 @@ const checkOrigins = (baseUrl: string, additional: ReadonlyArray<string> = []) =
  * @category constructors
  */
 export const make = Effect.fnUntraced(function* (options: Options) {
-  yield* checkLimits(options)
+  const settings = yield* decode(options)
   const baseUrl = yield* checkBaseUrl(options.baseUrl)
   const origins = yield* checkOrigins(baseUrl, options.origins)
   const http = yield* HttpClient.HttpClient
-  const skew = ClockSkew.make(Duration.toMillis(options.maxClockSkew ?? 3_600_000))
+  const skew = ClockSkew.make(Duration.toMillis(settings.maxClockSkew ?? 3_600_000))
   const environment: Attempt.Environment = {
     baseUrl,
     authenticator: yield* Authenticator.Authenticator,
     send: Sender.of(http),
-    maxBytes: options.maxResponseBytes ?? 32 * 1024 * 1024,
+    maxBytes: settings.maxResponseBytes ?? 32 * 1024 * 1024,
     skew
   }
   const builtIn = { policy: yield* RetryPolicy.RetryPolicy, gate: yield* Admission.Admission }
-  const requestTimeout = Duration.toMillis(options.requestTimeout ?? 60_000)
-  const attemptTime = Duration.toMillis(options.deadline ?? 300_000)
+  const requestTimeout = Duration.toMillis(settings.requestTimeout ?? 60_000)
+  const attemptTime = Duration.toMillis(settings.deadline ?? 300_000)
 
   /** The options of the call, which take precedence over the options of the client. */
   const limits = (context: Context.Context<never>): Persist.Limits => {
@@ -257,12 +265,10 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   }
 
   /** The time limits of a call follow the same rules as the options of the client. */
-  const checkCall = (context: Context.Context<never>) => {
+  const callIssues = (context: Context.Context<never>): ReadonlyArray<Issue> => {
     const timeout = Context.get(context, Timeout)
     const deadline = Context.get(context, Deadline)
-    return timeout === undefined && deadline === undefined
-      ? []
-      : Settings.issues({ withTimeout: Settings.duration(timeout), withDeadline: deadline?.issue })
+    return [...(timeout === undefined ? [] : checkCall({ withTimeout: timeout })), ...(deadline?.issues ?? [])]
   }
 
   const compile = (operation: Operation.Any) => {
@@ -271,7 +277,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
 
     const run = (input: Operation.Input<Operation.Any>) =>
       Effect.contextWith((context: Context.Context<never>) => {
-        const issues = checkCall(context)
+        const issues = callIssues(context)
         if (issues.length > 0) return Effect.fail(new InvalidRequest({ operation: operation.name, issues }))
         const encoded = encode(input, Context.get(context, Clock.Clock).currentTimeMillisUnsafe())
         if (Result.isFailure(encoded)) return Effect.fail(encoded.failure)

@@ -9,8 +9,8 @@
  * The index does not export this module: `import * as Guard from "@assembly-effect/api/Guard"`.
  */
 import * as Admission from "@assembly-effect/auth/unstable/Admission"
-import * as Settings from "@assembly-effect/auth/unstable/Settings"
-import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
@@ -19,6 +19,7 @@ import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import * as CircuitBreaker from "effect/persistence/CircuitBreaker"
 import * as RateLimiter from "effect/persistence/RateLimiter"
+import * as Schema from "effect/Schema"
 import * as Lanes from "./internal/lanes.ts"
 
 const origin = ({ url }: HttpClientRequest.HttpClientRequest): string => new URL(url).origin
@@ -51,25 +52,24 @@ const guard = <E>(
  * the longest pause after a rate limit of the service: 1 hour by default. A longer `maxPause` counts as 1 hour.
  *
  * @since 0.1.0
+ * @category schemas
+ */
+export const RateLimit = Schema.Struct({
+  limit: Rules.whole(1),
+  window: Rules.duration,
+  algorithm: Schema.optional(Schema.Literals(["fixed-window", "token-bucket"])),
+  maxPause: Schema.optional(Rules.duration)
+})
+
+/**
+ * The encoded {@link RateLimit}.
+ *
+ * @since 0.1.0
  * @category models
  */
-export interface RateLimit {
-  readonly limit: number
-  readonly window: Duration.Input
-  readonly algorithm?: "fixed-window" | "token-bucket" | undefined
-  readonly maxPause?: Duration.Input | undefined
-}
+export type RateLimit = Schema.Codec.Encoded<typeof RateLimit>
 
-const check = (options: RateLimit): Effect.Effect<void, InvalidRequest> => {
-  const issues = Settings.issues({
-    limit: Settings.whole(options.limit, 1),
-    window: Settings.duration(options.window),
-    maxPause: Settings.duration(options.maxPause)
-  })
-  return issues.length === 0
-    ? Effect.void
-    : Effect.fail(new InvalidRequest({ operation: "Guard.layerRateLimiter", issues }))
-}
+const decode = Rules.decoder("Guard.layerRateLimiter", RateLimit)
 
 /**
  * Does the same as {@link layerRateLimiter}, but with the `RateLimiter` in the context. Several processes may share the
@@ -85,12 +85,12 @@ export const layerRateLimiterNoDeps = (
   Layer.effect(
     Admission.Admission,
     Effect.gen(function* () {
-      yield* check(options)
+      const { algorithm = "fixed-window", limit, maxPause = Lanes.longestPause, window } = yield* decode(options)
       return Lanes.make(yield* RateLimiter.RateLimiter, {
-        limit: options.limit,
-        window: Duration.fromInputUnsafe(options.window),
-        algorithm: options.algorithm ?? "fixed-window",
-        maxPause: Duration.min(Duration.fromInputUnsafe(options.maxPause ?? Lanes.longestPause), Lanes.longestPause)
+        limit,
+        window,
+        algorithm,
+        maxPause: Duration.min(maxPause, Lanes.longestPause)
       })
     })
   )

@@ -2,8 +2,8 @@
  * Policies that decide whether an operation, an upload or a download continues after a failed request, and after which
  * pause.
  */
-import * as Settings from "@assembly-effect/auth/unstable/Settings"
-import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -12,6 +12,7 @@ import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Pull from "effect/Pull"
 import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
 import * as Clock from "effect/Clock"
 import * as PerCall from "./PerCall.ts"
 import * as Repeatable from "./internal/repeatable.ts"
@@ -102,14 +103,24 @@ export const isRetryable = ({ error, retry }: Pick<Failure, "error" | "retry">):
  * these rules, {@link layer} and {@link make} fail with `InvalidRequest`.
  *
  * @since 0.1.0
+ * @category schemas
+ */
+export const Settings = Schema.Struct({
+  retries: Schema.optional(Rules.whole(0)),
+  base: Schema.optional(Rules.duration),
+  maxPause: Schema.optional(Rules.duration),
+  maxWait: Schema.optional(Rules.duration)
+})
+
+/**
+ * The encoded {@link Settings}.
+ *
+ * @since 0.1.0
  * @category models
  */
-export interface Options {
-  readonly retries?: number | undefined
-  readonly base?: Duration.Input | undefined
-  readonly maxPause?: Duration.Input | undefined
-  readonly maxWait?: Duration.Input | undefined
-}
+export type Options = Schema.Codec.Encoded<typeof Settings>
+
+const decode = Rules.decoder("RetryPolicy.layer", Settings)
 
 /** The longest pause after the given number of consecutive failures, in milliseconds. */
 const doubled = (base: number, maxPause: number, failures: number): number =>
@@ -169,17 +180,8 @@ export const makeUnsafe = (options: Options): Policy => {
  * @since 0.1.0
  * @category constructors
  */
-export const make = (options: Options = {}): Effect.Effect<Policy, InvalidRequest> => {
-  const issues = Settings.issues({
-    retries: Settings.whole(options.retries, 0),
-    base: Settings.duration(options.base),
-    maxPause: Settings.duration(options.maxPause),
-    maxWait: Settings.duration(options.maxWait)
-  })
-  return issues.length === 0
-    ? Effect.succeed(makeUnsafe(options))
-    : Effect.fail(new InvalidRequest({ operation: "RetryPolicy.layer", issues }))
-}
+export const make = (options: Options = {}): Effect.Effect<Policy, InvalidRequest> =>
+  Effect.map(decode(options), makeUnsafe)
 
 /**
  * The policy of operations if no other policy is set: {@link make} with its defaults. `Upload.Options` describes the

@@ -5,6 +5,7 @@
  * contains a secret, a token, or any text of the response except its error code. The error codes are beyond the
  * specification, which defines no errors of `/token`.
  */
+import { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
@@ -17,7 +18,7 @@ import * as Schema from "effect/Schema"
  * @category errors
  */
 export class InvalidCredentials extends Schema.TaggedError<InvalidCredentials>()("InvalidCredentials", {
-  issues: Schema.Array(Schema.Struct({ path: Schema.Array(Schema.String), message: Schema.String }))
+  issues: Schema.Array(Issue)
 }) {
   override get message() {
     return `the credentials are invalid: ${this.issues.map(({ message, path }) => `${path.join(".")}: ${message}`).join("; ")}`

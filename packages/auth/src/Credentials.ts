@@ -1,6 +1,7 @@
 /**
  * The Auth Key and its secret.
  */
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -8,7 +9,6 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { InvalidCredentials } from "./AuthError.ts"
-import * as Settings from "./unstable/Settings.ts"
 import * as Variables from "./unstable/Variables.ts"
 
 /**
@@ -32,12 +32,13 @@ export class Credentials extends Context.Service<
  * @category utilities
  */
 export const variables = () => {
-  const NotBlank = Schema.String.check(Schema.makeFilter(Settings.notBlank))
   return {
-    key: Config.schema(NotBlank, "ASSEMBLY_AUTH_KEY"),
-    secret: Config.schema(NotBlank, "ASSEMBLY_AUTH_SECRET").pipe(Config.map((secret) => Redacted.make(secret)))
+    key: Config.schema(Rules.notBlank, "ASSEMBLY_AUTH_KEY"),
+    secret: Config.schema(Rules.notBlank, "ASSEMBLY_AUTH_SECRET").pipe(Config.map((secret) => Redacted.make(secret)))
   }
 }
+
+const check = Rules.checker(Schema.Struct({ key: Rules.notBlank, secret: Rules.notBlank }))
 
 /**
  * Credentials from values. Fails with `InvalidCredentials` if the key or the secret is empty or blank, because the
@@ -55,10 +56,7 @@ export const layer = (options: {
   Layer.effect(
     Credentials,
     Effect.suspend(() => {
-      const issues = Settings.issues({
-        key: Settings.notBlank(options.key),
-        secret: Settings.notBlank(Redacted.value(options.secret))
-      })
+      const issues = check({ key: options.key, secret: Redacted.value(options.secret) })
       return issues.length === 0 ? Effect.succeed(options) : Effect.fail(new InvalidCredentials({ issues }))
     })
   )

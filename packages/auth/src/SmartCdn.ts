@@ -2,6 +2,7 @@
  * Signed URLs of the Smart CDN, which runs a Template when a URL is requested, and caches the result. The Smart CDN is
  * beyond the specification.
  */
+import { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import type * as DateTime from "effect/DateTime"
@@ -13,7 +14,6 @@ import type * as AuthError from "./AuthError.ts"
 import * as Credentials from "./Credentials.ts"
 import * as Hmac from "./internal/hmac.ts"
 import * as Signer from "./Signer.ts"
-import type * as Settings from "./unstable/Settings.ts"
 
 /**
  * A value of a query parameter. A number must be finite.
@@ -52,7 +52,7 @@ export interface Request {
  * @category errors
  */
 export class InvalidSmartCdnRequest extends Schema.TaggedError<InvalidSmartCdnRequest>()("InvalidSmartCdnRequest", {
-  issues: Schema.Array(Schema.Struct({ path: Schema.Array(Schema.String), message: Schema.String }))
+  issues: Schema.Array(Issue)
 }) {
   override get message() {
     const problems = this.issues.map(({ message, path }) => [path.join("."), message].filter(Boolean).join(": "))
@@ -115,10 +115,10 @@ type UrlParams = NonNullable<Request["urlParams"]>
 
 const isList = (value: Value | ReadonlyArray<Value>): value is ReadonlyArray<Value> => Array.isArray(value)
 
-const issue = (path: ReadonlyArray<string>, message: string | undefined): ReadonlyArray<Settings.Issue> =>
+const issue = (path: ReadonlyArray<string>, message: string | undefined): ReadonlyArray<Issue> =>
   message === undefined ? [] : [{ path, message }]
 
-const valueIssues = (name: string, value: Value | ReadonlyArray<Value>): ReadonlyArray<Settings.Issue> =>
+const valueIssues = (name: string, value: Value | ReadonlyArray<Value>): ReadonlyArray<Issue> =>
   isList(value)
     ? // `flatMap` skips the holes of a list. The spread turns the holes into undefined values, which are refused.
       [...value].flatMap((one, index) => issue(["urlParams", name, String(index)], valueRule(one)))
@@ -127,14 +127,14 @@ const valueIssues = (name: string, value: Value | ReadonlyArray<Value>): Readonl
 const isRecord = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-const paramIssues = (urlParams: UrlParams): ReadonlyArray<Settings.Issue> =>
+const paramIssues = (urlParams: UrlParams): ReadonlyArray<Issue> =>
   isRecord(urlParams)
     ? Object.entries(urlParams).flatMap(([name, value]) =>
         issue(["urlParams", name], nameRule(name)).concat(valueIssues(name, value))
       )
     : issue(["urlParams"], "Expected an object")
 
-const findIssues = (request: Request, expiry: unknown): ReadonlyArray<Settings.Issue> => [
+const findIssues = (request: Request, expiry: unknown): ReadonlyArray<Issue> => [
   ...issue(["workspace"], workspaceRule(request.workspace)),
   ...issue(["template"], segmentRule(request.template, false)),
   ...issue(["input"], segmentRule(request.input, true)),

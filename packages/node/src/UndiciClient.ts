@@ -1,15 +1,16 @@
 /**
  * An HTTP client for Node and Deno that lets uploads reuse the memory of sent pieces.
  */
-import * as Settings from "@assembly-effect/api/unstable/Settings"
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import * as Transport from "@assembly-effect/auth/unstable/Transport"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as PieceMemory from "@assembly-effect/tus/PieceMemory"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Process from "node:process"
 import * as UndiciBody from "./internal/undiciBody.ts"
@@ -60,6 +61,8 @@ const proxies = ({ dispatcher, proxy = "environment" }: Options) => {
 
 const isProxyUrl = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text)
 
+const checkConnections = Rules.checker(Schema.Struct({ connections: Schema.optional(Rules.whole(1)) }))
+
 /**
  * Refuses invalid options and variables. The error does not contain the value of a variable, because the value may
  * contain a password.
@@ -69,7 +72,7 @@ const check = (options: Options): Effect.Effect<void, InvalidRequest> => {
   const { http, https } = proxies(options)
   const variables = http?.name === https?.name ? [http] : [http, https]
   const issues = [
-    ...Settings.issues({ connections: Settings.whole(options.connections, 1) }),
+    ...checkConnections(options),
     ...variables.flatMap((found) =>
       found === undefined || isProxyUrl(found.value)
         ? []

@@ -5,8 +5,9 @@
  * Import this module by its path, because the index does not export it: `import * as AssemblyBatch from
  * "@assembly-effect/tus/AssemblyBatch"`.
  */
+import * as Schema from "effect/Schema"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
-import * as Settings from "@assembly-effect/api/unstable/Settings"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import { Admission } from "@assembly-effect/api/unstable/Transport"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
@@ -24,7 +25,6 @@ import * as AssemblyUploadEvent from "./AssemblyUploadEvent.ts"
 import * as AssemblyFiles from "./internal/assemblyFiles.ts"
 import * as Events from "./internal/events.ts"
 import * as JournaledJob from "./internal/journaledJob.ts"
-import * as OptionRules from "./internal/options.ts"
 import * as Pauses from "./internal/pauses.ts"
 import type { UploadJournal } from "./UploadJournal.ts"
 import type { Replayable } from "./UploadSource.ts"
@@ -140,11 +140,10 @@ export interface Options {
 
 const atOnce = 8
 
-const check = ({ assemblies, uploads }: Options): Effect.Effect<void, InvalidRequest> =>
-  OptionRules.refuse(
-    "AssemblyBatch",
-    Settings.issues({ assemblies: Settings.whole(assemblies, 1), uploads: Settings.whole(uploads, 1) })
-  )
+const check = Rules.decoder(
+  "AssemblyBatch",
+  Schema.Struct({ assemblies: Schema.optional(Rules.whole(1)), uploads: Schema.optional(Rules.whole(1)) })
+)
 
 /**
  * Runs the jobs, at most `assemblies` at the same time. All jobs share one limit of concurrent uploads, and the pauses

@@ -1,9 +1,10 @@
 /**
  * Limits the bandwidth of all uploads of a program together.
  */
-import * as Settings from "@assembly-effect/api/unstable/Settings"
+import * as Schema from "effect/Schema"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Transport from "@assembly-effect/api/unstable/Transport"
-import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -92,6 +93,8 @@ const make = (bytesPerSecond: number): Service => {
   }
 }
 
+const decode = Rules.decoder("UploadBandwidth.layer", Schema.Struct({ bytesPerSecond: Rules.whole(1) }))
+
 /**
  * Limits the bandwidth of all uploads together to `bytesPerSecond`. The limit applies to the program to which the Layer
  * is provided.
@@ -120,10 +123,5 @@ const make = (bytesPerSecond: number): Service => {
 export const layer = (options: { readonly bytesPerSecond: number }): Layer.Layer<never, InvalidRequest> =>
   Layer.effect(
     UploadBandwidth,
-    Effect.suspend(() => {
-      const issues = Settings.issues({ bytesPerSecond: Settings.whole(options.bytesPerSecond, 1) })
-      return issues.length === 0
-        ? Effect.succeed(make(options.bytesPerSecond))
-        : Effect.fail(new InvalidRequest({ operation: "UploadBandwidth.layer", issues }))
-    })
+    Effect.map(decode(options), ({ bytesPerSecond }) => make(bytesPerSecond))
   )

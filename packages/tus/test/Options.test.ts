@@ -49,25 +49,25 @@ const refused = (options: Options, from: UploadSource.UploadSource = source) =>
   })
 
 const wholes: ReadonlyArray<readonly [Options, string]> = [
-  [{ chunkSize: 0 }, "chunkSize: Expected a whole number of at least 1, got 0"],
-  [{ chunkSize: -1 }, "chunkSize: Expected a whole number of at least 1, got -1"],
-  [{ chunkSize: 1.5 }, "chunkSize: Expected a whole number of at least 1, got 1.5"],
-  [{ chunkSize: Number.NaN }, "chunkSize: Expected a whole number of at least 1, got NaN"],
-  [{ chunkSize: Infinity }, "chunkSize: Expected a whole number of at least 1, got Infinity"],
-  [{ parallel: 0 }, "parallel: Expected a whole number of at least 1, got 0"],
-  [{ maxRetries: -1 }, "maxRetries: Expected a whole number of at least 0, got -1"]
+  [{ chunkSize: 0 }, "chunkSize: Expected a whole number of at least 1"],
+  [{ chunkSize: -1 }, "chunkSize: Expected a whole number of at least 1"],
+  [{ chunkSize: 1.5 }, "chunkSize: Expected a whole number of at least 1"],
+  [{ chunkSize: Number.NaN }, "chunkSize: Expected a whole number of at least 1"],
+  [{ chunkSize: Infinity }, "chunkSize: Expected a whole number of at least 1"],
+  [{ parallel: 0 }, "parallel: Expected a whole number of at least 1"],
+  [{ maxRetries: -1 }, "maxRetries: Expected a whole number of at least 0"]
 ]
 
 const times = ["stallTimeout", "finishTimeout", "retryDelay", "maxWait"] as const
-const noTimes: ReadonlyArray<readonly [Duration.Input, string]> = [
-  [Number.NaN, "NaN"],
-  [-1, "-1"],
-  [Infinity, "Infinity"],
-  [Duration.infinity, "Infinity"],
-  [Duration.seconds(-5), "-5s"],
-  ["-5 seconds", "-5 seconds"],
-  [{ seconds: Number.NaN }, "an object"],
-  [[Number.NaN, 0], "NaN,0"]
+const noTimes: ReadonlyArray<Duration.Input> = [
+  Number.NaN,
+  -1,
+  Infinity,
+  Duration.infinity,
+  Duration.seconds(-5),
+  "-5 seconds",
+  { seconds: Number.NaN },
+  [Number.NaN, 0]
 ]
 
 const wrongMetadata: ReadonlyArray<readonly [Readonly<Record<string, string | null>>, string]> = [
@@ -98,11 +98,11 @@ layer(Layer.merge(NodeHttpClient.layerUndici, UploadJournal.layerMemory()), { ex
     it.effect("that are no times are refused before anything exists", () =>
       Effect.gen(function* () {
         for (const name of times) {
-          for (const [input, shown] of noTimes) {
+          for (const input of noTimes) {
             const least = name === "retryDelay" || name === "maxWait" ? "of at least" : "above"
             assert.strictEqual(
               (yield* refused({ [name]: input })).message,
-              `Upload: ${name}: Expected a finite duration ${least} zero, got ${shown}`
+              `Upload: ${name}: Expected a finite duration ${least} zero, at most 100 years`
             )
           }
         }

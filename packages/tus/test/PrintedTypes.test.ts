@@ -88,6 +88,7 @@ const shown = [
   "UploadJournal.layerKeyValueStore: InvalidRequest | JournalFailed",
   "UploadJournal.layerMemory: InvalidRequest | JournalFailed",
   "UploadJournal.layerStore: E | InvalidRequest | JournalFailed",
+  "UploadJournal.make: InvalidRequest",
   "UploadSource.fromPath: SourceFailed",
   "UploadSteps.create: UploadError",
   "UploadSteps.finish: UploadError",

@@ -6,8 +6,9 @@
  *
  * @since 0.1.0
  */
+import * as Schema from "effect/Schema"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
-import * as Settings from "@assembly-effect/api/unstable/Settings"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Printable from "@assembly-effect/schema/Printable"
@@ -67,8 +68,18 @@ export interface Options extends Durable.Options {
 const shortestExpiry = Duration.seconds(3)
 const longestExpiry = Duration.minutes(5)
 
+const settingIssues = Rules.checker(
+  Schema.Struct({
+    poll: Schema.optional(Rules.duration),
+    termination: Schema.optional(Rules.pause),
+    database: Schema.Struct({ maxConnections: Schema.optional(Rules.whole(2)) })
+  })
+)
+
+const durationIssues = Rules.checker(Schema.Struct({ expiry: Schema.optional(Rules.duration) }))
+
 const expiryIssues = (expiry: Duration.Input | undefined): ReadonlyArray<Issue> => {
-  const found = Settings.issues({ expiry: Settings.duration(expiry) })
+  const found = durationIssues({ expiry })
   if (expiry === undefined || found.length > 0) return found
   return Duration.between(Duration.fromInputUnsafe(expiry), { minimum: shortestExpiry, maximum: longestExpiry })
     ? []
@@ -77,14 +88,7 @@ const expiryIssues = (expiry: Duration.Input | undefined): ReadonlyArray<Issue> 
 
 /** Checks the options before this process connects to the database. */
 const check = Effect.fnUntraced(function* (operation: string, options: Options) {
-  const issues = [
-    ...Settings.issues({
-      poll: Settings.duration(options.poll),
-      termination: Settings.duration(options.termination, { mayBeZero: true }),
-      "database.maxConnections": Settings.whole(options.database.maxConnections, 2)
-    }),
-    ...expiryIssues(options.expiry)
-  ]
+  const issues = [...settingIssues(options), ...expiryIssues(options.expiry)]
   if (issues.length > 0) return yield* new InvalidRequest({ operation, issues })
   yield* Derive.make(options.secrets)
 })

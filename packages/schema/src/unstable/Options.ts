@@ -4,10 +4,11 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaParser from "effect/SchemaParser"
-import type { InvalidRequest } from "../InvalidRequest.ts"
+import type { InvalidRequest, Issue } from "../InvalidRequest.ts"
 import * as Input from "./Input.ts"
 
 /** The keys of a duration that is an object. */
@@ -102,6 +103,22 @@ export const notBlank = Schema.String.check(
  * @category schemas
  */
 export const path = Schema.TemplateLiteral(["/", Schema.String])
+
+/**
+ * Makes the function that returns the rules that options break. Keys that the schema does not have are left out.
+ *
+ * @example Options.checker(Schema.Struct({ uploads: Schema.optional(Options.whole(1)) }))
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const checker = (schema: Schema.ConstraintDecoder<unknown>) => {
+  const decode = SchemaParser.decodeUnknownResult(schema, { errors: "all" })
+  return (options: unknown): ReadonlyArray<Issue> => {
+    const decoded = decode(options)
+    return Result.isSuccess(decoded) ? [] : Input.fromSchemaIssue(decoded.failure)
+  }
+}
 
 /**
  * Makes the function that decodes options. Keys that the schema does not have, such as functions, are left out. All

@@ -2,10 +2,11 @@
  * Validates the options of a whole job, and opens its sources, before the Assembly of the job is created.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as Settings from "@assembly-effect/api/unstable/Settings"
 import type { InvalidRequest, Issue } from "@assembly-effect/schema/InvalidRequest"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 import type { SourceFailed, UploadSource } from "../UploadSource.ts"
 import type { File, Job } from "../AssemblyJob.ts"
 import * as Options from "./options.ts"
@@ -28,11 +29,15 @@ const fileIssues = (file: File<unknown>, index: number): Issues => {
   })
 }
 
+const concurrencyIssues = Rules.checker(
+  Schema.Struct({ concurrency: Schema.optional(Schema.Union([Schema.Literal("unbounded"), Rules.whole(1)])) })
+)
+
 const optionIssues = ({ concurrency, files, progressInterval, upload, verify, wait }: Job<File<unknown>>): Issues => [
   ...(Array.isArray(files) && files.length > 0
     ? files.flatMap(fileIssues)
     : [{ path: ["files"], message: "Expected at least one file" }]),
-  ...(concurrency === "unbounded" ? [] : Settings.issues({ concurrency: Settings.whole(concurrency, 1) })),
+  ...concurrencyIssues({ concurrency }),
   ...Options.issues({ progressInterval }),
   ...under(["upload"], Options.issues(upload ?? {})),
   ...(verify !== undefined && wait === false

@@ -1,5 +1,4 @@
 import * as Folder from "@assembly-effect/api/unstable/Folder"
-import * as Settings from "@assembly-effect/api/unstable/Settings"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -50,8 +49,8 @@ export const make = (folder: string): Effect.Effect<Store, JournalFailed, FileSy
     const path = yield* Path.Path
     const file = (key: Key) => path.join(folder, key + suffix)
 
-    const problem = Settings.notBlank(folder)
-    if (problem !== undefined) return yield* new JournalFailed({ action: "write", problem: `folder: ${problem}` })
+    if (folder.trim() === "")
+      return yield* new JournalFailed({ action: "write", problem: "folder: Expected a non-blank string" })
     yield* Folder.make(folder, { mode: 0o700 }).pipe(Effect.mapError(failed("write")))
 
     const temporary = SecureRandom.SecureRandom.use((random) => random.uuidV4()).pipe(

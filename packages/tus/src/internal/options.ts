@@ -1,7 +1,8 @@
 /**
  * Validates options before anything is created: an Assembly, a journal entry or an upload.
  */
-import * as Settings from "@assembly-effect/api/unstable/Settings"
+import * as Schema from "effect/Schema"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
@@ -75,18 +76,22 @@ export type Upload = Partial<SessionOptions> & {
   readonly isReplayed?: boolean | undefined
 }
 
+const settingIssues = Rules.checker(
+  Schema.Struct({
+    chunkSize: Schema.optional(Rules.whole(1)),
+    parallel: Schema.optional(Rules.whole(1)),
+    maxRetries: Schema.optional(Rules.whole(0)),
+    retryDelay: Schema.optional(Rules.pause),
+    stallTimeout: Schema.optional(Rules.duration),
+    finishTimeout: Schema.optional(Rules.duration),
+    maxWait: Schema.optional(Rules.pause),
+    progressInterval: Schema.optional(Rules.pause)
+  })
+)
+
 /** The rules that the options of an upload break, except the rule of {@link missingDigest}. */
 export const issues = ({ checksum, metadata, ...options }: Upload): Issues => [
-  ...Settings.issues({
-    chunkSize: Settings.whole(options.chunkSize, 1),
-    parallel: Settings.whole(options.parallel, 1),
-    maxRetries: Settings.whole(options.maxRetries, 0),
-    retryDelay: Settings.duration(options.retryDelay, { mayBeZero: true }),
-    stallTimeout: Settings.duration(options.stallTimeout),
-    finishTimeout: Settings.duration(options.finishTimeout),
-    maxWait: Settings.duration(options.maxWait, { mayBeZero: true }),
-    progressInterval: Settings.duration(options.progressInterval, { mayBeZero: true })
-  }),
+  ...settingIssues(options),
   ...(checksum === undefined || Checksum.isAlgorithm(checksum)
     ? []
     : [issue("checksum", `Expected ${Checksum.names.join(", ")}, got ${String(checksum)}`)]),

@@ -1,5 +1,6 @@
 /** The host of durable jobs: the service behind `Durable`. */
-import * as Settings from "@assembly-effect/api/unstable/Settings"
+import * as Schema from "effect/Schema"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as UploadSteps from "@assembly-effect/tus/UploadSteps"
 import { Sharding } from "effect/cluster/Sharding"
@@ -37,14 +38,18 @@ export const describeUploads = (uploads: number = defaultUploads): string =>
 /** How many jobs `startAll` stores with one statement. */
 const pageSize = 100
 
+const settingIssues = Rules.checker(
+  Schema.Struct({
+    uploads: Schema.optional(Rules.whole(1)),
+    patience: Schema.optional(Rules.duration),
+    pollInterval: Schema.optional(Rules.duration),
+    retention: Schema.optional(Rules.duration)
+  })
+)
+
 const check = (options: Durable.Options): Effect.Effect<void, InvalidRequest> => {
   const issues = [
-    ...Settings.issues({
-      uploads: Settings.whole(options.uploads, 1),
-      patience: Settings.duration(options.patience),
-      pollInterval: Settings.duration(options.pollInterval),
-      retention: Settings.duration(options.retention)
-    }),
+    ...settingIssues(options),
     ...UploadSteps.issues({ ...options.upload, metadata: { filename: "a", fieldname: "a" } }).map(
       ({ message, path }) => ({ message, path: ["upload", ...path] })
     )

@@ -1,9 +1,10 @@
-import * as Settings from "@assembly-effect/auth/unstable/Settings"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as ApiError from "../../ApiError.ts"
 import type { AwaitOptions, FollowOptions } from "../../Assemblies.ts"
@@ -19,13 +20,14 @@ import { get } from "./get.ts"
  * @since 0.1.0
  * @category operations
  */
-export const awaitOptionIssues = (options: AwaitOptions): ReadonlyArray<Issue> =>
-  Settings.issues({
-    interval: Settings.duration(options.interval),
-    maxInterval: Settings.duration(options.maxInterval),
-    maxWait: Settings.duration(options.maxWait),
-    timeout: Settings.duration(options.timeout)
+export const awaitOptionIssues: (options: AwaitOptions) => ReadonlyArray<Issue> = Rules.checker(
+  Schema.Struct({
+    interval: Schema.optional(Rules.duration),
+    maxInterval: Schema.optional(Rules.duration),
+    maxWait: Schema.optional(Rules.duration),
+    timeout: Schema.optional(Rules.duration)
   })
+)
 
 const check = (operation: string, options: AwaitOptions): Effect.Effect<void, InvalidRequest> => {
   const issues = awaitOptionIssues(options)

@@ -1,6 +1,8 @@
 /**
  * Reads a file with as many requests as necessary, and checks that all bytes belong to the same file.
  */
+import * as Rules from "@assembly-effect/schema/unstable/Options"
+import * as Schema from "effect/Schema"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
@@ -22,7 +24,6 @@ import * as ResultError from "../../ResultError.ts"
 import type { DownloadOptions } from "../../Results.ts"
 import * as RetryPolicy from "../../RetryPolicy.ts"
 import * as Md5 from "../../unstable/Md5.ts"
-import * as Settings from "../../unstable/Settings.ts"
 import * as Transport from "../../unstable/Transport.ts"
 import * as Telemetry from "../telemetry.ts"
 import * as Representation from "./representation.ts"
@@ -97,14 +98,17 @@ const nameOf = ({ id, name }: Assembly.File): string =>
 
 const invalid = (operation: string, issues: ReadonlyArray<Issue>) => new InvalidRequest({ operation, issues })
 
-const optionIssues = ({ maxBytes, stallTimeout }: DownloadOptions) =>
-  Settings.issues({ maxBytes: Settings.whole(maxBytes, 0), stallTimeout: Settings.duration(stallTimeout) })
+const optionIssues = Rules.checker(
+  Schema.Struct({ maxBytes: Schema.optional(Rules.whole(0)), stallTimeout: Schema.optional(Rules.duration) })
+)
+
+const sizeIssues = Rules.checker(Schema.Struct({ size: Schema.optional(Schema.NullOr(Rules.whole(0))) }))
 
 const isMissing = (text: string | null | undefined): boolean => text === undefined || text === null || text === ""
 
 /** The values in the Status that no file can have. A missing value is permitted. */
 const statusIssues = (file: Assembly.File): ReadonlyArray<Issue> => [
-  ...Settings.issues({ size: Settings.whole(file.size ?? undefined, 0) }),
+  ...sizeIssues(file),
   ...(isMissing(file.md5hash) || Md5.ofFile(file) !== undefined
     ? []
     : [{ path: ["md5hash"], message: "Expected an MD5 of 32 hexadecimal digits" }])
