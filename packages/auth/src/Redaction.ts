@@ -8,36 +8,24 @@
  *
  * **Details**
  *
- * - A secret is removed if it is plain, or if any of its characters are written as `\/`, `\uNNNN`, `\xNN`, `\NNN`
- *   (octal), `%NN`, `%uNNNN`, an HTML entity (a number or a common name), or `+` for a space. The case of the letters
- *   A to Z is ignored. Encodings may be mixed, and nested up to five levels. No 8 consecutive characters of a secret
- *   remain, wherever the text was cut. A secret of less than 8 characters is removed only as a whole, except at the end
- *   of the text. There, even the first 4 characters of any secret are removed, because the text may have been cut.
+ * - A secret is removed if it is plain, percent-encoded, escaped as in JSON, in Base64 (also base64url, also inside of
+ *   other data) or in hexadecimal digits, and if one of these is inside of another, up to three levels. The case of the
+ *   letters A to Z is ignored. No 8 consecutive characters of a secret remain. A secret of less than 8 characters is
+ *   removed only as a whole.
  * - Capabilities (texts that grant access) are recognized by patterns, and removed even if they are not in `secrets`:
- *   - the id in the URL of an upload, a Status or an update stream. The host and the path before the id stay, because
- *     they help to find the problem.
- *   - the query, the fragment and the user info of any URL
- *   - the value after a name such as `signature=` or `"token":`
- *   - 16 or more characters after `Bearer` or `Basic`
- *   - 32 or more consecutive hexadecimal digits. At the end of the text, 8 digits with a letter and a decimal digit are
- *     enough.
- *   - 40 or more consecutive characters of Base64 with letters of both cases and a digit
+ *   the id in the URL of an upload, a Status or an update stream; the query, the fragment and the user info of any URL;
+ *   values after names such as `signature=` or `"token":`, and after `Bearer` or `Basic`; long runs of hexadecimal
+ *   digits and of Base64. The host and the path before an id stay, because they help to find the problem.
  * - Control characters are escaped (`@assembly-effect/schema/Printable`), and line breaks become spaces. Finally the
  *   text is cut to its maximum length.
- *
- * **Gotchas**
- *
- * A secret in another encoding, such as Base64, is found only by the patterns for capabilities, and only if it is long.
- * If a secret may appear in such an encoding, add the encoded secret to `secrets` too.
  *
  * @example
  * Redaction.text("Cannot PATCH /resumable/files/5d8a") // "Cannot PATCH /resumable/files/<redacted>"
  */
 import * as Printable from "@assembly-effect/schema/Printable"
+import * as Base64 from "effect/encoding/Base64"
+import * as Hex from "effect/encoding/Hex"
 import type * as Schema from "effect/Schema"
-import * as Capabilities from "./internal/capabilities.ts"
-import * as Fragments from "./internal/fragments.ts"
-import * as Written from "./internal/written.ts"
 
 /**
  * The replacement for removed text.
@@ -64,11 +52,124 @@ export interface Options {
 /** The maximum number of characters that are read: of a text, or of all texts in a JSON value. */
 const maxRead = 4 * 1024
 
-/** Replaces ranges of a text with the mask. The ranges may overlap. */
-const without = (text: string, ranges: ReadonlyArray<Fragments.Range>): string => {
+/** Each pattern matches only the part of a text that grants access. */
+const capabilities: ReadonlyArray<RegExp> = [
+  // Upload URLs (spec.md, "tus upload resource").
+  /(?<=\/resumable\/+files\/+)[^\s"'<>\\]+/giu,
+  // URLs of Statuses and update streams. Anybody who knows such a URL can read the Status and cancel the Assembly.
+  /(?<=\/assemblies\/+)(?=[0-9a-f-]{4})[^\s"'<>\\]+/giu,
+  // The query and the fragment of a URL, such as the URL of a signed result, and the user info of a URL.
+  /(?<=[a-z]:\/\/[^\s"'<>\\?#]*[?#])[^\s"'<>\\]+/giu,
+  /(?<=[a-z]:\/\/)[^\s"'<>\\/?#@]+(?=@)/giu,
+  /(?<=(?:signature|sig|token|secret|policy|assembly|x-amz-[a-z-]{1,40})(?:=|"\s{0,2}:\s{0,2}"))[^\s"'<>\\&;]+/giu,
+  /(?<=\b(?:bearer|basic)\s+)[\w.~+/=-]{16,}/giu,
+  // Signatures, Assembly ids and tokens. At the end of a text, which may have been cut there, 8 digits with a letter and
+  // a decimal digit are enough.
+  /[0-9a-f]{32,}/giu,
+  /(?<![0-9a-z])(?=[0-9]{0,31}[a-f])(?=[a-f]{0,31}[0-9])[0-9a-f]{8,31}$/giu,
+  /(?<![\w+/-])(?=[\w+/-]{0,60}[a-z])(?=[\w+/-]{0,60}[A-Z])(?=[\w+/-]{0,60}[0-9])[\w+/-]{40,}={0,2}/gu
+]
+
+/** A decoded text, and where each of its characters starts and ends in the original text. */
+interface Reading {
+  readonly text: string
+  readonly starts: ReadonlyArray<number>
+  readonly ends: ReadonlyArray<number>
+}
+
+const utf8 = new TextDecoder("utf-8", { ignoreBOM: true })
+
+/** Per encoding: a pattern of one encoded character, or of one that is not, and how to decode it. */
+const encodings: ReadonlyArray<readonly [RegExp, (written: string) => string]> = [
+  [
+    /%[0-7][\da-f]|%[cd][\da-f]%[89ab][\da-f]|%e[\da-f](?:%[89ab][\da-f]){2}|%f[0-7](?:%[89ab][\da-f]){3}|[^]/gi,
+    (one) => utf8.decode(Uint8Array.from(one.slice(1).split("%"), (byte) => parseInt(byte, 16)))
+  ],
+  [/\\u[\dA-Fa-f]{4}|\\["\\/bfnrt]|[^]/g, (one) => String(JSON.parse(`"${one}"`))]
+]
+
+const decode = ({ ends, starts, text }: Reading, [pattern, decoded]: (typeof encodings)[number]): Reading => {
+  const read = { text: "", starts: [] as Array<number>, ends: [] as Array<number> }
+  for (const { 0: one, index } of text.matchAll(pattern)) {
+    for (const unit of (one.length === 1 ? one : decoded(one)).split("")) {
+      read.text += unit
+      read.starts.push(starts[index] ?? 0)
+      read.ends.push(ends[index + one.length - 1] ?? 0)
+    }
+  }
+  return read
+}
+
+/** The text itself, and what it says if it is decoded up to three times. */
+const readings = (text: string): Iterable<Reading> => {
+  const at = Array.from({ length: text.length + 1 }, (_, index) => index)
+  const all = new Map<string, Reading>([[text, { text, starts: at, ends: at.slice(1) }]])
+  let last = [...all.values()]
+  for (let level = 0; level < 3; level++) {
+    last = last.flatMap((reading) => encodings.map((encoding) => decode(reading, encoding)))
+    last = last.filter((reading) => !all.has(reading.text) && all.set(reading.text, reading))
+  }
+  return all.values()
+}
+
+const minPiece = 8
+
+/** Makes equal what forms of the same secret differ in: the case of A to Z, `+` for a space, and base64url. */
+const fold = (text: string): string =>
+  text
+    .replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+    .replace(/[ -]/g, "+")
+    .replaceAll("_", "/")
+
+/** A secret in hexadecimal digits, and the Base64 of it after 0, 1 and 2 other bytes, without what these decide. */
+const encoded = (secret: string): ReadonlyArray<string> => {
+  const bytes = new TextEncoder().encode(secret)
+  const base64 = [0, 1, 2].map((before) =>
+    Base64.encode(Uint8Array.from([...Array<number>(before).fill(0), ...bytes])).slice(
+      Math.ceil((before * 4) / 3),
+      Math.floor(((before + bytes.length) * 4) / 3)
+    )
+  )
+  return [Hex.encode(bytes), ...base64].filter((form) => form.length >= minPiece)
+}
+
+/** The pieces of the secrets that are sought, by their length. */
+type Sought = ReadonlyMap<number, ReadonlySet<string>>
+
+const seek = (secrets: ReadonlyArray<string>): Sought => {
+  const pieces = new Map<number, Set<string>>()
+  const forms = secrets.filter((secret) => secret !== "").flatMap((secret) => [secret, ...encoded(secret)])
+  for (const form of forms.map(fold)) {
+    const length = Math.min(minPiece, form.length)
+    const known = pieces.get(length) ?? new Set()
+    for (let at = 0; at <= form.length - length; at++) known.add(form.slice(at, at + length))
+    pieces.set(length, known)
+  }
+  return pieces
+}
+
+type Range = readonly [start: number, end: number]
+
+const find = (text: string, sought: Sought): ReadonlyArray<Range> => {
+  const found: Array<Range> = capabilities.flatMap((form) =>
+    Array.from(text.matchAll(form), (match): Range => [match.index, match.index + match[0].length])
+  )
+  const folded = fold(text)
+  for (const [length, pieces] of sought) {
+    for (let at = 0; at < text.length; at++) {
+      if (pieces.has(folded.slice(at, at + length))) found.push([at, at + length])
+    }
+  }
+  return found
+}
+
+const redact = (text: string, sought: Sought): string => {
+  const ranges = Array.from(readings(text), ({ ends, starts, text: read }) =>
+    find(read, sought).map(([start, end]): Range => [starts[start] ?? 0, ends[end - 1] ?? text.length])
+  ).flat()
   let safe = ""
   let last = -1
-  for (const { end, start } of ranges.toSorted((a, b) => a.start - b.start)) {
+  for (const [start, end] of ranges.toSorted(([a], [b]) => a - b)) {
     // A range that touches the previous range gets no second mask, because it is usually the rest of the same secret.
     if (start > last) safe += text.slice(Math.max(last, 0), start) + mask
     last = Math.max(last, end)
@@ -76,35 +177,17 @@ const without = (text: string, ranges: ReadonlyArray<Fragments.Range>): string =
   return safe + text.slice(Math.max(last, 0))
 }
 
-const redact = (text: string, secrets: ReadonlyArray<Fragments.Sought>): string =>
-  without(
-    text,
-    Written.readings(text).flatMap((reading) =>
-      [...Fragments.find(reading.text, secrets), ...Capabilities.find(reading.text)].map(({ end, start }) => ({
-        start: reading.starts[start] ?? 0,
-        end: reading.ends[end - 1] ?? text.length
-      }))
-    )
-  )
-
 const onOneLine = (text: string): string => text.trim().replace(/\s+/g, (space) => (/[\r\n]/.test(space) ? " " : space))
 
-const cut = (text: string, max: number): string =>
-  text.length > max ? `${text.slice(0, max).replace(/[\ud800-\udbff]$/, "")}…` : text
-
 /** Redacts the first `most` characters of a text. The result ends with `…` if a part of the text was left out. */
-const textWith = (
-  written: string,
-  secrets: ReadonlyArray<Fragments.Sought>,
-  max: number,
-  most: number = maxRead
-): string => {
-  const text = written.trim()
-  const redacted = redact(text.slice(0, most), secrets)
+const textWith = (written: string, sought: Sought, max: number, most: number = maxRead): string => {
+  const whole = written.trim()
+  const redacted = redact(whole.slice(0, most), sought)
   const printable = Printable.escape(onOneLine(redacted))
   // Redacts again, because an escape that `Printable.escape` wrote may complete the text of a secret.
-  const safe = printable === redacted ? printable : redact(printable, secrets)
-  return text.length > most && safe.length <= max ? `${safe}…` : cut(safe, max)
+  const safe = printable === redacted ? printable : redact(printable, sought)
+  if (safe.length > max) return `${safe.slice(0, max).replace(/[\ud800-\udbff]$/, "")}…`
+  return whole.length > most ? `${safe}…` : safe
 }
 
 /**
@@ -114,7 +197,7 @@ const textWith = (
  * @category utilities
  */
 export const text = (written: string, { max = 1000, secrets = [] }: Options = {}): string =>
-  textWith(written, Fragments.seek(secrets), max)
+  written === "" ? "" : textWith(written, seek(secrets), max)
 
 /**
  * The redacted beginning of a body for an error message, cut after 200 characters.
@@ -147,7 +230,7 @@ const more = "…"
  * @category utilities
  */
 export const json = (value: Schema.Json, { max = 1000, secrets = [] }: Options = {}): Schema.Json => {
-  const sought = Fragments.seek(secrets)
+  const sought = seek(secrets)
   let values = 0
   let left = maxRead
   const safe = (part: string): string => {

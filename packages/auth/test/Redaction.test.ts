@@ -2,127 +2,163 @@ import * as Redaction from "@assembly-effect/auth/Redaction"
 import * as Printable from "@assembly-effect/schema/Printable"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Base64 from "effect/encoding/Base64"
+import * as Base64Url from "effect/encoding/Base64Url"
+import * as Hex from "effect/encoding/Hex"
 import * as Schema from "effect/Schema"
 
 const token = "q7-Xv/9Zk+RmB2.tY_w=e1"
 
-/** The encodings of one character, by their names. */
-const forms: Readonly<Record<string, (character: string) => string>> = {
-  plain: (character) => character,
-  json: (character) => (character === "/" ? "\\/" : JSON.stringify(character).slice(1, -1)),
-  unicode: (character) => character.split("").map(unicode).join(""),
-  "unicode in upper case": (character) =>
-    character
-      .split("")
-      .map((unit) => unicode(unit).replace(/[a-f]/g, (digit) => digit.toUpperCase()))
-      .join(""),
-  percent: (character) => percent(character).toLowerCase(),
-  "percent in upper case": (character) => percent(character),
-  form: (character) =>
-    character === " " ? "+" : character.isWellFormed() ? encodeURIComponent(character) : unicode(character),
-  decimal: (character) => `&#${character.codePointAt(0)};`,
-  hexadecimal: (character) => `&#x${character.codePointAt(0)?.toString(16)};`
+const everyByte = (text: string) => Hex.encode(text).replace(/../g, "%$&")
+const everyUnit = (text: string) =>
+  text.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+const json = (text: string) => JSON.stringify(text).slice(1, -1)
+
+/** Every promised form of a text. */
+const forms: Readonly<Record<string, (text: string) => string>> = {
+  "plain text": (text) => text,
+  "upper case": (text) => text.replace(/[a-z]/g, (letter) => letter.toUpperCase()),
+  "a URL": encodeURIComponent,
+  "a form": (text) => encodeURIComponent(text).replaceAll("%20", "+"),
+  "percent-encoded bytes": everyByte,
+  JSON: json,
+  "JSON with \\/": (text) => json(text).replaceAll("/", "\\/"),
+  "\\u escapes": everyUnit,
+  "Base64 after 0 bytes": Base64.encode,
+  "Base64 after 1 byte": (text) => Base64.encode(`:${text}`),
+  "Base64 after 2 bytes": (text) => Base64.encode(`k:${text}!`),
+  base64url: Base64Url.encode,
+  "hexadecimal digits": Hex.encode,
+  "hexadecimal digits in upper case": (text) => Hex.encode(text).toUpperCase(),
+  "JSON in JSON in a URL": (text) => encodeURIComponent(json(json(text))),
+  "Base64 in a URL": (text) => encodeURIComponent(Base64.encode(text))
+}
+const names = Object.keys(forms)
+const write = (text: string, form: string): string => forms[form]?.(text) ?? text
+
+const wellFormed = Schema.String.check(Schema.makeFilter((text) => text.isWellFormed()))
+const atLeast8 = wellFormed.check(Schema.isMinLength(8))
+// Characters that are used in escapes are the most difficult ones.
+const escapes = Schema.String.check(Schema.isPattern(/^[%\\&ux41#;/+ aé"]{8,40}$/u, { expected: "parts of escapes" }))
+
+const windowsOf = (text: string) =>
+  Array.from({ length: Math.max(0, text.length - 7) }, (_, at) => text.slice(at, at + 8))
+
+/** The pieces of 8 characters of a secret in a form, or of its Base64 but for its ends, that a text contains. */
+const leftOf = (safe: string, secret: string, form: string): ReadonlyArray<string> => {
+  const ofBase64 = /^base64/i.test(form)
+  const pieces = ofBase64
+    ? windowsOf(write(secret, form.replace(" in a URL", " after 0 bytes")).slice(4, -6)).map(encodeURIComponent)
+    : windowsOf(secret)
+        .filter((piece) => piece.isWellFormed())
+        .map((piece) => write(piece, form))
+  return pieces
+    .flatMap((piece) => (ofBase64 ? [piece, decodeURIComponent(piece)] : [piece, Printable.escape(piece)]))
+    .filter((piece) => safe.includes(piece))
 }
 
-const unicode = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`
-
-const percent = (character: string): string =>
-  character.isWellFormed()
-    ? Array.from(
-        new TextEncoder().encode(character),
-        (byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`
-      ).join("")
-    : unicode(character)
-
-const names = Object.keys(forms)
-const write = (text: string, form: (index: number) => string): ReadonlyArray<string> =>
-  Array.from(text, (character, index) => forms[form(index)]?.(character) ?? character)
-
-/** Every sequence of 8 characters of the secret that remains, in any encoding. */
-const leftOf = (output: string, pieces: ReadonlyArray<string>): ReadonlyArray<string> =>
-  pieces
-    .map((_, start) => pieces.slice(start, start + 8))
-    .filter((run) => run.length === 8)
-    .map((run) => run.join(""))
-    .filter((run) => [run, Printable.escape(run)].some((form) => output.includes(form)))
-
-describe("A secret in a text", () => {
-  it.each(names)("is taken out as %s", (name) => {
-    const written = write(token, () => name).join("")
-    assert.strictEqual(Redaction.text(`it was <${written}>!`, { secrets: [token] }), "it was <<redacted>>!")
+describe("A secret", () => {
+  it.each(names)("in %s becomes <redacted>", (form) => {
+    const safe = Redaction.text(`it was <${write(token, form)}>!`, { secrets: [token] })
+    // Base64 after other bytes begins and ends with characters that these bytes decide.
+    assert.match(safe, /^it was <[\w+/=%]{0,5}<redacted>[\w+/=%]{0,7}>!$/)
   })
 
-  it.each([
-    ["JSON in JSON", JSON.stringify(JSON.stringify({ token }))],
-    ["JSON in a URL", encodeURIComponent(JSON.stringify({ token }).replaceAll("/", "\\/"))],
-    ["encoded twice", encodeURIComponent(encodeURIComponent(token))],
-    ["five times", Array.from({ length: 4 }).reduce(encodeURIComponent, write(token, () => "percent").join(""))],
-    ["in the other case", token.toUpperCase()]
-  ])("is taken out inside of others: %s", (_, text) => {
-    const safe = Redaction.text(text, { secrets: [token] })
-    assert.include(safe, "<redacted>")
-    assert.notMatch(safe, /q7|9Zk|RmB|e1/i)
-  })
-
-  it("is removed before the text is cut, and so is half a secret at the end", () => {
-    for (let before = 900; before <= 1010; before++) {
-      const safe = Redaction.text("-".repeat(before) + token, { secrets: [token] })
-      assert.notInclude(safe, token.slice(0, 4))
-    }
-    for (let length = 4; length <= token.length; length++) {
-      assert.strictEqual(Redaction.excerpt(`so ${token.slice(0, length)}`, [token]), "so <redacted>")
-    }
-    assert.strictEqual(Redaction.text(`${token.repeat(60)} end`, { secrets: [token] }), "<redacted> end")
-    // The text is cut in the middle of an escape.
-    assert.strictEqual(Redaction.excerpt(`so ${token.slice(0, 5)}%2`, [token]), "so <redacted>")
-    assert.strictEqual(Redaction.excerpt(`so ${token.slice(0, 5)}\\u00`, [token]), "so <redacted>")
-  })
-
-  it("that is short is removed as a whole, and an empty secret hides nothing", () => {
-    assert.strictEqual(Redaction.text("abc ab abc", { secrets: ["abc"] }), "<redacted> ab <redacted>")
-    assert.strictEqual(Redaction.text("abc", { secrets: [""] }), "abc")
-  })
-
-  it.each([
-    ["Latin-1 in a URL", "caf%E9-pass%E9", "café-passé"],
-    ["what the secret itself encodes", "a/b/c/d/e/f", "a%2Fb%2Fc%2Fd%2Fe%2Ff"],
-    ["what is written for a control character", "\u001bsecret", "1bsecret"]
-  ])("is taken out as %s", (_, written, secret) => {
-    assert.match(Redaction.text(`it was ${written}!`, { secrets: [secret] }), /^it was (?:\\x)?<redacted>!$/)
-  })
-
-  // Characters that are used in escapes are the most difficult ones.
-  const hard = Schema.String.check(Schema.isPattern(/^[%\\&ux41#;/+ aé"]{0,40}$/u, { expected: "parts of escapes" }))
-
-  for (const [kind, any] of [
-    ["any text", Schema.String],
-    ["parts of escapes", hard]
+  for (const [kind, secret] of [
+    ["any characters", atLeast8],
+    ["parts of escapes", escapes]
   ] as const) {
     it.effect.prop(
-      `leaves no 8 of its characters in a row, in any mix of forms, in any text, cut anywhere: ${kind}`,
+      `of ${kind} leaves no 8 of them, in any form, in any text, cut anywhere`,
       {
-        secret: any,
-        before: any,
-        after: any,
-        mix: Schema.Array(Schema.Literals(names)).check(Schema.isMinLength(1)),
-        from: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 60 })),
-        to: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 60 }))
+        secret,
+        form: Schema.Literals(names),
+        before: wellFormed,
+        after: wellFormed,
+        cut: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 60 }))
       },
-      ({ after, before, from, mix, secret, to }) =>
+      ({ after, before, cut, form, secret: hidden }) =>
         Effect.sync(() => {
-          const pieces = write(secret, (index) => mix[index % mix.length] ?? "plain")
-          const text = before + pieces.join("") + after
-          const options = { secrets: [secret], max: 10_000 }
-          assert.deepStrictEqual(leftOf(Redaction.text(text, options), pieces), [])
-          const part = text.slice(from, Math.max(from, text.length - to))
-          assert.deepStrictEqual(leftOf(Redaction.text(part, options), pieces), [])
+          const text = `${before} ${write(hidden, form)}${after}`
+          for (const part of [text, text.slice(0, Math.max(0, text.length - cut))]) {
+            const safe = Redaction.text(part, { secrets: [hidden], max: 10_000 })
+            assert.deepStrictEqual(leftOf(safe, hidden, form), [])
+          }
         }),
       { arbitrary: { runs: 2000 } }
     )
   }
 
+  it("at the border of an excerpt leaves no 8 characters", () => {
+    for (const form of names) {
+      for (let before = 150; before <= 200; before++) {
+        const safe = Redaction.excerpt("-".repeat(before) + write(token, form), [token])
+        assert.deepStrictEqual(leftOf(safe, token, form), [], form)
+      }
+    }
+  })
+
+  it("of 3 characters becomes <redacted> as a whole, and an empty one changes nothing", () => {
+    assert.strictEqual(Redaction.text("abc ab abc", { secrets: ["abc"] }), "<redacted> ab <redacted>")
+    assert.strictEqual(Redaction.text("abc", { secrets: [""] }), "abc")
+  })
+
+  it("that only the escape of a control character completes becomes <redacted>", () => {
+    assert.strictEqual(Redaction.text("it was \u001bsecret!", { secrets: ["1bsecret"] }), "it was \\x<redacted>!")
+  })
+})
+
+const assemblyId = "0123456789abcdef0123456789abcdef"
+
+describe("A capability", () => {
+  it.each([
+    ["PATCH http://127.0.0.1:80/resumable/files/u0", "PATCH http://127.0.0.1:80/resumable/files/<redacted>"],
+    ["<pre>Cannot PATCH /resumable/files/u0/a?b=c</pre>", "<pre>Cannot PATCH /resumable/files/<redacted></pre>"],
+    ['{"url":"https:\\/\\/h\\/resumable\\/files\\/u0"}', '{"url":"https:\\/\\/h\\/resumable\\/files\\/<redacted>"}'],
+    ["at=https%3A%2F%2Fh%2Fresumable%2ffiles%2Fu0", "at=https%3A%2F%2Fh%2Fresumable%2ffiles%2F<redacted>"],
+    ["%25252Fresumable%25252Ffiles%25252Fu0", "%25252Fresumable%25252Ffiles%25252F<redacted>"],
+    ["\\u002fresumable\\u002Ffiles\\u002fu0", "\\u002fresumable\\u002Ffiles\\u002f<redacted>"],
+    [`no https://h/assemblies/${assemblyId} here`, "no https://h/assemblies/<redacted> here"],
+    [`cut off in /assemblies/${assemblyId.slice(0, 9)}`, "cut off in /assemblies/<redacted>"],
+    [`cut off in ${assemblyId.slice(0, 12)}`, "cut off in <redacted>"],
+    ["see https://cdn.example/a.png?Expires=1&Signature=xyz.", "see https://cdn.example/a.png?<redacted>"],
+    ["wss://h/updates?assembly=5d8a", "wss://h/updates?<redacted>"],
+    ["see https://h/a#xyz", "see https://h/a#<redacted>"],
+    ["https://me:pass@h/a", "https://<redacted>@h/a"],
+    ["GET /assemblies?signature=sha384%3Aabc&params=x", "GET /assemblies?signature=<redacted>&params=x"],
+    ["policy=eyJ&a=b", "policy=<redacted>&a=b"],
+    ['{"access_token":"abc"}', '{"access_token":"<redacted>"}'],
+    [`Authorization: Bearer ${token}`, "Authorization: Bearer <redacted>"],
+    ["Authorization: Basic dXNlcjpwYXNzd29yZA==", "Authorization: Basic <redacted>"],
+    [`sha1:${"a1".repeat(20)}`, "sha1:<redacted>"],
+    [`or ${btoa("http://127.0.0.1:18091/resumable/files/CAPABILITY0123456789")} or`, "or <redacted> or"]
+  ])("in %j leaves %j", (text, safe) => {
+    assert.strictEqual(Redaction.text(text), safe)
+  })
+})
+
+describe("A text", () => {
+  it.each([
+    "The file report-2026.csv of https://api2.example.com/docs/x is not there",
+    "ERR_INVALID_OFFSET: expected 1048576, got 1048577",
+    "basic authentication is not known, set a token or a secret: none was given",
+    "the limit of /assemblies is 50 a minute, until 1767225600",
+    'a \\"quoted\\" word at 100%25 of C:\\\\new'
+  ])("without a secret is unchanged: %s", (text) => {
+    assert.strictEqual(Redaction.text(text, { secrets: [token] }), text)
+  })
+
   it.effect.prop(
-    "never throws, and is bounded and printable, whatever the text and the secret are",
+    "of words is unchanged, whatever the secret without words is",
+    { words: Schema.Array(Schema.Literals(["the", "file", "was", "not", "found,", "100%", "(404)", "sooner"])) },
+    ({ words }) =>
+      Effect.sync(() =>
+        assert.strictEqual(Redaction.text(words.join(" "), { secrets: [token], max: 1e5 }), words.join(" "))
+      )
+  )
+
+  it.effect.prop(
+    "of any characters becomes at most 201 printable ones",
     { text: Schema.String, secret: Schema.String },
     ({ secret, text }) =>
       Effect.sync(() => {
@@ -132,112 +168,50 @@ describe("A secret in a text", () => {
       })
   )
 
-  it("costs little time in a text that consists of escapes", () => {
-    const secret = "%41%41%41\\\\\\\\AAAA".repeat(20)
-    assert.isAtMost(
-      Redaction.text("%41\\\\A&#65;".repeat(200_000), { secrets: [secret, secret.slice(3)] }).length,
-      1001
-    )
-  })
-})
-
-const assemblyId = "0123456789abcdef0123456789abcdef"
-/** A slash that is percent-encoded five times. */
-const slash5 = "%252525252F"
-
-describe("A capability in a text", () => {
-  it.each([
-    [
-      "Cannot PATCH http://127.0.0.1:80/resumable/files/u0",
-      "Cannot PATCH http://127.0.0.1:80/resumable/files/<redacted>"
-    ],
-    ["<pre>Cannot PATCH /resumable/files/u0/a?b=c</pre>", "<pre>Cannot PATCH /resumable/files/<redacted></pre>"],
-    ['{"url":"https:\\/\\/h\\/resumable\\/files\\/u0"}', '{"url":"https:\\/\\/h\\/resumable\\/files\\/<redacted>"}'],
-    ["at=https%3A%2F%2Fh%2Fresumable%2ffiles%2Fu0", "at=https%3A%2F%2Fh%2Fresumable%2ffiles%2F<redacted>"],
-    ["&#x2F;resumable&#47;files&#x2f;u0", "&#x2F;resumable&#47;files&#x2f;<redacted>"],
-    ["\\u002fresumable\\u002Ffiles\\u002fu0", "\\u002fresumable\\u002Ffiles\\u002f<redacted>"],
-    [`no https://h/assemblies/${assemblyId} here`, "no https://h/assemblies/<redacted> here"],
-    [
-      `"assembly_ssl_url":"https:\\/\\/h\\/assemblies\\/${assemblyId}"`,
-      '"assembly_ssl_url":"https:\\/\\/h\\/assemblies\\/<redacted>"'
-    ],
-    [`cut off in /assemblies/${assemblyId.slice(0, 9)}`, "cut off in /assemblies/<redacted>"],
-    [`cut off in ${assemblyId.slice(0, 12)}`, "cut off in <redacted>"],
-    ["see https://cdn.example/a.png?Expires=1&Signature=xyz.", "see https://cdn.example/a.png?<redacted>"],
-    ["wss://h/updates?assembly=5d8a", "wss://h/updates?<redacted>"],
-    ["https://me:pass@h/a", "https://<redacted>@h/a"],
-    ["GET /assemblies?signature=sha384%3Aabc&params=x", "GET /assemblies?signature=<redacted>&params=x"],
-    ['{"access_token":"abc"}', '{"access_token":"<redacted>"}'],
-    [`Authorization: Bearer ${token}`, "Authorization: Bearer <redacted>"],
-    [`sha1:${"a1".repeat(20)}`, "sha1:<redacted>"],
-    [`or ${btoa("http://127.0.0.1:18091/resumable/files/CAPABILITY0123456789")} or`, "or <redacted> or"],
-    [
-      "&#x0000002F;resumable&#00000047;files&#x02f;&#x00000055;&#x00000050;",
-      "&#x0000002F;resumable&#00000047;files&#x02f;<redacted>"
-    ],
-    ["\\x2fresumable\\x2Ffiles\\x2fu0", "\\x2fresumable\\x2Ffiles\\x2f<redacted>"],
-    ["\\u{2f}resumable\\u{2F}files\\u{00002f}u0", "\\u{2f}resumable\\u{2F}files\\u{00002f}<redacted>"],
-    ["&sol;resumable&sol;files&sol;u0", "&sol;resumable&sol;files&sol;<redacted>"],
-    ["&#47resumable&#047files&#47u0", "&#47resumable&#047files&#47<redacted>"],
-    [`${slash5}resumable${slash5}files${slash5}u0`, `${slash5}resumable${slash5}files${slash5}<redacted>`],
-    ["see https://h/a#xyz", "see https://h/a#<redacted>"],
-    ["policy=eyJ&a=b", "policy=<redacted>&a=b"],
-    ["Authorization: Basic dXNlcjpwYXNzd29yZA==", "Authorization: Basic <redacted>"],
-    ["\\057resumable\\057files\\057u0", "\\057resumable\\057files\\057<redacted>"],
-    ["%u002Fresumable%u002ffiles\\U0000002fu0", "%u002Fresumable%u002ffiles\\U0000002f<redacted>"]
-  ])("is taken out of %j", (text, safe) => {
-    assert.strictEqual(Redaction.text(text), safe)
-  })
-
-  it.each([
-    "The file report-2026.csv of https://api2.example.com/docs/x is not there",
-    "ERR_INVALID_OFFSET: expected 1048576, got 1048577",
-    "basic authentication is not known, set a token or a secret: none was given",
-    "the limit of /assemblies is 50 a minute, until 1767225600"
-  ])("an ordinary message stays: %s", (text) => {
-    assert.strictEqual(Redaction.text(text, { secrets: [token] }), text)
-  })
-
-  it("a page of several lines is one printable line", () => {
+  it("of several lines becomes one printable line", () => {
     assert.strictEqual(Redaction.text("\n <p>\n  no\u001b[2J\u202e </p>\n"), "<p> no\\x1b[2J\\u202e </p>")
   })
 
-  it("a code is short", () => {
+  it("of 150 characters becomes a code of 100 and …", () => {
     assert.strictEqual(Redaction.code("x".repeat(150)), `${"x".repeat(100)}…`)
   })
 
-  it("ends with … if only its beginning was read, however short the beginning becomes", () => {
+  it("ends with … if only its first 4,096 characters were read, however few remain", () => {
     const secret = "s3cr3t-".repeat(580)
     assert.match(Redaction.text(`${secret} ${"tail ".repeat(40)}`, { secrets: [secret] }), /^<redacted>(?: tail)+…$/)
     assert.strictEqual(Redaction.text(`end${" ".repeat(5000)}`), "end")
-    const texts = Redaction.json(["word ".repeat(815), "word ".repeat(100), "word"])
-    assert.deepStrictEqual((texts as ReadonlyArray<string>).slice(1), ["word word word word w…", "…"])
   })
+})
 
-  it("in JSON is removed from keys and texts, and the value is limited", () => {
+describe("JSON", () => {
+  it("with a secret in a key and a capability in a text keeps its other values", () => {
     const reason = { [`at ${token}`]: ["/resumable/files/u0", 1, null, true] }
     assert.deepStrictEqual(Redaction.json(reason, { secrets: [token] }), {
       "at <redacted>": ["/resumable/files/<redacted>", 1, null, true]
     })
+  })
+
+  it("of any depth, width and length becomes at most 8,192 characters", () => {
     let deep: Schema.Json = "end"
     for (let depth = 0; depth < 100_000; depth++) deep = [deep]
-    assert.isAtMost(JSON.stringify(Redaction.json(deep)).length, 100)
-    assert.isAtMost(JSON.stringify(Redaction.json(Array.from({ length: 100_000 }, () => 1))).length, 2000)
     const row = Array.from({ length: 200 }, () => 1)
-    const square = Array.from({ length: 200 }, () => row)
-    assert.isAtMost(JSON.stringify(Redaction.json(Array.from({ length: 200 }, () => square))).length, 4000)
-    assert.isAtMost(JSON.stringify(Redaction.json({ text: "x".repeat(100_000) })).length, 1100)
-  })
-})
-
-describe("The texts in JSON", () => {
-  it("cost no more time than one text, however many there are", () => {
-    for (const part of ["/", "%25", "\\u005c", "a"]) {
-      const value = Array.from({ length: 256 }, () => part.repeat(8192))
-      const safe = Redaction.json({ [part.repeat(8192)]: value, more: value }, { secrets: [token, "a".repeat(64)] })
-      const texts = JSON.stringify(safe)
-      assert.isAtMost(texts.length, 8192)
-      assert.include(texts, "…")
+    const texts = ["/", "%25", "\\u005c", "a"].map((part) => ({
+      [part.repeat(8192)]: Array.from({ length: 256 }, () => part.repeat(8192))
+    }))
+    for (const value of [
+      deep,
+      Array.from({ length: 100_000 }, () => 1),
+      Array.from({ length: 200 }, () => row),
+      ...texts
+    ]) {
+      const safe = JSON.stringify(Redaction.json(value, { secrets: [token, "a".repeat(64)] }))
+      assert.isAtMost(safe.length, 8192)
+      assert.include(safe, "…")
     }
+  })
+
+  it("whose texts have more than 4,096 characters together keeps the first of them", () => {
+    const texts = Redaction.json(["word ".repeat(815), "word ".repeat(100), "word"])
+    assert.deepStrictEqual((texts as ReadonlyArray<string>).slice(1), ["word word word word w…", "…"])
   })
 })
