@@ -121,8 +121,8 @@ const fold = (text: string): string =>
     .replace(/[ -]/g, "+")
     .replaceAll("_", "/")
 
-/** A secret in hexadecimal digits, and the Base64 of it after 0, 1 and 2 other bytes, without what these decide. */
-const encoded = (secret: string): ReadonlyArray<string> => {
+/** A secret, its hexadecimal digits, and its Base64 after 0, 1 and 2 other bytes, without what these decide. */
+const formsOf = (secret: string): ReadonlyArray<string> => {
   const bytes = new TextEncoder().encode(secret)
   const base64 = [0, 1, 2].map((before) =>
     Base64.encode(Uint8Array.from([...Array<number>(before).fill(0), ...bytes])).slice(
@@ -130,7 +130,8 @@ const encoded = (secret: string): ReadonlyArray<string> => {
       Math.floor(((before + bytes.length) * 4) / 3)
     )
   )
-  return [Hex.encode(bytes), ...base64].filter((form) => form.length >= minPiece)
+  const encoded = [Hex.encode(bytes), ...base64].filter((form) => form.length >= minPiece)
+  return secret === "" ? [] : [secret, ...encoded]
 }
 
 /** The pieces of the secrets that are sought, by their length. */
@@ -138,8 +139,7 @@ type Sought = ReadonlyMap<number, ReadonlySet<string>>
 
 const seek = (secrets: ReadonlyArray<string>): Sought => {
   const pieces = new Map<number, Set<string>>()
-  const forms = secrets.filter((secret) => secret !== "").flatMap((secret) => [secret, ...encoded(secret)])
-  for (const form of forms.map(fold)) {
+  for (const form of secrets.flatMap(formsOf).map(fold)) {
     const length = Math.min(minPiece, form.length)
     const known = pieces.get(length) ?? new Set()
     for (let at = 0; at <= form.length - length; at++) known.add(form.slice(at, at + length))
