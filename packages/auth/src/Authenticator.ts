@@ -58,6 +58,7 @@ export type Proof =
  * - `authenticate`: called for each attempt, so that each attempt has a fresh nonce and expiry.
  * - `refused`: called if the service did not accept a proof. `"retry"` means that another proof may be accepted; the
  *   caller then makes exactly one more attempt.
+ * - `secrets`: texts that no error may repeat besides the proof, such as the Auth Secret, which a service may echo.
  * - `isImmediate`: whether `authenticate` never waits, for example for a network. The caller then sets no time limit.
  *
  * @since 0.1.0
@@ -68,6 +69,7 @@ export class Authenticator extends Context.Service<
   {
     readonly authenticate: (request: Unauthenticated) => Effect.Effect<Proof, AuthError.AuthError>
     readonly refused: (proof: Proof, refusal: AuthError.Refusal) => Effect.Effect<"retry" | "final">
+    readonly secrets?: ReadonlyArray<Redacted.Redacted> | undefined
     readonly isImmediate?: boolean | undefined
   }
 >()("@assembly-effect/auth/Authenticator") {}
@@ -99,11 +101,12 @@ export const layerSignedNoDeps = (
     Authenticator,
     Effect.gen(function* () {
       const window = Duration.toMillis((yield* decodeSigned(options)).window ?? 300_000)
-      const { key } = yield* Credentials.Credentials
+      const { key, secret } = yield* Credentials.Credentials
       const signer = yield* Signer.Signer
       const random = yield* SecureRandom.SecureRandom
 
       return Authenticator.of({
+        secrets: [secret],
         isImmediate: true,
         refused: final,
         authenticate: ({ clockSkew, nonceIn, params: { auth: restrictions, ...params } }) =>

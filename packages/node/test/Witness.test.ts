@@ -91,7 +91,10 @@ const limited = (status: number, retryIn: number) =>
   json(status, { error: "RATE_LIMIT_REACHED", http_code: status, info: { retryIn } })
 const garbage: Hostile.Answer = (_, response) => response.socket?.end("this is no HTTP\r\n\r\n")
 const echo: Hostile.Answer = ({ query }, response) =>
-  text(400, `bad request ${query.get("params")} ${query.get("signature")}`)(undefined, response)
+  text(400, `bad request ${query.get("params")} ${query.get("signature")} ${secret} ${btoa(secret)}`)(
+    undefined,
+    response
+  )
 const expired = json(400, { error: "AUTH_EXPIRED" }, { date: "Thu, 01 Jan 2026 00:00:00 GMT" })
 
 const operations: Readonly<Record<string, Scenario>> = {
@@ -362,7 +365,7 @@ describe.each(clients)("with %s, a caller sees", (client, layer) => {
       }
       assert.deepStrictEqual(seen, client === "fetch" ? (fetch ?? outcome) : outcome)
       const signature = server.received[0]?.query.get("signature") ?? secret
-      for (const hidden of [secret, signature, signature.slice("sha384:".length)]) {
+      for (const hidden of [secret, btoa(secret), signature, signature.slice("sha384:".length)]) {
         assert.notInclude(`${error?.message} ${JSON.stringify(error)}`, hidden)
       }
     }).pipe(Effect.scoped)

@@ -7,6 +7,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
 import * as ApiError from "../ApiError.ts"
 import type * as Operation from "../Operation.ts"
 import * as Transport from "../unstable/Transport.ts"
@@ -90,7 +91,10 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
           : Effect.fail(Response.withoutWait(Transport.toFailure(subject)(error))),
       onSuccess: (response) => {
         const now = clock.currentTimeMillisUnsafe()
-        const secrets = () => Request.secretsOf(operation, encoded, proof)
+        const secrets = () => [
+          ...Request.secretsOf(operation, encoded, proof),
+          ...(authenticator.secrets ?? []).map(Redacted.value)
+        ]
         const answer = read(response, { subject, path, secrets, now })
         if (isSigned && !Option.exists(Exit.findErrorOption(answer), isAboutExpiry)) {
           ClockSkew.accepted(skew, clockSkew, response.headers, now)
