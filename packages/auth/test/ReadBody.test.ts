@@ -46,13 +46,15 @@ describe("A body", () => {
     })
   )
 
-  it.effect("that says nothing ends within the limit, or not", () =>
+  it.effect("is gathered whole up to the limit, and too large above it", () =>
     Effect.gen(function* () {
-      assert.isTrue(yield* Transport.ends(respond("x".repeat(maxBytes)), { maxBytes }))
-      assert.isTrue(yield* Transport.ends(respond(""), { maxBytes }))
-      assert.isFalse(yield* Transport.ends(respond("x".repeat(maxBytes + 1)), { maxBytes }))
+      const endOf = (response: HttpClientResponse.HttpClientResponse) =>
+        Effect.map(Transport.gather(response, { maxBytes }), ({ end }) => end)
+      assert.strictEqual(yield* endOf(respond("x".repeat(maxBytes))), "whole")
+      assert.strictEqual(yield* endOf(respond("")), "whole")
+      assert.strictEqual(yield* endOf(respond("x".repeat(maxBytes + 1))), "tooLarge")
       const { response, seen } = endless()
-      assert.isFalse(yield* Transport.ends(response, { maxBytes }))
+      assert.strictEqual(yield* endOf(response), "tooLarge")
       assert.isAtMost(seen.bytes, maxBytes + 300)
     })
   )

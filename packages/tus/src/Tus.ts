@@ -159,8 +159,7 @@ export const create = Effect.fnUntraced(
       request: "create",
       http: body === undefined ? request : HttpClientRequest.setBody(request, toHttpBody(body)),
       status: [201],
-      headers: TusUpload.Created,
-      streaming: isStream(body)
+      headers: TusUpload.Created
     })
     const url = yield* Effect.fromResult(UploadTarget.resolve(target, created.location))
     const offset = created["upload-offset"] ?? (body === undefined ? 0n : undefined)
@@ -225,7 +224,6 @@ export const append = Effect.fnUntraced(
       }).pipe(HttpClientRequest.setBody(toHttpBody(options.body))),
       status: [204],
       headers: TusUpload.Appended,
-      streaming: isStream(options.body),
       isShort: (told) => told["upload-offset"] < options.offset + BigInt(options.body.length)
     })
     const reached = headers["upload-offset"]

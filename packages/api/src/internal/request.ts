@@ -117,7 +117,7 @@ const toForm = (parts: Readonly<Record<string, string>>): Outgoing["body"] => {
     value
   ])
   return {
-    text: [...lines, `--${boundary}--`, ""].join("\r\n"),
+    content: [...lines, `--${boundary}--`, ""].join("\r\n"),
     contentType: `multipart/form-data; boundary=${boundary}`
   }
 }
@@ -155,7 +155,7 @@ export const toOutgoing = (
         origin,
         path,
         headers,
-        body: { text: toQuery(parts), contentType: "application/x-www-form-urlencoded" }
+        body: { content: toQuery(parts), contentType: "application/x-www-form-urlencoded" }
       }
     case "multipart":
       return { method, origin, path, headers, body: toForm(parts) }

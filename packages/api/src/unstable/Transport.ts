@@ -4,6 +4,7 @@
  */
 import * as Redaction from "@assembly-effect/auth/Redaction"
 import * as Admission from "@assembly-effect/auth/unstable/Admission"
+import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import * as Transport from "@assembly-effect/auth/unstable/Transport"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -16,15 +17,17 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as ApiError from "../ApiError.ts"
 
-export { Admission, Redaction }
+export { Admission, Redaction, Sender }
+export type { Gathered } from "@assembly-effect/auth/unstable/Transport"
 export { gate, onDeparture, pause, withLimitFromDeparture } from "@assembly-effect/auth/unstable/Admission"
 export {
-  ends,
+  gather,
   isRefusal,
   mapPieces,
   parseJson,
   readError,
   readText,
+  textOf,
   scopedToFailure
 } from "@assembly-effect/auth/unstable/Transport"
 export { named as namedWait } from "@assembly-effect/auth/unstable/Wait"

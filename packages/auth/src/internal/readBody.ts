@@ -165,15 +165,6 @@ export const readText = (
   )
 
 /**
- * Reads and ignores the body of a response. Returns whether the body ends in time and within `maxBytes`.
- *
- * @since 0.1.0
- * @category utilities
- */
-export const ends = (response: Response, { maxBytes }: { readonly maxBytes: number }): Effect.Effect<boolean> =>
-  Effect.map(gather(response, { maxBytes, isDecided: true }), ({ end }) => end === "whole")
-
-/**
  * Reads the body of an error response. If the body breaks off, hangs, is too large or is not UTF-8, the effect does not
  * fail: the status is known, and only the message in the body is lost.
  *

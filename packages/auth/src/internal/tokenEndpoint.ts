@@ -66,7 +66,7 @@ const toRequest = Effect.fnUntraced(function* ({ audience, baseUrl, scopes }: Gr
     },
     // The program may choose another audience than `api2`.
     body: {
-      text: UrlParams.toString(UrlParams.fromInput({ ...form, aud: audience })),
+      content: UrlParams.toString(UrlParams.fromInput({ ...form, aud: audience })),
       contentType: "application/x-www-form-urlencoded"
     }
   } satisfies Sender.Outgoing

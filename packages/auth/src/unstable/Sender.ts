@@ -13,7 +13,7 @@ import type { Gathered, Lost } from "./Failure.ts"
 import * as Transport from "./Transport.ts"
 
 /**
- * A request. `path` is the path with the query. A `body` is a text with its content type.
+ * A request. `path` is the path with the query. A `body` has a content type.
  *
  * @since 0.1.0
  * @category models
@@ -23,13 +23,14 @@ export interface Outgoing {
   readonly origin: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: { readonly text: string; readonly contentType: string } | undefined
+  readonly body?: { readonly content: string | Uint8Array; readonly contentType: string } | undefined
 }
 
 /**
  * - `maxBytes`: the maximum size of the body of the response. Reading stops at the chunk that exceeds it.
  * - `millis`: the time from sending the request to the end of a successful response. The body of any other response may
  *   take {@link restMillis} after its status, because the status has decided the outcome.
+ * - `isDecidedByStatus`: whether this holds for a success too, because its body says nothing.
  *
  * @since 0.1.0
  * @category models
@@ -37,6 +38,7 @@ export interface Outgoing {
 export interface Limits {
   readonly maxBytes: number
   readonly millis: number
+  readonly isDecidedByStatus?: true | undefined
 }
 
 /**
@@ -81,28 +83,38 @@ export const register = (http: HttpClient.HttpClient, sender: Sender): void => {
 
 const toRequest = ({ body, headers, method, origin, path }: Outgoing): HttpClientRequest.HttpClientRequest => {
   const request = HttpClientRequest.make(method)(origin + path, { headers })
-  return body === undefined ? request : HttpClientRequest.setBody(request, HttpBody.text(body.text, body.contentType))
+  if (body === undefined) return request
+  const { content, contentType } = body
+  const own =
+    typeof content === "string" ? HttpBody.text(content, contentType) : HttpBody.uint8Array(content, contentType)
+  return HttpClientRequest.setBody(request, own)
 }
 
 const nothing = new Uint8Array(0)
 
+/** A response whose body did not end, so that its connection must be closed. */
+class Cut extends Data.TaggedError("Cut")<{ readonly gathered: Gathered }> {}
+
 /** The sender of a client that this library does not know: each of its sends passes the guard of `Transport.send`. */
 const guarded =
   (http: HttpClient.HttpClient): Sender =>
-  (request, { maxBytes, millis }) =>
+  (request, { isDecidedByStatus, maxBytes, millis }) =>
     Transport.send(http, toRequest(request)).pipe(
-      Effect.flatMap((response) =>
-        Transport.isRedirect(response.status)
-          ? Effect.succeed({
-              status: response.status,
-              headers: response.headers,
-              bytes: nothing,
-              end: "whole" as const
-            })
-          : ReadBody.gather(response, { maxBytes })
-      ),
+      Effect.flatMap((response): Effect.Effect<Gathered, Cut> => {
+        const { headers, status } = response
+        if (Transport.isRedirect(status)) {
+          return Effect.fail(new Cut({ gathered: { status, headers, bytes: nothing, end: "whole" } }))
+        }
+        return Effect.flatMap(ReadBody.gather(response, { maxBytes, isDecided: isDecidedByStatus }), (gathered) =>
+          gathered.end === "whole" ? Effect.succeed(gathered) : Effect.fail(new Cut({ gathered }))
+        )
+      }),
       Transport.scopedToFailure,
-      (exchange) => ReadBody.withLimit(exchange, Effect.andThen(Effect.sleep(millis), new Late()))
+      Effect.catchTag("Cut", ({ gathered }) => Effect.succeed(gathered)),
+      (exchange) =>
+        Number.isFinite(millis)
+          ? ReadBody.withLimit(exchange, Effect.andThen(Effect.sleep(millis), new Late()))
+          : exchange
     )
 
 /**

@@ -24,7 +24,7 @@ import * as Bytes from "./Bytes.ts"
 import type { Lost } from "./Failure.ts"
 
 export { mapPieces } from "../internal/pieces.ts"
-export { ends, readError, readText, registerReader, textOf, withLimit } from "../internal/readBody.ts"
+export { gather, readError, readText, registerReader, textOf, withLimit } from "../internal/readBody.ts"
 export { type ErrorText, type Gathered, Lost, UnreadableBody } from "./Failure.ts"
 
 /**

@@ -28,6 +28,7 @@ const live = Context.get(Context.empty(), Clock.Clock)
  * fiber.
  */
 const timer = (clock: Clock.Clock, millis: number, late: () => void): (() => void) => {
+  if (millis === Infinity) return () => {}
   if (clock === live && millis < 2 ** 31) {
     // @effect-diagnostics-next-line globalTimers:off
     const handle = setTimeout(late, millis)
@@ -44,6 +45,7 @@ const timer = (clock: Clock.Clock, millis: number, late: () => void): (() => voi
 class Exchange extends AsyncResource implements Handler {
   readonly #url: URL
   readonly #maxBytes: number
+  readonly #isDecidedByStatus: boolean
   readonly #clock: Clock.Clock
   /** The hosts that have responded to this client. */
   readonly #hosts: Set<string>
@@ -57,7 +59,7 @@ class Exchange extends AsyncResource implements Handler {
 
   constructor(
     url: URL,
-    { maxBytes, millis }: Sender.Limits,
+    { isDecidedByStatus, maxBytes, millis }: Sender.Limits,
     clock: Clock.Clock,
     hosts: Set<string>,
     resume: (answer: Answer) => void
@@ -65,6 +67,7 @@ class Exchange extends AsyncResource implements Handler {
     super("ASSEMBLY_REQUEST")
     this.#url = url
     this.#maxBytes = maxBytes
+    this.#isDecidedByStatus = isDecidedByStatus === true
     this.#clock = clock
     this.#hosts = hosts
     this.#resume = resume
@@ -97,7 +100,7 @@ class Exchange extends AsyncResource implements Handler {
     if (status < 200) return
     this.#hosts.add(this.#url.host)
     this.#head = { status, headers: Headers.fromInput(headers) }
-    if (Transport.isSuccess(status)) return
+    if (Transport.isSuccess(status) && !this.#isDecidedByStatus) return
     if (Transport.isRedirect(status)) return this.#end("whole")
     this.#stopTimer()
     this.#stopTimer = timer(this.#clock, restMillis, () => this.#end("late"))
@@ -136,7 +139,7 @@ export const make = (dispatcher: Dispatcher): Sender.Sender => {
         origin,
         path,
         headers: body === undefined ? headers : { ...headers, "content-type": body.contentType },
-        body: body?.text ?? null,
+        body: body?.content ?? null,
         // The exchange has its own time limit.
         headersTimeout: 60 * 60 * 1000,
         bodyTimeout: 0

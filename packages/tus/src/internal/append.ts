@@ -129,7 +129,7 @@ export const append = (options: {
       Tus.append(url, { offset: body.start, body: sent, length: declare, checksum })
 
     if (!("stream" in bytes)) {
-      const sent = inTime({ request: "append", url }, Slices.limit(policy, body.end === body.total), request(bytes))
+      const sent = inTime(Slices.limit(policy, body.end === body.total), request(bytes))
       const answer = yield* Effect.result(
         slices === undefined ? sent : slices.from(sent, body.end - body.start, policy)
       )

@@ -94,7 +94,7 @@ const look = <E>(
   url: UploadUrl,
   length: bigint
 ): Effect.Effect<Option.Option<Doubt>, never, HttpClient.HttpClient> =>
-  inTime({ request: "offset", url }, policy.stallTimeout, ask(url)).pipe(
+  inTime(policy.stallTimeout, ask(url)).pipe(
     Effect.map((found) => read(url, found, length)),
     Effect.catch((error) =>
       error._tag === "UploadGone"

@@ -195,7 +195,6 @@ export const create = <E>(
   const pauseAfter = Policy.retrying(policy)
 
   const request = inTime(
-    { request: "create", url: target.tusUrl },
     hasWork ? policy.finishTimeout : policy.stallTimeout,
     Tus.create(target, { ...creation, metadata })
   ).pipe(

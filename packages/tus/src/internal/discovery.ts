@@ -19,8 +19,7 @@ interface Asked {
 }
 
 /** Requests the capabilities of the server. */
-export const discover = ({ policy, target }: Asked) =>
-  inTime({ request: "discover", url: target.tusUrl }, policy.stallTimeout, Tus.discover(target))
+export const discover = ({ policy, target }: Asked) => inTime(policy.stallTimeout, Tus.discover(target))
 
 /** Requests the capabilities of the server. After a failure, the result has no extensions and no maximum size. */
 export const guess = (asked: Asked) =>

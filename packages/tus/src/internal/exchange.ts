@@ -7,6 +7,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type * as HttpMethod from "effect/http/HttpMethod"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -17,7 +18,7 @@ import { UploadBandwidth } from "../UploadBandwidth.ts"
 import { goneAdvice } from "./errorText.ts"
 import { hostOf } from "./host.ts"
 import * as Telemetry from "./telemetry.ts"
-import { limited } from "./timeout.ts"
+import * as Timeout from "./timeout.ts"
 
 const maxErrorBytes = 8 * 1024
 const decodeErrorObject = Schema.decodeUnknownOption(ServiceError.ErrorObject)
@@ -107,31 +108,41 @@ const toError = (
   }
 }
 
+const gather = (response: HttpClientResponse.HttpClientResponse) =>
+  Transport.gather(response, { maxBytes: maxErrorBytes, isDecided: true })
+
 /** The error of a response whose status is not the expected success. */
-export const readError = (
+const toRefusal = (
   request: TusError.RequestName,
-  response: HttpClientResponse.HttpClientResponse
+  http: HttpClientRequest.HttpClientRequest,
+  answer: Transport.Gathered
 ): Effect.Effect<TusError.AnswerError> =>
-  Effect.gen(function* () {
-    const { text: body } = yield* Transport.readError(response, { maxBytes: maxErrorBytes })
-    const { status } = response
+  Effect.map(Clock.currentTimeMillis, (now) => {
+    const { text: body } = Transport.textOf(answer, maxErrorBytes)
+    const { headers, status } = answer
     const json = Transport.parseJson(body)
-    const wait = Transport.namedWait(response.headers, Option.getOrUndefined(json), yield* Clock.currentTimeMillis)
-    const host = hostOf(response.request.url)
-    const secrets = secretsOf(response.request)
+    const wait = Transport.namedWait(headers, Option.getOrUndefined(json), now)
+    const secrets = secretsOf(http)
     const { code, words } = readSaid(body, json)
     return toError(
       {
         request,
-        host,
+        host: hostOf(http.url),
         status,
         words: toMessage(status, words, secrets),
         ...(code === undefined ? undefined : { code: Transport.Redaction.code(code, secrets) }),
-        ...Transport.requestIdOf(response.headers, secrets)
+        ...Transport.requestIdOf(headers, secrets)
       },
       wait
     )
   })
+
+/** The error of a response that is read as a stream if its status is the expected success. */
+export const readError = (
+  request: TusError.RequestName,
+  response: HttpClientResponse.HttpClientResponse
+): Effect.Effect<TusError.AnswerError> =>
+  Effect.flatMap(gather(response), (answer) => toRefusal(request, response.request, answer))
 
 /**
  * The rules that headers break, with the names of the headers. The values of the headers are omitted, because a value
@@ -146,80 +157,119 @@ const brokenRules = (issue: SchemaIssue.Issue): string =>
 const readHeaders = <A>(
   request: TusError.RequestName,
   schema: Schema.ConstraintCodec<A, unknown>,
-  response: HttpClientResponse.HttpClientResponse
+  http: HttpClientRequest.HttpClientRequest,
+  { headers, status }: Transport.Gathered
 ): Effect.Effect<A, TusError.ProtocolViolation> =>
   Effect.mapError(
-    SchemaParser.decodeUnknownEffect(schema, { errors: "all" })(response.headers),
+    SchemaParser.decodeUnknownEffect(schema, { errors: "all" })(headers),
     (issue) =>
       new TusError.ProtocolViolation({
         request,
-        host: hostOf(response.request.url),
-        status: response.status,
-        ...Transport.requestIdOf(response.headers, secretsOf(response.request)),
+        host: hostOf(http.url),
+        status,
+        ...Transport.requestIdOf(headers, secretsOf(http)),
         problem: `invalid headers: ${brokenRules(issue)}`
       })
   )
 
 /**
- * Whether the request declared the length of its body (content-length). `fetch` sends a stream without its length,
- * although the request has the header.
+ * Whether the request declared the length of its streamed body (content-length). `fetch` sends a stream without its
+ * length, although the request has the header.
  */
-const declaresLength = (response: HttpClientResponse.HttpClientResponse): boolean => {
-  const { body, headers } = response.request
-  if (body._tag !== "Stream") return true
-  return headers["content-length"] !== undefined && Option.isNone(HttpClientResponse.toWeb(response))
+const declaresLength = (response: HttpClientResponse.HttpClientResponse): boolean =>
+  response.request.headers["content-length"] !== undefined && Option.isNone(HttpClientResponse.toWeb(response))
+
+/** An answer, and whether its request declared the length of its body. */
+interface Exchanged {
+  readonly answer: Transport.Gathered
+  readonly declaresLength: boolean
+}
+
+/** Sends a request whose body is a stream. */
+const sendStream = (
+  client: HttpClient.HttpClient,
+  http: HttpClientRequest.HttpClientRequest,
+  operation: string
+): Effect.Effect<Exchanged, ApiError.TransportFailure> =>
+  Transport.execute(client, http, { operation, streaming: true }).pipe(
+    Effect.flatMap((response) =>
+      Effect.map(gather(response), (answer) => ({ answer, declaresLength: declaresLength(response) }))
+    ),
+    // A body that is too long or never ends is ignored, because the headers already contain the result.
+    Effect.flatMap((exchanged) =>
+      exchanged.answer.end === "whole" ? Effect.succeed(exchanged) : Effect.fail(exchanged)
+    ),
+    Transport.scopedToFailure,
+    Effect.catch((error) => ("answer" in error ? Effect.succeed(error) : Effect.fail(error)))
+  )
+
+/** Sends a request whose body is in memory, or without a body, within `limit`. */
+const sendWhole = (
+  client: HttpClient.HttpClient,
+  http: HttpClientRequest.HttpClientRequest,
+  request: TusError.RequestName,
+  limit: Duration.Duration
+): Effect.Effect<Exchanged, ApiError.TransportFailure | TusError.Stalled> => {
+  const { body, headers, method, url } = http
+  const { host, origin, pathname, search } = new URL(url)
+  const outgoing = {
+    method: method as HttpMethod.HttpMethod,
+    origin,
+    path: pathname + search,
+    headers,
+    body: body._tag === "Uint8Array" ? { content: body.body, contentType: body.contentType } : undefined
+  }
+  const limits = { maxBytes: maxErrorBytes, millis: Duration.toMillis(limit), isDecidedByStatus: true } as const
+  return Transport.Sender.of(client)(outgoing, limits).pipe(
+    Effect.map((answer) => ({ answer, declaresLength: true })),
+    Effect.mapError((error) =>
+      error._tag === "Late"
+        ? new TusError.Stalled({ request, host, after: limit })
+        : Transport.toFailure({ host, operation: `Tus.${request}` })(error)
+    )
+  )
 }
 
 /**
  * Sends a request and reads the headers of the response, if the status is the expected success. A response that counts
- * fewer bytes than were sent (`isShort`) is valid only if the request declared the length of its body. `Tus.RequestTimeout`
- * limits the time of a request without a body. The caller limits the time of a request with a body.
+ * fewer bytes than were sent (`isShort`) is valid only if the request declared the length of its body. The caller limits
+ * the time of a request with a streamed body, {@link Timeout.limitOf} the time of any other request.
  */
 export const exchange = <A>(options: {
   readonly request: TusError.RequestName
   readonly http: HttpClientRequest.HttpClientRequest
   readonly status: ReadonlyArray<number>
   readonly headers: Schema.ConstraintCodec<A, unknown>
-  readonly streaming?: boolean | undefined
   readonly isShort?: (headers: A) => boolean
 }): Effect.Effect<A, TusError.AnswerError | ApiError.TransportFailure | TusError.Stalled, HttpClient.HttpClient> =>
   Effect.gen(function* () {
+    const { http, request } = options
     const client = yield* HttpClient.HttpClient
-    const subject = { operation: `Tus.${options.request}` }
+    const operation = `Tus.${request}`
     const gate = yield* Transport.gate()
     const bandwidth = yield* UploadBandwidth
-    yield* Telemetry.server(options.http.url)
+    const isStream = http.body._tag === "Stream"
+    yield* Telemetry.server(http.url)
     // The wait for the bandwidth limit is not part of the time limit. A streamed body does not wait before the request:
     // its portions wait while they are sent, see `append.ts`.
-    if (bandwidth !== undefined && options.streaming !== true) {
-      yield* bandwidth.whole(Number(options.http.headers["content-length"] ?? 0))
-    }
-    yield* Transport.admit(gate, options.http.url, subject)
-    const response = yield* Transport.execute(client, options.http, { ...subject, streaming: options.streaming })
-    if (!options.status.includes(response.status)) {
-      const error = yield* readError(options.request, response)
-      if (error._tag === "RateLimited") yield* Transport.pause(gate, options.http.url, error.retryAfter)
+    if (bandwidth !== undefined && !isStream) yield* bandwidth.whole(Number(http.headers["content-length"] ?? 0))
+    yield* Transport.admit(gate, http.url, { operation })
+    const { answer, declaresLength: isDeclared } = isStream
+      ? yield* sendStream(client, http, operation)
+      : yield* sendWhole(client, http, request, yield* Timeout.limitOf(http))
+    if (!options.status.includes(answer.status)) {
+      const error = yield* toRefusal(request, http, answer)
+      if (error._tag === "RateLimited") yield* Transport.pause(gate, http.url, error.retryAfter)
       return yield* Effect.fail(error)
     }
-    const headers = yield* readHeaders(options.request, options.headers, response)
-    if (options.isShort?.(headers) === true && !declaresLength(response)) {
+    const headers = yield* readHeaders(request, options.headers, http, answer)
+    if (options.isShort?.(headers) === true && !isDeclared) {
       return yield* new TusError.ProtocolViolation({
-        request: options.request,
-        host: hostOf(options.http.url),
-        status: response.status,
+        request,
+        host: hostOf(http.url),
+        status: answer.status,
         problem: "upload-offset is less than the sent bytes, and the request declared no length"
       })
     }
-    // A body that is too long or never ends is ignored, because the headers already contain the result.
-    return (yield* Transport.ends(response, { maxBytes: maxErrorBytes }))
-      ? headers
-      : yield* Effect.fail({ _tag: "Cut" as const, headers })
-  }).pipe(
-    Transport.scopedToFailure,
-    Effect.catchTag("Cut", ({ headers }) => Effect.succeed(headers)),
-    (exchanged) =>
-      options.http.body._tag === "Empty"
-        ? limited(exchanged, { request: options.request, url: options.http.url })
-        : exchanged,
-    Effect.tapError(Telemetry.failed)
-  )
+    return headers
+  }).pipe(Effect.tapError(Telemetry.failed))

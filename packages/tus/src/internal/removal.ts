@@ -77,7 +77,7 @@ export const remove = (
       Effect.flatMap(find, (url) =>
         url === undefined
           ? Effect.void
-          : inTime({ request: "terminate", url }, subject.policy.stallTimeout, Tus.terminate(url)).pipe(
+          : inTime(subject.policy.stallTimeout, Tus.terminate(url)).pipe(
               Effect.catchTag("UploadGone", () => Effect.void)
             )
       ),

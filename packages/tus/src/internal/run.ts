@@ -158,7 +158,7 @@ const send: Step<Transfer.Sending> = (job, state) =>
 /** Requests the offset from the server. */
 const ask: Step<Transfer.Asking> = (job, state) =>
   Effect.gen(function* () {
-    const found = yield* inTime({ request: "offset", url: job.url }, job.policy.stallTimeout, Tus.offset(job.url))
+    const found = yield* inTime(job.policy.stallTimeout, Tus.offset(job.url))
     yield* job.verify(found)
     const next = yield* Effect.fromResult(
       Result.mapError(Transfer.located(state, found, job.outgoing), (problem) =>

@@ -5,6 +5,7 @@ import * as Transport from "@assembly-effect/api/unstable/Transport"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as TusError from "../TusError.ts"
 import type { UploadUrl } from "../UploadTarget.ts"
 import { hostOf } from "./host.ts"
@@ -23,19 +24,6 @@ interface Subject {
 const stalled = ({ request, url }: Subject, after: Duration.Duration) =>
   Effect.suspend(() => Effect.fail(new TusError.Stalled({ request, host: hostOf(url), after })))
 
-/**
- * Fails with `Stalled` after `limit`. The limit starts when the request is sent, so it does not include the wait for a
- * permit of the rate limiter.
- */
-const orStalled = <A, E, R>(
-  effect: Effect.Effect<A, E, R>,
-  subject: Subject,
-  limit: Duration.Duration
-): Effect.Effect<A, E | TusError.Stalled, R> =>
-  Duration.isFinite(limit)
-    ? Transport.withLimitFromDeparture(effect, Effect.andThen(Effect.sleep(limit), stalled(subject, limit)))
-    : effect
-
 /** Limits the wait for the next piece of a response to {@link RequestTimeout}. */
 export const limitedPiece = <A, E, R>(
   pull: Effect.Effect<A, E, R>,
@@ -47,17 +35,33 @@ export const limitedPiece = <A, E, R>(
       : pull
   )
 
-/** Limits the duration of a request to {@link RequestTimeout}. */
+/** Limits the wait for the headers of a download to {@link RequestTimeout}. */
 export const limited = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   subject: Subject
 ): Effect.Effect<A, E | TusError.Stalled, R> =>
-  Effect.flatMap(RequestTimeout, (limit) => orStalled(effect, subject, limit))
+  Effect.flatMap(RequestTimeout, (limit) =>
+    Duration.isFinite(limit)
+      ? Transport.withLimitFromDeparture(effect, Effect.andThen(Effect.sleep(limit), stalled(subject, limit)))
+      : effect
+  )
 
-/** Limits the duration of a request to `limit` instead of {@link RequestTimeout}. */
-export const inTime = <A, E, R>(
-  subject: Subject,
-  limit: Duration.Duration,
-  effect: Effect.Effect<A, E, R>
-): Effect.Effect<A, E | TusError.Stalled, R> =>
-  orStalled(Effect.provideService(effect, RequestTimeout, Duration.infinity), subject, limit)
+/** See {@link inTime}. */
+const Limit = Context.Reference<Duration.Duration | undefined>("@assembly-effect/tus/Limit", {
+  defaultValue: () => undefined
+})
+
+/**
+ * Limits the duration of a request whose body is not a stream to `limit` instead of {@link RequestTimeout}. The time
+ * starts when the request is sent, so it does not include the wait for a permit of the rate limiter.
+ */
+export const inTime = <A, E, R>(limit: Duration.Duration, request: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.provideService(request, Limit, limit)
+
+/** The time limit of a request whose body is not a stream. Without {@link inTime}, only a request without a body has one. */
+export const limitOf = ({ body }: HttpClientRequest.HttpClientRequest): Effect.Effect<Duration.Duration> =>
+  Effect.flatMap(Limit, (limit) =>
+    limit === undefined
+      ? Effect.map(RequestTimeout, (most) => (body._tag === "Empty" ? most : Duration.infinity))
+      : Effect.succeed(limit)
+  )
