@@ -48,6 +48,9 @@ const timedOut = (subject: Transport.Subject, millis: number): Effect.Effect<nev
 const isAboutExpiry = ({ error }: Response.Failed): boolean =>
   error instanceof ApiError.AuthenticationFailed && error.code === "AUTH_EXPIRED"
 
+/** A shorter Auth Secret, as in a test, may be a part of any word, such as an error code. */
+const minSecret = 8
+
 /**
  * Makes the function that sends one request and reads its response. The `Authenticator` makes the proof of each attempt:
  * a signature with a fresh nonce and expiry, or a token. If the service refuses the proof, and the `Authenticator` may
@@ -93,7 +96,7 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
         const now = clock.currentTimeMillisUnsafe()
         const secrets = () => [
           ...Request.secretsOf(operation, encoded, proof),
-          ...(authenticator.secrets ?? []).map(Redacted.value)
+          ...(authenticator.secrets ?? []).map(Redacted.value).filter(({ length }) => length >= minSecret)
         ]
         const answer = read(response, { subject, path, secrets, now })
         if (isSigned && !Option.exists(Exit.findErrorOption(answer), isAboutExpiry)) {
