@@ -7,13 +7,17 @@ import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import type * as Operation from "@assembly-effect/api/Operation"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Assembly from "@assembly-effect/schema/Assembly"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import { assert, describe, it, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import { runInNewContext } from "node:vm"
 import { credentials } from "./utils/FakeService.ts"
 import { count, type Given, inputs, invalidParams, invalidVariables, isRefused, sample } from "./utils/generated.ts"
@@ -85,6 +89,55 @@ it.live("sends a form unchanged, even if FormData belongs to another realm, as i
       assert.strictEqual(form.get("num_expected_upload_files"), "2")
     })
   )
+)
+
+/** 20,000 objects in one another. */
+const deep = Array.from({ length: 20_000 }).reduce<object>((inner) => ({ inner }), {})
+const circular: Record<string, unknown> = {}
+circular["self"] = [circular]
+
+it.live(
+  "refuses options that are not an object, are nested too deeply, or contain a collection, and sends nothing",
+  () =>
+    withServer((run, server) =>
+      Effect.gen(function* () {
+        const client = AssemblyClient.AssemblyClient.of({
+          origins: ServiceOrigins.make(server.baseUrl, []).pipe(Result.getOrThrow),
+          run: run as never,
+          open: () => Effect.die("no request")
+        })
+        const assemblyId = Assembly.AssemblyId.make("0".repeat(32))
+        const values: ReadonlyArray<unknown> = [
+          NaN,
+          1,
+          "x",
+          true,
+          null,
+          undefined,
+          [],
+          new Map(),
+          new Set(["a"]),
+          deep,
+          circular,
+          ...[new Map(), deep, circular, { a: new Set() }].flatMap((value) => [
+            { fields: value },
+            { steps: { a: { robot: "/upload/handle", value } } }
+          ])
+        ]
+        for (const value of values) {
+          for (const call of [
+            Assemblies.create(value as never),
+            Assemblies.replace(assemblyId, value as never),
+            Stream.runDrain(Assemblies.listAll(value as never))
+          ]) {
+            const error = yield* Effect.flip(Effect.provideService(call, AssemblyClient.AssemblyClient, client))
+            assert.strictEqual(error._tag, "InvalidRequest")
+            assert.isBelow(error.message.length, 500)
+          }
+        }
+        assert.strictEqual(server.received.length, 0)
+      })
+    )
 )
 
 describe.each(operations.map((operation) => [operation.name, operation] as const))("%s", (_, operation) => {

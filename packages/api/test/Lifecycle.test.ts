@@ -262,6 +262,26 @@ describe("create", () => {
   )
 })
 
+it.effect("an invalid id is an InvalidRequest that names the called operation", () =>
+  Effect.gen(function* () {
+    const id = "x" as typeof assemblyId
+    const calls = {
+      get: Assemblies.get(id),
+      cancel: Assemblies.cancel(id),
+      awaitCompletion: Assemblies.awaitCompletion(id),
+      watch: Stream.runDrain(Assemblies.watch(id))
+    }
+    for (const [name, call] of Object.entries(calls)) {
+      const { requests, result } = yield* outcome(Effect.asVoid(call as typeof calls.get), Service.json(200, status))
+      assert.deepInclude(Result.isFailure(result) && result.failure, {
+        _tag: "InvalidRequest",
+        operation: `Assemblies.${name}`
+      })
+      assert.strictEqual(requests.length, 0)
+    }
+  })
+)
+
 describe("cancel", () => {
   const cancel = Assemblies.cancel(assemblyId)
   const canceled = Service.json(200, { ...status, ok: "ASSEMBLY_CANCELED" })

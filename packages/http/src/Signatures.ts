@@ -23,7 +23,6 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
-import * as SchemaParser from "effect/SchemaParser"
 import * as Body from "./internal/body.ts"
 import * as Origin from "./internal/origin.ts"
 import * as Respond from "./internal/respond.ts"
@@ -105,7 +104,7 @@ const defaultPath = "/assembly-signatures"
 
 const longest = Duration.days(1)
 
-const encodeParams = SchemaParser.encodeUnknownEffect(Assembly.CreateParams, Input.closed)
+const encodeParams = Input.encoder(Assembly.CreateParams)
 
 /** The rules of the data in a `Grant`, except its `params`. */
 const GrantData = Schema.Struct({
@@ -190,8 +189,9 @@ export const make = Effect.fnUntraced(
       const { credentials, expiresIn = "5 minutes", maxSize, referer } = yield* decodeGrant(grant)
       const { key, secret } = credentials ?? own
       const expires = DateTime.formatIso(DateTime.addDuration(yield* DateTime.now, expiresIn))
-      const encoded = yield* Effect.mapError(encodeParams(grant.params), (issue) =>
-        Input.invalidRequest(grantName, issue)
+      const encoded = yield* Effect.mapError(
+        Effect.fromResult(encodeParams(grant.params)),
+        (issues) => new InvalidRequest({ operation: grantName, issues })
       )
       const issues = stepIssues(grant.params)
       if (issues.length > 0) return yield* new InvalidRequest({ operation: grantName, issues })

@@ -67,12 +67,14 @@ const checkConnections = Rules.checker(Schema.Struct({ connections: Schema.optio
  * Refuses invalid options and variables. The error does not contain the value of a variable, because the value may
  * contain a password.
  */
-const check = (options: Options): Effect.Effect<void, InvalidRequest> => {
+const check = (given: Options): Effect.Effect<void, InvalidRequest> => {
+  // In a JavaScript program, the options may be null.
+  const options = given ?? {}
   const { dispatcher } = options
   const { http, https } = proxies(options)
   const variables = http?.name === https?.name ? [http] : [http, https]
   const issues = [
-    ...checkConnections(options),
+    ...checkConnections(given),
     ...variables.flatMap((found) =>
       found === undefined || isProxyUrl(found.value)
         ? []
@@ -164,7 +166,7 @@ export const layerWith = (options: Options = {}): Layer.Layer<HttpClient.HttpCli
     Layer.provide(
       Layer.effect(
         NodeHttpClient.Dispatcher,
-        Effect.suspend(() => Effect.andThen(check(options), makeDispatcher(options)))
+        Effect.suspend(() => Effect.flatMap(check(options), () => makeDispatcher(options)))
       )
     )
   )

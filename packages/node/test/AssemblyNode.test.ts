@@ -170,10 +170,18 @@ Vitest.describe("AssemblyNode refuses before it sends", () => {
     })
   )
 
+  Vitest.it.effect.each([null, 5, "x", []])("options of the HTTP client that are no object: %j", (http) =>
+    Effect.gen(function* () {
+      const error = yield* refusal(AssemblyNode.layer({ ...options, http: http as never }))
+      assert.strictEqual(error._tag, "InvalidRequest")
+    })
+  )
+
   const agent = new Agent()
 
   Vitest.it.effect.each([
     ["dispatcher", { dispatcher: {} as typeof agent }],
+    ["dispatcher", { dispatcher: null as never }],
     ["connections", { dispatcher: agent, connections: 3 }],
     ["proxy", { dispatcher: agent, proxy: "environment" }]
   ] as const)("a dispatcher that is none, or with another option: %s", ([name, http]) =>
@@ -355,6 +363,19 @@ Vitest.describe("the options of AssemblyNode", () => {
       const holder = yield* Effect.provide(LeaseHolder.LeaseHolder, AssemblyNode.layer({ baseUrl: url, ...keys }))
       assert.isDefined(holder.id)
     })
+  )
+
+  Vitest.it.live.each([5, "x", [["a"]], { "a b": "x" }, { a: "b\nc" }])(
+    "fail with a TransportFailure that sent nothing if the headers of the application are %j",
+    (headers) =>
+      Effect.gen(function* () {
+        const { asked, url } = yield* service
+        const init = Layer.succeed(FetchHttpClient.RequestInit, { headers: headers as never })
+        const live = AssemblyNode.layerWith(Layer.provide(FetchHttpClient.layer, init), { baseUrl: url, ...keys })
+        const error = yield* Effect.flip(Effect.provide(list, live))
+        assert.deepInclude(error, { _tag: "TransportFailure", sent: "no", permanent: true })
+        assert.strictEqual(asked.length, 0)
+      })
   )
 
   it.live("send every request through the dispatcher of the application, which stays open", () =>

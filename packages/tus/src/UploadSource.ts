@@ -116,15 +116,15 @@ const sha256 = (bytes: Uint8Array): Effect.Effect<string> =>
     Effect.provide(Digest.layerWebCrypto)
   )
 
-/** The source of a value that is no source. An upload refuses its size before it creates anything. */
-const invalid = (problem: string): Replayable => {
+/** The source of a value that is no source. An upload refuses the source before it creates anything. */
+const invalid = (problem: string): Replayable & { readonly problem: string } => {
   const failure = new SourceFailed({ kind: "Unreadable", problem })
-  return { _tag: "Replayable", size: -1n, bytes: () => Stream.fail(failure), identity: Effect.fail(failure) }
+  return { _tag: "Replayable", problem, size: -1n, bytes: () => Stream.fail(failure), identity: Effect.fail(failure) }
 }
 
 /**
  * Makes a source from bytes in memory. An upload of a value that is not an array of bytes, or of an array whose memory
- * was transferred (`postMessage`, `structuredClone`), fails with `InvalidRequest` (`source.size`). If the memory is
+ * was transferred (`postMessage`, `structuredClone`), fails with `InvalidRequest` (`source`). If the memory is
  * transferred later, the upload fails with `SourceFailed` (`Changed`).
  *
  * @since 0.1.0
@@ -132,7 +132,7 @@ const invalid = (problem: string): Replayable => {
  */
 export const fromBytes = (bytes: Uint8Array): Replayable => {
   const own = Bytes.own(bytes)
-  if (own === undefined) return invalid("the value is not a Uint8Array, or its memory was transferred")
+  if (own === undefined) return invalid("Expected a Uint8Array whose memory was not transferred")
   const size = own.length
   const read = (start: bigint, end: bigint) =>
     Effect.suspend(() =>
@@ -194,7 +194,7 @@ const isBlob = (value: unknown): value is Blob =>
  * **Details**
  *
  * The bytes are read with `slice` and `arrayBuffer`, so the HTTP client need not know the class of the Blob. An upload
- * of a value without these functions fails with `InvalidRequest` (`source.size`).
+ * of a value without these functions fails with `InvalidRequest` (`source`).
  *
  * @since 0.1.0
  * @category constructors
@@ -211,7 +211,7 @@ export const fromBlob = (blob: Blob): Replayable =>
             : undefined
         )
       }
-    : invalid("the value is not a Blob with the functions slice and arrayBuffer")
+    : invalid("Expected a Blob with the functions slice and arrayBuffer")
 
 const problems: Partial<Record<string, string>> = {
   NotFound: "no such file",

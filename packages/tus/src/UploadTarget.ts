@@ -135,6 +135,9 @@ const within = Effect.fnUntraced(function* (
   }
 })
 
+/** The Status leaves out a field that is not a string. */
+const absent = "missing from the Assembly status, or not a string"
+
 /**
  * Makes the target from the Status of an Assembly. The URLs in the Status must belong to the service of the
  * `AssemblyClient`. A Status without `tus_url` or `assembly_ssl_url` is refused; no other host is tried.
@@ -146,10 +149,8 @@ export const fromAssembly = (status: Assembly.Status): Effect.Effect<UploadTarge
   Effect.gen(function* () {
     const { origins } = yield* AssemblyClient
     const { assembly_ssl_url: assemblySslUrl, tus_url: tusUrl } = status
-    if (typeof tusUrl !== "string") return yield* refused("tus_url", "missing from the Assembly status")
-    if (typeof assemblySslUrl !== "string") {
-      return yield* refused("assembly_ssl_url", "missing from the Assembly status")
-    }
+    if (typeof tusUrl !== "string") return yield* refused("tus_url", absent)
+    if (typeof assemblySslUrl !== "string") return yield* refused("assembly_ssl_url", absent)
     // The Assembly URL authorizes the uploads, so a wrong Assembly URL would send the files into another Assembly.
     if (ServiceOrigins.assemblyIdAt(assemblySslUrl) !== status.assembly_id) {
       return yield* refused("assembly_ssl_url", "names another Assembly than assembly_id")

@@ -133,6 +133,21 @@ layer(Layer.merge(NodeHttpClient.layerUndici, UploadJournal.layerMemory()), { ex
       })
     )
 
+    it.effect("refuses fromBytes and fromBlob of another value with a message about the value", () =>
+      Effect.gen(function* () {
+        for (const value of ["x", 5, null, {}, [1, 2]]) {
+          assert.strictEqual(
+            (yield* refused({}, UploadSource.fromBytes(value as never))).message,
+            "Upload: source: Expected a Uint8Array whose memory was not transferred"
+          )
+          assert.strictEqual(
+            (yield* refused({}, UploadSource.fromBlob(value as never))).message,
+            "Upload: source: Expected a Blob with the functions slice and arrayBuffer"
+          )
+        }
+      })
+    )
+
     it.effect("with a source that is none are refused before anything exists", () =>
       Effect.gen(function* () {
         for (const none of [null, {}, "cat.jpg", bytes, UploadSource.fromPath("cat.jpg")]) {

@@ -173,7 +173,7 @@ for (const [name, client] of Object.entries({ ...Clients.beneath, "a client of a
         Effect.gen(function* () {
           const { result, server } = yield* run(make())
           assert.isTrue(result._tag === "Failure" && result.failure._tag === "InvalidRequest")
-          assert.include(String(result._tag === "Failure" && result.failure.message), "source.size")
+          assert.include(String(result._tag === "Failure" && result.failure.message), "Upload: source")
           assert.isEmpty(server.log)
         })
       )

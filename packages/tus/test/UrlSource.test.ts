@@ -415,6 +415,9 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("WebSource.from
       for (const [answer, problem] of [
         [HostileServer.text(206, new Uint8Array(2_000_001), range), "more bytes"],
         [HostileServer.text(200, bytes, { etag }), "status 200 instead of a range"],
+        [HostileServer.text(304, ""), "status 304"],
+        [HostileServer.text(300, ""), "status 300"],
+        [HostileServer.text(302, ""), "redirects"],
         [HostileServer.text(404, "gone"), "status 404"],
         [HostileServer.text(401, "who?"), "status 401"]
       ] as const) {

@@ -1,3 +1,4 @@
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
@@ -62,7 +63,7 @@ export const walk = <Query extends { readonly page?: number; readonly pageSize?:
       const begin: Walk<P, E> = { page: first, request: undefined, seen: [] }
       return Stream.unfold<Walk<P, E> | undefined, P, E, R>(
         begin,
-        step((page) => list({ ...query, page, pageSize }), pageSize, scope)
+        step((page) => list(Input.isRecord(query) ? { ...query, page, pageSize } : query), pageSize, scope)
       )
     })
   )

@@ -49,10 +49,10 @@ const partsAt = (url: string) => {
  * contains all broken rules. The codecs of the operation are compiled once for each client.
  */
 export const encoder = (operation: Operation.Any, baseUrl: string) => {
-  const encodeParams = SchemaParser.encodeUnknownResult(operation.params, Input.closed)
-  const encodeFields = SchemaParser.encodeUnknownResult(operation.fields, Input.closed)
+  const encodeParams = Input.encoder(operation.params)
+  const encodeFields = Input.encoder(operation.fields)
   const variables = Object.entries(operation.variables).map(
-    ([name, schema]) => [name, SchemaParser.encodeUnknownResult(schema, Input.closed)] as const
+    ([name, schema]) => [name, SchemaParser.encodeUnknownResult(schema)] as const
   )
   const { origin, prefix } = partsOf(baseUrl)
   const base = Transport.hostOf(baseUrl)
@@ -71,11 +71,11 @@ export const encoder = (operation: Operation.Any, baseUrl: string) => {
     }
     const subject = subjectOf(operation, path)
     const params = encodeParams(input.params)
-    if (Result.isFailure(params)) return refused(subject, Input.fromSchemaIssue(params.failure))
+    if (Result.isFailure(params)) return refused(subject, params.failure)
     const issues = check?.(input.params, DateTime.makeUnsafe(now)) ?? []
     if (issues.length > 0) return refused(subject, issues)
     const fields = encodeFields(input.fields)
-    if (Result.isFailure(fields)) return refused(subject, Input.fromSchemaIssue(fields.failure))
+    if (Result.isFailure(fields)) return refused(subject, fields.failure)
     const at: string | undefined = input.at === undefined ? undefined : Redacted.value(input.at)
     return Result.succeed({
       subject: { ...subject, ...(at === undefined ? base : Transport.hostOf(at)) },

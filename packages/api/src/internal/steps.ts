@@ -1,6 +1,18 @@
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Instructions from "@assembly-effect/schema/Instructions"
 import type { Issue } from "@assembly-effect/schema/InvalidRequest"
+import * as Input from "@assembly-effect/schema/unstable/Input"
+import type { ReplaceOptions } from "../Assemblies.ts"
+
+/**
+ * The params and the form fields of a new Assembly. In a JavaScript program, the options may be any value. Such a value
+ * becomes the params, which refuse it.
+ */
+export const partsOf = (options: ReplaceOptions) => {
+  if (!Input.isRecord(options)) return { params: options, fields: {} }
+  const { numExpectedUploadFiles, ...params } = options
+  return { params, fields: numExpectedUploadFiles === undefined ? {} : { numExpectedUploadFiles } }
+}
 
 /**
  * Checks the Steps of a new Assembly by the rules of `Instructions.make`. If the params also name a Template, the Steps

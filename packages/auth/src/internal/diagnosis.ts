@@ -253,6 +253,11 @@ export const diagnose = ({ reason }: HttpClientError.HttpClientError, circumstan
   }
 }
 
+/** Stops a request with options that no client can send. */
+export class InvalidArgument extends TypeError {
+  readonly code = "ERR_INVALID_ARG_TYPE"
+}
+
 /**
  * The failure if the client refused the arguments of the request with an exception, before it connected. Other
  * exceptions are not caused by the request.

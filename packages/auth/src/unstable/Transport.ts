@@ -98,6 +98,16 @@ const withRedirect = <R>(context: Context.Context<R>, redirect: RequestRedirect)
     redirect
   })
 
+/** In a JavaScript program, the headers among the options of `fetch` may be any value, and Effect iterates over them. */
+const hasHeaders = <R>(context: Context.Context<R>): boolean => {
+  try {
+    const headers = new Headers(Context.getOrUndefined(context, FetchHttpClient.RequestInit)?.headers ?? undefined)
+    return typeof headers === "object"
+  } catch {
+    return false
+  }
+}
+
 /**
  * The context of one request. This context sets every reference that the guard needs, so that a value in the
  * application's context cannot disable the guard. The redirect mode is added when the client sends, because only then
@@ -106,6 +116,7 @@ const withRedirect = <R>(context: Context.Context<R>, redirect: RequestRedirect)
 const rules = (redirect: RequestRedirect, onSend: (leaving: HttpClientRequest.HttpClientRequest) => void) =>
   Context.make(HttpClient.TracerDisabledWhen, (leaving: HttpClientRequest.HttpClientRequest) => {
     const fiber = Fiber.getCurrent()
+    if (fiber !== undefined && !hasHeaders(fiber.context)) throw new Diagnosis.InvalidArgument()
     fiber?.setContext(withRedirect(fiber.context, redirect))
     onSend(leaving)
     return true

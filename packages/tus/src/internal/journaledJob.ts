@@ -5,13 +5,12 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Transport from "@assembly-effect/api/unstable/Transport"
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import type { Issue } from "@assembly-effect/schema/InvalidRequest"
+import { InvalidRequest, type Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
-import * as SchemaParser from "effect/SchemaParser"
 import type { ResumableAssemblyUploadError } from "../AssemblyUploadError.ts"
 import * as AssemblyUploadEvent from "../AssemblyUploadEvent.ts"
 import type { Options } from "../ResumableAssemblyUpload.ts"
@@ -210,14 +209,17 @@ const job = <R>(held: Held, options: Options<R>, sources: ReadonlyArray<Replayab
     yield* hasChosenId ? run(found) : Effect.catchIf(run(found), isUndecided, () => anew)
   }).pipe(Effect.tapError((error) => (isFinal(error) ? Effect.ignore(forget(held)) : Effect.void)))
 
-const encodeParams = SchemaParser.encodeUnknownEffect(Assembly.CreateParams, Input.closed)
+const encodeParams = Input.encoder(Assembly.CreateParams)
 
 /** The key of a job. Two runs with the same service, params and files have the same key. */
 const keyOf = <R>({ files, params }: Options<R>, sources: ReadonlyArray<Replayable>) =>
   Effect.gen(function* () {
     const { origins } = yield* AssemblyClient
     const { assemblyId, ...rest } = params
-    const encoded = yield* Effect.mapError(encodeParams(rest), (issue) => Input.invalidRequest("AssemblyUpload", issue))
+    const encoded = yield* Effect.mapError(
+      Effect.fromResult(encodeParams(rest)),
+      (issues) => new InvalidRequest({ operation: "AssemblyUpload", issues })
+    )
     const identities = yield* Effect.forEach(sources, Journaled.identify)
     return yield* UploadJournal.assemblyKeyOf([
       origins.entries[0] ?? "",

@@ -115,7 +115,7 @@ const isTemporary = (status: number): boolean => status === 429 || status >= 500
 
 const refused = (resource: Resource, { headers, status }: HttpClientResponse.HttpClientResponse) =>
   Effect.gen(function* () {
-    if (status === 0 || (status >= 300 && status < 400)) {
+    if (status === 0 || [301, 302, 303, 307, 308].includes(status)) {
       return yield* Effect.fail(
         unreadable(resource, "it redirects to another URL, and redirects are not followed; use the final URL")
       )

@@ -12,7 +12,6 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as DurableJob from "../DurableJob.ts"
 import type { UploadOptions } from "../Durable.ts"
@@ -31,8 +30,8 @@ export const JobAtRest = Schema.Struct({
   params: Assembly.CreateParams,
   files: Schema.Array(File).check(Schema.isMinLength(1))
 })
-const encodeParams = SchemaParser.encodeUnknownEffect(JobAtRest.fields.params, Input.closed)
-const encodeFiles = SchemaParser.encodeUnknownEffect(JobAtRest.fields.files, { errors: "all" })
+const encodeParams = Input.encoder(JobAtRest.fields.params)
+const encodeFiles = Input.encoder(JobAtRest.fields.files)
 export type JobAtRest = typeof JobAtRest.Type
 
 /** The size of a source in bytes, and the SHA-256 of its identity, when the attempt was queued. */
@@ -53,7 +52,7 @@ const Key = Schema.NonEmptyString.check(
   Schema.isPattern(/^[^\p{Cc}\p{Cs}]*$/u, { expected: "valid Unicode without control characters" })
 )
 
-const encodeKey = SchemaParser.encodeUnknownEffect(Key)
+const encodeKey = Input.encoder(Key)
 
 /** Whether a text is a valid key of a job. An invalid key is not looked up, because a database may refuse the text. */
 export const isKey = SchemaParser.is(Key)
@@ -126,18 +125,17 @@ type Encoded<A> = Result.Result<A, ReadonlyArray<Issue>>
 const encodePart = <A>(
   path: ReadonlyArray<string>,
   value: unknown,
-  encodeValue: (value: unknown) => Effect.Effect<A, SchemaIssue.Issue>,
+  encodeValue: (value: unknown) => Encoded<A>,
   check: () => ReadonlyArray<Issue>
-): Effect.Effect<Encoded<A>> => {
+): Encoded<A> => {
   const found = unstorable(value, path)
-  if (found.length > 0) return Effect.succeed(Result.fail(found))
-  return Effect.match(encodeValue(value), {
-    onFailure: (issue) => Result.fail(Input.fromSchemaIssue(issue, path)),
-    onSuccess: (encoded) => {
-      const issues = check()
-      return issues.length === 0 ? Result.succeed(encoded) : Result.fail(issues)
-    }
-  })
+  if (found.length > 0) return Result.fail(found)
+  const encoded = encodeValue(value)
+  if (Result.isFailure(encoded)) {
+    return Result.fail(encoded.failure.map((issue) => ({ ...issue, path: [...path, ...issue.path] })))
+  }
+  const issues = check()
+  return issues.length === 0 ? encoded : Result.fail(issues)
 }
 
 const issuesOf = (part: Encoded<unknown>): ReadonlyArray<Issue> => (Result.isFailure(part) ? part.failure : [])
@@ -145,14 +143,14 @@ const issuesOf = (part: Encoded<unknown>): ReadonlyArray<Issue> => (Result.isFai
 /** Checks a job, and encodes it for the database. The error names `operation`, and every field that is wrong. */
 export const encode = Effect.fnUntraced(function* (operation: string, job: DurableJob.Job, upload: UploadOptions) {
   const now = DateTime.makeUnsafe(yield* Clock.currentTimeMillis)
-  const key = yield* encodePart(["key"], job.key, encodeKey, () => [])
-  const params = yield* encodePart(["params"], job.params, encodeParams, () =>
+  const key = encodePart(["key"], job.key, encodeKey, () => [])
+  const params = encodePart(["params"], job.params, encodeParams, () =>
     (Assemblies.Create.check?.(job.params, now) ?? []).map(({ message, path }) => ({
       message,
       path: ["params", ...path]
     }))
   )
-  const files = yield* encodePart(["files"], job.files, encodeFiles, () =>
+  const files = encodePart(["files"], job.files, encodeFiles, () =>
     job.files.flatMap((file, index) =>
       UploadSteps.issues({ ...upload, metadata: metadataOf(file) }).map(({ message, path }) => ({
         message,

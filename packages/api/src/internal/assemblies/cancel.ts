@@ -10,7 +10,7 @@ import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 import * as ServiceUrl from "../../ServiceUrl.ts"
 import * as Lost from "../lost.ts"
-import { get } from "./get.ts"
+import { get, getFor } from "./get.ts"
 
 /**
  * `DELETE /assemblies/:assemblyId`. The operation is beyond the specification, which names it but does not define it.
@@ -75,7 +75,7 @@ export const cancel: (
   AssemblyClient
 > = Effect.fnUntraced(function* (assemblyId) {
   const client = yield* AssemblyClient
-  const at = Option.getOrUndefined(addressOf(yield* get(assemblyId), assemblyId, client))
+  const at = Option.getOrUndefined(addressOf(yield* getFor(Cancel.name, assemblyId), assemblyId, client))
   const canceled = yield* client
     .run(Cancel, { path: { assemblyId }, params: {}, fields: {}, at })
     .pipe(

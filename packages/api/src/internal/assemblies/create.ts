@@ -1,5 +1,6 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
@@ -53,8 +54,8 @@ export const newId: Effect.Effect<Assembly.AssemblyId> = SecureRandom.SecureRand
  * the Assembly. A conflict on an id that the caller chose may come from somebody else's Assembly, so the Status is not
  * requested.
  */
-const isOpen = (error: Operation.Failure<typeof Create>, isOurId: boolean): boolean =>
-  Lost.isLost(error) && (isOurId || !("status" in error) || error.status !== 409)
+const isOpen = (error: Operation.Failure<typeof Create>, options: CreateOptions): boolean =>
+  Lost.isLost(error) && (options.assemblyId === undefined || !("status" in error) || error.status !== 409)
 
 /**
  * Creates an Assembly. The Steps of the Assembly are checked by the rules of `Instructions.make` before anything is
@@ -87,17 +88,13 @@ export const create: (
   | ApiError.TimedOut,
   AssemblyClient
 > = Effect.fnUntraced(function* (options) {
-  const { assemblyId = yield* newId, numExpectedUploadFiles, ...params } = options
+  const { assemblyId = yield* newId, ...rest } = options ?? {}
   const client = yield* AssemblyClient
   return yield* client
-    .run(Create, {
-      path: { assemblyId },
-      params,
-      fields: numExpectedUploadFiles === undefined ? {} : { numExpectedUploadFiles }
-    })
+    .run(Create, { path: { assemblyId }, ...Steps.partsOf(Input.isRecord(options) ? rest : options) })
     .pipe(
       Effect.catchIf(
-        (error) => isOpen(error, options.assemblyId === undefined),
+        (error) => isOpen(error, options),
         (error) => Effect.mapError(get(assemblyId), () => error)
       )
     )

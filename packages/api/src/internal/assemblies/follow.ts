@@ -11,7 +11,7 @@ import type { AwaitOptions, FollowOptions } from "../../Assemblies.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Completion from "../completion.ts"
 import * as Watch from "../watch.ts"
-import { get } from "./get.ts"
+import { getFor } from "./get.ts"
 
 /**
  * Validates the options of {@link awaitCompletion}. A function that creates an Assembly and then waits uses this
@@ -40,8 +40,12 @@ const paceOf = (options: FollowOptions): Completion.Pace => ({
 })
 
 /** Reads the Status once. After a rate limit, waits and reads again. */
-const readingOf = (assemblyId: Assembly.AssemblyId, options: FollowOptions) =>
-  Completion.patiently(get(assemblyId), paceOf(options), Duration.fromInputUnsafe(options.maxWait ?? "1 minute"))
+const readingOf = (operation: string, assemblyId: Assembly.AssemblyId, options: FollowOptions) =>
+  Completion.patiently(
+    getFor(operation, assemblyId),
+    paceOf(options),
+    Duration.fromInputUnsafe(options.maxWait ?? "1 minute")
+  )
 
 /**
  * Waits until an Assembly has completed, by polling its Status. If the Assembly ends in another way, the error is
@@ -72,7 +76,10 @@ export const awaitCompletion: (
 > = Effect.fnUntraced(function* (assemblyId, options = {}) {
   yield* check("Assemblies.awaitCompletion", options)
   const after = Duration.fromInputUnsafe(options.timeout ?? "1 hour")
-  const ended = yield* Completion.poll(readingOf(assemblyId, options), paceOf(options)).pipe(
+  const ended = yield* Completion.poll(
+    readingOf("Assemblies.awaitCompletion", assemblyId, options),
+    paceOf(options)
+  ).pipe(
     Effect.timeoutOrElse({
       duration: after,
       orElse: () => Effect.fail(new ApiError.TimedOut({ operation: "Assemblies.awaitCompletion", assemblyId, after }))
@@ -111,6 +118,7 @@ export const watch = (
     Effect.gen(function* () {
       yield* check("Assemblies.watch", options)
       const { open, origins } = yield* AssemblyClient
-      return Watch.watch({ assemblyId, open, origins, read: readingOf(assemblyId, options) }, paceOf(options))
+      const read = readingOf("Assemblies.watch", assemblyId, options)
+      return Watch.watch({ assemblyId, open, origins, read }, paceOf(options))
     })
   )

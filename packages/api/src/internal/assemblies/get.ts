@@ -1,7 +1,7 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import type * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
@@ -47,3 +47,9 @@ export const get = (
   | ApiError.TimedOut,
   AssemblyClient
 > => AssemblyClient.use((client) => client.run(Get, { path: { assemblyId }, params: {}, fields: {} }))
+
+/** {@link get} as a part of another operation, which an `InvalidRequest` names. */
+export const getFor = (operation: string, assemblyId: Assembly.AssemblyId): ReturnType<typeof get> =>
+  Effect.mapError(get(assemblyId), (error) =>
+    error._tag === "InvalidRequest" ? new InvalidRequest({ ...error, operation }) : error
+  )

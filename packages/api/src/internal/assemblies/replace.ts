@@ -48,7 +48,7 @@ export const Replace = Operation.make({
  */
 export const replace = (
   assemblyId: Assembly.AssemblyId,
-  { numExpectedUploadFiles, ...params }: ReplaceOptions
+  options: ReplaceOptions
 ): Effect.Effect<
   Assembly.Status,
   | InvalidRequest
@@ -59,11 +59,4 @@ export const replace = (
   | ApiError.TransportFailure
   | ApiError.TimedOut,
   AssemblyClient
-> =>
-  AssemblyClient.use((client) =>
-    client.run(Replace, {
-      path: { assemblyId },
-      params,
-      fields: numExpectedUploadFiles === undefined ? {} : { numExpectedUploadFiles }
-    })
-  )
+> => AssemblyClient.use((client) => client.run(Replace, { path: { assemblyId }, ...Steps.partsOf(options) }))
