@@ -89,7 +89,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The Assembly o
       const { calls, run, server } = yield* service((status) => ({ ...status, tus_url: null }))
       const error = yield* Effect.flip(run({}))
       assert.strictEqual(error._tag, "InvalidTarget")
-      assert.strictEqual(error.message, "tus_url: missing from the Assembly status")
+      assert.strictEqual(error.message, "tus_url: missing from the Assembly status, or not a string")
       assert.deepStrictEqual(calls, ["POST", "GET", "DELETE"])
       assert.strictEqual(server.uploads.size, 0)
     })

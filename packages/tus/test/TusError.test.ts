@@ -127,7 +127,7 @@ layer(Layer.empty)("The text of an error", (it) => {
         const error = yield* Effect.flip(
           Scene.fromStatus({ assembly_id: AssemblyId.make("0".repeat(32)), ...status }, "https://tus.example.com")
         )
-        assert.strictEqual(error.message, `${field}: missing from the Assembly status`)
+        assert.strictEqual(error.message, `${field}: missing from the Assembly status, or not a string`)
       }
     })
   )
