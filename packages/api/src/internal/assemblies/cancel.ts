@@ -1,5 +1,4 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Effect from "effect/Effect"
@@ -64,31 +63,26 @@ const isOpen = (error: Operation.Failure<typeof Cancel>): boolean =>
  */
 export const cancel: (
   assemblyId: Assembly.AssemblyId
-) => Effect.Effect<
-  Assembly.Status,
-  | InvalidRequest
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> = Effect.fnUntraced(function* (assemblyId) {
-  const client = yield* AssemblyClient
-  const at = Option.getOrUndefined(addressOf(yield* getFor(Cancel.name, assemblyId), assemblyId, client))
-  const canceled = yield* client
-    .run(Cancel, { path: { assemblyId }, params: {}, fields: {}, at })
-    .pipe(
-      Effect.catchIf(isOpen, (lost) => Effect.mapError(get(assemblyId), (error) => (Lost.isLost(lost) ? lost : error)))
-    )
-  if (Assembly.isOver(canceled)) return canceled
-  const status = yield* get(assemblyId)
-  if (Assembly.isOver(status)) return status
-  return yield* new ApiError.UnexpectedResponse({
-    operation: Cancel.name,
-    assemblyId,
-    status: 200,
-    problem: "the Assembly has not ended after its cancellation",
-    excerpt: ""
-  })
-})
+) => Effect.Effect<Assembly.Status, Operation.Failure<typeof Cancel>, AssemblyClient> = Effect.fnUntraced(
+  function* (assemblyId) {
+    const client = yield* AssemblyClient
+    const at = Option.getOrUndefined(addressOf(yield* getFor(Cancel.name, assemblyId), assemblyId, client))
+    const canceled = yield* client
+      .run(Cancel, { path: { assemblyId }, params: {}, fields: {}, at })
+      .pipe(
+        Effect.catchIf(isOpen, (lost) =>
+          Effect.mapError(get(assemblyId), (error) => (Lost.isLost(lost) ? lost : error))
+        )
+      )
+    if (Assembly.isOver(canceled)) return canceled
+    const status = yield* get(assemblyId)
+    if (Assembly.isOver(status)) return status
+    return yield* new ApiError.UnexpectedResponse({
+      operation: Cancel.name,
+      assemblyId,
+      status: 200,
+      problem: "the Assembly has not ended after its cancellation",
+      excerpt: ""
+    })
+  }
+)

@@ -1,10 +1,8 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
-import type * as ApiError from "../../ApiError.ts"
 import type { CreateOptions } from "../../Assemblies.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
@@ -77,25 +75,17 @@ const isOpen = (error: Operation.Failure<typeof Create>, options: CreateOptions)
  */
 export const create: (
   options: CreateOptions
-) => Effect.Effect<
-  Assembly.Status,
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> = Effect.fnUntraced(function* (options) {
-  const { assemblyId = yield* newId, ...rest } = options ?? {}
-  const client = yield* AssemblyClient
-  return yield* client
-    .run(Create, { path: { assemblyId }, ...Steps.partsOf(Input.isRecord(options) ? rest : options) })
-    .pipe(
-      Effect.catchIf(
-        (error) => isOpen(error, options),
-        (error) => Effect.mapError(get(assemblyId), () => error)
+) => Effect.Effect<Assembly.Status, Operation.Failure<typeof Create>, AssemblyClient> = Effect.fnUntraced(
+  function* (options) {
+    const { assemblyId = yield* newId, ...rest } = options ?? {}
+    const client = yield* AssemblyClient
+    return yield* client
+      .run(Create, { path: { assemblyId }, ...Steps.partsOf(Input.isRecord(options) ? rest : options) })
+      .pipe(
+        Effect.catchIf(
+          (error) => isOpen(error, options),
+          (error) => Effect.mapError(get(assemblyId), () => error)
+        )
       )
-    )
-})
+  }
+)

@@ -9,9 +9,10 @@ import * as Stream from "effect/Stream"
 import * as ApiError from "../../ApiError.ts"
 import type { AwaitOptions, FollowOptions } from "../../Assemblies.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
+import type * as Operation from "../../Operation.ts"
 import * as Completion from "../completion.ts"
 import * as Watch from "../watch.ts"
-import { getFor } from "./get.ts"
+import { type Get, getFor } from "./get.ts"
 
 /**
  * Validates the options of {@link awaitCompletion}. A function that creates an Assembly and then waits uses this
@@ -63,15 +64,7 @@ export const awaitCompletion: (
   options?: AwaitOptions
 ) => Effect.Effect<
   Assembly.Status,
-  | ApiError.AssemblyFailed
-  | ApiError.AssemblyCanceled
-  | ApiError.AssemblyAborted
-  | InvalidRequest
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
+  ApiError.AssemblyFailed | ApiError.AssemblyCanceled | ApiError.AssemblyAborted | Operation.Failure<typeof Get>,
   AssemblyClient
 > = Effect.fnUntraced(function* (assemblyId, options = {}) {
   yield* check("Assemblies.awaitCompletion", options)
@@ -104,16 +97,7 @@ export const awaitCompletion: (
 export const watch = (
   assemblyId: Assembly.AssemblyId,
   options: FollowOptions = {}
-): Stream.Stream<
-  Assembly.Status,
-  | InvalidRequest
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> =>
+): Stream.Stream<Assembly.Status, Operation.Failure<typeof Get>, AssemblyClient> =>
   Stream.unwrap(
     Effect.gen(function* () {
       yield* check("Assemblies.watch", options)

@@ -2,7 +2,6 @@ import * as Assembly from "@assembly-effect/schema/Assembly"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Effect from "effect/Effect"
-import type * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 
@@ -37,16 +36,8 @@ export const Get = Operation.make({
  */
 export const get = (
   assemblyId: Assembly.AssemblyId
-): Effect.Effect<
-  Assembly.Status,
-  | InvalidRequest
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> => AssemblyClient.use((client) => client.run(Get, { path: { assemblyId }, params: {}, fields: {} }))
+): Effect.Effect<Assembly.Status, Operation.Failure<typeof Get>, AssemblyClient> =>
+  AssemblyClient.use((client) => client.run(Get, { path: { assemblyId }, params: {}, fields: {} }))
 
 /** {@link get} as a part of another operation, which an `InvalidRequest` names. */
 export const getFor = (operation: string, assemblyId: Assembly.AssemblyId): ReturnType<typeof get> =>

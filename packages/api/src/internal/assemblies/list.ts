@@ -1,5 +1,4 @@
 import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -45,18 +44,8 @@ export const List = Operation.make({
  */
 export const list = (
   query: AssemblyList.Query
-): Effect.Effect<
-  AssemblyList.Page,
-  | ApiError.AssemblyListFailed
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> => AssemblyClient.use((client) => client.run(List, { path: {}, params: query, fields: {} }))
+): Effect.Effect<AssemblyList.Page, Operation.Failure<typeof List>, AssemblyClient> =>
+  AssemblyClient.use((client) => client.run(List, { path: {}, params: query, fields: {} }))
 
 /**
  * Streams the pages of a list, starting at `query.page`. A page is requested when the previous page is emitted, so the
@@ -74,18 +63,7 @@ export const list = (
  */
 export const listPages = (
   query: AssemblyList.Query
-): Stream.Stream<
-  AssemblyList.Page,
-  | ApiError.AssemblyListFailed
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> => Pages.walk(query, list)
+): Stream.Stream<AssemblyList.Page, Operation.Failure<typeof List>, AssemblyClient> => Pages.walk(query, list)
 
 /**
  * Streams the entries of all pages, newest first. {@link listPages} describes when an entry may be missed or repeated.
@@ -103,15 +81,5 @@ export const listPages = (
  */
 export const listAll = (
   query: AssemblyList.Query
-): Stream.Stream<
-  AssemblyList.Entry,
-  | ApiError.AssemblyListFailed
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> => Stream.flatMap(listPages(query), ({ items }) => Stream.fromIterable(items))
+): Stream.Stream<AssemblyList.Entry, Operation.Failure<typeof List>, AssemblyClient> =>
+  Stream.flatMap(listPages(query), ({ items }) => Stream.fromIterable(items))

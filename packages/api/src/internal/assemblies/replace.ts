@@ -1,7 +1,5 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import type * as Effect from "effect/Effect"
-import type * as ApiError from "../../ApiError.ts"
 import type { ReplaceOptions } from "../../Assemblies.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
@@ -49,14 +47,5 @@ export const Replace = Operation.make({
 export const replace = (
   assemblyId: Assembly.AssemblyId,
   options: ReplaceOptions
-): Effect.Effect<
-  Assembly.Status,
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> => AssemblyClient.use((client) => client.run(Replace, { path: { assemblyId }, ...Steps.partsOf(options) }))
+): Effect.Effect<Assembly.Status, Operation.Failure<typeof Replace>, AssemblyClient> =>
+  AssemblyClient.use((client) => client.run(Replace, { path: { assemblyId }, ...Steps.partsOf(options) }))

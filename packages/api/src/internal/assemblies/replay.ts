@@ -1,9 +1,7 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as AssemblyReplay from "@assembly-effect/schema/AssemblyReplay"
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
-import type * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 
@@ -46,14 +44,5 @@ export const Replay = Operation.make({
 export const replay = (
   assemblyId: Assembly.AssemblyId,
   request: AssemblyReplay.ReplayRequest = {}
-): Effect.Effect<
-  AssemblyReplay.Replayed,
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> => AssemblyClient.use((client) => client.run(Replay, { path: { assemblyId }, params: request, fields: {} }))
+): Effect.Effect<AssemblyReplay.Replayed, Operation.Failure<typeof Replay>, AssemblyClient> =>
+  AssemblyClient.use((client) => client.run(Replay, { path: { assemblyId }, params: request, fields: {} }))

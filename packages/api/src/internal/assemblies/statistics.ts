@@ -1,5 +1,4 @@
 import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
@@ -55,17 +54,5 @@ export const Statistics = Operation.make({
  */
 export const statistics = (
   query: AssemblyStatistics.Query
-): Effect.Effect<
-  AssemblyStatistics.Statistics,
-  | ApiError.StatisticsInvalidTime
-  | ApiError.StatisticsMissingRegion
-  | ApiError.StatisticsUnavailable
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> => AssemblyClient.use((client) => client.run(Statistics, { path: {}, params: query, fields: {} }))
+): Effect.Effect<AssemblyStatistics.Statistics, Operation.Failure<typeof Statistics>, AssemblyClient> =>
+  AssemblyClient.use((client) => client.run(Statistics, { path: {}, params: query, fields: {} }))

@@ -1,5 +1,4 @@
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
@@ -46,15 +45,5 @@ export const Create = Operation.make({
  */
 export const create = (
   request: AuthKey.CreateRequest
-): Effect.Effect<
-  AuthKey.Created,
-  | ApiError.AuthKeyNotCreated
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> => AssemblyClient.use((client) => client.run(Create, { path: {}, params: request, fields: {} }))
+): Effect.Effect<AuthKey.Created, Operation.Failure<typeof Create>, AssemblyClient> =>
+  AssemblyClient.use((client) => client.run(Create, { path: {}, params: request, fields: {} }))

@@ -1,8 +1,6 @@
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
-import type * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 import * as Confidential from "../confidential.ts"
@@ -42,14 +40,6 @@ export const List = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const list: Effect.Effect<
-  AuthKey.Listing,
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> = AssemblyClient.use((client) => client.run(List, { path: {}, params: {}, fields: {} }))
+export const list: Effect.Effect<AuthKey.Listing, Operation.Failure<typeof List>, AssemblyClient> = AssemblyClient.use(
+  (client) => client.run(List, { path: {}, params: {}, fields: {} })
+)

@@ -1,5 +1,4 @@
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
@@ -42,15 +41,5 @@ export const Delete = Operation.make({
  */
 export const remove = (
   authKeyId: AuthKey.AuthKeyId
-): Effect.Effect<
-  AuthKey.Deleted,
-  | ApiError.AuthKeyNotDeleted
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> => AssemblyClient.use((client) => client.run(Delete, { path: { authKeyId }, params: {}, fields: {} }))
+): Effect.Effect<AuthKey.Deleted, Operation.Failure<typeof Delete>, AssemblyClient> =>
+  AssemblyClient.use((client) => client.run(Delete, { path: { authKeyId }, params: {}, fields: {} }))

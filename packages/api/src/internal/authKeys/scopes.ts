@@ -1,8 +1,6 @@
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
-import type * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 
@@ -42,12 +40,6 @@ export const Scopes = Operation.make({
  */
 export const scopes: Effect.Effect<
   AuthKey.ScopeListing,
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
+  Operation.Failure<typeof Scopes>,
   AssemblyClient
 > = AssemblyClient.use((client) => client.run(Scopes, { path: {}, params: {}, fields: {} }))

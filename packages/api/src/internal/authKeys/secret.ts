@@ -1,5 +1,4 @@
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
@@ -47,15 +46,5 @@ export const Secret = Operation.make({
  */
 export const secret = (
   authKeyId: AuthKey.AuthKeyId
-): Effect.Effect<
-  AuthKey.Shown,
-  | ApiError.AuthSecretNotRetrieved
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> => AssemblyClient.use((client) => client.run(Secret, { path: { authKeyId }, params: {}, fields: {} }))
+): Effect.Effect<AuthKey.Shown, Operation.Failure<typeof Secret>, AssemblyClient> =>
+  AssemblyClient.use((client) => client.run(Secret, { path: { authKeyId }, params: {}, fields: {} }))

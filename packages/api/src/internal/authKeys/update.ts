@@ -1,5 +1,4 @@
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
@@ -45,15 +44,5 @@ export const Update = Operation.make({
 export const update = (
   authKeyId: AuthKey.AuthKeyId,
   request: AuthKey.UpdateRequest
-): Effect.Effect<
-  AuthKey.Updated,
-  | ApiError.AuthKeyNotUpdated
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> => AssemblyClient.use((client) => client.run(Update, { path: { authKeyId }, params: request, fields: {} }))
+): Effect.Effect<AuthKey.Updated, Operation.Failure<typeof Update>, AssemblyClient> =>
+  AssemblyClient.use((client) => client.run(Update, { path: { authKeyId }, params: request, fields: {} }))

@@ -1,5 +1,4 @@
 import * as Bill from "@assembly-effect/schema/Bill"
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
@@ -40,17 +39,5 @@ export const Get = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const get = (
-  month: Bill.Month
-): Effect.Effect<
-  Bill.Bill,
-  | ApiError.BillNotFound
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> => AssemblyClient.use((client) => client.run(Get, { path: { month }, params: {}, fields: {} }))
+export const get = (month: Bill.Month): Effect.Effect<Bill.Bill, Operation.Failure<typeof Get>, AssemblyClient> =>
+  AssemblyClient.use((client) => client.run(Get, { path: { month }, params: {}, fields: {} }))

@@ -1,6 +1,5 @@
 import * as DamEntries from "@assembly-effect/schema/DamEntries"
 import * as Identifier from "@assembly-effect/schema/Identifier"
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
@@ -44,16 +43,5 @@ export const Get = Operation.make({
 export const get = (
   assetId: Identifier.AssetId,
   query: DamEntries.GetQuery = {}
-): Effect.Effect<
-  DamEntries.Found,
-  | ApiError.DamInvalidRequest
-  | ApiError.DamResourceNotFound
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> => AssemblyClient.use((client) => client.run(Get, { path: { assetId }, params: query, fields: {} }))
+): Effect.Effect<DamEntries.Found, Operation.Failure<typeof Get>, AssemblyClient> =>
+  AssemblyClient.use((client) => client.run(Get, { path: { assetId }, params: query, fields: {} }))

@@ -1,6 +1,5 @@
 import * as DamEntries from "@assembly-effect/schema/DamEntries"
 import type * as DamAsset from "@assembly-effect/schema/DamAsset"
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -46,19 +45,8 @@ export const List = Operation.make({
  */
 export const list = (
   query: DamEntries.ListQuery = {}
-): Effect.Effect<
-  DamEntries.Page,
-  | ApiError.DamInvalidRequest
-  | ApiError.DamResourceNotFound
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> => AssemblyClient.use((client) => client.run(List, { path: {}, params: query, fields: {} }))
+): Effect.Effect<DamEntries.Page, Operation.Failure<typeof List>, AssemblyClient> =>
+  AssemblyClient.use((client) => client.run(List, { path: {}, params: query, fields: {} }))
 
 /**
  * Streams the pages of a list, starting at `query.cursor`. A page is requested when it is pulled, because only the
@@ -74,19 +62,8 @@ export const list = (
  */
 export const listPages = (
   query: DamEntries.ListQuery = {}
-): Stream.Stream<
-  DamEntries.Page,
-  | ApiError.DamInvalidRequest
-  | ApiError.DamResourceNotFound
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> => Pages.follow("Dam.list", query, list)
+): Stream.Stream<DamEntries.Page, Operation.Failure<typeof List>, AssemblyClient> =>
+  Pages.follow("Dam.list", query, list)
 
 /**
  * Streams the assets of all pages; see {@link listPages}. Holds one page in memory.
@@ -101,16 +78,5 @@ export const listPages = (
  */
 export const listAll = (
   query: DamEntries.ListQuery = {}
-): Stream.Stream<
-  DamAsset.Asset,
-  | ApiError.DamInvalidRequest
-  | ApiError.DamResourceNotFound
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> => Stream.flatMap(listPages(query), ({ assets }) => Stream.fromIterable(assets))
+): Stream.Stream<DamAsset.Asset, Operation.Failure<typeof List>, AssemblyClient> =>
+  Stream.flatMap(listPages(query), ({ assets }) => Stream.fromIterable(assets))

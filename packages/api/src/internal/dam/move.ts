@@ -1,6 +1,5 @@
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as Identifier from "@assembly-effect/schema/Identifier"
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
@@ -47,18 +46,5 @@ export const Move = Operation.make({
 export const move = (
   assetId: Identifier.AssetId,
   request: DamAsset.MoveRequest
-): Effect.Effect<
-  DamAsset.Moved,
-  | ApiError.DamInvalidRequest
-  | ApiError.DamResourceNotFound
-  | ApiError.DamMutationConflict
-  | ApiError.DamMutationFailed
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> => AssemblyClient.use((client) => client.run(Move, { path: { assetId }, params: request, fields: {} }))
+): Effect.Effect<DamAsset.Moved, Operation.Failure<typeof Move>, AssemblyClient> =>
+  AssemblyClient.use((client) => client.run(Move, { path: { assetId }, params: request, fields: {} }))

@@ -1,5 +1,4 @@
 import * as DamEntries from "@assembly-effect/schema/DamEntries"
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
@@ -47,18 +46,5 @@ export const MoveEntry = Operation.make({
  */
 export const moveEntry = (
   request: DamEntries.MoveEntryRequest
-): Effect.Effect<
-  DamEntries.EntryMoved,
-  | ApiError.DamInvalidRequest
-  | ApiError.DamResourceNotFound
-  | ApiError.DamMutationConflict
-  | ApiError.DamMutationFailed
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> => AssemblyClient.use((client) => client.run(MoveEntry, { path: {}, params: request, fields: {} }))
+): Effect.Effect<DamEntries.EntryMoved, Operation.Failure<typeof MoveEntry>, AssemblyClient> =>
+  AssemblyClient.use((client) => client.run(MoveEntry, { path: {}, params: request, fields: {} }))

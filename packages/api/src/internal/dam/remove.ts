@@ -1,6 +1,5 @@
 import * as DamEntries from "@assembly-effect/schema/DamEntries"
 import * as Identifier from "@assembly-effect/schema/Identifier"
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
@@ -48,18 +47,5 @@ export const Delete = Operation.make({
  */
 export const remove = (
   assetId: Identifier.AssetId
-): Effect.Effect<
-  DamEntries.Deleted,
-  | ApiError.DamInvalidRequest
-  | ApiError.DamResourceNotFound
-  | ApiError.DamMutationConflict
-  | ApiError.DamMutationFailed
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> => AssemblyClient.use((client) => client.run(Delete, { path: { assetId }, params: {}, fields: {} }))
+): Effect.Effect<DamEntries.Deleted, Operation.Failure<typeof Delete>, AssemblyClient> =>
+  AssemblyClient.use((client) => client.run(Delete, { path: { assetId }, params: {}, fields: {} }))

@@ -1,9 +1,7 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Notification from "@assembly-effect/schema/Notification"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
-import type * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 
@@ -44,13 +42,5 @@ export const List = Operation.make({
  */
 export const list = (
   assemblyId: Assembly.AssemblyId
-): Effect.Effect<
-  Notification.Listing,
-  | InvalidRequest
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> => AssemblyClient.use((client) => client.run(List, { path: { assemblyId }, params: {}, fields: {} }))
+): Effect.Effect<Notification.Listing, Operation.Failure<typeof List>, AssemblyClient> =>
+  AssemblyClient.use((client) => client.run(List, { path: { assemblyId }, params: {}, fields: {} }))

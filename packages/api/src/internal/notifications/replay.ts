@@ -1,9 +1,7 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Notification from "@assembly-effect/schema/Notification"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
-import type * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 
@@ -46,14 +44,5 @@ export const Replay = Operation.make({
 export const replay = (
   assemblyId: Assembly.AssemblyId,
   request: Notification.ReplayRequest = {}
-): Effect.Effect<
-  Notification.Replayed,
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> => AssemblyClient.use((client) => client.run(Replay, { path: { assemblyId }, params: request, fields: {} }))
+): Effect.Effect<Notification.Replayed, Operation.Failure<typeof Replay>, AssemblyClient> =>
+  AssemblyClient.use((client) => client.run(Replay, { path: { assemblyId }, params: request, fields: {} }))

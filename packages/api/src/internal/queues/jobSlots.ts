@@ -1,8 +1,6 @@
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Queue from "@assembly-effect/schema/Queue"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
-import type * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 
@@ -42,12 +40,6 @@ export const JobSlots = Operation.make({
  */
 export const jobSlots: Effect.Effect<
   Queue.JobSlots,
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
+  Operation.Failure<typeof JobSlots>,
   AssemblyClient
 > = AssemblyClient.use((client) => client.run(JobSlots, { path: {}, params: {}, fields: {} }))

@@ -1,4 +1,3 @@
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Queue from "@assembly-effect/schema/Queue"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
@@ -49,18 +48,5 @@ export const Statistics = Operation.make({
  */
 export const statistics = (
   query: Queue.StatisticsQuery
-): Effect.Effect<
-  Queue.Statistics,
-  | ApiError.JobSlotStatisticsInvalidAggregation
-  | ApiError.JobSlotStatisticsInvalidTime
-  | ApiError.JobSlotStatisticsMissingRegion
-  | ApiError.JobSlotStatisticsUnavailable
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> => AssemblyClient.use((client) => client.run(Statistics, { path: {}, params: query, fields: {} }))
+): Effect.Effect<Queue.Statistics, Operation.Failure<typeof Statistics>, AssemblyClient> =>
+  AssemblyClient.use((client) => client.run(Statistics, { path: {}, params: query, fields: {} }))

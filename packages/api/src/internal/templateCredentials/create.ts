@@ -1,4 +1,3 @@
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
@@ -45,15 +44,5 @@ export const Create = Operation.make({
  */
 export const create = (
   request: TemplateCredential.CreateRequest
-): Effect.Effect<
-  TemplateCredential.Created,
-  | ApiError.TemplateCredentialsNotCreated
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> => AssemblyClient.use((client) => client.run(Create, { path: {}, params: request, fields: {} }))
+): Effect.Effect<TemplateCredential.Created, Operation.Failure<typeof Create>, AssemblyClient> =>
+  AssemblyClient.use((client) => client.run(Create, { path: {}, params: request, fields: {} }))

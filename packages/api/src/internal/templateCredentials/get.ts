@@ -1,4 +1,3 @@
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
@@ -45,15 +44,5 @@ export const Get = Operation.make({
  */
 export const get = (
   credentialId: TemplateCredential.CredentialId
-): Effect.Effect<
-  TemplateCredential.Found,
-  | ApiError.TemplateCredentialsNotRead
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> => AssemblyClient.use((client) => client.run(Get, { path: { credentialId }, params: {}, fields: {} }))
+): Effect.Effect<TemplateCredential.Found, Operation.Failure<typeof Get>, AssemblyClient> =>
+  AssemblyClient.use((client) => client.run(Get, { path: { credentialId }, params: {}, fields: {} }))

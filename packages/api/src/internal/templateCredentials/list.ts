@@ -1,4 +1,3 @@
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
@@ -44,13 +43,6 @@ export const List = Operation.make({
  */
 export const list: Effect.Effect<
   TemplateCredential.Listing,
-  | ApiError.TemplateCredentialsNotFound
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
+  Operation.Failure<typeof List>,
   AssemblyClient
 > = AssemblyClient.use((client) => client.run(List, { path: {}, params: {}, fields: {} }))

@@ -1,4 +1,3 @@
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
@@ -43,15 +42,5 @@ export const Delete = Operation.make({
  */
 export const remove = (
   credentialId: TemplateCredential.CredentialId
-): Effect.Effect<
-  TemplateCredential.Deleted,
-  | ApiError.TemplateCredentialsNotDeleted
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> => AssemblyClient.use((client) => client.run(Delete, { path: { credentialId }, params: {}, fields: {} }))
+): Effect.Effect<TemplateCredential.Deleted, Operation.Failure<typeof Delete>, AssemblyClient> =>
+  AssemblyClient.use((client) => client.run(Delete, { path: { credentialId }, params: {}, fields: {} }))

@@ -1,8 +1,6 @@
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
-import type * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 
@@ -42,12 +40,6 @@ export const Types = Operation.make({
  */
 export const types: Effect.Effect<
   TemplateCredential.TypeListing,
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
+  Operation.Failure<typeof Types>,
   AssemblyClient
 > = AssemblyClient.use((client) => client.run(Types, { path: {}, params: {}, fields: {} }))

@@ -1,4 +1,3 @@
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
@@ -46,15 +45,5 @@ export const Update = Operation.make({
 export const update = (
   credentialId: TemplateCredential.CredentialId,
   request: TemplateCredential.UpdateRequest
-): Effect.Effect<
-  TemplateCredential.Updated,
-  | ApiError.TemplateCredentialsNotUpdated
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> => AssemblyClient.use((client) => client.run(Update, { path: { credentialId }, params: request, fields: {} }))
+): Effect.Effect<TemplateCredential.Updated, Operation.Failure<typeof Update>, AssemblyClient> =>
+  AssemblyClient.use((client) => client.run(Update, { path: { credentialId }, params: request, fields: {} }))

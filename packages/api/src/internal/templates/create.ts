@@ -1,4 +1,3 @@
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Template from "@assembly-effect/schema/Template"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
@@ -46,15 +45,5 @@ export const Create = Operation.make({
  */
 export const create = (
   request: Template.CreateRequest
-): Effect.Effect<
-  Template.Created,
-  | ApiError.TemplateInvalid
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> => AssemblyClient.use((client) => client.run(Create, { path: {}, params: request, fields: {} }))
+): Effect.Effect<Template.Created, Operation.Failure<typeof Create>, AssemblyClient> =>
+  AssemblyClient.use((client) => client.run(Create, { path: {}, params: request, fields: {} }))

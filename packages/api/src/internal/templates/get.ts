@@ -1,4 +1,3 @@
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Template from "@assembly-effect/schema/Template"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
@@ -43,15 +42,5 @@ export const Get = Operation.make({
  */
 export const get = (
   templateIdOrName: string
-): Effect.Effect<
-  Template.Found,
-  | ApiError.TemplateNotFound
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> => AssemblyClient.use((client) => client.run(Get, { path: { templateIdOrName }, params: {}, fields: {} }))
+): Effect.Effect<Template.Found, Operation.Failure<typeof Get>, AssemblyClient> =>
+  AssemblyClient.use((client) => client.run(Get, { path: { templateIdOrName }, params: {}, fields: {} }))

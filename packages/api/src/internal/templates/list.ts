@@ -1,4 +1,3 @@
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Template from "@assembly-effect/schema/Template"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
@@ -44,18 +43,8 @@ export const List = Operation.make({
  */
 export const list = (
   query: Template.Query = {}
-): Effect.Effect<
-  Template.Page,
-  | ApiError.TemplateListFailed
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> => AssemblyClient.use((client) => client.run(List, { path: {}, params: query, fields: {} }))
+): Effect.Effect<Template.Page, Operation.Failure<typeof List>, AssemblyClient> =>
+  AssemblyClient.use((client) => client.run(List, { path: {}, params: query, fields: {} }))
 
 /**
  * Streams the pages of a list, starting at `query.page`. A page is requested when the previous page is emitted. Nothing
@@ -75,18 +64,7 @@ export const list = (
  */
 export const listPages = (
   query: Template.Query = {}
-): Stream.Stream<
-  Template.Page,
-  | ApiError.TemplateListFailed
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> => Pages.walk(query, list)
+): Stream.Stream<Template.Page, Operation.Failure<typeof List>, AssemblyClient> => Pages.walk(query, list)
 
 /**
  * Streams the Templates of all pages. {@link listPages} describes what happens if a Template is created or deleted
@@ -102,15 +80,5 @@ export const listPages = (
  */
 export const listAll = (
   query: Template.Query = {}
-): Stream.Stream<
-  Template.Item,
-  | ApiError.TemplateListFailed
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> => Stream.flatMap(listPages(query), ({ items }) => Stream.fromIterable(items))
+): Stream.Stream<Template.Item, Operation.Failure<typeof List>, AssemblyClient> =>
+  Stream.flatMap(listPages(query), ({ items }) => Stream.fromIterable(items))

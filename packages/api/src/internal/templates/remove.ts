@@ -1,4 +1,3 @@
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Template from "@assembly-effect/schema/Template"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
@@ -43,15 +42,5 @@ export const Delete = Operation.make({
  */
 export const remove = (
   templateIdOrName: string
-): Effect.Effect<
-  Template.Deleted,
-  | ApiError.TemplateNotFound
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> => AssemblyClient.use((client) => client.run(Delete, { path: { templateIdOrName }, params: {}, fields: {} }))
+): Effect.Effect<Template.Deleted, Operation.Failure<typeof Delete>, AssemblyClient> =>
+  AssemblyClient.use((client) => client.run(Delete, { path: { templateIdOrName }, params: {}, fields: {} }))

@@ -1,4 +1,3 @@
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Template from "@assembly-effect/schema/Template"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Effect from "effect/Effect"
@@ -44,16 +43,5 @@ export const Update = Operation.make({
 export const update = (
   templateIdOrName: string,
   request: Template.UpdateRequest
-): Effect.Effect<
-  Template.Updated,
-  | ApiError.TemplateNotFound
-  | ApiError.TemplateInvalid
-  | InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> => AssemblyClient.use((client) => client.run(Update, { path: { templateIdOrName }, params: request, fields: {} }))
+): Effect.Effect<Template.Updated, Operation.Failure<typeof Update>, AssemblyClient> =>
+  AssemblyClient.use((client) => client.run(Update, { path: { templateIdOrName }, params: request, fields: {} }))
