@@ -94,10 +94,7 @@ export const awaitCompletion: (
  * @since 0.1.0
  * @category operations
  */
-export const watch = (
-  assemblyId: Assembly.AssemblyId,
-  options: FollowOptions = {}
-): Stream.Stream<Assembly.Status, Operation.Failure<typeof Get>, AssemblyClient> =>
+export const watch = (assemblyId: Assembly.AssemblyId, options: FollowOptions = {}) =>
   Stream.unwrap(
     Effect.gen(function* () {
       yield* check("Assemblies.watch", options)

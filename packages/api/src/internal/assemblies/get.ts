@@ -34,9 +34,7 @@ export const Get = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const get = (
-  assemblyId: Assembly.AssemblyId
-): Effect.Effect<Assembly.Status, Operation.Failure<typeof Get>, AssemblyClient> =>
+export const get = (assemblyId: Assembly.AssemblyId) =>
   AssemblyClient.use((client) => client.run(Get, { path: { assemblyId }, params: {}, fields: {} }))
 
 /** {@link get} as a part of another operation, which an `InvalidRequest` names. */

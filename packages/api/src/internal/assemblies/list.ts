@@ -1,6 +1,5 @@
 import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import type * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
@@ -42,9 +41,7 @@ export const List = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const list = (
-  query: AssemblyList.Query
-): Effect.Effect<AssemblyList.Page, Operation.Failure<typeof List>, AssemblyClient> =>
+export const list = (query: AssemblyList.Query) =>
   AssemblyClient.use((client) => client.run(List, { path: {}, params: query, fields: {} }))
 
 /**
@@ -61,9 +58,7 @@ export const list = (
  * @since 0.1.0
  * @category operations
  */
-export const listPages = (
-  query: AssemblyList.Query
-): Stream.Stream<AssemblyList.Page, Operation.Failure<typeof List>, AssemblyClient> => Pages.walk(query, list)
+export const listPages = (query: AssemblyList.Query) => Pages.walk(query, list)
 
 /**
  * Streams the entries of all pages, newest first. {@link listPages} describes when an entry may be missed or repeated.
@@ -79,7 +74,5 @@ export const listPages = (
  * @since 0.1.0
  * @category operations
  */
-export const listAll = (
-  query: AssemblyList.Query
-): Stream.Stream<AssemblyList.Entry, Operation.Failure<typeof List>, AssemblyClient> =>
+export const listAll = (query: AssemblyList.Query) =>
   Stream.flatMap(listPages(query), ({ items }) => Stream.fromIterable(items))

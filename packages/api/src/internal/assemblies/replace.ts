@@ -1,5 +1,4 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import type * as Effect from "effect/Effect"
 import type { ReplaceOptions } from "../../Assemblies.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
@@ -44,8 +43,5 @@ export const Replace = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const replace = (
-  assemblyId: Assembly.AssemblyId,
-  options: ReplaceOptions
-): Effect.Effect<Assembly.Status, Operation.Failure<typeof Replace>, AssemblyClient> =>
+export const replace = (assemblyId: Assembly.AssemblyId, options: ReplaceOptions) =>
   AssemblyClient.use((client) => client.run(Replace, { path: { assemblyId }, ...Steps.partsOf(options) }))

@@ -1,6 +1,5 @@
 import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
@@ -52,7 +51,5 @@ export const Statistics = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const statistics = (
-  query: AssemblyStatistics.Query
-): Effect.Effect<AssemblyStatistics.Statistics, Operation.Failure<typeof Statistics>, AssemblyClient> =>
+export const statistics = (query: AssemblyStatistics.Query) =>
   AssemblyClient.use((client) => client.run(Statistics, { path: {}, params: query, fields: {} }))

@@ -1,6 +1,5 @@
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import type * as Effect from "effect/Effect"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 import * as Confidential from "../confidential.ts"
@@ -40,6 +39,4 @@ export const List = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const list: Effect.Effect<AuthKey.Listing, Operation.Failure<typeof List>, AssemblyClient> = AssemblyClient.use(
-  (client) => client.run(List, { path: {}, params: {}, fields: {} })
-)
+export const list = AssemblyClient.use((client) => client.run(List, { path: {}, params: {}, fields: {} }))

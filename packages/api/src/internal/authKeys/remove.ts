@@ -1,6 +1,5 @@
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
@@ -39,7 +38,5 @@ export const Delete = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const remove = (
-  authKeyId: AuthKey.AuthKeyId
-): Effect.Effect<AuthKey.Deleted, Operation.Failure<typeof Delete>, AssemblyClient> =>
+export const remove = (authKeyId: AuthKey.AuthKeyId) =>
   AssemblyClient.use((client) => client.run(Delete, { path: { authKeyId }, params: {}, fields: {} }))

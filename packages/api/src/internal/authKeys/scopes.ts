@@ -1,6 +1,5 @@
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import type * as Effect from "effect/Effect"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 
@@ -38,8 +37,4 @@ export const Scopes = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const scopes: Effect.Effect<
-  AuthKey.ScopeListing,
-  Operation.Failure<typeof Scopes>,
-  AssemblyClient
-> = AssemblyClient.use((client) => client.run(Scopes, { path: {}, params: {}, fields: {} }))
+export const scopes = AssemblyClient.use((client) => client.run(Scopes, { path: {}, params: {}, fields: {} }))

@@ -1,6 +1,5 @@
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
@@ -44,7 +43,5 @@ export const Secret = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const secret = (
-  authKeyId: AuthKey.AuthKeyId
-): Effect.Effect<AuthKey.Shown, Operation.Failure<typeof Secret>, AssemblyClient> =>
+export const secret = (authKeyId: AuthKey.AuthKeyId) =>
   AssemblyClient.use((client) => client.run(Secret, { path: { authKeyId }, params: {}, fields: {} }))

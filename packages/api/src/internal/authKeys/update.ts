@@ -1,6 +1,5 @@
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
@@ -41,8 +40,5 @@ export const Update = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const update = (
-  authKeyId: AuthKey.AuthKeyId,
-  request: AuthKey.UpdateRequest
-): Effect.Effect<AuthKey.Updated, Operation.Failure<typeof Update>, AssemblyClient> =>
+export const update = (authKeyId: AuthKey.AuthKeyId, request: AuthKey.UpdateRequest) =>
   AssemblyClient.use((client) => client.run(Update, { path: { authKeyId }, params: request, fields: {} }))

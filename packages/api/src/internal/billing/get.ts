@@ -1,6 +1,5 @@
 import * as Bill from "@assembly-effect/schema/Bill"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
@@ -39,5 +38,5 @@ export const Get = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const get = (month: Bill.Month): Effect.Effect<Bill.Bill, Operation.Failure<typeof Get>, AssemblyClient> =>
+export const get = (month: Bill.Month) =>
   AssemblyClient.use((client) => client.run(Get, { path: { month }, params: {}, fields: {} }))

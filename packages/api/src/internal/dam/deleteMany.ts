@@ -1,6 +1,5 @@
 import * as DamEntries from "@assembly-effect/schema/DamEntries"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
@@ -44,7 +43,5 @@ export const DeleteMany = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const deleteMany = (
-  request: DamEntries.DeleteManyRequest
-): Effect.Effect<DamEntries.DeletedMany, Operation.Failure<typeof DeleteMany>, AssemblyClient> =>
+export const deleteMany = (request: DamEntries.DeleteManyRequest) =>
   AssemblyClient.use((client) => client.run(DeleteMany, { path: {}, params: request, fields: {} }))

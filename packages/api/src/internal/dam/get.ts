@@ -1,7 +1,6 @@
 import * as DamEntries from "@assembly-effect/schema/DamEntries"
 import * as Identifier from "@assembly-effect/schema/Identifier"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
@@ -40,8 +39,5 @@ export const Get = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const get = (
-  assetId: Identifier.AssetId,
-  query: DamEntries.GetQuery = {}
-): Effect.Effect<DamEntries.Found, Operation.Failure<typeof Get>, AssemblyClient> =>
+export const get = (assetId: Identifier.AssetId, query: DamEntries.GetQuery = {}) =>
   AssemblyClient.use((client) => client.run(Get, { path: { assetId }, params: query, fields: {} }))

@@ -1,7 +1,5 @@
 import * as DamEntries from "@assembly-effect/schema/DamEntries"
-import type * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import type * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
@@ -43,9 +41,7 @@ export const List = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const list = (
-  query: DamEntries.ListQuery = {}
-): Effect.Effect<DamEntries.Page, Operation.Failure<typeof List>, AssemblyClient> =>
+export const list = (query: DamEntries.ListQuery = {}) =>
   AssemblyClient.use((client) => client.run(List, { path: {}, params: query, fields: {} }))
 
 /**
@@ -60,10 +56,7 @@ export const list = (
  * @since 0.1.0
  * @category operations
  */
-export const listPages = (
-  query: DamEntries.ListQuery = {}
-): Stream.Stream<DamEntries.Page, Operation.Failure<typeof List>, AssemblyClient> =>
-  Pages.follow("Dam.list", query, list)
+export const listPages = (query: DamEntries.ListQuery = {}) => Pages.follow("Dam.list", query, list)
 
 /**
  * Streams the assets of all pages; see {@link listPages}. Holds one page in memory.
@@ -76,7 +69,5 @@ export const listPages = (
  * @since 0.1.0
  * @category operations
  */
-export const listAll = (
-  query: DamEntries.ListQuery = {}
-): Stream.Stream<DamAsset.Asset, Operation.Failure<typeof List>, AssemblyClient> =>
+export const listAll = (query: DamEntries.ListQuery = {}) =>
   Stream.flatMap(listPages(query), ({ assets }) => Stream.fromIterable(assets))

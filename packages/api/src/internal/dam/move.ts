@@ -1,7 +1,6 @@
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as Identifier from "@assembly-effect/schema/Identifier"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
@@ -43,8 +42,5 @@ export const Move = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const move = (
-  assetId: Identifier.AssetId,
-  request: DamAsset.MoveRequest
-): Effect.Effect<DamAsset.Moved, Operation.Failure<typeof Move>, AssemblyClient> =>
+export const move = (assetId: Identifier.AssetId, request: DamAsset.MoveRequest) =>
   AssemblyClient.use((client) => client.run(Move, { path: { assetId }, params: request, fields: {} }))

@@ -1,6 +1,5 @@
 import * as DamEntries from "@assembly-effect/schema/DamEntries"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
@@ -44,7 +43,5 @@ export const MoveEntry = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const moveEntry = (
-  request: DamEntries.MoveEntryRequest
-): Effect.Effect<DamEntries.EntryMoved, Operation.Failure<typeof MoveEntry>, AssemblyClient> =>
+export const moveEntry = (request: DamEntries.MoveEntryRequest) =>
   AssemblyClient.use((client) => client.run(MoveEntry, { path: {}, params: request, fields: {} }))

@@ -1,6 +1,5 @@
 import * as DamEntries from "@assembly-effect/schema/DamEntries"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
@@ -44,7 +43,5 @@ export const MoveMany = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const moveMany = (
-  request: DamEntries.MoveManyRequest
-): Effect.Effect<DamEntries.MovedMany, Operation.Failure<typeof MoveMany>, AssemblyClient> =>
+export const moveMany = (request: DamEntries.MoveManyRequest) =>
   AssemblyClient.use((client) => client.run(MoveMany, { path: {}, params: request, fields: {} }))

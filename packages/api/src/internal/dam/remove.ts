@@ -1,7 +1,6 @@
 import * as DamEntries from "@assembly-effect/schema/DamEntries"
 import * as Identifier from "@assembly-effect/schema/Identifier"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
@@ -45,7 +44,5 @@ export const Delete = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const remove = (
-  assetId: Identifier.AssetId
-): Effect.Effect<DamEntries.Deleted, Operation.Failure<typeof Delete>, AssemblyClient> =>
+export const remove = (assetId: Identifier.AssetId) =>
   AssemblyClient.use((client) => client.run(Delete, { path: { assetId }, params: {}, fields: {} }))

@@ -1,7 +1,6 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Notification from "@assembly-effect/schema/Notification"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import type * as Effect from "effect/Effect"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 
@@ -40,7 +39,5 @@ export const List = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const list = (
-  assemblyId: Assembly.AssemblyId
-): Effect.Effect<Notification.Listing, Operation.Failure<typeof List>, AssemblyClient> =>
+export const list = (assemblyId: Assembly.AssemblyId) =>
   AssemblyClient.use((client) => client.run(List, { path: { assemblyId }, params: {}, fields: {} }))

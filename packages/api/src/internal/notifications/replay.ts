@@ -1,7 +1,6 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Notification from "@assembly-effect/schema/Notification"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import type * as Effect from "effect/Effect"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 
@@ -41,8 +40,5 @@ export const Replay = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const replay = (
-  assemblyId: Assembly.AssemblyId,
-  request: Notification.ReplayRequest = {}
-): Effect.Effect<Notification.Replayed, Operation.Failure<typeof Replay>, AssemblyClient> =>
+export const replay = (assemblyId: Assembly.AssemblyId, request: Notification.ReplayRequest = {}) =>
   AssemblyClient.use((client) => client.run(Replay, { path: { assemblyId }, params: request, fields: {} }))

@@ -1,6 +1,5 @@
 import * as Queue from "@assembly-effect/schema/Queue"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import type * as Effect from "effect/Effect"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 
@@ -38,8 +37,4 @@ export const JobSlots = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const jobSlots: Effect.Effect<
-  Queue.JobSlots,
-  Operation.Failure<typeof JobSlots>,
-  AssemblyClient
-> = AssemblyClient.use((client) => client.run(JobSlots, { path: {}, params: {}, fields: {} }))
+export const jobSlots = AssemblyClient.use((client) => client.run(JobSlots, { path: {}, params: {}, fields: {} }))

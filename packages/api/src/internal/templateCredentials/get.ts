@@ -1,6 +1,5 @@
 import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
@@ -42,7 +41,5 @@ export const Get = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const get = (
-  credentialId: TemplateCredential.CredentialId
-): Effect.Effect<TemplateCredential.Found, Operation.Failure<typeof Get>, AssemblyClient> =>
+export const get = (credentialId: TemplateCredential.CredentialId) =>
   AssemblyClient.use((client) => client.run(Get, { path: { credentialId }, params: {}, fields: {} }))

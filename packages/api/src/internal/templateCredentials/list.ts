@@ -1,6 +1,5 @@
 import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
@@ -41,8 +40,4 @@ export const List = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const list: Effect.Effect<
-  TemplateCredential.Listing,
-  Operation.Failure<typeof List>,
-  AssemblyClient
-> = AssemblyClient.use((client) => client.run(List, { path: {}, params: {}, fields: {} }))
+export const list = AssemblyClient.use((client) => client.run(List, { path: {}, params: {}, fields: {} }))

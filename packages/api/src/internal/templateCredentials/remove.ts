@@ -1,6 +1,5 @@
 import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
@@ -40,7 +39,5 @@ export const Delete = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const remove = (
-  credentialId: TemplateCredential.CredentialId
-): Effect.Effect<TemplateCredential.Deleted, Operation.Failure<typeof Delete>, AssemblyClient> =>
+export const remove = (credentialId: TemplateCredential.CredentialId) =>
   AssemblyClient.use((client) => client.run(Delete, { path: { credentialId }, params: {}, fields: {} }))

@@ -1,6 +1,5 @@
 import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import type * as Effect from "effect/Effect"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 
@@ -38,8 +37,4 @@ export const Types = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const types: Effect.Effect<
-  TemplateCredential.TypeListing,
-  Operation.Failure<typeof Types>,
-  AssemblyClient
-> = AssemblyClient.use((client) => client.run(Types, { path: {}, params: {}, fields: {} }))
+export const types = AssemblyClient.use((client) => client.run(Types, { path: {}, params: {}, fields: {} }))

@@ -1,6 +1,5 @@
 import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
@@ -42,8 +41,5 @@ export const Update = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const update = (
-  credentialId: TemplateCredential.CredentialId,
-  request: TemplateCredential.UpdateRequest
-): Effect.Effect<TemplateCredential.Updated, Operation.Failure<typeof Update>, AssemblyClient> =>
+export const update = (credentialId: TemplateCredential.CredentialId, request: TemplateCredential.UpdateRequest) =>
   AssemblyClient.use((client) => client.run(Update, { path: { credentialId }, params: request, fields: {} }))

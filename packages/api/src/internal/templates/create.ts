@@ -1,6 +1,5 @@
 import * as Template from "@assembly-effect/schema/Template"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
@@ -43,7 +42,5 @@ export const Create = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const create = (
-  request: Template.CreateRequest
-): Effect.Effect<Template.Created, Operation.Failure<typeof Create>, AssemblyClient> =>
+export const create = (request: Template.CreateRequest) =>
   AssemblyClient.use((client) => client.run(Create, { path: {}, params: request, fields: {} }))

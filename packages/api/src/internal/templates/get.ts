@@ -1,6 +1,5 @@
 import * as Template from "@assembly-effect/schema/Template"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
@@ -40,7 +39,5 @@ export const Get = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const get = (
-  templateIdOrName: string
-): Effect.Effect<Template.Found, Operation.Failure<typeof Get>, AssemblyClient> =>
+export const get = (templateIdOrName: string) =>
   AssemblyClient.use((client) => client.run(Get, { path: { templateIdOrName }, params: {}, fields: {} }))

@@ -1,6 +1,5 @@
 import * as Template from "@assembly-effect/schema/Template"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import type * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
@@ -41,9 +40,7 @@ export const List = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const list = (
-  query: Template.Query = {}
-): Effect.Effect<Template.Page, Operation.Failure<typeof List>, AssemblyClient> =>
+export const list = (query: Template.Query = {}) =>
   AssemblyClient.use((client) => client.run(List, { path: {}, params: query, fields: {} }))
 
 /**
@@ -62,9 +59,7 @@ export const list = (
  * @since 0.1.0
  * @category operations
  */
-export const listPages = (
-  query: Template.Query = {}
-): Stream.Stream<Template.Page, Operation.Failure<typeof List>, AssemblyClient> => Pages.walk(query, list)
+export const listPages = (query: Template.Query = {}) => Pages.walk(query, list)
 
 /**
  * Streams the Templates of all pages. {@link listPages} describes what happens if a Template is created or deleted
@@ -78,7 +73,5 @@ export const listPages = (
  * @since 0.1.0
  * @category operations
  */
-export const listAll = (
-  query: Template.Query = {}
-): Stream.Stream<Template.Item, Operation.Failure<typeof List>, AssemblyClient> =>
+export const listAll = (query: Template.Query = {}) =>
   Stream.flatMap(listPages(query), ({ items }) => Stream.fromIterable(items))

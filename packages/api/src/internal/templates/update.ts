@@ -1,6 +1,5 @@
 import * as Template from "@assembly-effect/schema/Template"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
@@ -40,8 +39,5 @@ export const Update = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const update = (
-  templateIdOrName: string,
-  request: Template.UpdateRequest
-): Effect.Effect<Template.Updated, Operation.Failure<typeof Update>, AssemblyClient> =>
+export const update = (templateIdOrName: string, request: Template.UpdateRequest) =>
   AssemblyClient.use((client) => client.run(Update, { path: { templateIdOrName }, params: request, fields: {} }))
