@@ -1,5 +1,6 @@
 /**
- * All errors of operations. Handle these errors by tag; a caller never needs to compare messages.
+ * All errors of operations. Handle these errors by tag; a caller never needs to compare messages. `isThrottled`,
+ * `isAuthentication`, `isNetwork` and `isService` tell the kind of any error of this library.
  *
  * No error contains a secret, a token, a signature, a signed URL or the URL of an upload or a Status. If a response of
  * the service contains one of these texts, `@assembly-effect/auth/Redaction` removes it.
@@ -13,6 +14,7 @@ import * as Cause from "./unstable/Cause.ts"
 import { answered, Details, refused, skewed, subject } from "./unstable/ErrorDetails.ts"
 
 export { Details }
+export { isAuthentication, isNetwork, isService, isThrottled } from "./internal/errorKind.ts"
 // The following errors have a separate module, so that both modules stay small.
 export {
   AuthKeyNotCreated,
@@ -72,7 +74,7 @@ export class AuthenticationFailed extends Schema.TaggedError<AuthenticationFaile
 /**
  * Too many requests. `retryAfter` is the pause that the service requests, or zero if it requests none.
  *
- * Status 0 means that the program's own rate limiter (`Guard.layerRateLimiter`) refused the request, which was
+ * `status` is absent if the program's own rate limiter (`Guard.layerRateLimiter`) refused the request, which was
  * therefore not sent. `retryAfter` is then the estimated time until the rate limiter permits the request.
  *
  * @since 0.1.0
@@ -80,21 +82,22 @@ export class AuthenticationFailed extends Schema.TaggedError<AuthenticationFaile
  */
 export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", {
   ...Details.fields,
+  status: Schema.optionalKey(Schema.Int),
   retryAfter: Schema.Duration,
   ...cause
 }) {
   override get message() {
     const { operation, retryAfter, status } = this
-    if (status === 0) return `${operation}: ${this.explanation}`
+    if (status === undefined) return `${operation}: ${this.explanation}`
     const wait = Duration.isZero(retryAfter) ? "a while" : `${Duration.toSeconds(retryAfter)} s`
-    const what = this.cause === undefined ? `too many requests (${answered(this)})` : this.explanation
+    const what = this.cause === undefined ? `too many requests (${answered({ ...this, status })})` : this.explanation
     return `${operation}: ${what}; try again in ${wait}`
   }
 }
 
 /**
- * The service responded with an error for which the operation has no other error class. `code` is empty if the response
- * has no error code.
+ * The service responded with an error for which the operation has no other error class. `code` is absent if the
+ * response has no error code.
  *
  * @since 0.1.0
  * @category errors

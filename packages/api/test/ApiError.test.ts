@@ -28,7 +28,10 @@ const answer = { operation: "Assemblies.list", code: "CODE", status: 400, explan
 describe("the message of", () => {
   it.effect.each<readonly [Error, string]>([
     [new ApiError.ServiceFailure(answer), "Assemblies.list failed with CODE, status 400: words"],
-    [new ApiError.ServiceFailure({ ...answer, code: "" }), "Assemblies.list failed with status 400: words"],
+    [
+      new ApiError.ServiceFailure({ operation: "Assemblies.list", status: 400, explanation: "words" }),
+      "Assemblies.list failed with status 400: words"
+    ],
     [
       new ApiError.AssemblyListFailed({ ...answer, explanation: "CODE" }),
       "Assemblies.list failed with CODE, status 400"
@@ -80,6 +83,54 @@ describe("the message of", () => {
       assert.match(within.message, /^Assemblies\.get: status 200, an invalid body at ok: Expected /)
     })
   )
+})
+
+const none = { throttled: false, authentication: false, network: false, service: false }
+
+const { code, ...named } = answer
+const requested = { request: "append", host: "tus.example.com" } as const
+
+describe("isThrottled, isAuthentication, isNetwork and isService", () => {
+  it.each<[unknown, Partial<typeof none>]>([
+    [new ApiError.RateLimited({ ...named, retryAfter: Duration.zero }), { throttled: true }],
+    [new AuthError.TokenRateLimited({ retryAfter: Duration.zero }), { throttled: true }],
+    [new ApiError.AuthenticationFailed({ ...answer, status: 503 }), { authentication: true }],
+    [new AuthError.WrongCredentials({ status: 401 }), { authentication: true }],
+    [new AuthError.ScopeNotGranted({ status: 403, scopes: [] }), { authentication: true }],
+    [new AuthError.AudienceRefused({ status: 400 }), { authentication: true }],
+    [new AuthError.TokenRefused({ code, status: 400 }), { authentication: true }],
+    [new AuthError.TokenRefused({ code, status: 404 }), {}],
+    [new AuthError.TokenRefused({ code, status: 407 }), { network: true }],
+    [new AuthError.TokenUnavailable({ problem: "no response" }), { network: true }],
+    [new AuthError.TokenUnavailable({ problem: "failed", status: 500 }), { service: true }],
+    [new ApiError.TransportFailure({ operation: "Assemblies.list", problem: "refused" }), { network: true }],
+    [new ApiError.TimedOut({ operation: "Assemblies.list", after: Duration.minutes(1) }), { network: true }],
+    [new ApiError.ServiceFailure({ ...answer, status: 502 }), { network: true }],
+    [new ApiError.ServiceFailure({ ...answer, status: 500 }), { service: true }],
+    [new ApiError.StatisticsUnavailable({ ...answer, status: 500 }), { service: true }],
+    [new ApiError.UnexpectedResponse({ ...named, status: 200, problem: "", excerpt: "" }), { service: true }],
+    [new ApiError.ServiceFailure(answer), {}],
+    [{ ...requested, _tag: "Stalled" }, { network: true }],
+    [{ ...requested, _tag: "CreationUnknown" }, { network: true }],
+    [{ ...requested, _tag: "ConcatenationUnknown" }, { network: true }],
+    [{ ...requested, _tag: "ProtocolViolation", status: 204 }, { service: true }],
+    [{ ...requested, _tag: "ServerFailure", status: 500 }, { service: true }],
+    [{ ...requested, _tag: "ServerFailure", status: 503 }, { network: true }],
+    [{ ...requested, _tag: "UploadRefused", status: 403 }, {}],
+    [{ _tag: "toString" }, {}],
+    [new Error("not of this library"), {}],
+    [undefined, {}]
+  ])("of %s: %s", (error, kind) => {
+    assert.deepStrictEqual(
+      {
+        throttled: ApiError.isThrottled(error),
+        authentication: ApiError.isAuthentication(error),
+        network: ApiError.isNetwork(error),
+        service: ApiError.isService(error)
+      },
+      { ...none, ...kind }
+    )
+  })
 })
 
 describe("an error tells", () => {

@@ -86,7 +86,7 @@ describe("Without a proof", () => {
 /** Returns `token-1`, `token-2`, … and the same verdict for every refusal. */
 const counting = (verdict: "retry" | "final") => {
   const asked: Array<Authenticator.Unauthenticated> = []
-  const refused: Array<readonly [token: string, code: string, status: number]> = []
+  const refused: Array<readonly [token: string, code: string | undefined, status: number]> = []
   const authenticator: Authenticator.Authenticator["Service"] = {
     authenticate: (request) =>
       Effect.sync(() => {
@@ -109,7 +109,7 @@ describe("A proof that is refused", () => {
   it.effect.each([
     ["a code", expired, "BEARER_TOKEN_EXPIRED", 400],
     ["a 401 with any code", FakeService.json(401, { error: "SERVER_401" }), "SERVER_401", 401],
-    ["a 401 of a page", FakeService.text(401, "<html>"), "", 401]
+    ["a 401 of a page", FakeService.text(401, "<html>"), undefined, 401]
   ] as const)("by %s is replaced by another one", ([, answer, code, status]) =>
     Effect.gen(function* () {
       const { asked, authenticator, refused } = counting("retry")

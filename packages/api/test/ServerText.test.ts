@@ -149,7 +149,7 @@ describe("A capability in an answer", () => {
       assert(error._tag === "ServiceFailure")
       assert.match(error.explanation, /^no\\x1b\[2J\\u202e x{960,}…$/)
       assert.isAtMost(error.explanation.length, 1001)
-      assert.match(error.code, /^E\\x9bx{90,}…$/)
+      assert.match(error.code ?? "", /^E\\x9bx{90,}…$/)
       assert.isAtMost(String(error.reason).length, 1001)
     })
   )

@@ -40,13 +40,13 @@ export class CryptoUnavailable extends Schema.TaggedError<CryptoUnavailable>()("
 }
 
 /**
- * A response that refuses a token request, a token or a signature: its error code (empty if the response has no valid
- * code) and its HTTP status.
+ * A response that refuses a token request, a token or a signature: its error code (absent if the response has no
+ * valid code) and its HTTP status.
  *
  * @since 0.1.0
  * @category schemas
  */
-export const Refusal = Schema.Struct({ code: Schema.String, status: Schema.Int })
+export const Refusal = Schema.Struct({ code: Schema.optionalKey(Schema.String), status: Schema.Int })
 /**
  * @since 0.1.0
  * @category models
@@ -54,7 +54,7 @@ export const Refusal = Schema.Struct({ code: Schema.String, status: Schema.Int }
 export type Refusal = typeof Refusal.Type
 
 const describe = ({ code, status }: Refusal, meaning: string): string =>
-  `${meaning} (status ${status}${code === "" ? "" : `, ${code}`})`
+  `${meaning} (status ${status}${code === undefined ? "" : `, ${code}`})`
 
 /**
  * The service does not know the Auth Key, or the Auth Secret is wrong: the code `GET_ACCOUNT_UNKNOWN_AUTH_KEY` or
@@ -113,7 +113,7 @@ export class TokenRefused extends Schema.TaggedError<TokenRefused>()("TokenRefus
 
 /**
  * Too many token requests. `retryAfter` is the pause that the service requests, or zero if the service requests none.
- * Status 0 means that the program's own rate limiter refused the request, so nothing was sent. `retryAfter` is then the
+ * `status` is absent if the program's own rate limiter refused the request, so nothing was sent. `retryAfter` is then the
  * estimated time until the rate limiter permits a request.
  *
  * @since 0.1.0
@@ -121,12 +121,14 @@ export class TokenRefused extends Schema.TaggedError<TokenRefused>()("TokenRefus
  */
 export class TokenRateLimited extends Schema.TaggedError<TokenRateLimited>()("TokenRateLimited", {
   ...Refusal.fields,
+  status: Schema.optionalKey(Schema.Int),
   retryAfter: Schema.Duration
 }) {
   override get message() {
-    return this.status === 0
+    const { status } = this
+    return status === undefined
       ? "The rate limiter granted no permit in time; no token request was sent"
-      : describe(this, "Too many token requests")
+      : describe({ ...this, status }, "Too many token requests")
   }
 }
 

@@ -193,7 +193,7 @@ const makeTokens = () =>
             token: value
           })),
         refused: (proof, { code, status }) =>
-          proof._tag === "Bearer" && (status === 401 || tokenCodes.has(code))
+          proof._tag === "Bearer" && (status === 401 || tokenCodes.has(code ?? ""))
             ? Effect.as(tokens.refused(proof.token), "retry")
             : Effect.succeed("final")
       })

@@ -109,7 +109,7 @@ describe("Authenticator.layerBearer", () => {
         assert.strictEqual(proof.params, JSON.stringify(params))
         assert.strictEqual(Redacted.value(proof.token), "a-token")
         assert.strictEqual(
-          yield* Authenticator.Authenticator.use((service) => service.refused(proof, { code: "", status: 401 })),
+          yield* Authenticator.Authenticator.use((service) => service.refused(proof, { status: 401 })),
           "final"
         )
       }).pipe(Effect.provide(Authenticator.layerBearer(Redacted.make("a-token"))))

@@ -1,6 +1,7 @@
 /**
  * The exit codes of the command line.
  */
+import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Cause from "effect/Cause"
 import * as Exit from "effect/Exit"
 import * as Predicate from "effect/Predicate"
@@ -42,44 +43,17 @@ export const meanings: Readonly<Record<Kind, string>> = {
   unread: "The reader of the output, such as head, ended before the output"
 }
 
-/**
- * The kinds of errors of the other packages, by tag. `kindOfStatus` determines the kinds of their other errors. An
- * error of this package contains its exit code, unless the code is 1 or is the code of the errors that it contains.
- */
-const kinds: Readonly<Record<string, Kind>> = {
-  ConfigError: "usage",
-  InvalidRequest: "usage",
-  InvalidCredentials: "usage",
-  AuthenticationFailed: "authentication",
-  WrongCredentials: "authentication",
-  ScopeNotGranted: "authentication",
-  AudienceRefused: "authentication",
-  TransportFailure: "network",
-  TimedOut: "network",
-  Stalled: "network",
-  CreationUnknown: "network",
-  ConcatenationUnknown: "network"
-}
+/** The errors of the other packages that are about the invocation. */
+const usage: ReadonlySet<string> = new Set(["ConfigError", "InvalidRequest", "InvalidCredentials"])
 
 /**
- * The statuses with which a proxy or a gateway responds if it has no valid response of the service. The kind of an
- * error with such a status is `network`, unless `kinds` names the error.
- *
- * @since 0.1.0
- * @category constants
+ * The kind of an error of the other packages. An error of this package contains its exit code, unless the code is 1 or is
+ * the code of the errors that it contains.
  */
-export const gatewayStatuses: ReadonlySet<unknown> = new Set([407, 502, 503, 504])
-
-/**
- * The kind of an error that `kinds` does not name. `TokenUnavailable` without a status means that the token request got
- * no complete response. `TokenRefused` with the status 404 means that the address has no token endpoint, so the
- * credentials are not the cause.
- */
-const kindOfStatus = (error: object): Kind => {
-  const status = "status" in error ? error.status : undefined
-  if (status === undefined) return Predicate.isTagged(error, "TokenUnavailable") ? "network" : "failed"
-  if (gatewayStatuses.has(status)) return "network"
-  return Predicate.isTagged(error, "TokenRefused") && status !== 404 ? "authentication" : "failed"
+const kindOf = (error: object): Kind => {
+  if ("_tag" in error && Predicate.isString(error._tag) && usage.has(error._tag)) return "usage"
+  if (ApiError.isNetwork(error)) return "network"
+  return ApiError.isAuthentication(error) ? "authentication" : "failed"
 }
 
 /** The errors that an error contains, such as the error of each file of a job. */
@@ -108,9 +82,7 @@ export const fromError = (error: unknown): number => {
   // of the command.
   if (Predicate.isTagged(error, "ShowHelp")) return Runtime.getErrorExitCode(error) === 0 ? codes.done : codes.usage
   if (Runtime.errorExitCode in error) return Runtime.getErrorExitCode(error)
-  const tag = "_tag" in error && Predicate.isString(error._tag) ? error._tag : ""
-  const kind = Object.hasOwn(kinds, tag) ? kinds[tag] : undefined
-  return codes[kind ?? kindOfStatus(error)]
+  return codes[kindOf(error)]
 }
 
 /**

@@ -100,12 +100,12 @@ describe("the exit codes", () => {
     for (const tag of tags.keys()) expect(ExitCode.fromError({ _tag: tag }), tag).toBe(notFailed[tag] ?? failed)
   })
 
-  it("are those of the network for a gateway, whatever the error", () => {
+  it("are those of the network for a gateway, whatever the error, except a rate limit", () => {
     for (const tag of tags.keys()) {
       for (const status of statuses) {
         const isGateway = [407, 502, 503, 504].includes(status)
         const isRefusedToken = tag === "TokenRefused" && status !== 404
-        const expected = isGateway ? network : isRefusedToken ? authentication : failed
+        const expected = isGateway && !tag.endsWith("RateLimited") ? network : isRefusedToken ? authentication : failed
         expect(ExitCode.fromError({ _tag: tag, status }), `${tag} ${status}`).toBe(
           isFixed(tag) ? notFailed[tag] : expected
         )

@@ -77,3 +77,11 @@ export const rateLimitCodes: ReadonlySet<string> = new Set([
   "RATE_LIMIT_REACHED",
   "ASSEMBLY_STATUS_FETCHING_RATE_LIMIT_REACHED"
 ])
+
+/**
+ * The HTTP statuses with which a proxy or a gateway responds if it has no valid response of the service.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const gatewayStatuses: ReadonlySet<unknown> = new Set([407, 502, 503, 504])

@@ -4,13 +4,16 @@ import * as ApiError from "../ApiError.ts"
 import type * as Transport from "../unstable/Transport.ts"
 import * as Response from "./response.ts"
 
+const statusOf = ({ status }: AuthError.TokenRateLimited) => (status === undefined ? undefined : { status })
+
+const codeOf = ({ code }: { readonly code?: string }) => (code === undefined ? undefined : { code })
+
 const toDetails = (
   error: Exclude<AuthError.AuthError, AuthError.TokenUnavailable | AuthError.UnexpectedTokenResponse>,
   subject: Transport.Subject
 ) => ({
   ...subject,
-  code: error.code,
-  status: error.status,
+  ...codeOf(error),
   explanation: error.message,
   cause: error
 })
@@ -22,7 +25,11 @@ export const toFailed = (subject: Transport.Subject, error: AuthError.AuthError)
   switch (error._tag) {
     case "TokenRateLimited":
       return {
-        error: new ApiError.RateLimited({ ...toDetails(error, subject), retryAfter: error.retryAfter }),
+        error: new ApiError.RateLimited({
+          ...toDetails(error, subject),
+          ...statusOf(error),
+          retryAfter: error.retryAfter
+        }),
         wait: Option.some(error.retryAfter)
       }
     case "TokenUnavailable":
@@ -33,7 +40,7 @@ export const toFailed = (subject: Transport.Subject, error: AuthError.AuthError)
           sent: "no",
           permanent: error.permanent,
           cause: error,
-          ...(error.code === undefined ? undefined : { code: error.code })
+          ...codeOf(error)
         }),
         wait: Option.fromUndefinedOr(error.retryAfter)
       }
@@ -48,7 +55,9 @@ export const toFailed = (subject: Transport.Subject, error: AuthError.AuthError)
         })
       )
     default:
-      return Response.withoutWait(new ApiError.AuthenticationFailed(toDetails(error, subject)))
+      return Response.withoutWait(
+        new ApiError.AuthenticationFailed({ ...toDetails(error, subject), status: error.status })
+      )
   }
 }
 
@@ -57,7 +66,7 @@ export const toFailed = (subject: Transport.Subject, error: AuthError.AuthError)
  * body except a rate limit or a named error.
  */
 export const refusal = (error: Response.Failed["error"]): AuthError.Refusal | undefined => {
-  if (error instanceof ApiError.AuthenticationFailed) return { code: error.code, status: error.status }
-  if (error instanceof ApiError.ServiceFailure && error.status === 401) return { code: error.code, status: 401 }
-  return error instanceof ApiError.UnexpectedResponse && error.status === 401 ? { code: "", status: 401 } : undefined
+  if (error instanceof ApiError.AuthenticationFailed) return { ...codeOf(error), status: error.status }
+  if (error instanceof ApiError.ServiceFailure && error.status === 401) return { ...codeOf(error), status: 401 }
+  return error instanceof ApiError.UnexpectedResponse && error.status === 401 ? { status: 401 } : undefined
 }

@@ -88,7 +88,7 @@ const toDetails = (
   return {
     ...subject,
     ...Transport.requestIdOf(headers, secrets),
-    code: Redaction.code(error.error ?? "", secrets),
+    ...(error.error ? { code: Redaction.code(error.error, secrets) } : undefined),
     status,
     explanation: Redaction.text(error.message ?? error.error ?? "", { secrets }),
     ...(error.reason === undefined ? undefined : { reason: Redaction.json(error.reason, { secrets }) }),
@@ -103,16 +103,16 @@ const toError = (
   retryAfter: Duration.Duration
 ): Failed["error"] => {
   // The service chooses the code. Without `hasOwn`, the code `toString` would find the method that every object has.
-  const Named = Object.hasOwn(operation.errors, details.code) ? operation.errors[details.code] : undefined
+  const { code = "", explanation } = details
+  const Named = Object.hasOwn(operation.errors, code) ? operation.errors[code] : undefined
   if (Named !== undefined) return new Named(details)
-  if (details.status === 429 || ServiceError.rateLimitCodes.has(details.code)) {
+  if (details.status === 429 || ServiceError.rateLimitCodes.has(code)) {
     return new ApiError.RateLimited({ ...details, retryAfter })
   }
-  if (operation.auth === "signed" && ServiceError.authenticationCodes.has(details.code)) {
-    const skew = details.code === "AUTH_EXPIRED" ? Wait.clockSkew(response.headers, now) : Option.none()
+  if (operation.auth === "signed" && ServiceError.authenticationCodes.has(code)) {
+    const skew = code === "AUTH_EXPIRED" ? Wait.clockSkew(response.headers, now) : Option.none()
     return new ApiError.AuthenticationFailed(Option.isSome(skew) ? { ...details, clockSkew: skew.value } : details)
   }
-  const { code, explanation } = details
   return new ApiError.ServiceFailure(
     code === "SERVER_404" && isBelowPath(operation, path)
       ? { ...details, explanation: `${explanation}; the path of the base URL is probably wrong` }

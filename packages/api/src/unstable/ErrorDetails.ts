@@ -25,7 +25,7 @@ export const subject = {
 /**
  * The response of the service: its error code, the HTTP status and the other fields of the error object.
  *
- * All texts of the service are redacted, printable and limited (`@assembly-effect/auth/Redaction`): `code` and
+ * `code` is absent if the response has no error code. All texts of the service are redacted, printable and limited (`@assembly-effect/auth/Redaction`): `code` and
  * `requestId` to 100 characters, `explanation` (the service's `message`, else the code) and each text in `reason` to
  * 1,000 characters. A text that was cut ends with `…`. `requestId` is the `x-request-id` of the response, with which
  * the service can find the request. `assemblyId` is the id in the request, else the id in the response.
@@ -35,7 +35,7 @@ export const subject = {
  */
 export const Details = Schema.Struct({
   ...subject,
-  code: Schema.String,
+  code: Schema.optionalKey(Schema.String),
   status: Schema.Int,
   explanation: Schema.String,
   reason: Schema.optionalKey(Schema.Json),
@@ -54,7 +54,7 @@ export type Details = typeof Details.Type
  * @category utilities
  */
 export const answered = ({ code, explanation, status }: Pick<Details, "code" | "explanation" | "status">): string =>
-  `${code === "" ? "" : `${code}, `}status ${status}${explanation === "" || explanation === code ? "" : `: ${explanation}`}`
+  `${code === undefined ? "" : `${code}, `}status ${status}${explanation === "" || explanation === code ? "" : `: ${explanation}`}`
 
 /**
  * Describes a clock skew for a message. `clockSkew` is in milliseconds, and is positive if the clock of the service is

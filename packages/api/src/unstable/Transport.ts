@@ -109,8 +109,7 @@ export const admit = (
   Effect.mapError(Admission.enter(gate, url, patience), ({ message, wait }) =>
     Option.match(wait, {
       onNone: () => new ApiError.TransportFailure({ ...hostOf(url), ...subject, problem: message, sent: "no" }),
-      onSome: (retryAfter) =>
-        new ApiError.RateLimited({ ...hostOf(url), ...subject, code: "", status: 0, explanation: message, retryAfter })
+      onSome: (retryAfter) => new ApiError.RateLimited({ ...hostOf(url), ...subject, explanation: message, retryAfter })
     })
   )
 

@@ -89,11 +89,11 @@ const toError = (
   problem: string | undefined,
   wait: Option.Option<Duration.Duration>
 ): AuthError.AuthError => {
-  const refusal = { code: code ?? "", status }
-  if (status === 429 || ServiceError.rateLimitCodes.has(refusal.code)) {
+  const refusal = code ? { code, status } : { status }
+  if (status === 429 || ServiceError.rateLimitCodes.has(code ?? "")) {
     return new AuthError.TokenRateLimited({ ...refusal, retryAfter: Option.getOrElse(wait, () => Duration.zero) })
   }
-  switch (refusal.code) {
+  switch (code) {
     case "GET_ACCOUNT_UNKNOWN_AUTH_KEY":
     case "TOKEN_INVALID_CREDENTIALS":
       return new AuthError.WrongCredentials(refusal)
@@ -146,13 +146,12 @@ const read = (
 }
 
 /**
- * The error of a request that was not admitted. The error has no HTTP status, or the status 0, because nothing was
- * sent.
+ * The error of a request that was not admitted. The error has no HTTP status, because nothing was sent.
  */
 const notAdmitted = ({ message, wait }: Admission.NotAdmitted): AuthError.AuthError =>
   Option.match(wait, {
     onNone: () => new AuthError.TokenUnavailable({ problem: message }),
-    onSome: (retryAfter) => new AuthError.TokenRateLimited({ code: "", status: 0, retryAfter })
+    onSome: (retryAfter) => new AuthError.TokenRateLimited({ retryAfter })
   })
 
 const exchange = Effect.fnUntraced(function* (

@@ -2,7 +2,7 @@
  * What a user must check if a request did not reach the Assembly Processing Service: the address in ASSEMBLY_BASE_URL,
  * the proxy, the certificate or the network. All functions are pure.
  */
-import * as ExitCode from "../ExitCode.ts"
+import * as ServiceError from "@assembly-effect/schema/ServiceError"
 import type { Address } from "../NextStep.ts"
 import type * as Proxy from "./proxy.ts"
 
@@ -113,7 +113,7 @@ const ofResponse = (failure: Failure, address: Address): string => {
   const { status = 0 } = failure
   const host = hostOf(failure, address)
   if (status === 407) return `Check ASSEMBLY_BASE_URL: a proxy answers at ${host}, and asks for a name and a password.`
-  if (ExitCode.gatewayStatuses.has(status)) {
+  if (ServiceError.gatewayStatuses.has(status)) {
     return `Run the command again later, or check ASSEMBLY_BASE_URL: the service does not answer at ${host}.`
   }
   const path = pathOf(address)
@@ -144,7 +144,7 @@ const tellsProxy = (
 export const unreachable = (failure: Failure, address: Address): string => {
   const { status } = failure
   if (status === undefined) return tellsProxy(failure, address, ofUnreachable)
-  return ExitCode.gatewayStatuses.has(status) ? tellsProxy(failure, address, ofResponse) : later
+  return ServiceError.gatewayStatuses.has(status) ? tellsProxy(failure, address, ofResponse) : later
 }
 
 /** What to do after a request whose response did not arrive in time. */
@@ -160,9 +160,9 @@ export const unexpected = (failure: Failure, address: Address): string | undefin
 
 /**
  * What to do after an error response. The result is undefined, unless ASSEMBLY_BASE_URL has a wrong path, or the
- * response has a status of a proxy or a gateway (`ExitCode.gatewayStatuses`).
+ * response has a status of a proxy or a gateway (`ServiceError.gatewayStatuses`).
  */
 export const refused = (failure: Failure, address: Address): string | undefined => {
   if (isWrongPath(failure, address)) return unexpected(failure, address)
-  return ExitCode.gatewayStatuses.has(failure.status) ? later : undefined
+  return ServiceError.gatewayStatuses.has(failure.status) ? later : undefined
 }

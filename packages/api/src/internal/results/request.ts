@@ -78,7 +78,6 @@ const refusal = (
       status === 429
         ? new ApiError.RateLimited({
             ...about,
-            code: "",
             explanation: "",
             retryAfter: Option.getOrElse(wait, () => Duration.zero)
           })
