@@ -5,9 +5,10 @@
 import * as Cause from "effect/Cause"
 import * as PlatformError from "effect/PlatformError"
 
-/** Whether the cause is such a defect. */
-export const is = <E>(cause: Cause.Cause<E>): boolean => {
-  if (cause.reasons.some(Cause.isFailReason)) return false
-  const defect = Cause.squash(cause)
-  return PlatformError.isPlatformError(defect) && "module" in defect.reason && defect.reason.module === "Terminal"
-}
+const isOfTerminal = (defect: unknown): boolean =>
+  PlatformError.isPlatformError(defect) && "module" in defect.reason && defect.reason.module === "Terminal"
+
+/** Whether a cause without a failure has such a defect. Its input may have ended at the same time (`QuitError`). */
+export const is = <E>(cause: Cause.Cause<E>): boolean =>
+  !cause.reasons.some(Cause.isFailReason) &&
+  cause.reasons.some((reason) => Cause.isDieReason(reason) && isOfTerminal(reason.defect))
