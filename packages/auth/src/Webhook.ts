@@ -3,7 +3,9 @@
  * mentions notifications, but does not define this format ("Events").
  */
 import * as Assembly from "@assembly-effect/schema/Assembly"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Json from "@assembly-effect/schema/Json"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Context from "effect/Context"
 import * as Mac from "effect/crypto/Mac"
 import * as Effect from "effect/Effect"
@@ -124,8 +126,25 @@ const toMalformed = (issue: SchemaIssue.Issue): MalformedNotification => {
 }
 
 /**
- * Makes a verifier for the Auth Secret in the context's `Credentials`. `algorithms` are the accepted algorithms, by
- * default `sha384` and `sha256`.
+ * The options of a verifier: `algorithms` are the accepted algorithms, by default `sha384` and `sha256`. At least one is
+ * required.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Settings = Schema.Struct({
+  algorithms: Schema.optional(Schema.Array(Signer.Algorithm).check(Schema.isMinLength(1)))
+})
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type Options = Schema.Codec.Encoded<typeof Settings>
+
+const decode = Rules.decoder("Webhook", Settings)
+
+/**
+ * Makes a verifier for the Auth Secret in the context's `Credentials`. An invalid option fails with `InvalidRequest`.
  *
  * A signature is `<algorithm>:<digest>`. The algorithm may be in upper case, the digest has lower-case hexadecimal
  * digits, and white space before and after the signature is ignored. A signature without a prefix is `sha1`; add `sha1`
@@ -134,12 +153,11 @@ const toMalformed = (issue: SchemaIssue.Issue): MalformedNotification => {
  * @since 0.1.0
  * @category constructors
  */
-export const make = Effect.fnUntraced(function* (options?: {
-  readonly algorithms?: ReadonlyArray<Signer.Algorithm> | undefined
-}) {
+export const make = Effect.fnUntraced(function* (options: Options = {}) {
+  const { algorithms = ["sha384", "sha256"] } = yield* decode(options)
   const { secret } = yield* Credentials.Credentials
   const mac = yield* Mac.Mac
-  const accepted = new Set<Signer.Algorithm>(options?.algorithms ?? ["sha384", "sha256"])
+  const accepted = new Set<Signer.Algorithm>(algorithms)
 
   const check = Effect.fnUntraced(function* ({ signature, transloadit }: Notification) {
     const { algorithm, digits } = parse(signature)
@@ -178,9 +196,9 @@ export const make = Effect.fnUntraced(function* (options?: {
  * @since 0.1.0
  * @category layers
  */
-export const layer = (options?: {
-  readonly algorithms?: ReadonlyArray<Signer.Algorithm> | undefined
-}): Layer.Layer<Webhook, AuthError.CryptoUnavailable, Credentials.Credentials> =>
+export const layer = (
+  options?: Options
+): Layer.Layer<Webhook, AuthError.CryptoUnavailable | InvalidRequest, Credentials.Credentials> =>
   Layer.effect(Webhook, make(options)).pipe(Layer.provide(Hmac.layer))
 
 /**

@@ -2,10 +2,11 @@
  * Runs the Assembly Processing Service on this machine, as an HTTP server that needs no account and no network.
  */
 import * as Folder from "@assembly-effect/api/unstable/Folder"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -13,8 +14,9 @@ import type * as HttpServerError from "effect/http/HttpServerError"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
+import * as Schema from "effect/Schema"
 import type * as Redacted from "effect/Redacted"
-import * as EmulatorError from "./EmulatorError.ts"
+import type * as EmulatorError from "./EmulatorError.ts"
 import type * as Faults from "./Faults.ts"
 import * as AssemblyRoutes from "./internal/assembly/assemblyRoutes.ts"
 import * as AssemblyListing from "./internal/assembly/assemblyListing.ts"
@@ -71,8 +73,8 @@ import * as UsedSignatures from "./internal/auth/usedSignatures.ts"
 import * as Workspaces from "./internal/auth/workspaces.ts"
 import * as Limits from "./Limits.ts"
 import type * as RequestLog from "./RequestLog.ts"
-import type * as Template from "./Template.ts"
-import type * as Workspace from "./Workspace.ts"
+import * as Template from "./Template.ts"
+import * as Workspace from "./Workspace.ts"
 
 /**
  * A running emulator: its URLs, its certificate, its first Workspace, and the first Auth Key of that Workspace.
@@ -129,30 +131,45 @@ export class Emulator extends Context.Service<
  * - `tokenLifetime`: the lifetime of bearer tokens, 1 hour by default.
  * - `limits`: limits of requests, connections, Assemblies, Auth Keys and notifications. A limit that is left out has
  *   its default.
+ * Each duration is at most 100 years. If an option breaks a rule, the Layer fails with `InvalidRequest`, which names the
+ * option and the rule.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Settings = Schema.Struct({
+  port: Rules.whole(0, 65_535).pipe(Schema.withDecodingDefault(Effect.succeed(0))),
+  tls: Schema.optional(Schema.Union([Schema.Literal("self-signed"), Certificate.Files])),
+  publicUrl: Schema.optional(Origin.PublicUrl),
+  allowedHosts: Schema.optional(Schema.Array(Origin.Host)),
+  data: Schema.optional(Rules.notBlank),
+  credentials: Schema.optional(Workspace.AuthKey),
+  workspaces: Schema.optional(Schema.Array(Workspace.Workspace)),
+  templates: Schema.optional(Schema.Array(Template.Template)),
+  seed: Schema.optional(Schema.String),
+  notificationPause: Rules.pause.pipe(Schema.withDecodingDefault(Effect.succeed("1 second"))),
+  allowPrivateNotifications: Schema.Boolean.pipe(Schema.withDecodingDefault(Effect.succeed(false))),
+  uploadLifetime: Rules.pause.pipe(Schema.withDecodingDefault(Effect.succeed("24 hours"))),
+  tokenLifetime: Rules.pause.pipe(Schema.withDecodingDefault(Effect.succeed("1 hour"))),
+  limits: Limits.Settings.pipe(Schema.withDecodingDefault(Effect.succeed({})))
+})
+type Settings = typeof Settings.Type
+
+/**
+ * The options as the program writes them.
+ *
  * - `onRequest`: receives each request that reaches the routes, for a log.
  *
  * @since 0.1.0
  * @category options
  */
-export interface Options {
-  readonly port?: number | undefined
-  readonly tls?: { readonly cert: string; readonly key: Redacted.Redacted } | "self-signed" | undefined
-  readonly publicUrl?: string | undefined
-  readonly allowedHosts?: ReadonlyArray<string> | undefined
-  readonly data?: string | undefined
-  readonly credentials?: Workspace.AuthKey | undefined
-  readonly workspaces?: ReadonlyArray<Workspace.Workspace> | undefined
-  readonly templates?: ReadonlyArray<Template.Template> | undefined
-  readonly seed?: string | undefined
-  readonly notificationPause?: Duration.Input | undefined
-  readonly allowPrivateNotifications?: boolean | undefined
-  readonly uploadLifetime?: Duration.Input | undefined
-  readonly tokenLifetime?: Duration.Input | undefined
-  readonly limits?: Partial<Limits.Values> | undefined
+export interface Options extends Schema.Codec.Encoded<typeof Settings> {
   readonly onRequest?: RequestLog.Listener | undefined
 }
 
-const emulator = (options: Options) =>
+const decode = Rules.decoder("Emulator.layer", Settings)
+
+const emulator = (options: Settings) =>
   Layer.effect(
     Emulator,
     Effect.gen(function* () {
@@ -177,20 +194,15 @@ const prepare = Effect.fnUntraced(function* (data: string, database: string) {
 
 /**
  * Returns `StorageFailed` if the disk is full or read-only, or if access is denied. Every other error counts as a wrong
- * path: the result is `InvalidOption`.
+ * path: the result is `InvalidRequest` with the code of the system.
  */
 const unusable =
   (data: string) =>
   (error: PlatformError.PlatformError): EmulatorError.EmulatorError => {
     const failed = StorageFailure.fromSystem(data)(error)
-    return failed.reason === "Broken"
-      ? new EmulatorError.InvalidOption({
-          option: "data",
-          value: data,
-          rule: "a folder that can be created and written",
-          code: failed.code
-        })
-      : failed
+    if (failed.reason !== "Broken") return failed
+    const issue = { path: ["data"], message: `Expected a folder that can be created and written (${failed.code})` }
+    return new InvalidRequest({ operation: "Emulator.layer", issues: [issue] })
   }
 
 /**
@@ -198,12 +210,9 @@ const unusable =
  * in memory and the files are in a temporary folder. Except on Windows, only the owner can read the database and the
  * files, because they contain secrets and uploads.
  */
-const storage = ({ data }: Options) =>
+const storage = ({ data }: Settings) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      if (data?.trim() === "") {
-        return yield* new EmulatorError.InvalidOption({ option: "data", value: data, rule: "the path of a folder" })
-      }
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
       const folder = data ?? (yield* fs.makeTempDirectoryScoped({ prefix: "assembly-emulator-" }))
@@ -216,7 +225,7 @@ const storage = ({ data }: Options) =>
     })
   )
 
-const routes = ({ onRequest }: Options) =>
+const routes = (onRequest: Options["onRequest"]) =>
   Layer.mergeAll(
     AssemblyRoutes.layer,
     AuthKeyRoutes.layer,
@@ -251,24 +260,14 @@ const stores = Layer.mergeAll(
 )
 
 /** The services behind the routes. */
-const services = ({
-  allowPrivateNotifications = false,
-  notificationPause = "1 second",
-  tokenLifetime = "1 hour",
-  uploadLifetime = "24 hours"
-}: Options) =>
+const services = ({ allowPrivateNotifications, notificationPause, tokenLifetime, uploadLifetime }: Settings) =>
   Layer.mergeAll(Uploads.layer, Authentication.layer, Creation.layer).pipe(
     Layer.provideMerge(Cancellation.layer),
-    Layer.provideMerge(Expiry.layer(Duration.fromInputUnsafe(uploadLifetime))),
-    Layer.provideMerge(BearerTokens.layer(Duration.fromInputUnsafe(tokenLifetime))),
+    Layer.provideMerge(Expiry.layer(uploadLifetime)),
+    Layer.provideMerge(BearerTokens.layer(tokenLifetime)),
     Layer.provideMerge(Layer.mergeAll(Execution.layer, FormFiles.layer)),
     Layer.provideMerge(AssemblyEnd.layer),
-    Layer.provideMerge(
-      Notifications.layer({
-        firstPause: Duration.fromInputUnsafe(notificationPause),
-        allowPrivate: allowPrivateNotifications
-      })
-    ),
+    Layer.provideMerge(Notifications.layer({ firstPause: notificationPause, allowPrivate: allowPrivateNotifications })),
     Layer.provideMerge(
       Layer.mergeAll(
         AssemblyStatus.layer,
@@ -284,13 +283,11 @@ const services = ({
     Layer.provideMerge(Turns.layer)
   )
 
-const limitsOf = ({ limits }: Options): Limits.Values => ({ ...Limits.defaults, ...limits })
-
-const parts = (options: Options) =>
+const parts = (options: Settings, onRequest: Options["onRequest"]) =>
   Layer.mergeAll(
     emulator(options),
     FaultQueue.layerFaults,
-    HttpRouter.serve(routes(options), {
+    HttpRouter.serve(routes(onRequest), {
       disableLogger: true,
       disableListenLog: true,
       // By default, the router matches path variables of at most 100 characters. The name of a Template may have 255
@@ -302,10 +299,10 @@ const parts = (options: Options) =>
     Layer.provide(Origin.layer(options)),
     Layer.provide(SeededRandom.layer(options.seed)),
     Layer.provide(storage(options)),
-    Layer.provide(Server.layer(options.port ?? 0, limitsOf(options))),
+    Layer.provide(Server.layer(options.port, options.limits)),
     Layer.provide(Certificate.layer(options.tls)),
     Layer.provide([NodeFileSystem.layer, NodePath.layer]),
-    Layer.provide(Layer.succeed(Limits.Limits, limitsOf(options)))
+    Layer.provide(Layer.succeed(Limits.Limits, options.limits))
   )
 
 /**
@@ -356,4 +353,8 @@ export const layer = (
   HttpServerError.ServeError | PlatformError.PlatformError | EmulatorError.EmulatorError
 > =>
   // A Layer value that is provided twice starts one emulator. Two Layer values share nothing.
-  Layer.fromBuildMemo((memoMap, scope) => Layer.buildWithMemoMap(Layer.fresh(parts(options)), memoMap, scope))
+  Layer.fromBuildMemo((memoMap, scope) =>
+    Effect.flatMap(decode(options), (settings) =>
+      Layer.buildWithMemoMap(Layer.fresh(parts(settings, options.onRequest)), memoMap, scope)
+    )
+  )

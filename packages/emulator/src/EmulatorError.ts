@@ -1,6 +1,7 @@
 /**
  * Errors at the start of an emulator, and errors of its disk.
  */
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Data from "effect/Data"
 
 /**
@@ -30,41 +31,6 @@ export class KeyInTwoWorkspaces extends Data.TaggedError("KeyInTwoWorkspaces")<{
   override get message() {
     const [one, other] = this.workspaces
     return `the Auth Key ${this.key} belongs to the Workspace ${one}, not to ${other}`
-  }
-}
-
-/**
- * An option of the emulator is invalid.
- *
- * @since 0.1.0
- * @category errors
- */
-export class InvalidOption extends Data.TaggedError("InvalidOption")<{
-  readonly option: "data" | "publicUrl" | "allowedHosts" | "tls"
-  readonly value: string
-  /** What the option expects. */
-  readonly rule: string
-  /** The error code of the operating system, such as `ENOTDIR`, if the operating system refuses the value. */
-  readonly code?: string | undefined
-}> {
-  override get message() {
-    const code = this.code === undefined ? "" : ` (${this.code})`
-    return `the option ${this.option} is invalid: Expected ${this.rule}, got ${JSON.stringify(this.value)}${code}`
-  }
-}
-
-/**
- * A Template in the options of an emulator is invalid, or has the name of another Template.
- *
- * @since 0.1.0
- * @category errors
- */
-export class InvalidTemplate extends Data.TaggedError("InvalidTemplate")<{
-  readonly id: string
-  readonly problem: string
-}> {
-  override get message() {
-    return `the Template ${this.id} is invalid: ${this.problem}`
   }
 }
 
@@ -106,9 +72,9 @@ export class StorageFailed extends Data.TaggedError("StorageFailed")<{
 
 /**
  * The errors at the start of an emulator, except two: a port that is not available is a `ServeError`, and a folder for
- * files that cannot be created is a `PlatformError`.
+ * files that cannot be created is a `PlatformError`. `InvalidRequest` names each option that breaks a rule.
  *
  * @since 0.1.0
  * @category errors
  */
-export type EmulatorError = DataInUse | KeyInTwoWorkspaces | InvalidOption | InvalidTemplate | StorageFailed
+export type EmulatorError = DataInUse | InvalidRequest | KeyInTwoWorkspaces | StorageFailed

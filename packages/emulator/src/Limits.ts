@@ -2,8 +2,17 @@
  * The limits of an emulator for requests, connections, Assemblies, Auth Keys and notifications. These limits are beyond
  * the specification, which defines only `auth.max_size` and the limits of single fields ("Limits").
  */
+import * as Json from "@assembly-effect/schema/Json"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+
+const limit = (byDefault: number, most?: number) =>
+  Rules.whole(1, most).pipe(Schema.withDecodingDefault(Effect.succeed(byDefault)))
+
+const time = (byDefault: Duration.Input) => Rules.duration.pipe(Schema.withDecodingDefault(Effect.succeed(byDefault)))
 
 /**
  * Sizes are in bytes. A request that exceeds a limit is refused with status 413 and the code `SERVER_413`, unless the
@@ -41,28 +50,37 @@ import type * as Duration from "effect/Duration"
  *
  * An Assembly that exceeds `results`, `resultBytes` or `resultText` during its execution fails.
  *
+ * A limit that is absent or undefined has its default. A number is whole and at least 1. A time is above zero and at most
+ * 100 years, but every time of more than 24.8 days counts as 24.8 days.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Settings = Schema.Struct({
+  // Node doubles this size twice for HTTP/2, and has 32 bits for the result.
+  headers: limit(16_384, 2 ** 30 - 1),
+  headersTime: time("1 minute"),
+  connections: limit(1024),
+  idleTime: time("2 minutes"),
+  formFields: limit(1000),
+  formBytes: limit(1_048_576),
+  formTime: time("1 minute"),
+  jsonDepth: limit(100, Json.maxDepth),
+  steps: limit(100),
+  files: limit(5000),
+  fileBytes: Schema.optional(Rules.whole(1)),
+  signatures: limit(100_000),
+  authKeys: limit(1000),
+  notifications: limit(16),
+  results: limit(5000),
+  resultBytes: limit(1_099_511_627_776),
+  resultText: limit(8_388_608)
+})
+/**
  * @since 0.1.0
  * @category models
  */
-export interface Values {
-  readonly headers: number
-  readonly headersTime: Duration.Input
-  readonly connections: number
-  readonly idleTime: Duration.Input
-  readonly formFields: number
-  readonly formBytes: number
-  readonly formTime: Duration.Input
-  readonly jsonDepth: number
-  readonly steps: number
-  readonly files: number
-  readonly fileBytes: number | undefined
-  readonly signatures: number
-  readonly authKeys: number
-  readonly notifications: number
-  readonly results: number
-  readonly resultBytes: number
-  readonly resultText: number
-}
+export type Values = typeof Settings.Type
 
 /**
  * The default limits.
@@ -70,25 +88,7 @@ export interface Values {
  * @since 0.1.0
  * @category constants
  */
-export const defaults: Values = {
-  headers: 16_384,
-  headersTime: "1 minute",
-  connections: 1024,
-  idleTime: "2 minutes",
-  formFields: 1000,
-  formBytes: 1_048_576,
-  formTime: "1 minute",
-  jsonDepth: 100,
-  steps: 100,
-  files: 5000,
-  fileBytes: undefined,
-  signatures: 100_000,
-  authKeys: 1000,
-  notifications: 16,
-  results: 5000,
-  resultBytes: 1_099_511_627_776,
-  resultText: 8_388_608
-}
+export const defaults: Values = Schema.decodeSync(Settings)({})
 
 /**
  * The limits of an emulator, by default {@link defaults}.

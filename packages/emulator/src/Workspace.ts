@@ -1,9 +1,10 @@
 /**
  * The Workspaces of an emulator and their Auth Keys.
  */
-import type * as Auth from "@assembly-effect/schema/Auth"
-import type * as Redacted from "effect/Redacted"
-import type * as Template from "./Template.ts"
+import * as Auth from "@assembly-effect/schema/Auth"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
+import * as Schema from "effect/Schema"
+import * as Template from "./Template.ts"
 
 /**
  * An Auth Key of a Workspace.
@@ -14,27 +15,37 @@ import type * as Template from "./Template.ts"
  * @example `{ key: "key", secret: Redacted.make("secret"), scopes: ["assemblies:read"] }`
  *
  * @since 0.1.0
+ * @category schemas
+ */
+export const AuthKey = Schema.Struct({
+  key: Rules.notBlank,
+  secret: Schema.Redacted(Rules.notBlank),
+  scopes: Schema.optional(Schema.Array(Auth.Scope)),
+  isActive: Schema.optional(Schema.Boolean)
+})
+/**
+ * @since 0.1.0
  * @category models
  */
-export interface AuthKey {
-  readonly key: string
-  readonly secret: Redacted.Redacted
-  readonly scopes?: ReadonlyArray<Auth.Scope> | undefined
-  readonly isActive?: boolean | undefined
-}
+export type AuthKey = typeof AuthKey.Type
 
 /**
- * A Workspace: its slug, its Auth Keys and its Templates. An Auth Key belongs to one Workspace. If two Workspaces have
+ * A Workspace: its slug, its Auth Keys and its Templates. Requests with a key of the Workspace may name its Templates as
+ * `template_id`. An Auth Key belongs to one Workspace. If two Workspaces have
  * the same key, the emulator does not start (`KeyInTwoWorkspaces`).
  *
  * @example `{ slug: "shop", keys: [{ key: "key", secret: Redacted.make("secret") }] }`
  *
  * @since 0.1.0
+ * @category schemas
+ */
+export const Workspace = Schema.Struct({
+  slug: Rules.notBlank,
+  keys: Schema.Array(AuthKey),
+  templates: Schema.optional(Schema.Array(Template.Template))
+})
+/**
+ * @since 0.1.0
  * @category models
  */
-export interface Workspace {
-  readonly slug: string
-  readonly keys: ReadonlyArray<AuthKey>
-  /** The Templates that requests with a key of this Workspace may name as `template_id`. */
-  readonly templates?: ReadonlyArray<Template.Template> | undefined
-}
+export type Workspace = typeof Workspace.Type

@@ -212,7 +212,7 @@ describe("A token that the service no longer accepts", () => {
       )
       assert.strictEqual(code(error), "AuthenticationFailed BEARER_TOKEN_EXPIRED")
       assert.deepStrictEqual(counts, { tokens: 2, bearers: 2 })
-    }).pipe(Effect.provide(Emulator.layer({ tokenLifetime: 0 })))
+    }).pipe(Effect.provide(Emulator.layer({ tokenLifetime: 0.5 })))
   )
 
   it.effect("is final where there is no other", () =>

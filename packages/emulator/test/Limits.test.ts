@@ -4,6 +4,7 @@ import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Limits from "@assembly-effect/emulator/Limits"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import { assert, describe, it as test, layer } from "@effect/vitest"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Redacted from "effect/Redacted"
@@ -14,16 +15,15 @@ import { createUpload, hmac, json, layer as layerEmulator, send, uploadOne } fro
 test("Limits.defaults are what is documented", () => {
   assert.deepStrictEqual(Limits.defaults, {
     headers: 16_384,
-    headersTime: "1 minute",
+    headersTime: Duration.minutes(1),
     connections: 1024,
-    idleTime: "2 minutes",
+    idleTime: Duration.minutes(2),
     formFields: 1000,
     formBytes: 1_048_576,
-    formTime: "1 minute",
+    formTime: Duration.minutes(1),
     jsonDepth: 100,
     steps: 100,
     files: 5000,
-    fileBytes: undefined,
     signatures: 100_000,
     authKeys: 1000,
     notifications: 16,

@@ -194,16 +194,22 @@ const flipped = (options: Emulator.Options) => Effect.flip(Effect.scoped(Layer.b
 live("one that breaks a rule keeps the emulator from starting", () =>
   Effect.gen(function* () {
     const reserved = yield* flipped({ templates: [{ id: "no_template", content: {} }] })
-    assert.deepInclude(reserved, { _tag: "InvalidTemplate", id: "no_template" })
+    assert.deepInclude(reserved, {
+      _tag: "InvalidRequest",
+      issues: [{ path: ["templates", 0, "id"], message: "Expected an id that is not reserved for statistics" }]
+    })
     const twice = yield* flipped({
       templates: [
         { id: "one", name: "name", content: {} },
         { id: "two", name: "name", content: {} }
       ]
     })
-    assert.deepInclude(twice, { _tag: "InvalidTemplate", id: "two", problem: "another Template has the name name" })
+    assert.deepInclude(twice, {
+      _tag: "InvalidRequest",
+      issues: [{ path: ["templates", "two", "name"], message: "Another Template has the name name" }]
+    })
     const content = JSON.parse('{"steps":{"a":{"robot":""}}}')
-    assert.deepInclude(yield* flipped({ templates: [{ id: "empty", content }] }), { _tag: "InvalidTemplate" })
+    assert.deepInclude(yield* flipped({ templates: [{ id: "empty", content }] }), { _tag: "InvalidRequest" })
   })
 )
 

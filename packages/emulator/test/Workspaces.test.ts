@@ -328,7 +328,7 @@ live("a start that fails leaves the data as they were", () =>
       [template("one", "same"), template("two", "same")]
     ]) {
       const refused = yield* start({ data, credentials: south, templates })
-      assert.include(String(refused), "InvalidTemplate")
+      assert.include(String(refused), "InvalidRequest")
     }
     const database = new DatabaseSync(`${data}/emulator.sqlite`)
     const keys = database.prepare("SELECT key FROM auth_keys").all()

@@ -1,3 +1,4 @@
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import type * as RequestLog from "@assembly-effect/emulator/RequestLog"
 import * as Argument from "effect/cli/Argument"
 import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
@@ -35,13 +36,34 @@ export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotList
   }
 }
 
-/** The flag of the command for each option that an `InvalidOption` of the emulator names. */
-const flagOf = {
-  data: "--data",
+/** The flag of the command for an option of the emulator that has another name. */
+const flagOf: Readonly<Record<string, string>> = {
   publicUrl: "--public-url",
   allowedHosts: "--allowed-host",
   tls: "--tls-cert and --tls-key"
-} as const
+}
+
+/** Names the flag, or the file of the Templates, instead of the option. */
+const refused = (
+  { issues: [issue] }: InvalidRequest,
+  values: Readonly<Record<string, unknown>>,
+  templates: string
+): CommandError.InvalidDocument | CommandError.InvalidFlag => {
+  const { message, path } = issue ?? { message: "Expected other options", path: [] }
+  const [option = "", ...below] = path
+  if (option === "templates") {
+    return new CommandError.InvalidDocument({ path: templates, problem: `${below.join(".")}: ${message}` })
+  }
+  const given = values[option]
+  const [rule = message, code] = message.replace(/^Expected /, "").split(/ \((E[A-Z]+)\)$/)
+  return new CommandError.InvalidFlag({
+    flag: flagOf[option] ?? `--${option}`,
+    value: String(Array.isArray(given) ? given[Number(below[0])] : given),
+    rule,
+    // For ENOENT, the message has the code, because "no such file" would confuse a user whose folder cannot be created.
+    ...(code === undefined ? {} : { code: code === "ENOENT" ? code : SystemProblem.ofCode(code) })
+  })
+}
 
 /** Only one part of an Auth Key was given (the key or the secret), or one part is empty. */
 export class IncompleteKey extends Schema.TaggedError<IncompleteKey>()("IncompleteKey", {}) {
@@ -103,7 +125,10 @@ const credentialFlags = {
 /** The given Auth Key and its secret. The result is undefined if neither the key nor the secret was given. */
 const credentialsOf = (key: Option.Option<string>, secret: Option.Option<Redacted.Redacted>) => {
   if (Option.isNone(key) && Option.isNone(secret)) return Effect.undefined
-  return Option.isSome(key) && Option.isSome(secret) && key.value !== "" && Redacted.value(secret.value) !== ""
+  return Option.isSome(key) &&
+    Option.isSome(secret) &&
+    key.value.trim() !== "" &&
+    Redacted.value(secret.value).trim() !== ""
     ? Effect.succeed({ key: key.value, secret: secret.value })
     : Effect.fail(new IncompleteKey())
 }
@@ -240,19 +265,17 @@ export const emulator = Command.make(
     const capabilities = yield* TerminalCapabilities.TerminalCapabilities
     const onRequest = (entry: RequestLog.Entry) =>
       Effect.provideService(writeRequest(entry), TerminalCapabilities.TerminalCapabilities, capabilities)
-    yield* Effect.provide(
-      run,
-      layer({
-        ...flags,
-        tls,
-        data: Option.getOrUndefined(flags.data),
-        seed: Option.getOrUndefined(flags.seed),
-        publicUrl: Option.getOrUndefined(flags.publicUrl),
-        credentials: given,
-        templates,
-        onRequest: Option.getOrElse(log, () => command.length === 0) ? onRequest : undefined
-      })
-    ).pipe(
+    const options = {
+      ...flags,
+      tls,
+      data: Option.getOrUndefined(flags.data),
+      seed: Option.getOrUndefined(flags.seed),
+      publicUrl: Option.getOrUndefined(flags.publicUrl),
+      credentials: given,
+      templates,
+      onRequest: Option.getOrElse(log, () => command.length === 0) ? onRequest : undefined
+    }
+    yield* Effect.provide(run, layer(options)).pipe(
       Effect.catchTags({
         ServeError: ({ cause }) =>
           Effect.fail(
@@ -261,23 +284,13 @@ export const emulator = Command.make(
               problem: SystemProblem.ofCause(cause) ?? (cause instanceof Error ? cause.message : "the server failed")
             })
           ),
-        InvalidTemplate: ({ id, problem }) =>
+        InvalidRequest: (error) =>
           Effect.fail(
-            new CommandError.InvalidDocument({
-              path: Option.getOrElse(flags.templates, () => ""),
-              problem: `the Template ${id}: ${problem}`
-            })
-          ),
-        InvalidOption: ({ code, option, rule, value }) =>
-          Effect.fail(
-            new CommandError.InvalidFlag({
-              flag: flagOf[option],
-              value,
-              rule,
-              // For ENOENT, the message has the code, because "no such file" would confuse a user whose folder cannot
-              // be created.
-              ...(code === undefined ? {} : { code: code === "ENOENT" ? code : SystemProblem.ofCode(code) })
-            })
+            refused(
+              error,
+              { ...options, tls: Option.getOrUndefined(tlsCert) },
+              Option.getOrElse(flags.templates, () => "")
+            )
           )
       })
     )

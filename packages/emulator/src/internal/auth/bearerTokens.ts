@@ -92,7 +92,7 @@ const make = Effect.fnUntraced(function* (lifetime: Duration.Duration) {
           id: yield* Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random),
           authKey: authKey.id,
           scopes,
-          expires: now.epochMilliseconds + Duration.toMillis(lifetime)
+          expires: Math.floor(now.epochMilliseconds + Duration.toMillis(lifetime))
         })
       )
       const tag = yield* Effect.orDie(mac.sign(yield* keyOf(authKey.secret), sealed(content)))

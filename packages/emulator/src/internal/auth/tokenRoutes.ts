@@ -102,7 +102,7 @@ const route = Effect.gen(function* () {
         encodeAnswer({
           access_token: token,
           token_type: "Bearer",
-          expires_in: Duration.toSeconds(lifetime),
+          expires_in: Math.floor(Duration.toSeconds(lifetime)),
           scope: scopes.join(" ")
         })
       ),

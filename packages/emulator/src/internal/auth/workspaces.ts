@@ -1,10 +1,10 @@
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
-import { InvalidTemplate, KeyInTwoWorkspaces, type StorageFailed } from "../../EmulatorError.ts"
-import * as Template from "../../Template.ts"
+import { KeyInTwoWorkspaces, type StorageFailed } from "../../EmulatorError.ts"
+import type * as Template from "../../Template.ts"
 import type * as Workspace from "../../Workspace.ts"
 import * as AuthKeys from "./authKeys.ts"
 import * as Statement from "../data/statement.ts"
@@ -39,25 +39,6 @@ const checkKeys = Effect.fnUntraced(function* (workspaces: ReadonlyArray<Workspa
   }
 })
 
-const decodeTemplate = Schema.decodeUnknownEffect(Template.Template)
-
-/** A Template to store. */
-interface Given {
-  readonly workspace: string
-  readonly id: string
-  readonly settings: TemplateStore.Settings
-}
-
-const readTemplate = (workspace: string, template: Template.Template): Effect.Effect<Given, InvalidTemplate> =>
-  decodeTemplate(template).pipe(
-    Effect.map(({ content, id, name = id }) => ({
-      workspace,
-      id,
-      settings: { ...TemplateStore.defaults, name, content }
-    })),
-    Effect.mapError(({ message }) => new InvalidTemplate({ id: template.id, problem: message }))
-  )
-
 /**
  * Adds `credentials` and `templates` to the first Workspace. If the options contain no Auth Key of the first Workspace,
  * the result `key` is the oldest active Auth Key of this Workspace, or else a new Auth Key.
@@ -88,15 +69,11 @@ export const ensure: (
   options: Options
 ) => Effect.Effect<
   { readonly slug: string; readonly key: string; readonly secret: Redacted.Redacted },
-  KeyInTwoWorkspaces | InvalidTemplate | StorageFailed,
+  KeyInTwoWorkspaces | InvalidRequest | StorageFailed,
   AuthKeys.AuthKeys | SqlClient.SqlClient | TemplateStore.TemplateStore
 > = Effect.fnUntraced(function* (options) {
   const { all, key, slug } = yield* asked(options)
   yield* checkKeys(all)
-  const given = yield* Effect.forEach(
-    all.flatMap(({ slug: workspace, templates = [] }) => templates.map((template) => ({ template, workspace }))),
-    ({ template, workspace }) => readTemplate(workspace, template)
-  )
   const authKeys = yield* AuthKeys.AuthKeys
   const sql = yield* SqlClient.SqlClient
   const templates = yield* TemplateStore.TemplateStore
@@ -106,9 +83,12 @@ export const ensure: (
         yield* authKeys.put({ key: name, secret, workspace, scopes, isActive })
       }
     }
-    for (const { id, settings, workspace } of given) {
-      if (yield* templates.put(workspace, id, settings)) continue
-      return yield* new InvalidTemplate({ id, problem: `another Template has the name ${settings.name}` })
+    for (const { slug: workspace, templates: given = [] } of all) {
+      for (const { content, id, name = id } of given) {
+        if (yield* templates.put(workspace, id, { ...TemplateStore.defaults, name, content })) continue
+        const issue = { path: ["templates", id, "name"], message: `Another Template has the name ${name}` }
+        return yield* new InvalidRequest({ operation: "Emulator.layer", issues: [issue] })
+      }
     }
   }).pipe(sql.withTransaction, Statement.stored)
   return { slug, key: key.key, secret: key.secret }

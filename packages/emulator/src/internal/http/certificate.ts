@@ -2,15 +2,28 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import { createPrivateKey, X509Certificate } from "node:crypto"
 import { createSecureContext } from "node:tls"
-import * as EmulatorError from "../../EmulatorError.ts"
+
+/**
+ * Whether TLS can use a certificate and its key. `createSecureContext` accepts an empty text, and a key of another type
+ * than that of the certificate, but every handshake would fail.
+ */
+const isUsable = ({ cert, key }: { readonly cert: string; readonly key: Redacted.Redacted }): boolean => {
+  try {
+    createSecureContext({ cert, key: Redacted.value(key) })
+    return new X509Certificate(cert).checkPrivateKey(createPrivateKey(Redacted.value(key)))
+  } catch {
+    return false
+  }
+}
 
 /** A certificate chain and its private key, in PEM. */
-export interface Files {
-  readonly cert: string
-  readonly key: Redacted.Redacted
-}
+export const Files = Schema.Struct({ cert: Schema.String, key: Schema.Redacted(Schema.String) }).check(
+  Schema.makeFilter(isUsable, { expected: "a certificate and its private key, without a passphrase, both in PEM" })
+)
+export type Files = typeof Files.Type
 
 /** The certificate of the emulator. `files` is undefined for plain HTTP. */
 export class Certificate extends Context.Service<Certificate, { readonly files: Files | undefined }>()(
@@ -44,39 +57,8 @@ const selfSigned: Effect.Effect<Files> = Effect.promise(async () => {
   return { cert: made.cert, key: Redacted.make(made.private) }
 })
 
-/** Checks a certificate and its key. The error omits the message of OpenSSL, which may repeat a part of the file. */
-const check = (files: Files): Effect.Effect<Files, EmulatorError.InvalidOption> =>
-  Effect.try({
-    try: () => {
-      const key = Redacted.value(files.key)
-      // `createSecureContext` accepts an empty text, and a key of another type than that of the certificate, but every
-      // handshake would fail.
-      if (!new X509Certificate(files.cert).checkPrivateKey(createPrivateKey(key))) throw new Error("another key")
-      createSecureContext({ cert: files.cert, key })
-      return files
-    },
-    catch: () =>
-      new EmulatorError.InvalidOption({
-        option: "tls",
-        value: subjectOf(files.cert),
-        rule: "a certificate and its private key, without a passphrase, both in PEM"
-      })
-  })
-
-const subjectOf = (cert: string): string => {
-  try {
-    return new X509Certificate(cert).subject
-  } catch {
-    return "no certificate"
-  }
-}
-
-export const layer = (
-  tls: Files | "self-signed" | undefined
-): Layer.Layer<Certificate, EmulatorError.InvalidOption> => {
-  const files = tls === "self-signed" ? selfSigned : tls === undefined ? Effect.undefined : check(tls)
-  return Layer.effect(
+export const layer = (tls: Files | "self-signed" | undefined): Layer.Layer<Certificate> =>
+  Layer.effect(
     Certificate,
-    Effect.map(files, (found) => ({ files: found }))
+    Effect.map(tls === "self-signed" ? selfSigned : Effect.succeed(tls), (files) => ({ files }))
   )
-}

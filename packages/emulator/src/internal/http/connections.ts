@@ -15,7 +15,8 @@ const maxKeepAlive = 60_000
 /** The maximum interval between two checks for slow headers, in milliseconds. */
 const maxInterval = 5000
 
-const toMillis = (duration: Duration.Input): number => Duration.toMillis(Duration.fromInputUnsafe(duration))
+/** The time as whole milliseconds, which a timer of Node requires. A timer of more milliseconds would end at once. */
+export const toMillis = (time: Duration.Duration): number => Math.min(Math.ceil(Duration.toMillis(time)), 2 ** 31 - 1)
 
 /** The options of the HTTP server. A request has no total time limit, because its body may be a long upload. */
 export const options = ({ headers, headersTime, idleTime }: Limits.Values): Http.ServerOptions => ({

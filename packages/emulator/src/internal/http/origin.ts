@@ -3,7 +3,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
-import * as EmulatorError from "../../EmulatorError.ts"
+import * as Schema from "effect/Schema"
 import * as Certificate from "./certificate.ts"
 import * as IpAddress from "./ipAddress.ts"
 
@@ -48,35 +48,23 @@ interface Options {
   readonly allowedHosts?: ReadonlyArray<string> | undefined
 }
 
-const checkPublicUrl = (url: string): Effect.Effect<string, EmulatorError.InvalidOption> => {
-  const origin = ServiceOrigins.originOf(url)
-  return origin !== undefined && /^https?:\/\/[^/?#]+\/?$/i.test(url)
-    ? Effect.succeed(origin)
-    : Effect.fail(
-        new EmulatorError.InvalidOption({
-          option: "publicUrl",
-          value: url,
-          rule: "an origin such as https://assembly.example.com, without a path"
-        })
-      )
-}
+/** The option `publicUrl` of the emulator. */
+export const PublicUrl = Schema.String.check(
+  Schema.makeFilter((url) => ServiceOrigins.originOf(url) !== undefined && /^https?:\/\/[^/?#]+\/?$/i.test(url), {
+    expected: "an origin such as https://assembly.example.com, without a path"
+  })
+)
 
-const checkHost = (host: string): Effect.Effect<string, EmulatorError.InvalidOption> => {
-  const hostname = hostnameOf(host)
-  return hostname !== undefined && !host.includes("*") && hostname === host.toLowerCase().replace(/\.$/, "")
-    ? Effect.succeed(hostname)
-    : Effect.fail(
-        new EmulatorError.InvalidOption({
-          option: "allowedHosts",
-          value: host,
-          rule: "a host name such as assembly.example.com, without a scheme, a port and a *"
-        })
-      )
-}
+/** An entry of the option `allowedHosts` of the emulator. */
+export const Host = Schema.String.check(
+  Schema.makeFilter((host) => !host.includes("*") && hostnameOf(host) === host.toLowerCase().replace(/\.$/, ""), {
+    expected: "a host name such as assembly.example.com, without a scheme, a port and a *"
+  })
+)
 
-const make = Effect.fnUntraced(function* ({ allowedHosts = [], publicUrl }: Options, localUrl: string) {
-  const baseUrl = publicUrl === undefined ? localUrl : yield* checkPublicUrl(publicUrl)
-  const hostnames = new Set(yield* Effect.forEach(allowedHosts, checkHost))
+const make = ({ allowedHosts = [], publicUrl }: Options, localUrl: string) => {
+  const baseUrl = ServiceOrigins.originOf(publicUrl ?? localUrl) ?? localUrl
+  const hostnames = new Set(allowedHosts.map(hostnameOf))
   for (const url of [baseUrl, localUrl]) hostnames.add(new URL(url).hostname)
   return Origin.of({
     baseUrl,
@@ -92,17 +80,15 @@ const make = Effect.fnUntraced(function* ({ allowedHosts = [], publicUrl }: Opti
       return hostname !== undefined && (isLoopback(hostname) || hostnames.has(hostname))
     }
   })
-})
+}
 
-export const layer = (
-  options: Options
-): Layer.Layer<Origin, EmulatorError.InvalidOption, HttpServer.HttpServer | Certificate.Certificate> =>
+export const layer = (options: Options): Layer.Layer<Origin, never, HttpServer.HttpServer | Certificate.Certificate> =>
   Layer.effect(
     Origin,
     Effect.gen(function* () {
       const { files } = yield* Certificate.Certificate
       return yield* HttpServer.addressFormattedWith((address) =>
-        make(options, files === undefined ? address : address.replace(/^http:/, "https:"))
+        Effect.succeed(make(options, files === undefined ? address : address.replace(/^http:/, "https:")))
       )
     })
   )

@@ -1,7 +1,7 @@
-import * as Duration from "effect/Duration"
 import * as Http2 from "node:http2"
 import type * as Net from "node:net"
 import type * as Limits from "../../Limits.ts"
+import { toMillis } from "./connections.ts"
 
 /** The maximum number of concurrent requests on one connection. */
 const maxConcurrentStreams = 100
@@ -14,8 +14,6 @@ const answered = 4
 
 /** The maximum time between two requests on one connection, in milliseconds. HTTP/1.1 has the same maximum. */
 const maxKeepAlive = 60_000
-
-const toMillis = (duration: Duration.Input): number => Duration.toMillis(Duration.fromInputUnsafe(duration))
 
 /** The options of HTTP/2 connections. */
 export const options = ({ headers, headersTime }: Limits.Values): Http2.SecureServerOptions => ({

@@ -1,0 +1,60 @@
+/** Walks over the options of an emulator, and over its limits. */
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as Limits from "@assembly-effect/emulator/Limits"
+import * as HostileOptions from "@assembly-effect/testkit/hostile/HostileOptions"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+
+const time = [0.5]
+
+/** A number is a duration in milliseconds. An upload or a token with a lifetime of 0 has expired. */
+const all: ReadonlyArray<HostileOptions.Entry<never>> = [
+  {
+    name: "Emulator.layer",
+    options: Object.keys(Emulator.Settings.fields).filter((option) => option !== "data"),
+    build: (options) => Layer.build(Emulator.layer(options)),
+    meaning: {
+      port: [0],
+      allowedHosts: [[]],
+      workspaces: [[]],
+      templates: [[]],
+      seed: ["Infinity", "nonsense", ""],
+      notificationPause: [0, 0.5],
+      uploadLifetime: [0, 0.5],
+      tokenLifetime: [0, 0.5],
+      limits: [{}, { hour: 1 }]
+    }
+  },
+  {
+    name: "Emulator.layer",
+    options: ["data"],
+    build: Effect.fnUntraced(function* ({ data = "" }: { readonly data?: string }) {
+      const parent = yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
+      const named = typeof data === "string" && data !== "" ? `${parent}/${data}` : data
+      return yield* Layer.build(Emulator.layer({ data: named }))
+    }, Effect.provide(NodeFileSystem.layer)),
+    meaning: { data: ["Infinity", "nonsense"] }
+  },
+  {
+    name: "Emulator.layer limits",
+    options: Object.keys(Limits.Settings.fields),
+    build: (limits) => Layer.build(Emulator.layer({ tls: "self-signed", limits })),
+    meaning: { headersTime: time, idleTime: time, formTime: time }
+  }
+]
+
+describe("A hostile value of an option", () => {
+  it.live.each(HostileOptions.cases(all))(HostileOptions.title, HostileOptions.walk)
+})
+
+it.live("null, and a null among the Templates of a Workspace, fail with InvalidRequest", () =>
+  Effect.gen(function* () {
+    for (const text of ["null", '{"workspaces":[{"slug":"a","keys":[],"templates":null}]}']) {
+      const error = yield* Effect.flip(Layer.build(Emulator.layer(JSON.parse(text))))
+      assert.strictEqual(error._tag, "InvalidRequest")
+    }
+  }).pipe(Effect.scoped)
+)
