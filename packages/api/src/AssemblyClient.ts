@@ -193,12 +193,13 @@ const checkBaseUrl = (baseUrl: string | URL): Effect.Effect<SecureUrl.SecureUrl,
   )
 
 /**
- * The limits among the {@link Options}.
+ * The origins and the limits among the {@link Options}.
  *
  * @since 0.1.0
  * @category schemas
  */
 export const Settings = Schema.Struct({
+  origins: Schema.optional(Schema.Array(Schema.String)),
   requestTimeout: Schema.optional(Rules.duration),
   deadline: Schema.optional(Rules.duration),
   maxClockSkew: Schema.optional(Rules.duration),
@@ -231,7 +232,7 @@ const checkOrigins = (baseUrl: string, additional: ReadonlyArray<string> = []) =
 export const make = Effect.fnUntraced(function* (options: Options) {
   const settings = yield* decode(options)
   const baseUrl = yield* checkBaseUrl(options.baseUrl)
-  const origins = yield* checkOrigins(baseUrl, options.origins)
+  const origins = yield* checkOrigins(baseUrl, settings.origins)
   const http = yield* HttpClient.HttpClient
   const skew = ClockSkew.make(Duration.toMillis(settings.maxClockSkew ?? 3_600_000))
   const environment: Attempt.Environment = {
@@ -452,7 +453,7 @@ export const layerTest = (
     AssemblyClient,
     Effect.gen(function* () {
       const baseUrl = yield* checkBaseUrl(options?.baseUrl ?? "https://api2.example.com")
-      const origins = yield* checkOrigins(baseUrl, options?.origins)
+      const origins = yield* checkOrigins(baseUrl, (yield* decode(options ?? {})).origins)
       const compiled = new Map(
         handlers.map(
           (one) => [one.operation, { encode: Request.encoder(one.operation, baseUrl), handle: one.handle }] as const

@@ -155,6 +155,28 @@ export const layerCircuitBreakerNoDeps: Layer.Layer<
 )
 
 /**
+ * The options of {@link layerCircuitBreaker}: the number of consecutive `failures` that open the circuit, 5 by default,
+ * and how long the circuit is open, 30 seconds by default.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Breaker = Schema.Struct({
+  failures: Rules.whole(1).pipe(Schema.withDecodingDefault(Effect.succeed(5))),
+  openFor: Rules.duration.pipe(Schema.withDecodingDefault(Effect.succeed("30 seconds")))
+})
+
+/**
+ * The encoded {@link Breaker}.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Breaker = Schema.Codec.Encoded<typeof Breaker>
+
+const decodeBreaker = Rules.decoder("Guard.layerCircuitBreaker", Breaker)
+
+/**
  * Sends nothing to an origin for `openFor` (30 seconds by default) after `failures` consecutive failures (5 by
  * default). Failures are errors of the connection, and responses with the status 408, 500, 502, 503 or 504. If the last
  * of these responses has a longer `Retry-After` than `openFor`, nothing is sent for that time, up to 1 hour.
@@ -162,15 +184,17 @@ export const layerCircuitBreakerNoDeps: Layer.Layer<
  * @since 0.1.0
  * @category layers
  */
-export const layerCircuitBreaker = (options?: {
-  readonly failures?: number | undefined
-  readonly openFor?: Duration.Input | undefined
-}): Layer.Layer<HttpClient.HttpClient, never, HttpClient.HttpClient> =>
-  layerCircuitBreakerNoDeps.pipe(
-    Layer.provide(
-      CircuitBreaker.layer({
-        tripPolicy: CircuitBreaker.consecutive(options?.failures ?? 5),
-        openDuration: options?.openFor ?? "30 seconds"
-      }).pipe(Layer.provide(CircuitBreaker.layerStoreMemory()))
+export const layerCircuitBreaker = (
+  options: Breaker = {}
+): Layer.Layer<HttpClient.HttpClient, InvalidRequest, HttpClient.HttpClient> =>
+  Layer.unwrap(
+    Effect.map(decodeBreaker(options), ({ failures, openFor }) =>
+      layerCircuitBreakerNoDeps.pipe(
+        Layer.provide(
+          CircuitBreaker.layer({ tripPolicy: CircuitBreaker.consecutive(failures), openDuration: openFor }).pipe(
+            Layer.provide(CircuitBreaker.layerStoreMemory())
+          )
+        )
+      )
     )
   )

@@ -21,7 +21,7 @@ const ok = Service.json(200, status)
 
 /** The scripted service behind a guard, with the time of each request in seconds. */
 const guarded = (
-  guard: Layer.Layer<never, InvalidRequest> | Layer.Layer<HttpClient, never, HttpClient>,
+  guard: Layer.Layer<never, InvalidRequest> | Layer.Layer<HttpClient, InvalidRequest, HttpClient>,
   ...lines: ReadonlyArray<Service.Line>
 ) => {
   const times: Array<number> = []

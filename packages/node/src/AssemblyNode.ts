@@ -9,6 +9,7 @@ import type * as Signer from "@assembly-effect/auth/Signer"
 import * as Variables from "@assembly-effect/auth/unstable/Variables"
 import * as Tokens from "@assembly-effect/auth/Tokens"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Uploader from "@assembly-effect/tus/Uploader"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Config from "effect/Config"
@@ -16,12 +17,14 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 import type * as Redacted from "effect/Redacted"
 import * as Random from "./internal/random.ts"
 import * as LeaseHolder from "./LeaseHolder.ts"
 import * as NodeMd5 from "./NodeMd5.ts"
 import * as NodeSigner from "./NodeSigner.ts"
 import * as RuntimeClient from "./RuntimeClient.ts"
+import * as UndiciClient from "./UndiciClient.ts"
 
 /**
  * The services that the Layers of this module provide: the client of the operations, the `Uploader`, the HTTP client of
@@ -85,6 +88,25 @@ const authenticator = (
     ? Authenticator.layerTokens.pipe(Layer.provide(Tokens.layer()))
     : Authenticator.layerSignedNoDeps(options).pipe(Layer.provide([NodeSigner.layer(options), Random.layer]))
 
+const check = Rules.decoder(
+  "AssemblyNode.layer",
+  Schema.Struct({
+    authentication: Schema.optional(Schema.Literals(["signed", "tokens"])),
+    http: Schema.optional(UndiciClient.Settings)
+  })
+)
+
+/** Builds a Layer after the check of its options. In a JavaScript program, the options may be any value. */
+const checked = <A, E, R>(options: unknown, build: () => Layer.Layer<A, E, R>): Layer.Layer<A, E | InvalidRequest, R> =>
+  Layer.unwrap(Effect.map(check(options), build))
+
+/** The client of the operations that signs with the `Keys`, and the `Credentials`. */
+const signing = (options: AssemblyClient.Options & Authentication & Keys) =>
+  AssemblyClient.layer(options).pipe(
+    Layer.provide(authenticator(options)),
+    Layer.provideMerge(Credentials.layer(options))
+  )
+
 /** Adds all other services to the client of the operations. */
 const around = <A, E, E2, R>(
   client: Layer.Layer<A | AssemblyClient.AssemblyClient, E, HttpClient.HttpClient>,
@@ -120,7 +142,7 @@ const around = <A, E, E2, R>(
 export const layer = (
   options: Options & Authentication & Keys
 ): Layer.Layer<Services | Credentials.Credentials, InvalidRequest | AuthError.InvalidCredentials> =>
-  layerWith(RuntimeClient.layerWith(options.http), options)
+  checked(options, () => around(signing(options), RuntimeClient.layerWith(options.http)))
 
 /**
  * Like {@link layer}, with an HTTP client of the application: a wrapped client, `fetch` with its own options, or a
@@ -139,13 +161,7 @@ export const layerWith = <E, R>(
   http: Layer.Layer<HttpClient.HttpClient, E, R>,
   options: AssemblyClient.Options & Authentication & Keys
 ): Layer.Layer<Services | Credentials.Credentials, E | InvalidRequest | AuthError.InvalidCredentials, R> =>
-  around(
-    AssemblyClient.layer(options).pipe(
-      Layer.provide(authenticator(options)),
-      Layer.provideMerge(Credentials.layer(options))
-    ),
-    http
-  )
+  checked(options, () => around(signing(options), http))
 
 /**
  * Provides all {@link Services} for the service at `baseUrl`, and authenticates with a bearer token that the program
@@ -160,9 +176,11 @@ export const layerWith = <E, R>(
 export const layerBearer = (
   options: Options & { readonly token: Redacted.Redacted }
 ): Layer.Layer<Services, InvalidRequest | AuthError.InvalidCredentials> =>
-  around(
-    AssemblyClient.layer(options).pipe(Layer.provide(Authenticator.layerBearer(options.token))),
-    RuntimeClient.layerWith(options.http)
+  checked(options, () =>
+    around(
+      AssemblyClient.layer(options).pipe(Layer.provide(Authenticator.layerBearer(options.token))),
+      RuntimeClient.layerWith(options.http)
+    )
   )
 
 /**

@@ -33,9 +33,7 @@ import * as UndiciSender from "./internal/undiciSender.ts"
  * @since 0.1.0
  * @category options
  */
-export interface Options {
-  readonly connections?: number | undefined
-  readonly proxy?: "environment" | "none" | undefined
+export interface Options extends Schema.Codec.Encoded<typeof Settings> {
   readonly dispatcher?: Dispatcher | undefined
 }
 
@@ -61,7 +59,18 @@ const proxies = ({ dispatcher, proxy = "environment" }: Options) => {
 
 const isProxyUrl = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text)
 
-const checkConnections = Rules.checker(Schema.Struct({ connections: Schema.optional(Rules.whole(1)) }))
+/**
+ * The data among the {@link Options}.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Settings = Schema.Struct({
+  connections: Schema.optional(Rules.whole(1)),
+  proxy: Schema.optional(Schema.Literals(["environment", "none"]))
+})
+
+const settingIssues = Rules.checker(Settings)
 
 /**
  * Refuses invalid options and variables. The error does not contain the value of a variable, because the value may
@@ -74,7 +83,7 @@ const check = (given: Options): Effect.Effect<void, InvalidRequest> => {
   const { http, https } = proxies(options)
   const variables = http?.name === https?.name ? [http] : [http, https]
   const issues = [
-    ...checkConnections(given),
+    ...settingIssues(given),
     ...variables.flatMap((found) =>
       found === undefined || isProxyUrl(found.value)
         ? []

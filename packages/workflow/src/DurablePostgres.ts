@@ -9,7 +9,6 @@
 import * as Schema from "effect/Schema"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
-import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Printable from "@assembly-effect/schema/Printable"
 import * as PgClient from "@effect/sql-pg/PgClient"
@@ -65,30 +64,24 @@ export interface Options extends Durable.Options {
   readonly termination?: Duration.Input | undefined
 }
 
-const shortestExpiry = Duration.seconds(3)
-const longestExpiry = Duration.minutes(5)
-
 const settingIssues = Rules.checker(
   Schema.Struct({
+    expiry: Schema.optional(
+      Rules.duration.check(
+        Schema.makeFilter(Duration.between({ minimum: Duration.seconds(3), maximum: Duration.minutes(5) }), {
+          expected: "3 seconds to 5 minutes"
+        })
+      )
+    ),
     poll: Schema.optional(Rules.duration),
     termination: Schema.optional(Rules.pause),
     database: Schema.Struct({ maxConnections: Schema.optional(Rules.whole(2)) })
   })
 )
 
-const durationIssues = Rules.checker(Schema.Struct({ expiry: Schema.optional(Rules.duration) }))
-
-const expiryIssues = (expiry: Duration.Input | undefined): ReadonlyArray<Issue> => {
-  const found = durationIssues({ expiry })
-  if (expiry === undefined || found.length > 0) return found
-  return Duration.between(Duration.fromInputUnsafe(expiry), { minimum: shortestExpiry, maximum: longestExpiry })
-    ? []
-    : [{ path: ["expiry"], message: "Expected 3 seconds to 5 minutes" }]
-}
-
 /** Checks the options before this process connects to the database. */
 const check = Effect.fnUntraced(function* (operation: string, options: Options) {
-  const issues = [...settingIssues(options), ...expiryIssues(options.expiry)]
+  const issues = [...settingIssues(options), ...Host.issues(options)]
   if (issues.length > 0) return yield* new InvalidRequest({ operation, issues })
   yield* Derive.make(options.secrets)
 })
@@ -232,8 +225,7 @@ export const runner = (options: Options): HostLayer =>
  */
 export const client = (options: Options): HostLayer =>
   Layer.unwrap(
-    Effect.as(
-      check("DurablePostgres.client", options),
+    Effect.map(check("DurablePostgres.client", options), () =>
       Durable.layerClient(options).pipe(Layer.provideMerge(cluster(options, Option.none())))
     )
   )

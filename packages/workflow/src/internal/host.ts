@@ -1,7 +1,7 @@
 /** The host of durable jobs: the service behind `Durable`. */
 import * as Schema from "effect/Schema"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
-import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import { InvalidRequest, type Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as UploadSteps from "@assembly-effect/tus/UploadSteps"
 import { Sharding } from "effect/cluster/Sharding"
 import * as Deferred from "effect/Deferred"
@@ -43,18 +43,24 @@ const settingIssues = Rules.checker(
     uploads: Schema.optional(Rules.whole(1)),
     patience: Schema.optional(Rules.duration),
     pollInterval: Schema.optional(Rules.duration),
-    retention: Schema.optional(Rules.duration)
+    retention: Schema.optional(Rules.duration),
+    upload: Schema.optional(Schema.Record(Schema.String, Schema.Unknown))
   })
 )
 
+/** The rules that the options break. */
+export const issues = (options: Durable.Options): ReadonlyArray<Issue> => {
+  const found = settingIssues(options)
+  return found.length > 0
+    ? found
+    : UploadSteps.issues({ ...options.upload, metadata: { filename: "a", fieldname: "a" } }).map(
+        ({ message, path }) => ({ message, path: ["upload", ...path] })
+      )
+}
+
 const check = (options: Durable.Options): Effect.Effect<void, InvalidRequest> => {
-  const issues = [
-    ...settingIssues(options),
-    ...UploadSteps.issues({ ...options.upload, metadata: { filename: "a", fieldname: "a" } }).map(
-      ({ message, path }) => ({ message, path: ["upload", ...path] })
-    )
-  ]
-  return issues.length === 0 ? Effect.void : Effect.fail(new InvalidRequest({ operation: "Durable", issues }))
+  const found = issues(options)
+  return found.length === 0 ? Effect.void : Effect.fail(new InvalidRequest({ operation: "Durable", issues: found }))
 }
 
 /**

@@ -1,0 +1,110 @@
+/** Walks over the options of the client, its guards and retries, of waits and of downloads. */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Guard from "@assembly-effect/api/Guard"
+import * as Results from "@assembly-effect/api/Results"
+import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as HostileOptions from "@assembly-effect/testkit/hostile/HostileOptions"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
+import { layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import { assemblyId } from "./utils/operations.ts"
+
+const baseUrl = "http://127.0.0.1:9"
+const empty = { name: "empty", size: 0, ssl_url: `${baseUrl}/empty` }
+
+/** Answers every request with a completed Assembly, and a download with an empty file. */
+const http = Layer.succeed(
+  HttpClient.HttpClient,
+  HttpClient.make((request) =>
+    Effect.succeed(
+      HttpClientResponse.fromWeb(
+        request,
+        request.url.endsWith("/empty")
+          ? new Response("", { headers: { "content-length": "0" } })
+          : Response.json({ ok: "ASSEMBLY_COMPLETED", assembly_id: assemblyId })
+      )
+    )
+  )
+)
+
+const services = AssemblyClient.layer({ baseUrl }).pipe(
+  Layer.provideMerge([Authenticator.layerBearer(Redacted.make("token")), http, NodeFileSystem.layer, NodePath.layer])
+)
+
+const pauses = { interval: [0.5], maxInterval: [0.5], maxWait: [0.5] }
+const timesOut = { withTimeout: [0.5], withDeadline: [0.5] }
+const get = Assemblies.get(assemblyId)
+
+/** A number is a duration in milliseconds. No program waits, because every response comes at once. */
+const all: ReadonlyArray<HostileOptions.Entry<Layer.Success<typeof services>>> = [
+  {
+    name: "AssemblyClient.layer",
+    options: ["baseUrl", ...Object.keys(AssemblyClient.Settings.fields)],
+    build: (options) => Layer.build(AssemblyClient.layer({ baseUrl, ...options })),
+    meaning: { origins: [[]], requestTimeout: [0.5], deadline: [0.5], maxClockSkew: [0.5] }
+  },
+  {
+    name: "AssemblyClient",
+    options: ["withTimeout"],
+    build: ({ withTimeout = 1 }: { readonly withTimeout?: number }) => AssemblyClient.withTimeout(withTimeout)(get),
+    meaning: timesOut
+  },
+  {
+    name: "AssemblyClient",
+    options: ["withDeadline"],
+    build: ({ withDeadline = 1 }: { readonly withDeadline?: number }) => AssemblyClient.withDeadline(withDeadline)(get),
+    meaning: timesOut
+  },
+  {
+    name: "RetryPolicy.layer",
+    options: Object.keys(RetryPolicy.Settings.fields),
+    build: (options) => Layer.build(RetryPolicy.layer(options)),
+    meaning: { retries: [0], base: [0.5], maxPause: [0.5], maxWait: [0.5] }
+  },
+  {
+    name: "Guard.layerRateLimiter",
+    options: Object.keys(Guard.RateLimit.fields),
+    build: (options) => Layer.build(Guard.layerRateLimiter({ limit: 1, window: "1 second", ...options })),
+    meaning: { window: [0.5], maxPause: [0.5] }
+  },
+  {
+    name: "Guard.layerCircuitBreaker",
+    options: Object.keys(Guard.Breaker.fields),
+    build: (options) => Layer.build(Guard.layerCircuitBreaker(options)),
+    meaning: { openFor: [0.5] }
+  },
+  {
+    name: "Assemblies.awaitCompletion",
+    options: ["interval", "maxInterval", "maxWait", "timeout"],
+    build: (options) => Assemblies.awaitCompletion(assemblyId, options),
+    meaning: { ...pauses, timeout: [0.5] }
+  },
+  {
+    name: "Assemblies.watch",
+    options: ["interval", "maxInterval", "maxWait"],
+    build: (options) => Stream.runDrain(Assemblies.watch(assemblyId, options)),
+    meaning: pauses
+  },
+  {
+    name: "Results.save",
+    options: ["stallTimeout", "maxBytes", "mode"],
+    build: Effect.fnUntraced(function* (options) {
+      const folder = yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
+      return yield* Results.save(empty, `${folder}/empty`, options)
+    }),
+    meaning: { stallTimeout: [0.5], maxBytes: [0], mode: [0] }
+  }
+]
+
+layer(services)("A hostile value of an option", (it) => {
+  it.effect.each(HostileOptions.cases(all))(HostileOptions.title, HostileOptions.walk)
+})

@@ -1,0 +1,64 @@
+/** Walks over the options of the hosts of durable jobs. */
+import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
+import * as HostileOptions from "@assembly-effect/testkit/hostile/HostileOptions"
+import * as DurablePostgres from "@assembly-effect/workflow/DurablePostgres"
+import * as DurableSqlite from "@assembly-effect/workflow/DurableSqlite"
+import { layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { folder } from "./support.ts"
+
+/** Nothing listens here, and nothing is sent. */
+const services = AssemblyNode.layer({ baseUrl: "http://127.0.0.1:1", key: "key", secret: Redacted.make("secret") })
+
+const sqlite = (options: DurableSqlite.Options) =>
+  Effect.flatMap(folder, ({ database }) => Layer.build(DurableSqlite.layer(database, options)))
+
+const postgres = {
+  database: { url: Redacted.make("postgres://nobody@127.0.0.1:1/none") },
+  secrets: [Redacted.make("a secret of a deployment, not for use in it")]
+}
+
+const client = (options: Partial<DurablePostgres.Options>) =>
+  Layer.build(DurablePostgres.client({ ...postgres, ...options })).pipe(
+    // No database listens.
+    Effect.catchTag("StoreFailed", () => Effect.void)
+  )
+
+/** A number is a duration in milliseconds. */
+const all: ReadonlyArray<HostileOptions.Entry<Layer.Success<typeof services>>> = [
+  {
+    name: "DurableSqlite.layer",
+    options: ["uploads", "patience", "pollInterval", "retention", "upload"],
+    build: sqlite,
+    meaning: { patience: [0.5], pollInterval: [0.5], retention: [0.5], upload: [{}, { hour: 1 }] }
+  },
+  {
+    name: "DurableSqlite.layer upload",
+    options: ["checksum", "chunkSize", "finishTimeout", "maxRetries", "maxWait", "retryDelay", "stallTimeout"],
+    build: (upload) => sqlite({ upload }),
+    meaning: {
+      finishTimeout: [0.5],
+      maxRetries: [0],
+      maxWait: [0, 0.5],
+      retryDelay: [0, 0.5],
+      stallTimeout: [0.5]
+    }
+  },
+  {
+    name: "DurablePostgres.client",
+    options: ["expiry", "poll", "termination", "uploads"],
+    build: client,
+    meaning: { poll: [0.5], termination: [0, 0.5] }
+  },
+  {
+    name: "DurablePostgres.client database",
+    options: ["maxConnections"],
+    build: (database) => client({ database: { ...postgres.database, ...database } })
+  }
+]
+
+layer(services, { excludeTestServices: true })("A hostile value of an option", (it) => {
+  it.effect.each(HostileOptions.cases(all))(HostileOptions.title, HostileOptions.walk)
+})
