@@ -98,16 +98,31 @@ layer(layerEmulator(), { excludeTestServices: true })("Files in the form of a cr
   )
 
   it.effect.each([
-    ["the first part", "--b\r\ncontent-disposition: form-data; name=params\r\n--b--\r\n"],
-    ["the first part, without headers", "--b\r\n--b--\r\n"],
-    ["a part after a field", `${field}--b\r\ncontent-disposition: form-data; name=a\r\n--b--\r\n`],
-    ["a part after a file", `${file}--b\r\n\r\n--b\r\ncontent-disposition: form-data; name=a; filename=a\r\n--b--\r\n`]
-  ] as const)("are refused with 400 if the headers have no end: %s", ([, body]) =>
+    ["the first part", "--b\r\ncontent-disposition: form-data; name=params\r\n--b--\r\n", "The headers of a part"],
+    ["the first part, without headers", "--b\r\n--b--\r\n", "The params have no auth object"],
+    [
+      "a part after a field",
+      `${field}--b\r\ncontent-disposition: form-data; name=a\r\n--b--\r\n`,
+      "The headers of a part"
+    ],
+    [
+      "a part after a file",
+      `${file}--b\r\n\r\n--b\r\ncontent-disposition: form-data; name=a; filename=a\r\n--b--\r\n`,
+      "The params have no auth object"
+    ],
+    [
+      "a part without a name",
+      `${field}--b\r\ncontent-type: text/plain\r\n\r\nx\r\n--b--\r\n`,
+      "A part of the multipart body"
+    ]
+  ] as const)("are refused with 400 if the headers have no end: %s", ([, body, message]) =>
     Effect.gen(function* () {
       const creation = HttpClientRequest.post("/assemblies").pipe(
         HttpClientRequest.bodyText(body, "multipart/form-data; boundary=b")
       )
-      assert.strictEqual((yield* send(creation)).status, 400)
+      const answer = yield* send(creation)
+      assert.strictEqual(answer.status, 400)
+      assert.include(String(json(answer)["message"]), message)
     })
   )
 

@@ -140,7 +140,10 @@ const make = Effect.gen(function* () {
       }
       const expires = yield* checkExpires(auth.expires)
       if (!isText(claim.signature)) {
-        return yield* refuse("NO_SIGNATURE_FIELD", "The request has no signature.")
+        return yield* refuse(
+          "NO_SIGNATURE_FIELD",
+          "The request has no signature. A signature after a file is not read."
+        )
       }
       const { signature_algo: only } = authKey.value
       if (only !== null && !claim.signature.toLowerCase().startsWith(`${only}:`)) {

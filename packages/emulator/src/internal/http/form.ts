@@ -109,6 +109,9 @@ const fromMultipart = Effect.fnUntraced(function* (
     const first = parts.findIndex((part) => !Multipart.isField(part))
     for (const part of first === -1 ? parts : parts.slice(0, first)) {
       if (!Multipart.isField(part)) continue
+      if (part.key === "") return yield* unreadable({ _tag: "InvalidDisposition" })
+      // For a part whose headers have no end, the parser repeats the field before this part, with an empty value.
+      if (part.value === "" && part.key === fields.at(-1)?.[0]) return yield* unreadable({ _tag: "BadHeaders" })
       bytes += Buffer.byteLength(part.key) + Buffer.byteLength(part.value)
       if (bytes > limits.formBytes) return yield* tooLong(limits)
       fields.push([part.key, part.value])
