@@ -3,12 +3,16 @@ import { AssemblyUpload, UploadSource } from "@assembly-effect/tus"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Undici from "@effect/platform-node/Undici"
-import { Config, Console, Effect, FileSystem, Layer, Redacted } from "effect"
+import { Config, Console, Effect, FileSystem, Layer, Redacted, Schema } from "effect"
+
+const ProxyUrl = Schema.String.check(
+  Schema.makeFilter((text) => /^https?:/.test(text) && URL.canParse(text), { expected: "an http or https URL" })
+)
 
 const dispatcher = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   // The URL may contain a user name and a password: http://user:password@proxy.example.com:3128
-  const proxy = yield* Config.Redacted("HTTPS_PROXY")
+  const proxy = yield* Config.schema(Schema.RedactedFromValue(ProxyUrl), "HTTPS_PROXY")
   const requestTls = {
     // The private certificate authority of the service, and the certificate that the service requires of clients.
     ca: yield* fs.readFileString("ca.pem"),

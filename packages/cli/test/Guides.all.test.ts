@@ -126,6 +126,12 @@ layer(NodeServices.layer, { excludeTestServices: true })("guides", (it) => {
       assert.strictEqual(exitCode, 1)
       assert.include(output, "the proxy responded with status 407")
       assert.notInclude(output, "wr0ng")
+
+      const refused = yield* here("name:s3cret@proxy.example.com:3128")
+      assert.strictEqual(refused.exitCode, 1)
+      assert.include(refused.output, "Expected an http or https URL")
+      assert.include(refused.output, "HTTPS_PROXY")
+      assert.notMatch(refused.output, /s3cret|TypeError|InvalidArgumentError/)
     }).pipe(Effect.scoped)
   )
 
