@@ -18,11 +18,11 @@ describe("Pieces of bytes", () => {
 })
 
 describe("The own bytes", () => {
-  it("of detached bytes are undefined, and of empty bytes are these", () => {
+  it("of detached bytes are undefined, and of empty bytes are empty", () => {
     const empty = new Uint8Array(0)
     const detached = new Uint8Array(3)
     structuredClone(detached.buffer, { transfer: [detached.buffer] })
-    assert.strictEqual(Bytes.own(empty), empty)
+    assert.deepStrictEqual(Bytes.own(empty), empty)
     assert.isUndefined(Bytes.own(detached))
   })
 })

@@ -48,6 +48,18 @@ const detach = (bytes: Uint8Array<ArrayBuffer>) => {
 
 const asBlob = (blob: unknown) => blob as Blob
 
+const lies = {
+  byteLength: { get: () => 3 },
+  byteOffset: { get: () => 1 },
+  buffer: { get: () => new ArrayBuffer(3) },
+  length: { get: () => 3 },
+  subarray: { value: () => Uint8Array.of(1, 2, 3) }
+}
+
+/** Bytes of a class whose accessors say something else than the slots of the array. */
+const lying = (bytes: Uint8Array): Uint8Array =>
+  Object.setPrototypeOf(bytes.slice(), Object.create(Uint8Array.prototype, lies))
+
 const web = (bytes: Uint8Array) =>
   new ReadableStream<Uint8Array>({
     start: (controller) => {
@@ -59,6 +71,9 @@ const web = (bytes: Uint8Array) =>
 /** Each kind of source, with the given bytes in objects that no HTTP client knows. */
 const sources: Readonly<Record<string, (bytes: Uint8Array<ArrayBuffer>) => UploadSource.UploadSource>> = {
   "bytes of another realm": (bytes) => UploadSource.fromBytes(foreign(bytes)),
+  "bytes of a class that lies": (bytes) => UploadSource.fromBytes(lying(bytes)),
+  "bytes with accessors of their own": (bytes) => UploadSource.fromBytes(Object.defineProperties(bytes.slice(), lies)),
+  "a stream of pieces that lie": (bytes) => UploadSource.fromStream(Stream.map(Scene.pieces(bytes, 5000), lying)),
   "a Buffer within a larger memory": (bytes) =>
     UploadSource.fromBytes(Buffer.concat([bytes, bytes]).subarray(bytes.length)),
   "shared memory": (bytes) => {

@@ -2,18 +2,26 @@
  * Bytes in pieces, and bytes of other realms.
  */
 
+/** The accessors of the slots of a typed array, which read an array of any realm and class. */
+const slots: object = Object.getPrototypeOf(Uint8Array.prototype)
+
 /**
- * The same bytes as a `Uint8Array` of this realm and of its own memory. The result is undefined if the value is not an
- * array of bytes, or if its memory was transferred, because the array is then empty. HTTP clients and Effect recognise bytes with `instanceof`, which is false for an array of another
- * realm, such as another frame of a page, `node:vm` or jsdom; and `fetch` refuses shared memory. Such bytes are copied.
+ * A view of the same bytes that is a plain `Uint8Array` of this realm. The result is undefined if the value is not an
+ * array of bytes, or if its memory was transferred, because the array is then empty.
+ *
+ * HTTP clients and Effect recognise bytes with `instanceof`, which is false for an array of another realm, such as
+ * another frame of a page, `node:vm` or jsdom; and `fetch` refuses shared memory. Such bytes are copied. An array with
+ * accessors of its own, or of its class, may say something else than its slots.
  *
  * @since 0.1.0
  * @category utilities
  */
 export const own = (value: unknown): Uint8Array | undefined => {
-  if (!ArrayBuffer.isView(value) || ("detached" in value.buffer && value.buffer.detached)) return undefined
-  if (value instanceof Uint8Array && value.buffer instanceof ArrayBuffer) return value
-  return "BYTES_PER_ELEMENT" in value && value.BYTES_PER_ELEMENT === 1 ? new Uint8Array(value as Uint8Array) : undefined
+  if (!/^(Ui|I)nt8/.test(Reflect.get(slots, Symbol.toStringTag, value))) return undefined
+  const memory: ArrayBufferLike & { readonly detached?: boolean } = Reflect.get(slots, "buffer", value)
+  if (memory.detached) return undefined
+  const view = new Uint8Array(memory, Reflect.get(slots, "byteOffset", value), Reflect.get(slots, "byteLength", value))
+  return memory instanceof ArrayBuffer ? view : view.slice()
 }
 
 /**

@@ -71,8 +71,9 @@ const knownOf = (http: HttpClient.HttpClient): Known => {
  */
 const withOwnBytes = (request: HttpClientRequest.HttpClientRequest): HttpClientRequest.HttpClientRequest => {
   const { body } = request
-  const bytes = body._tag === "Uint8Array" ? Bytes.own(body.body) : undefined
-  return body._tag !== "Uint8Array" || bytes === undefined || bytes === body.body
+  if (body._tag !== "Uint8Array" || body.body.constructor === Uint8Array) return request
+  const bytes = Bytes.own(body.body)
+  return bytes === undefined
     ? request
     : HttpClientRequest.setBody(request, HttpBody.uint8Array(bytes, body.contentType))
 }
