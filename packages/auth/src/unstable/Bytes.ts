@@ -17,7 +17,8 @@ const slots: object = Object.getPrototypeOf(Uint8Array.prototype)
  * @category utilities
  */
 export const own = (value: unknown): Uint8Array | undefined => {
-  if (!/^(Ui|I)nt8/.test(Reflect.get(slots, Symbol.toStringTag, value))) return undefined
+  // Uint8Array, Uint8ClampedArray and Int8Array.
+  if (!/nt8/.test(Reflect.get(slots, Symbol.toStringTag, value))) return undefined
   const memory: ArrayBufferLike & { readonly detached?: boolean } = Reflect.get(slots, "buffer", value)
   if (memory.detached) return undefined
   const view = new Uint8Array(memory, Reflect.get(slots, "byteOffset", value), Reflect.get(slots, "byteLength", value))
