@@ -8,6 +8,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { connect } from "node:net"
 import { createUpload, hmac, json, layer as layerEmulator, send, uploadOne } from "./support.ts"
@@ -31,6 +32,13 @@ test("Limits.defaults are what is documented", () => {
     resultBytes: 1_099_511_627_776,
     resultText: 8_388_608
   })
+})
+
+test("a limit that is undefined has its default", () => {
+  assert.deepStrictEqual(
+    Schema.decodeSync(Limits.Settings)({ headers: undefined, idleTime: undefined }),
+    Limits.defaults
+  )
 })
 
 let nonce = 0
