@@ -1,6 +1,6 @@
 /** Bodies are read up to a limit, however long they are. */
 import * as Body from "@assembly-effect/auth/unstable/Body"
-import * as StreamSender from "@assembly-effect/auth/unstable/StreamSender"
+import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -14,7 +14,7 @@ const respond = (body: BodyInit) =>
 
 /** The end of a body, its text, and the problem that the text has. */
 const read = (response: HttpClientResponse.HttpClientResponse) =>
-  Effect.map(StreamSender.gather(response, maxBytes), (gathered) => ({
+  Effect.map(Sender.gather(response, maxBytes), (gathered) => ({
     end: gathered.end,
     bytes: gathered.bytes.length,
     ...Body.textOf(gathered, maxBytes)

@@ -41,8 +41,8 @@ const patch = (url: string) =>
 const send = (url: string) =>
   Effect.gen(function* () {
     const client = yield* HttpClient.HttpClient
-    return (yield* StreamSender.open(client, patch(url))).status
-  }).pipe(Effect.scoped, Effect.provide(FetchHttpClient.layer), Effect.provideService(FetchHttpClient.Fetch, edgeFetch))
+    return (yield* StreamSender.send(client, patch(url), 1000)).answer.status
+  }).pipe(Effect.provide(FetchHttpClient.layer), Effect.provideService(FetchHttpClient.Fetch, edgeFetch))
 
 afterEach(() => {
   vi.unstubAllGlobals()

@@ -5,7 +5,7 @@ import * as Redaction from "@assembly-effect/auth/Redaction"
 import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import * as Diagnosis from "@assembly-effect/auth/unstable/Diagnosis"
 import type { Lost } from "@assembly-effect/auth/unstable/Failure"
-import * as StreamSender from "@assembly-effect/auth/unstable/StreamSender"
+import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Headers from "effect/http/Headers"
@@ -99,7 +99,7 @@ export const admit = (
   )
 
 /**
- * `StreamSender.open`, with the error of an operation.
+ * `Sender.open`, with the error of an operation.
  *
  * @since 0.1.0
  * @category utilities
@@ -110,6 +110,6 @@ export const open = (
   { assemblyId, operation }: Subject
 ): Effect.Effect<HttpClientResponse.HttpClientResponse, ApiError.TransportFailure, Scope.Scope> =>
   Effect.mapError(
-    StreamSender.open(http, request),
+    Sender.open(http, request),
     toFailure({ ...hostOf(request.url), operation, ...(assemblyId === undefined ? undefined : { assemblyId }) })
   )

@@ -1,12 +1,13 @@
 /**
- * Sends one request whose body is in memory, and gathers its whole response. `StreamSender` sends requests with streamed
- * bodies, and requests whose responses are read as streams.
+ * Sends one request whose body is in memory. `StreamSender` sends requests with streamed bodies.
  */
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as HttpBody from "effect/http/HttpBody"
 import type * as HttpMethod from "effect/http/HttpMethod"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import type * as Scope from "effect/Scope"
 import * as Guard from "../internal/guard.ts"
 import * as Body from "./Body.ts"
 import * as Bytes from "./Bytes.ts"
@@ -96,3 +97,30 @@ const guarded =
  * @category constructors
  */
 export const of = (http: HttpClient.HttpClient): Sender => senders.get(http) ?? guarded(http)
+
+/**
+ * Sends a request without a body, under the same rules as a {@link Sender}. The response is not read. Closing the scope
+ * frees the connection.
+ *
+ * The application's options of `fetch` (`FetchHttpClient.RequestInit`), from the caller's context or from the Layer of the
+ * client, stay in force, except `redirect`.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const open = (
+  http: HttpClient.HttpClient,
+  request: HttpClientRequest.HttpClientRequest
+): Effect.Effect<HttpClientResponse.HttpClientResponse, Lost, Scope.Scope> =>
+  Guard.exchange(http, request, "manual", inMemory)
+
+/**
+ * Gathers the body of a response whose status has decided the outcome.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const gather = (response: HttpClientResponse.HttpClientResponse, maxBytes: number): Effect.Effect<Gathered> =>
+  Gathering.gather({ maxBytes, millis: Infinity, isDecidedByStatus: true }, (gathering) =>
+    Body.into(response, gathering)
+  ).pipe(Effect.orDie)

@@ -1,12 +1,11 @@
 /**
- * Sends requests with streamed bodies, and requests whose responses are read as streams.
+ * Sends requests with streamed bodies, under the same rules as a `Sender`.
  */
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
-import type * as Scope from "effect/Scope"
 import * as Guard from "../internal/guard.ts"
 import * as StreamGuard from "../internal/streamGuard.ts"
 import * as Admission from "./Admission.ts"
@@ -19,30 +18,13 @@ import * as Gathering from "./Gathering.ts"
  * does not keep a copy of a streamed body. Some runtimes, such as workerd, do not support `error`. In such a runtime, a
  * streamed request gets the status of the redirect, as other requests do.
  */
-const redirectMode = (isStreamed: boolean): RequestRedirect => {
-  if (!isStreamed) return "manual"
+const redirectMode = (): RequestRedirect => {
   try {
     return new Request("https://example.com", { redirect: "error" }).redirect
   } catch {
     return "manual"
   }
 }
-
-/**
- * Sends a request under the same rules as a `Sender`: once, to its own origin and with its own bytes, without following
- * a redirect. The response is not read. Closing the scope frees the connection.
- *
- * The application's options of `fetch` (`FetchHttpClient.RequestInit`), from the caller's context or from the Layer of the
- * client, stay in force, except `redirect`.
- *
- * @since 0.1.0
- * @category utilities
- */
-export const open = (
-  http: HttpClient.HttpClient,
-  request: HttpClientRequest.HttpClientRequest
-): Effect.Effect<HttpClientResponse.HttpClientResponse, Lost, Scope.Scope> =>
-  Guard.exchange(http, request, redirectMode(request.body._tag === "Stream"), StreamGuard.guard)
 
 /**
  * Whether a request declared the length of its streamed body (`content-length`). `fetch` sends a stream without its
@@ -77,7 +59,7 @@ export const send = (
   Effect.suspend(() => {
     let isDeclared = false
     return Gathering.gather({ maxBytes, millis: Infinity, isDecidedByStatus: true }, (gathering) =>
-      Effect.flatMap(open(http, request), (response) => {
+      Effect.flatMap(Guard.exchange(http, request, redirectMode(), StreamGuard.guard), (response) => {
         isDeclared = declaresLength(response)
         return Admission.afterStatus(Body.into(response, gathering))
       })
@@ -86,14 +68,3 @@ export const send = (
       Effect.map((answer) => ({ answer, declaresLength: isDeclared }))
     )
   })
-
-/**
- * Gathers the body of a response whose status has decided the outcome.
- *
- * @since 0.1.0
- * @category utilities
- */
-export const gather = (response: HttpClientResponse.HttpClientResponse, maxBytes: number): Effect.Effect<Gathered> =>
-  Gathering.gather({ maxBytes, millis: Infinity, isDecidedByStatus: true }, (gathering) =>
-    Body.into(response, gathering)
-  ).pipe(Effect.orDie)

@@ -140,7 +140,9 @@ export const readError = (
   request: TusError.RequestName,
   response: HttpClientResponse.HttpClientResponse
 ): Effect.Effect<TusError.AnswerError> =>
-  Effect.flatMap(StreamSender.gather(response, maxErrorBytes), (answer) => toRefusal(request, response.request, answer))
+  Effect.flatMap(Transport.Sender.gather(response, maxErrorBytes), (answer) =>
+    toRefusal(request, response.request, answer)
+  )
 
 /**
  * The rules that headers break, with the names of the headers. The values of the headers are omitted, because a value
