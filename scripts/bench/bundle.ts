@@ -5,14 +5,16 @@ import { fileURLToPath } from "node:url"
 import { gzipSync } from "node:zlib"
 import { publish } from "./published.ts"
 
-const sizeOf = async (path: string): Promise<number> => {
+type Platform = "neutral" | "node"
+
+const sizeOf = async (path: string, platform: Platform): Promise<number> => {
   const { outputFiles } = await esbuild.build({
     entryPoints: [path],
     bundle: true,
     minify: true,
     write: false,
     format: "esm",
-    platform: "neutral",
+    platform,
     mainFields: ["module", "main"],
     target: "es2024"
   })
@@ -21,10 +23,12 @@ const sizeOf = async (path: string): Promise<number> => {
 
 /**
  * The sizes of some of `programs/` as they are sent to an edge runtime or a page: bundled with the published packages,
- * minified and gzipped, in kB. The sizes have the order of the programs.
+ * minified and gzipped, in kB. The sizes have the order of the programs. With the platform `node`, the bundler takes what it would
+ * take for a program on Node.
  */
 export const bundleSizes = async <const Programs extends ReadonlyArray<string>>(
-  programs: Programs
+  programs: Programs,
+  platform: Platform = "neutral"
 ): Promise<{ readonly [Index in keyof Programs]: number }> => {
   const folder = await publish()
   try {
@@ -36,7 +40,9 @@ export const bundleSizes = async <const Programs extends ReadonlyArray<string>>(
       '{ $1$2 } from "@assembly-effect/tus"'
     )
     await writeFile(join(folder, "programs/upload-index.ts"), index)
-    const sizes = await Promise.all(programs.map((program) => sizeOf(join(folder, "programs", `${program}.ts`))))
+    const sizes = await Promise.all(
+      programs.map((program) => sizeOf(join(folder, "programs", `${program}.ts`), platform))
+    )
     return sizes as { readonly [Index in keyof Programs]: number }
   } finally {
     await rm(folder, { recursive: true })

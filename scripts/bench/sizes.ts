@@ -16,3 +16,9 @@ limits.forEach(({ most, plain, program }, index) => {
   console.log(`${program}: ${more.toFixed(2)} kB more than ${plain}, at most ${most}`)
   if (!(more <= most)) process.exitCode = 1
 })
+
+// A bundle for Node is as large as that of an edge runtime: it has no second form of a module.
+const [edge = 0] = sizes
+const [node = Number.NaN] = await bundleSizes(["edge-ours"], "node")
+console.log(`edge-ours for Node: ${(node / edge).toFixed(3)} times edge-ours, at most 1.05`)
+if (!(node <= 1.05 * edge)) process.exitCode = 1

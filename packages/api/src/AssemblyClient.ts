@@ -29,14 +29,13 @@ import type * as Scope from "effect/Scope"
 import * as ApiError from "./ApiError.ts"
 import * as Attempt from "./internal/attempt.ts"
 import * as ClockSkew from "./internal/clockSkew.ts"
-import * as Persist from "./internal/persist.ts"
 import * as Request from "./internal/request.ts"
 import * as Telemetry from "./internal/telemetry.ts"
 import type * as Operation from "./Operation.ts"
 import * as PerCall from "./PerCall.ts"
 import * as RetryPolicy from "./RetryPolicy.ts"
 import type { ServiceUrl } from "./ServiceUrl.ts"
-import * as Transport from "./unstable/Transport.ts"
+import * as Exchange from "./unstable/Exchange.ts"
 
 /**
  * Runs operations against one base URL.
@@ -59,7 +58,7 @@ export class AssemblyClient extends Context.Service<
     ) => Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>
     readonly open: (
       url: ServiceUrl,
-      options: Transport.Subject & { readonly accept: string }
+      options: Exchange.Subject & { readonly accept: string }
     ) => Effect.Effect<
       HttpClientResponse.HttpClientResponse,
       ApiError.TransportFailure | ApiError.RateLimited | ApiError.TimedOut,
@@ -247,18 +246,16 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const attemptTime = Duration.toMillis(settings.deadline ?? 300_000)
 
   /** The options of the call, which take precedence over the options of the client. */
-  const limits = (context: Context.Context<never>): Persist.Limits => {
+  const limits = (context: Context.Context<never>): Attempt.Limits => {
     const ofCall = Context.get(context, RetryPolicy.RetryPolicy)
     const timeout = Context.get(context, Timeout)
     const deadline = Context.get(context, Deadline)
     const isUnlimited = ofCall !== undefined && options.deadline === undefined
     const clock = Context.get(context, Clock.Clock)
-    const now = clock.currentTimeMillisUnsafe()
     return {
       clock,
-      skew,
       requestTimeout: timeout === undefined ? requestTimeout : Duration.toMillis(timeout),
-      until: deadline?.until ?? (isUnlimited ? Infinity : now + attemptTime),
+      until: deadline?.until ?? (isUnlimited ? Infinity : clock.currentTimeMillisUnsafe() + attemptTime),
       attemptTime: deadline === undefined ? attemptTime : Infinity,
       policy: ofCall ?? builtIn.policy ?? RetryPolicy.standard,
       gate: Admission.gateIn(context, builtIn.gate)
@@ -275,17 +272,18 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const compile = (operation: Operation.Any) => {
     const encode = Request.encoder(operation, baseUrl)
     const attempt = Attempt.compile(operation, environment)
+    const observe = Telemetry.observer(operation, baseUrl)
 
-    const run = (input: Operation.Input<Operation.Any>) =>
-      Effect.contextWith((context: Context.Context<never>) => {
-        const issues = callIssues(context)
-        if (issues.length > 0) return Effect.fail(new InvalidRequest({ operation: operation.name, issues }))
-        const encoded = encode(input, Context.get(context, Clock.Clock).currentTimeMillisUnsafe())
-        if (Result.isFailure(encoded)) return Effect.fail(encoded.failure)
-        return Persist.persist(operation, limits(context), (conditions) => attempt(encoded.success, conditions))
-      })
-    const observe = Telemetry.observe(operation, baseUrl, Attributes)
-    return (input: Operation.Input<Operation.Any>) => observe(run(input))
+    const run = (input: Operation.Input<Operation.Any>, context: Context.Context<never>) => {
+      const issues = callIssues(context)
+      if (issues.length > 0) return Effect.fail(new InvalidRequest({ operation: operation.name, issues }))
+      const encoded = encode(input, Context.get(context, Clock.Clock).currentTimeMillisUnsafe())
+      return Result.isFailure(encoded) ? Effect.fail(encoded.failure) : attempt(encoded.success, limits(context))
+    }
+    return (input: Operation.Input<Operation.Any>) =>
+      Effect.contextWith((context: Context.Context<never>) =>
+        observe(context, Context.get(context, Attributes), () => run(input, context))
+      )
   }
 
   const compiled = new WeakMap<Operation.Any, ReturnType<typeof compile>>()
@@ -306,14 +304,14 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       interpreter(operation)(input) as Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>,
     open: Effect.fnUntraced(function* (address, { accept, ...subject }) {
       const url = Redacted.value(address)
-      const call = yield* Effect.contextWith((context: Context.Context<never>) => Effect.sync(() => limits(context)))
+      const call = limits(yield* Effect.context<never>())
       const left = Math.min(call.attemptTime, Math.max(0, call.until - call.clock.currentTimeMillisUnsafe()))
       const after = Duration.millis(Math.min(call.requestTimeout, left))
-      yield* Transport.admit(call.gate, url, subject, Duration.millis(left))
-      return yield* Transport.execute(http, HttpClientRequest.get(url, { accept }), subject).pipe(
+      yield* Exchange.admit(call.gate, url, subject, Duration.millis(left))
+      return yield* Exchange.open(http, HttpClientRequest.get(url, { accept }), subject).pipe(
         Effect.timeoutOrElse({
           duration: after,
-          orElse: () => Effect.fail(new ApiError.TimedOut({ ...Transport.hostOf(url), ...subject, after }))
+          orElse: () => Effect.fail(new ApiError.TimedOut({ ...Exchange.hostOf(url), ...subject, after }))
         })
       )
     })

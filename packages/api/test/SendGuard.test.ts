@@ -1,8 +1,10 @@
 /**
  * A request is sent once and unchanged, whatever the HTTP client does: real servers count the requests that reach them.
  */
-import type * as ApiError from "@assembly-effect/api/ApiError"
-import * as Transport from "@assembly-effect/api/unstable/Transport"
+import { Lost } from "@assembly-effect/auth/unstable/Failure"
+import type { Late } from "@assembly-effect/auth/unstable/Gathering"
+import * as Sender from "@assembly-effect/auth/unstable/Sender"
+import * as StreamSender from "@assembly-effect/auth/unstable/StreamSender"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Undici from "@effect/platform-node/Undici"
 import { assert, describe, it } from "@effect/vitest"
@@ -11,6 +13,7 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
 import type { HttpClientError } from "effect/http/HttpClientError"
+import type * as HttpMethod from "effect/http/HttpMethod"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
@@ -31,13 +34,22 @@ type Wrap = (client: HttpClient.HttpClient) => HttpClient.HttpClient
 const send = (request: HttpClientRequest.HttpClientRequest, wrap: Wrap) =>
   Effect.gen(function* () {
     const client = wrap(yield* HttpClient.HttpClient)
-    const streaming = request.body._tag === "Stream"
-    return (yield* Transport.execute(client, request, { operation: "Test", streaming })).status
-  }).pipe(Effect.scoped)
+    if (request.body._tag === "Stream") return (yield* StreamSender.send(client, request, 1000)).answer.status
+    const { origin, pathname, search } = new URL(request.url)
+    const { body } = request
+    const method = request.method as HttpMethod.HttpMethod
+    const content = body._tag === "Uint8Array" ? { content: body.body, contentType: body.contentType } : undefined
+    const outgoing = { method, origin, path: pathname + search, headers: request.headers, body: content }
+    return (yield* Sender.of(client)(outgoing, { maxBytes: 1000, millis: Infinity })).status
+  })
 
 const post = (url: string, body?: HttpBody.HttpBody) => HttpClientRequest.post(url, body === undefined ? {} : { body })
 
-const facts = ({ code, permanent, problem, sent }: ApiError.TransportFailure) => ({ code, problem, sent, permanent })
+const facts = (error: Lost | Late) => {
+  assert.instanceOf(error, Lost)
+  const { code, permanent, problem, sent } = error
+  return { code, problem, sent, permanent }
+}
 
 type Facts = ReturnType<typeof facts>
 
@@ -76,8 +88,6 @@ const readTwice: Facts = {
 const retrying: Wrap = HttpClient.retryTransient({ times: 3 })
 const following: Wrap = HttpClient.followRedirects()
 const withBody = (body: HttpBody.HttpBody): Wrap => HttpClient.mapRequest(HttpClientRequest.setBody(body))
-
-const form = (text: string): HttpBody.HttpBody => HttpBody.formDataRecord({ text })
 
 /** Reads the body to its end, like a client that signs it, and sends it unchanged. */
 const hashing: Wrap = HttpClient.mapRequestEffect((request: HttpClientRequest.HttpClientRequest) =>
@@ -294,13 +304,7 @@ describe.each(clients)("with %s", (_, layer) => {
       const cases: ReadonlyArray<readonly [HttpBody.HttpBody, HttpBody.HttpBody]> = [
         [inMemory, HttpBody.uint8Array(bytes("HELLO"), contentType)],
         [inMemory, HttpBody.raw(bytes("HELLO"), { contentType, contentLength: 5 })],
-        [
-          HttpBody.raw("hello", { contentType, contentLength: 5 }),
-          HttpBody.raw("HELLO", { contentType, contentLength: 5 })
-        ],
-        [HttpBody.stream(Stream.make(bytes("hello")), contentType), HttpBody.uint8Array(bytes("hell"), contentType)],
-        [form("hello"), form("HELLO")],
-        [form("hello"), HttpBody.uint8Array(bytes("hello"), contentType)]
+        [HttpBody.stream(Stream.make(bytes("hello")), contentType), HttpBody.uint8Array(bytes("hell"), contentType)]
       ]
       for (const [given, sent] of cases) {
         assert.deepStrictEqual(facts(yield* Effect.flip(send(post(server.baseUrl, given), withBody(sent)))), changed)

@@ -1,4 +1,4 @@
-import { mapPieces } from "@assembly-effect/auth/unstable/Transport"
+import { mapPieces } from "@assembly-effect/auth/unstable/Pieces"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"

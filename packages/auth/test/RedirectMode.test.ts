@@ -1,7 +1,9 @@
 /**
  * Redirects on runtimes that differ in what `fetch` may be told of them. The real runtimes are in `scripts/runtimes`.
  */
-import * as Transport from "@assembly-effect/auth/unstable/Transport"
+import * as Sender from "@assembly-effect/auth/unstable/Sender"
+import * as Status from "@assembly-effect/auth/unstable/Status"
+import * as StreamSender from "@assembly-effect/auth/unstable/StreamSender"
 import { afterEach, assert, describe, it, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
@@ -39,8 +41,8 @@ const patch = (url: string) =>
 const send = (url: string) =>
   Effect.gen(function* () {
     const client = yield* HttpClient.HttpClient
-    return (yield* Transport.send(client, patch(url), { streaming: true })).status
-  }).pipe(Effect.scoped, Effect.provide(FetchHttpClient.layer), Effect.provideService(FetchHttpClient.Fetch, edgeFetch))
+    return (yield* StreamSender.send(client, patch(url), 1000)).answer.status
+  }).pipe(Effect.provide(FetchHttpClient.layer), Effect.provideService(FetchHttpClient.Fetch, edgeFetch))
 
 afterEach(() => {
   vi.unstubAllGlobals()
@@ -65,7 +67,7 @@ describe("a streamed request, where fetch refuses the redirect mode `error`", ()
       other.script(Server.text(204, ""))
       for (const status of [301, 302, 303, 307, 308]) {
         server.script(Server.text(status, "", { location: `${other.baseUrl}/b` }))
-        assert.isTrue(Transport.isRedirect(yield* send(server.baseUrl)))
+        assert.isTrue(Status.isRedirect(yield* send(server.baseUrl)))
       }
       assert.strictEqual(server.received.length, 5)
       assert.isEmpty(other.received)
@@ -83,13 +85,14 @@ describe("the options of fetch that an application sets", () => {
   } as const
   const init = Layer.succeed(FetchHttpClient.RequestInit, application)
 
+  const headers = { "x-request": "ours" }
+  const limits = { maxBytes: 1000, millis: Infinity }
+
   /** Sends two requests, because the first request of a client is observed for the first time. */
   const twice = Effect.gen(function* () {
     const client = yield* HttpClient.HttpClient
-    for (const streaming of [false, true]) {
-      const request = HttpClientRequest.setHeader(patch("https://api.example.com/a"), "x-request", "ours")
-      yield* Effect.scoped(Transport.send(client, request, { streaming }))
-    }
+    yield* Sender.of(client)({ method: "GET", origin: "https://api.example.com", path: "/a", headers }, limits)
+    yield* StreamSender.send(client, HttpClientRequest.setHeaders(patch("https://api.example.com/a"), headers), 1000)
   })
   const onCall = Effect.provideService(twice, FetchHttpClient.RequestInit, application)
   const wrap = HttpClient.mapRequest(HttpClientRequest.setHeader("x-wrapped", "yes"))

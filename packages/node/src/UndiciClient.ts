@@ -2,7 +2,6 @@
  * An HTTP client for Node and Deno that lets uploads reuse the memory of sent pieces.
  */
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
-import * as Transport from "@assembly-effect/auth/unstable/Transport"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as PieceMemory from "@assembly-effect/tus/PieceMemory"
@@ -13,7 +12,6 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Process from "node:process"
-import * as UndiciBody from "./internal/undiciBody.ts"
 import * as UndiciSender from "./internal/undiciSender.ts"
 
 /**
@@ -167,7 +165,6 @@ export const layerWith = (options: Options = {}): Layer.Layer<HttpClient.HttpCli
       Effect.map(NodeHttpClient.Dispatcher, (dispatcher) => {
         // A dispatcher of the application may keep or repeat pieces.
         if (options.dispatcher === undefined) PieceMemory.register(client)
-        Transport.registerReader(client, UndiciBody.reader)
         Sender.register(client, UndiciSender.make(dispatcher))
       })
     )

@@ -109,34 +109,31 @@ export const Entry = named<Entry>()(
  */
 export interface Entry extends Structure<typeof Entry> {}
 
-const fields: ReadonlyMap<string, Schema.Top> = new Map(Object.entries(fieldsOfEntry))
 const isJson = Schema.is(Schema.Json)
 
+const isText = (value: unknown): boolean => value === undefined || value === null || typeof value === "string"
+const isAmount = (value: unknown): boolean => value === undefined || value === null || Number.isFinite(value)
+
 /**
- * Whether the schema of a field accepts a value and returns the value unchanged. For a key that is not a field of an
- * entry, `field` is undefined, and any JSON value is accepted. The result is false for a schema that this function does
- * not know.
+ * Whether {@link Entry} accepts a value unchanged. It is written out, because a look-up of the schema of each field takes
+ * four times as long, which is half as long as `JSON.parse`.
  */
-const fits = (field: Schema.Top | undefined, value: unknown): boolean => {
-  switch (field) {
-    case Schema.String:
-      return typeof value === "string"
-    case Code:
-    case Text:
-      return value === null || typeof value === "string"
-    case Amount:
-      return value === null || Number.isFinite(value)
-    default:
-      return field === undefined && (value === null || typeof value === "string" || isJson(value))
+const isExactEntry = (input: unknown): boolean => {
+  if (!Predicate.isObject(input) || Object.getPrototypeOf(input) !== Object.prototype) return false
+  const { bytes_received, bytes_usage, created, error, execution_duration, files, id, ok, region, template_id } = input
+  if (typeof id !== "string" || typeof created !== "string") return false
+  if (!isText(ok) || !isText(error) || !isText(files) || !isText(region) || !isText(template_id)) return false
+  if (!isAmount(bytes_received) || !isAmount(bytes_usage) || !isAmount(execution_duration)) return false
+  for (const key in input) {
+    const value: unknown = input[key]
+    if (typeof value !== "string" && value !== null && !Number.isFinite(value) && !isJson(value)) return false
   }
+  return true
 }
 
-const isExactEntry = (input: unknown): boolean =>
-  Predicate.isObject(input) &&
-  Object.getPrototypeOf(input) === Object.prototype &&
-  Object.hasOwn(input, "id") &&
-  Object.hasOwn(input, "created") &&
-  Object.keys(input).every((key) => fits(fields.get(key), input[key]))
+const isExactList = (input: unknown): boolean =>
+  // `findIndex` visits the holes of an array too, `every` does not.
+  Array.isArray(input) && input.findIndex((entry) => !isExactEntry(entry)) === -1
 
 /**
  * One page of the list. `count` is the number of Assemblies on all pages, if the service reports it.
@@ -148,7 +145,7 @@ const isExactEntry = (input: unknown): boolean =>
  */
 export const Page = named<Page>()(
   Schema.Struct({
-    items: Schema.Array(shortcut(Entry, isExactEntry)),
+    items: shortcut(Schema.Array(Entry), isExactList),
     count: orAbsent(Count)
   })
 )

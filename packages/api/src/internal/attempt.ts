@@ -10,11 +10,14 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as ApiError from "../ApiError.ts"
 import type * as Operation from "../Operation.ts"
-import * as Transport from "../unstable/Transport.ts"
+import type * as RetryPolicy from "../RetryPolicy.ts"
+import * as Exchange from "../unstable/Exchange.ts"
 import * as AuthError from "./authError.ts"
 import * as ClockSkew from "./clockSkew.ts"
+import * as Repeatable from "./repeatable.ts"
 import * as Request from "./request.ts"
 import * as Response from "./response.ts"
+import * as Telemetry from "./telemetry.ts"
 
 /** The dependencies that all attempts of a client share. */
 export interface Environment {
@@ -26,23 +29,42 @@ export interface Environment {
 }
 
 /**
- * The time limits and the clock skew of one attempt of an operation. Times are in milliseconds.
+ * The limits of one call. Times are in milliseconds.
  *
  * - `requestTimeout`: the time limit of each request, measured from the moment it is sent.
- * - `until`: the time when the attempt must have ended, pauses included.
- * - `clockSkew`: the difference of the clocks by which the expiry of the signature is corrected.
+ * - `attemptTime`: the time limit of each attempt, pauses included.
+ * - `until`: the time when the call must have ended.
  */
-export interface Conditions {
+export interface Limits {
   readonly clock: Clock.Clock
-  readonly requestTimeout: number
-  readonly until: number
-  readonly clockSkew: number
+  readonly policy: RetryPolicy.Policy
   readonly gate: Admission.Gate
+  readonly requestTimeout: number
+  readonly attemptTime: number
+  readonly until: number
 }
 
-const timeLeft = ({ clock, until }: Conditions): number => Math.max(0, until - clock.currentTimeMillisUnsafe())
+type Decide = (failure: RetryPolicy.Failure) => Effect.Effect<Option.Option<Duration.Duration>>
 
-const timedOut = (subject: Transport.Subject, millis: number): Effect.Effect<never, Response.Failed> =>
+/**
+ * The state of a call. `proof` is that of the last request. `clockSkew` is the skew for the next signature, in milliseconds. `decide`
+ * is the function of the retry policy, which starts with the first failure.
+ */
+interface Call {
+  readonly encoded: Request.Encoded
+  readonly limits: Limits
+  attemptUntil: number
+  proof: Authenticator.Proof | undefined
+  clockSkew: number
+  isSkewCorrected: boolean
+  failures: number
+  decide: Decide | undefined
+}
+
+const timeLeft = ({ attemptUntil, limits }: Call): number =>
+  Math.max(0, attemptUntil - limits.clock.currentTimeMillisUnsafe())
+
+const timedOut = (subject: Exchange.Subject, millis: number): Effect.Effect<never, Response.Failed> =>
   Effect.fail(Response.withoutWait(new ApiError.TimedOut({ ...subject, after: Duration.millis(millis) })))
 
 const isAboutExpiry = ({ error }: Response.Failed): boolean =>
@@ -52,62 +74,35 @@ const isAboutExpiry = ({ error }: Response.Failed): boolean =>
 const minSecret = 8
 
 /**
- * Makes the function that sends one request and reads its response. The `Authenticator` makes the proof of each attempt:
- * a signature with a fresh nonce and expiry, or a token. If the service refuses the proof, and the `Authenticator` may
- * have another proof, the request is sent once more with the other proof.
+ * Makes the function that sends the request of a call and reads its response. Each request has its own proof: a
+ * signature with a fresh nonce and expiry, or a token. After a failure, the request is sent again
+ *
+ * - once in each attempt with another proof, if the service refused the proof and the `Authenticator` may have another;
+ * - once in each call with a corrected clock;
+ * - as often as the retry policy permits.
+ *
+ * If a pause would end after the deadline, the call fails with the last error instead.
  */
 export const compile = (operation: Operation.Any, environment: Environment) => {
   const { authenticator, baseUrl, maxBytes, send, skew } = environment
+  const { name, retry } = operation
   const read = Response.decoder(operation, { maxBytes })
   const isSigned = operation.auth === "signed"
 
-  const authenticate = ({ params, subject }: Request.Encoded, conditions: Conditions) => {
-    const proven = authenticator
-      .authenticate({
-        baseUrl,
-        params,
-        nonceIn: operation.nonceIn,
-        scope: operation.scope,
-        clockSkew: Duration.millis(conditions.clockSkew)
-      })
-      .pipe(Effect.mapError((error) => AuthError.toFailed(subject, error)))
-    if (authenticator.isImmediate === true) return proven
-    return Effect.suspend(() => {
-      const left = timeLeft(conditions)
-      return Effect.timeoutOrElse(proven, { duration: left, orElse: () => timedOut(subject, left) })
+  const authenticate = (call: Call): Effect.Effect<Authenticator.Proof, Response.Failed> => {
+    const { params, subject } = call.encoded
+    const proven = authenticator.authenticate({
+      baseUrl,
+      params,
+      nonceIn: operation.nonceIn,
+      scope: operation.scope,
+      clockSkew: Duration.millis(call.clockSkew)
     })
-  }
-
-  /** Sends an admitted request. After a rate limit, all requests to this origin that pass the same gate pause. */
-  const exchange = (
-    encoded: Request.Encoded,
-    conditions: Conditions,
-    proof: Authenticator.Proof | undefined
-  ): Effect.Effect<unknown, Response.Failed> => {
-    const { origin, path, subject } = encoded
-    const { clock, clockSkew, gate, requestTimeout } = conditions
-    const millis = Math.min(timeLeft(conditions), requestTimeout)
-    return Effect.matchEffect(send(Request.toOutgoing(operation, encoded, proof), { maxBytes, millis }), {
-      onFailure: (error) =>
-        error._tag === "Late"
-          ? timedOut(subject, millis)
-          : Effect.fail(Response.withoutWait(Transport.toFailure(subject)(error))),
-      onSuccess: (response) => {
-        const now = clock.currentTimeMillisUnsafe()
-        const secrets = () => [
-          ...Request.secretsOf(operation, encoded, proof),
-          ...(authenticator.secrets ?? []).map(Redacted.value).filter(({ length }) => length >= minSecret)
-        ]
-        const answer = read(response, { subject, path, secrets, now })
-        if (isSigned && !Option.exists(Exit.findErrorOption(answer), isAboutExpiry)) {
-          ClockSkew.accepted(skew, clockSkew, response.headers, now)
-        }
-        return Exit.isSuccess(answer)
-          ? answer
-          : Effect.tapError(answer, ({ error }) =>
-              error instanceof ApiError.RateLimited ? Admission.pause(gate, origin, error.retryAfter) : Effect.void
-            )
-      }
+    const known = Effect.mapError(proven, (error) => AuthError.toFailed(subject, error))
+    if (authenticator.isImmediate === true) return known
+    return Effect.suspend(() => {
+      const left = timeLeft(call)
+      return Effect.timeoutOrElse(known, { duration: left, orElse: () => timedOut(subject, left) })
     })
   }
 
@@ -115,38 +110,113 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
    * Makes the proof of a request, and waits until the request is admitted. After a wait, makes another proof, because
    * the expiry of the first proof may be too early.
    */
-  const prove = (encoded: Request.Encoded, conditions: Conditions) => {
-    const { origin, subject } = encoded
-    const { gate } = conditions
-    const proven: Effect.Effect<Authenticator.Proof | undefined, Response.Failed> = isSigned
-      ? authenticate(encoded, conditions)
-      : Effect.undefined
+  const prove = (call: Call): Effect.Effect<Authenticator.Proof | undefined, Response.Failed> => {
+    const { gate } = call.limits
+    const proven = isSigned ? authenticate(call) : Effect.undefined
     if (Admission.isOpen(gate)) return proven
+    const { origin, subject } = call.encoded
     return Effect.flatMap(proven, (proof) =>
-      Transport.admit(gate, origin, subject, Duration.millis(timeLeft(conditions))).pipe(
+      Exchange.admit(gate, origin, subject, Duration.millis(timeLeft(call))).pipe(
         Effect.mapError(Response.unsent),
         Effect.flatMap((waited) => (Duration.isZero(waited) ? Effect.succeed(proof) : proven))
       )
     )
   }
 
-  const replaced = (proof: Authenticator.Proof | undefined, { error }: Response.Failed) => {
-    const refusal = AuthError.refusal(error)
-    return proof === undefined || refusal === undefined
-      ? Effect.succeed("final" as const)
-      : authenticator.refused(proof, refusal)
+  const secretsOf = ({ encoded, proof }: Call) => [
+    ...Request.secretsOf(operation, encoded, proof),
+    ...(authenticator.secrets ?? []).map(Redacted.value).filter(({ length }) => length >= minSecret)
+  ]
+
+  /** Sends an admitted request. After a rate limit, all requests to this origin that pass the same gate pause. */
+  const exchange = (call: Call): Effect.Effect<unknown, Response.Failed> => {
+    const { encoded, limits, proof } = call
+    const { origin, path, subject } = encoded
+    const millis = Math.min(timeLeft(call), limits.requestTimeout)
+    return Effect.matchEffect(send(Request.toOutgoing(operation, encoded, proof), { maxBytes, millis }), {
+      onFailure: (error) =>
+        error._tag === "Late"
+          ? timedOut(subject, millis)
+          : Effect.fail(Response.withoutWait(Exchange.toFailure(subject)(error))),
+      onSuccess: (response) => {
+        const now = limits.clock.currentTimeMillisUnsafe()
+        const answer = read(response, { subject, path, secrets: () => secretsOf(call), now })
+        if (isSigned && !Option.exists(Exit.findErrorOption(answer), isAboutExpiry)) {
+          ClockSkew.accepted(skew, call.clockSkew, response.headers, now)
+        }
+        return Exit.isSuccess(answer)
+          ? answer
+          : Effect.tapError(answer, ({ error }) =>
+              error instanceof ApiError.RateLimited
+                ? Admission.pause(limits.gate, origin, error.retryAfter)
+                : Effect.void
+            )
+      }
+    })
   }
 
-  return (encoded: Request.Encoded, conditions: Conditions): Effect.Effect<unknown, Response.Failed> =>
-    Effect.flatMap(prove(encoded, conditions), (proof) =>
-      exchange(encoded, conditions, proof).pipe(
-        Effect.catch((failed) =>
-          Effect.flatMap(replaced(proof, failed), (verdict) =>
-            verdict === "final"
-              ? Effect.fail(failed)
-              : Effect.flatMap(prove(encoded, conditions), (another) => exchange(encoded, conditions, another))
-          )
-        )
-      )
+  const request = (call: Call): Effect.Effect<unknown, Response.Failed> => {
+    call.proof = undefined
+    return Effect.flatMap(prove(call), (proof) => {
+      call.proof = proof
+      return exchange(call)
+    })
+  }
+
+  const attempt = (call: Call): Effect.Effect<unknown, Response.Failed["error"]> => {
+    const { attemptTime, clock, until } = call.limits
+    const now = clock.currentTimeMillisUnsafe()
+    if (now >= until) return Effect.fail(new ApiError.TimedOut({ operation: name, after: Duration.zero }))
+    call.attemptUntil = Math.min(until, now + attemptTime)
+    return request(call).pipe(Effect.catch((failed) => heal(call, failed)))
+  }
+
+  /** The failure, or the outcome with another proof. */
+  const withAnotherProof = (call: Call, failed: Response.Failed): Effect.Effect<unknown, Response.Failed> => {
+    const { proof } = call
+    const refusal = AuthError.refusal(failed.error)
+    if (proof === undefined || refusal === undefined) return Effect.fail(failed)
+    return Effect.flatMap(authenticator.refused(proof, refusal), (verdict) =>
+      verdict === "final" ? Effect.fail(failed) : request(call)
     )
+  }
+
+  const heal = (call: Call, failed: Response.Failed): Effect.Effect<unknown, Response.Failed["error"]> =>
+    withAnotherProof(call, failed).pipe(Effect.catch((last) => recover(call, last)))
+
+  /** Repeats the request with a corrected clock, or after the pause that the retry policy decides. */
+  const recover = Effect.fnUntraced(function* (
+    call: Call,
+    { error, wait }: Response.Failed
+  ): Effect.fn.Return<unknown, Response.Failed["error"]> {
+    const { clock, policy, until } = call.limits
+    const clockSkew = ClockSkew.suggested(skew, error)
+    if (Option.isSome(clockSkew) && !call.isSkewCorrected) {
+      yield* Telemetry.corrected(name, clockSkew.value)
+      call.clockSkew = clockSkew.value
+      call.isSkewCorrected = true
+      return yield* attempt(call)
+    }
+    if (!Repeatable.isRepeatable({ error, retry })) return yield* Effect.fail(error)
+    call.failures++
+    call.decide ??= yield* policy.start
+    const pause = yield* call.decide({ operation: name, retry, failures: call.failures, error, wait })
+    const now = clock.currentTimeMillisUnsafe()
+    if (Option.isNone(pause) || now + Duration.toMillis(pause.value) >= until) return yield* Effect.fail(error)
+    yield* Telemetry.retried(name, { error, failures: call.failures, pause: Duration.toMillis(pause.value) })
+    yield* Effect.sleep(pause.value)
+    return yield* attempt(call)
+  })
+
+  return (encoded: Request.Encoded, limits: Limits): Effect.Effect<unknown, Response.Failed["error"]> =>
+    attempt({
+      encoded,
+      limits,
+      attemptUntil: limits.until,
+      proof: undefined,
+      clockSkew: skew.kept,
+      isSkewCorrected: false,
+      failures: 0,
+      decide: undefined
+    })
 }

@@ -1,7 +1,7 @@
 import type * as AuthError from "@assembly-effect/auth/AuthError"
 import * as Option from "effect/Option"
 import * as ApiError from "../ApiError.ts"
-import type * as Transport from "../unstable/Transport.ts"
+import type * as Exchange from "../unstable/Exchange.ts"
 import * as Response from "./response.ts"
 
 const statusOf = ({ status }: AuthError.TokenRateLimited) => (status === undefined ? undefined : { status })
@@ -10,7 +10,7 @@ const codeOf = ({ code }: { readonly code?: string }) => (code === undefined ? u
 
 const toDetails = (
   error: Exclude<AuthError.AuthError, AuthError.TokenUnavailable | AuthError.UnexpectedTokenResponse>,
-  subject: Transport.Subject
+  subject: Exchange.Subject
 ) => ({
   ...subject,
   ...codeOf(error),
@@ -21,7 +21,7 @@ const toDetails = (
 /**
  * Converts an error of the authentication to the error of the operation, whose request was not sent.
  */
-export const toFailed = (subject: Transport.Subject, error: AuthError.AuthError): Response.Failed => {
+export const toFailed = (subject: Exchange.Subject, error: AuthError.AuthError): Response.Failed => {
   switch (error._tag) {
     case "TokenRateLimited":
       return {

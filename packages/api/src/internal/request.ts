@@ -8,14 +8,14 @@ import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import type * as Operation from "../Operation.ts"
-import * as Transport from "../unstable/Transport.ts"
+import * as Exchange from "../unstable/Exchange.ts"
 
 /**
  * The encoded input of an operation without its authentication. `subject` contains the fields for errors about the
  * request.
  */
 export interface Encoded {
-  readonly subject: Transport.Subject
+  readonly subject: Exchange.Subject
   readonly origin: string
   readonly path: string
   readonly params: Schema.JsonObject
@@ -28,7 +28,7 @@ const fillPath = (path: string, variables: Readonly<Record<string, string>>): st
 const toText = (fields: object): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]))
 
-const subjectOf = (operation: Operation.Any, variables: Readonly<Record<string, string>>): Transport.Subject => {
+const subjectOf = (operation: Operation.Any, variables: Readonly<Record<string, string>>): Exchange.Subject => {
   const { assemblyId } = variables
   return assemblyId === undefined ? { operation: operation.name } : { operation: operation.name, assemblyId }
 }
@@ -55,11 +55,11 @@ export const encoder = (operation: Operation.Any, baseUrl: string) => {
     ([name, schema]) => [name, SchemaParser.encodeUnknownResult(schema)] as const
   )
   const { origin, prefix } = partsOf(baseUrl)
-  const base = Transport.hostOf(baseUrl)
+  const base = Exchange.hostOf(baseUrl)
   const { check } = operation
 
   return (input: Operation.Input<Operation.Any>, now: number): Result.Result<Encoded, InvalidRequest> => {
-    const refused = (subject: Transport.Subject, issues: InvalidRequest["issues"]) =>
+    const refused = (subject: Exchange.Subject, issues: InvalidRequest["issues"]) =>
       Result.fail(new InvalidRequest({ ...subject, issues }))
     const path: Record<string, string> = {}
     for (const [name, encode] of variables) {
@@ -78,7 +78,7 @@ export const encoder = (operation: Operation.Any, baseUrl: string) => {
     if (Result.isFailure(fields)) return refused(subject, fields.failure)
     const at: string | undefined = input.at === undefined ? undefined : Redacted.value(input.at)
     return Result.succeed({
-      subject: { ...subject, ...(at === undefined ? base : Transport.hostOf(at)) },
+      subject: { ...subject, ...(at === undefined ? base : Exchange.hostOf(at)) },
       ...(at === undefined ? { origin, path: prefix + fillPath(operation.path, path) } : partsAt(at)),
       params: params.success as Schema.JsonObject,
       fields: toText(fields.success as object)

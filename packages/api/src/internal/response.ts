@@ -1,5 +1,7 @@
 import * as Redaction from "@assembly-effect/auth/Redaction"
-import * as AuthTransport from "@assembly-effect/auth/unstable/Transport"
+import * as Body from "@assembly-effect/auth/unstable/Body"
+import type { ErrorText, Gathered } from "@assembly-effect/auth/unstable/Failure"
+import * as Status from "@assembly-effect/auth/unstable/Status"
 import * as Wait from "@assembly-effect/auth/unstable/Wait"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Json from "@assembly-effect/schema/Json"
@@ -15,7 +17,7 @@ import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as ApiError from "../ApiError.ts"
 import type * as Operation from "../Operation.ts"
-import * as Transport from "../unstable/Transport.ts"
+import * as Exchange from "../unstable/Exchange.ts"
 
 /** An error, and the pause that its response requested. */
 export interface Failed {
@@ -37,7 +39,7 @@ export const unsent = (error: ApiError.RateLimited | ApiError.TransportFailure):
  * milliseconds since 1970.
  */
 export interface Asked {
-  readonly subject: Transport.Subject
+  readonly subject: Exchange.Subject
   readonly path: string
   readonly secrets: () => ReadonlyArray<string>
   readonly now: number
@@ -46,7 +48,7 @@ export interface Asked {
 /** A response, and the facts about its request. */
 interface Answered extends Asked {
   readonly operation: Operation.Any
-  readonly response: AuthTransport.Gathered
+  readonly response: Gathered
 }
 
 const decodeErrorObject = Schema.decodeUnknownOption(ServiceError.ErrorObject)
@@ -72,7 +74,7 @@ const isAboutRequest = (code: string): boolean =>
  */
 const isAnswer = (operation: Operation.Any, status: number, body: unknown): boolean => {
   const code = codeOf(body)
-  if (code === undefined || operation.answers === "result") return AuthTransport.isSuccess(status) && code === undefined
+  if (code === undefined || operation.answers === "result") return Status.isSuccess(status) && code === undefined
   return status !== 429 && status < 500 && !isAboutRequest(code) && textOf(body, "assembly_id") !== undefined
 }
 
@@ -87,7 +89,7 @@ const toDetails = (
   const assemblyId = subject.assemblyId ?? Option.getOrUndefined(decodeAssemblyId(error.assembly_id))
   return {
     ...subject,
-    ...Transport.requestIdOf(headers, secrets),
+    ...Exchange.requestIdOf(headers, secrets),
     ...(error.error ? { code: Redaction.code(error.error, secrets) } : undefined),
     status,
     explanation: Redaction.text(error.message ?? error.error ?? "", { secrets }),
@@ -131,7 +133,7 @@ const unexpected = ({ operation, response, secrets: secretsOf, subject }: Answer
   const secrets = secretsOf()
   return new ApiError.UnexpectedResponse({
     ...subject,
-    ...Transport.requestIdOf(response.headers, secrets),
+    ...Exchange.requestIdOf(response.headers, secrets),
     status: response.status,
     // The path of a decode error can contain keys of the response, so `problem` is redacted too.
     problem: Redaction.text(problem, { secrets }),
@@ -160,7 +162,7 @@ const readJson = (text: string): Result.Result<unknown, string> =>
 /** The failure of the operation after a response that is not a success. `body` is the parsed `text`. */
 const toFailed = (
   answered: Answered,
-  { problem: unreadable, text }: AuthTransport.ErrorText,
+  { problem: unreadable, text }: ErrorText,
   body: Result.Result<unknown, string>
 ): Failed => {
   const parsed = Option.getOrUndefined(Result.getSuccess(body))
@@ -203,15 +205,15 @@ export const decoder = (operation: Operation.Any, { maxBytes }: { readonly maxBy
   const decodeSuccess = SchemaParser.decodeUnknownResult(operation.success, { errors: "all" })
   const isStatus = operation.answers === "assemblyStatus"
 
-  return (response: AuthTransport.Gathered, asked: Asked): Exit.Exit<unknown, Failed> => {
+  return (response: Gathered, asked: Asked): Exit.Exit<unknown, Failed> => {
     const answered: Answered = { ...asked, operation, response }
     const { end, status } = response
-    const isOk = AuthTransport.isSuccess(status)
+    const isOk = Status.isSuccess(status)
     const refused = (problem: string, text: string) => Exit.fail(withoutWait(unexpected(answered, problem, text)))
 
-    if (AuthTransport.isRedirect(status)) return refused("redirects are not followed", "")
-    if (isOk && typeof end !== "string") return Exit.fail(withoutWait(Transport.toFailure(asked.subject)(end)))
-    const read = AuthTransport.textOf(response, maxBytes)
+    if (Status.isRedirect(status)) return refused("redirects are not followed", "")
+    if (isOk && typeof end !== "string") return Exit.fail(withoutWait(Exchange.toFailure(asked.subject)(end)))
+    const read = Body.textOf(response, maxBytes)
     if (isOk && read.problem !== undefined) return refused(read.problem, read.text.slice(0, excerptBytes))
 
     const body = read.problem === undefined ? readJson(read.text) : Result.fail(read.problem)

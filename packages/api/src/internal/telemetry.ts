@@ -96,23 +96,17 @@ export const retried = (
 export const corrected = (operation: string, clockSkew: number): Effect.Effect<void> =>
   Effect.logWarning(`${operation}: ${skewed(clockSkew)}; signing with the corrected time`)
 
-/** Adds the telemetry of an operation: its span, its count, its duration, and a debug log of its failure. */
-export const observe = (
-  operation: Operation.Any,
-  baseUrl: string,
-  ofCall: Context.Reference<Readonly<Record<string, unknown>> | undefined>
-) => {
+/**
+ * Makes the function that runs an operation with its telemetry: its span, its count, its duration, and a debug log of
+ * its failure. `run` must not begin before the span.
+ */
+export const observer = (operation: Operation.Any, baseUrl: string) => {
   const attributes = {
     "http.request.method": operation.method,
     "url.template": operation.path,
     ...serverOf(new URL(baseUrl))
   }
   const succeeded = { count: requests(operation.name, "success"), duration: durations(operation.name, "success") }
-
-  const count = (context: Context.Context<never>, outcome: string, took: number) => {
-    durations(operation.name, outcome).updateUnsafe(took, context)
-    requests(operation.name, outcome).updateUnsafe(1, context)
-  }
 
   const tell = (exit: Exit.Failure<unknown, Told>, hasTracer: boolean): Effect.Effect<void> =>
     Option.match(Exit.findErrorOption(exit), {
@@ -124,24 +118,29 @@ export const observe = (
       }
     })
 
-  return <A, E extends Told>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-    Effect.contextWith((context: Context.Context<never>) => {
-      const clock = Context.get(context, Clock.Clock)
-      const hasTracer = isTraced(context)
-      const begun = clock.currentTimeMillisUnsafe()
-      const observed = Effect.onExit(effect, (exit) => {
-        const took = clock.currentTimeMillisUnsafe() - begun
-        if (Exit.isFailure(exit)) {
-          count(context, outcomeOf(exit), took)
-          return tell(exit, hasTracer)
-        }
-        succeeded.duration.updateUnsafe(took, context)
-        succeeded.count.updateUnsafe(1, context)
-        return Effect.void
-      })
-      if (!hasTracer) return observed
-      // An attribute of the operation takes precedence over an attribute of the call with the same name.
-      const all = { ...Context.get(context, ofCall), ...attributes }
-      return Effect.withSpan(observed, operation.name, { kind: "client", attributes: all, captureStackTrace: false })
+  return <A, E extends Told>(
+    context: Context.Context<never>,
+    ofCall: Readonly<Record<string, unknown>> | undefined,
+    run: () => Effect.Effect<A, E>
+  ): Effect.Effect<A, E> => {
+    const clock = Context.get(context, Clock.Clock)
+    const hasTracer = isTraced(context)
+    const begun = clock.currentTimeMillisUnsafe()
+    const observed = Effect.onExit(hasTracer ? Effect.suspend(run) : run(), (exit) => {
+      const took = clock.currentTimeMillisUnsafe() - begun
+      if (Exit.isFailure(exit)) {
+        const outcome = outcomeOf(exit)
+        durations(operation.name, outcome).updateUnsafe(took, context)
+        requests(operation.name, outcome).updateUnsafe(1, context)
+        return tell(exit, hasTracer)
+      }
+      succeeded.duration.updateUnsafe(took, context)
+      succeeded.count.updateUnsafe(1, context)
+      return Effect.void
     })
+    if (!hasTracer) return observed
+    // An attribute of the operation takes precedence over an attribute of the call with the same name.
+    const all = { ...ofCall, ...attributes }
+    return Effect.withSpan(observed, operation.name, { kind: "client", attributes: all, captureStackTrace: false })
+  }
 }

@@ -4,7 +4,7 @@ import * as Stream from "effect/Stream"
 import * as ApiError from "../ApiError.ts"
 import type { AssemblyClient } from "../AssemblyClient.ts"
 import type { ServiceUrl } from "../ServiceUrl.ts"
-import * as Transport from "../unstable/Transport.ts"
+import * as Exchange from "../unstable/Exchange.ts"
 
 const operation = "Assemblies.watch"
 
@@ -35,7 +35,7 @@ export const read = (
 > =>
   Stream.unwrap(
     Effect.gen(function* () {
-      const subject = { operation, ...Transport.hostOf(Redacted.value(url)) }
+      const subject = { operation, ...Exchange.hostOf(Redacted.value(url)) }
       const { status, stream } = yield* open(url, { ...subject, accept: "text/event-stream" })
       if (status !== 200) {
         return yield* new ApiError.UnexpectedResponse({
@@ -46,6 +46,6 @@ export const read = (
         })
       }
       yield* connected
-      return stream.pipe(Stream.mapError(Transport.toFailure(subject)), Stream.decodeText)
+      return stream.pipe(Stream.mapError(Exchange.toFailure(subject)), Stream.decodeText)
     })
   )

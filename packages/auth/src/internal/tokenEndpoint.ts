@@ -18,7 +18,9 @@ import type * as Credentials from "../Credentials.ts"
 import * as Redaction from "../Redaction.ts"
 import type { Grant } from "../TokenStore.ts"
 import type * as Sender from "../unstable/Sender.ts"
-import * as Transport from "../unstable/Transport.ts"
+import * as Body from "../unstable/Body.ts"
+import type * as Failure from "../unstable/Failure.ts"
+import * as Status from "../unstable/Status.ts"
 import * as Wait from "../unstable/Wait.ts"
 
 export interface Environment {
@@ -119,26 +121,26 @@ const toError = (
     : new AuthError.TokenRefused(refusal)
 }
 
-const unavailable = ({ code, permanent, problem }: Transport.Lost) =>
+const unavailable = ({ code, permanent, problem }: Failure.Lost) =>
   new AuthError.TokenUnavailable({ problem, permanent, ...(code === undefined ? undefined : { code }) })
 
 /** The token in a response, or its error. `now` is the local time in milliseconds since 1970. */
 const read = (
   grant: Grant,
   { credentials }: Environment,
-  gathered: Transport.Gathered,
+  gathered: Failure.Gathered,
   now: number
 ): Effect.Effect<Answer, AuthError.AuthError> => {
   const { end, headers, status } = gathered
-  if (Transport.isRedirect(status)) {
+  if (Status.isRedirect(status)) {
     return Effect.fail(new AuthError.UnexpectedTokenResponse({ status, problem: "redirects are not followed" }))
   }
-  if (Transport.isSuccess(status) && typeof end !== "string") return Effect.fail(unavailable(end))
-  const { problem, text } = Transport.textOf(gathered, maxBytes)
-  const body = problem === undefined ? Option.getOrUndefined(Transport.parseJson(text)) : undefined
+  if (Status.isSuccess(status) && typeof end !== "string") return Effect.fail(unavailable(end))
+  const { problem, text } = Body.textOf(gathered, maxBytes)
+  const body = problem === undefined ? Option.getOrUndefined(Body.parseJson(text)) : undefined
   const code = codeOf(body, [Redacted.value(credentials.secret)])
   const token = decodeToken(body)
-  if (Transport.isSuccess(status) && code === undefined && Option.isSome(token)) {
+  if (Status.isSuccess(status) && code === undefined && Option.isSome(token)) {
     const { access_token: value, expires_in: seconds } = token.value
     return Effect.succeed({ value, lifetime: seconds === undefined ? undefined : Duration.seconds(seconds) })
   }

@@ -11,7 +11,7 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { withLimit } from "../internal/readBody.ts"
+import { restMillis } from "./Gathering.ts"
 
 /**
  * A request was not admitted, so it was not sent. If the wait for a permit would exceed `patience` (the longest wait
@@ -113,6 +113,34 @@ export const gateIn = (context: Context.Context<never>, builtIn?: Provided): Gat
 export const gate = (builtIn?: Provided): Effect.Effect<Gate> =>
   Effect.contextWith((context: Context.Context<never>) => Effect.succeed(gateIn(context, builtIn)))
 
+/** The progress of an exchange with a time limit. */
+interface Progress {
+  isDecided: boolean
+}
+
+const Current = Context.Reference<Progress | undefined>("@assembly-effect/auth/Admission/Progress", {
+  defaultValue: () => undefined
+})
+
+/**
+ * Runs `reading` after a status has decided the outcome. Meanwhile, the limit of {@link withLimitFromDeparture} does not
+ * end the exchange, so that the status is not lost. `reading` has its own limit of time.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const afterStatus = <A, E, R>(reading: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(Current, (progress) => {
+    if (progress === undefined) return reading
+    progress.isDecided = true
+    return Effect.ensuring(
+      reading,
+      Effect.sync(() => {
+        progress.isDecided = false
+      })
+    )
+  })
+
 /** An effect that runs when a request has got its permit. */
 const Departure = Context.Reference<Effect.Effect<unknown>>("@assembly-effect/auth/Admission/Departure", {
   defaultValue: () => Effect.void
@@ -156,7 +184,7 @@ export const onDeparture = <A, E, R>(
 
 /**
  * Limits the time of a request, measured from the moment when the request has got its permit. The wait for the permit
- * does not count towards the limit. `limit` is an effect that fails when the time is over, as in `Transport.withLimit`.
+ * does not count towards the limit. `limit` is an effect that fails when the time is over.
  *
  * @since 0.1.0
  * @category combinators
@@ -165,9 +193,13 @@ export const withLimitFromDeparture = <A, E, R, E2, R2>(
   request: Effect.Effect<A, E, R>,
   limit: Effect.Effect<never, E2, R2>
 ): Effect.Effect<A, E | E2, R | R2> =>
-  Effect.flatMap(Deferred.make<void>(), (departed) =>
-    withLimit(
-      onDeparture(request, Deferred.succeed(departed, undefined)),
-      Effect.andThen(Deferred.await(departed), limit)
+  Effect.flatMap(Deferred.make<void>(), (departed) => {
+    const progress: Progress = { isDecided: false }
+    return Effect.raceFirst(
+      Effect.provideService(onDeparture(request, Deferred.succeed(departed, undefined)), Current, progress),
+      Effect.andThen(
+        Deferred.await(departed),
+        Effect.tapError(limit, () => (progress.isDecided ? Effect.sleep(restMillis) : Effect.void))
+      )
     )
-  )
+  })

@@ -42,3 +42,16 @@ export const join = (pieces: ReadonlyArray<Uint8Array>): Uint8Array => {
   }
   return bytes
 }
+
+/**
+ * Whether two arrays have the same bytes.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const equal = (a: Uint8Array, b: Uint8Array): boolean => {
+  if (a === b) return true
+  if (a.length !== b.length) return false
+  for (let index = 0; index < a.length; index++) if (a[index] !== b[index]) return false
+  return true
+}

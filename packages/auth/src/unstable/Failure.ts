@@ -24,17 +24,6 @@ export class Lost extends Data.TaggedError("Lost")<{
 }> {}
 
 /**
- * A body that is too large or not UTF-8, as far as it was read. `start` may contain a credential.
- *
- * @since 0.1.0
- * @category errors
- */
-export class UnreadableBody extends Data.TaggedError("UnreadableBody")<{
-  readonly problem: string
-  readonly start: Uint8Array
-}> {}
-
-/**
  * The body of an error, as far as it could be read. If `problem` is undefined, `text` is the whole body as valid UTF-8.
  * If `problem` is defined, `text` is the part of the body that could be read, with replacement characters for invalid
  * UTF-8. This part may contain a credential, or end in the middle of a credential.

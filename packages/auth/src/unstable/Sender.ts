@@ -1,16 +1,18 @@
 /**
- * Sends one small request, and gathers its whole response. Operations and tokens use this module. Requests whose bodies
- * are streams, and responses that are read as streams, use `Transport.send`.
+ * Sends one request whose body is in memory. `StreamSender` sends requests with streamed bodies.
  */
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as HttpBody from "effect/http/HttpBody"
 import type * as HttpMethod from "effect/http/HttpMethod"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as ReadBody from "../internal/readBody.ts"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import type * as Scope from "effect/Scope"
+import * as Guard from "../internal/guard.ts"
+import * as Body from "./Body.ts"
+import * as Bytes from "./Bytes.ts"
 import type { Gathered, Lost } from "./Failure.ts"
-import * as Transport from "./Transport.ts"
+import * as Gathering from "./Gathering.ts"
 
 /**
  * A request. `path` is the path with the query. A `body` has a content type.
@@ -27,37 +29,6 @@ export interface Outgoing {
 }
 
 /**
- * - `maxBytes`: the maximum size of the body of the response. Reading stops at the chunk that exceeds it.
- * - `millis`: the time from sending the request to the end of a successful response. The body of any other response may
- *   take {@link restMillis} after its status, because the status has decided the outcome.
- * - `isDecidedByStatus`: whether this holds for a success too, because its body says nothing.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Limits {
-  readonly maxBytes: number
-  readonly millis: number
-  readonly isDecidedByStatus?: true | undefined
-}
-
-/**
- * The time is over, and no status has decided the outcome.
- *
- * @since 0.1.0
- * @category errors
- */
-export class Late extends Data.TaggedError("Late") {}
-
-/**
- * The time for the body of a response that is not a success, in milliseconds.
- *
- * @since 0.1.0
- * @category utilities
- */
-export const restMillis = ReadBody.restMillis
-
-/**
  * Sends a request once, to its own origin and with its own body, and follows no redirect. An interruption closes the
  * connection. The body of a redirect is not read.
  *
@@ -65,7 +36,7 @@ export const restMillis = ReadBody.restMillis
  * @category models
  */
 export interface Sender {
-  (request: Outgoing, limits: Limits): Effect.Effect<Gathered, Lost | Late>
+  (request: Outgoing, limits: Gathering.Limits): Effect.Effect<Gathered, Lost | Gathering.Late>
 }
 
 const senders = new WeakMap<HttpClient.HttpClient, Sender>()
@@ -86,41 +57,70 @@ const toRequest = ({ body, headers, method, origin, path }: Outgoing): HttpClien
   if (body === undefined) return request
   const { content, contentType } = body
   const own =
-    typeof content === "string" ? HttpBody.text(content, contentType) : HttpBody.uint8Array(content, contentType)
+    typeof content === "string"
+      ? HttpBody.text(content, contentType)
+      : HttpBody.uint8Array(Bytes.own(content) ?? content, contentType)
   return HttpClientRequest.setBody(request, own)
 }
 
-const nothing = new Uint8Array(0)
+/** A client may copy a body in memory, but not change it. */
+const inMemory = (given: HttpClientRequest.HttpClientRequest): Guard.BodyGuard => ({
+  given,
+  holds: (leaving) =>
+    given.body._tag === "Uint8Array"
+      ? leaving._tag === "Uint8Array" && Bytes.equal(leaving.body, given.body.body)
+      : leaving._tag === given.body._tag
+})
 
-/** A response whose body did not end, so that its connection must be closed. */
-class Cut extends Data.TaggedError("Cut")<{ readonly gathered: Gathered }> {}
-
-/** The sender of a client that this library does not know: each of its sends passes the guard of `Transport.send`. */
+/** The sender of a client that this library does not know: each of its sends passes the guard. */
 const guarded =
   (http: HttpClient.HttpClient): Sender =>
-  (request, { isDecidedByStatus, maxBytes, millis }) =>
-    Transport.send(http, toRequest(request)).pipe(
-      Effect.flatMap((response): Effect.Effect<Gathered, Cut> => {
-        const { headers, status } = response
-        if (Transport.isRedirect(status)) {
-          return Effect.fail(new Cut({ gathered: { status, headers, bytes: nothing, end: "whole" } }))
-        }
-        return Effect.flatMap(ReadBody.gather(response, { maxBytes, isDecided: isDecidedByStatus }), (gathered) =>
-          gathered.end === "whole" ? Effect.succeed(gathered) : Effect.fail(new Cut({ gathered }))
-        )
-      }),
-      Transport.scopedToFailure,
-      Effect.catchTag("Cut", ({ gathered }) => Effect.succeed(gathered)),
-      (exchange) =>
-        Number.isFinite(millis)
-          ? ReadBody.withLimit(exchange, Effect.andThen(Effect.sleep(millis), new Late()))
-          : exchange
+  (request, limits) =>
+    Gathering.gather(limits, (gathering) =>
+      Effect.flatMap(Guard.exchange(http, toRequest(request), "manual", inMemory), (response) =>
+        Body.into(response, gathering)
+      )
     )
 
 /**
  * The sender of a client: the registered sender, else a sender that guards each send.
  *
+ * **Gotchas**
+ *
+ * The guard observes requests that pass through Effect's `HttpClient.make`, and nothing below it. If a `Dispatcher` or a
+ * `fetch` function repeats a request, the guard does not see the second send. A wrapper that sets
+ * `HttpClient.TracerDisabledWhen` or `Tracer.DisablePropagation` inside the client hides the sends. The guard then checks
+ * origin, length and encoding when the response arrives, and the first request of such a client follows redirects if it
+ * uses `fetch`, unless the application sets `redirect` in `FetchHttpClient.RequestInit`.
+ *
  * @since 0.1.0
  * @category constructors
  */
 export const of = (http: HttpClient.HttpClient): Sender => senders.get(http) ?? guarded(http)
+
+/**
+ * Sends a request without a body, under the same rules as a {@link Sender}. The response is not read. Closing the scope
+ * frees the connection.
+ *
+ * The application's options of `fetch` (`FetchHttpClient.RequestInit`), from the caller's context or from the Layer of the
+ * client, stay in force, except `redirect`.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const open = (
+  http: HttpClient.HttpClient,
+  request: HttpClientRequest.HttpClientRequest
+): Effect.Effect<HttpClientResponse.HttpClientResponse, Lost, Scope.Scope> =>
+  Guard.exchange(http, request, "manual", inMemory)
+
+/**
+ * Gathers the body of a response whose status has decided the outcome.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const gather = (response: HttpClientResponse.HttpClientResponse, maxBytes: number): Effect.Effect<Gathered> =>
+  Gathering.gather({ maxBytes, millis: Infinity, isDecidedByStatus: true }, (gathering) =>
+    Body.into(response, gathering)
+  ).pipe(Effect.orDie)

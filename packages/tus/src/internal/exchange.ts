@@ -1,5 +1,6 @@
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Transport from "@assembly-effect/api/unstable/Transport"
+import * as StreamSender from "@assembly-effect/auth/unstable/StreamSender"
 import * as ServiceError from "@assembly-effect/schema/ServiceError"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Clock from "effect/Clock"
@@ -8,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpMethod from "effect/http/HttpMethod"
-import * as HttpClientResponse from "effect/http/HttpClientResponse"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
@@ -108,9 +109,6 @@ const toError = (
   }
 }
 
-const gather = (response: HttpClientResponse.HttpClientResponse) =>
-  Transport.gather(response, { maxBytes: maxErrorBytes, isDecided: true })
-
 /** The error of a response whose status is not the expected success. */
 const toRefusal = (
   request: TusError.RequestName,
@@ -142,7 +140,9 @@ export const readError = (
   request: TusError.RequestName,
   response: HttpClientResponse.HttpClientResponse
 ): Effect.Effect<TusError.AnswerError> =>
-  Effect.flatMap(gather(response), (answer) => toRefusal(request, response.request, answer))
+  Effect.flatMap(Transport.Sender.gather(response, maxErrorBytes), (answer) =>
+    toRefusal(request, response.request, answer)
+  )
 
 /**
  * The rules that headers break, with the names of the headers. The values of the headers are omitted, because a value
@@ -172,35 +172,16 @@ const readHeaders = <A>(
       })
   )
 
-/**
- * Whether the request declared the length of its streamed body (content-length). `fetch` sends a stream without its
- * length, although the request has the header.
- */
-const declaresLength = (response: HttpClientResponse.HttpClientResponse): boolean =>
-  response.request.headers["content-length"] !== undefined && Option.isNone(HttpClientResponse.toWeb(response))
-
-/** An answer, and whether its request declared the length of its body. */
-interface Exchanged {
-  readonly answer: Transport.Gathered
-  readonly declaresLength: boolean
-}
-
 /** Sends a request whose body is a stream. */
 const sendStream = (
   client: HttpClient.HttpClient,
   http: HttpClientRequest.HttpClientRequest,
   operation: string
-): Effect.Effect<Exchanged, ApiError.TransportFailure> =>
-  Transport.execute(client, http, { operation, streaming: true }).pipe(
-    Effect.flatMap((response) =>
-      Effect.map(gather(response), (answer) => ({ answer, declaresLength: declaresLength(response) }))
-    ),
-    // A body that is too long or never ends is ignored, because the headers already contain the result.
-    Effect.flatMap((exchanged) =>
-      exchanged.answer.end === "whole" ? Effect.succeed(exchanged) : Effect.fail(exchanged)
-    ),
-    Transport.scopedToFailure,
-    Effect.catch((error) => ("answer" in error ? Effect.succeed(error) : Effect.fail(error)))
+): Effect.Effect<StreamSender.Sent, ApiError.TransportFailure> =>
+  // A body that is too long or never ends is ignored, because the headers already contain the result.
+  Effect.mapError(
+    StreamSender.send(client, http, maxErrorBytes),
+    Transport.toFailure({ host: hostOf(http.url), operation })
   )
 
 /** Sends a request whose body is in memory, or without a body, within `limit`. */
@@ -209,7 +190,7 @@ const sendWhole = (
   http: HttpClientRequest.HttpClientRequest,
   request: TusError.RequestName,
   limit: Duration.Duration
-): Effect.Effect<Exchanged, ApiError.TransportFailure | TusError.Stalled> => {
+): Effect.Effect<StreamSender.Sent, ApiError.TransportFailure | TusError.Stalled> => {
   const { body, headers, method, url } = http
   const { host, origin, pathname, search } = new URL(url)
   const outgoing = {

@@ -8,7 +8,6 @@ import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
@@ -67,14 +66,8 @@ const unproven = (status: Assembly.Receipts, json: Option.Option<unknown>): Asse
   }
 }
 
-/** Returns `None` if the response takes longer than `Tus.RequestTimeout`. */
-const inRequestTime = <A, E, R>(asked: Effect.Effect<Option.Option<A>, E, R>): Effect.Effect<Option.Option<A>, E, R> =>
-  Effect.flatMap(RequestTimeout, (limit) =>
-    Duration.isFinite(limit) ? Effect.map(Effect.timeoutOption(asked, limit), Option.flatten) : asked
-  )
-
 /**
- * The Status of the Assembly, or `None` if it is not available. A failed request for the Status is not an error of the
+ * The Status of the Assembly, or `None` if it is not available within `Tus.RequestTimeout`. A failed request for the Status is not an error of the
  * upload.
  */
 const status = (
@@ -82,23 +75,20 @@ const status = (
 ): Effect.Effect<Option.Option<Assembly.Receipts>, never, HttpClient.HttpClient> =>
   Effect.gen(function* () {
     const http = yield* HttpClient.HttpClient
-    const response = yield* Transport.execute(
-      http,
-      HttpClientRequest.get(Redacted.value(target.assemblySslUrl), { acceptJson: true }),
-      { operation: "Receipts.status" }
+    const { origin, pathname, search } = new URL(Redacted.value(target.assemblySslUrl))
+    const limit = yield* RequestTimeout
+    const answer = yield* Transport.Sender.of(http)(
+      { method: "GET", origin, path: pathname + search, headers: { accept: "application/json" } },
+      { maxBytes: maxStatusBytes, millis: Duration.toMillis(limit) }
     )
-    if (response.status !== 200) return Option.none<Assembly.Receipts>()
-    const text = yield* Transport.readText(response, { maxBytes: maxStatusBytes })
+    const { problem, text } = Transport.textOf(answer, maxStatusBytes)
+    if (answer.status !== 200 || problem !== undefined) return Option.none<Assembly.Receipts>()
     const json = Transport.parseJson(text)
     return Option.flatMap(json, decodeStatus).pipe(
       Option.filter((found) => isOf(target, found)),
       Option.map((found) => unproven(found, json))
     )
-  }).pipe(
-    Effect.scoped,
-    inRequestTime,
-    Effect.orElseSucceed(() => Option.none<Assembly.Receipts>())
-  )
+  }).pipe(Effect.orElseSucceed(() => Option.none<Assembly.Receipts>()))
 
 const hasMarker = (receipt: Assembly.TusReceipt, marker: string): boolean => {
   const meta = receipt.user_meta

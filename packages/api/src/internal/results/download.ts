@@ -1,6 +1,7 @@
 /**
  * Reads a file with as many requests as necessary, and checks that all bytes belong to the same file.
  */
+import * as Redaction from "@assembly-effect/auth/Redaction"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Schema from "effect/Schema"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
@@ -24,7 +25,6 @@ import * as ResultError from "../../ResultError.ts"
 import type { DownloadOptions } from "../../Results.ts"
 import * as RetryPolicy from "../../RetryPolicy.ts"
 import * as Md5 from "../../unstable/Md5.ts"
-import * as Transport from "../../unstable/Transport.ts"
 import * as Telemetry from "../telemetry.ts"
 import * as Representation from "./representation.ts"
 import * as Request from "./request.ts"
@@ -92,7 +92,7 @@ interface State {
 }
 
 const nameOf = ({ id, name }: Assembly.File): string =>
-  Transport.Redaction.text([name, id].find((text) => typeof text === "string" && text !== "") ?? "the file", {
+  Redaction.text([name, id].find((text) => typeof text === "string" && text !== "") ?? "the file", {
     max: 100
   })
 

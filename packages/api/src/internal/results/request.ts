@@ -1,6 +1,7 @@
 /**
  * Requests a file at its URL, and follows redirects. No request has a credential.
  */
+import * as Wait from "@assembly-effect/auth/unstable/Wait"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -12,7 +13,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as ApiError from "../../ApiError.ts"
-import * as Transport from "../../unstable/Transport.ts"
+import * as Exchange from "../../unstable/Exchange.ts"
 import * as ResultUrl from "./resultUrl.ts"
 
 /** The maximum number of redirects of one request. */
@@ -56,8 +57,8 @@ export const inTime =
 /** Converts the error of a connection that ended before the end of the body. */
 export const lost =
   (subject: Subject) =>
-  (error: Parameters<ReturnType<typeof Transport.toFailure>>[0]): Failed =>
-    withoutWait(Transport.toFailure(subject)(error))
+  (error: Parameters<ReturnType<typeof Exchange.toFailure>>[0]): Failed =>
+    withoutWait(Exchange.toFailure(subject)(error))
 
 /** The failure of a body that ended before its last byte. */
 export const cut = (subject: Subject, received: number, total: number): Failed =>
@@ -71,9 +72,9 @@ const refusal = (
   secrets: ReadonlyArray<string>
 ): Effect.Effect<Failed> =>
   Effect.map(Clock.currentTimeMillis, (now) => {
-    const wait = Transport.namedWait(response.headers, undefined, now)
+    const wait = Wait.named(response.headers, undefined, now)
     const { status } = response
-    const about = { ...subject, status, ...Transport.requestIdOf(response.headers, secrets) }
+    const about = { ...subject, status, ...Exchange.requestIdOf(response.headers, secrets) }
     const error =
       status === 429
         ? new ApiError.RateLimited({
@@ -112,7 +113,7 @@ export const send = Effect.fnUntraced(function* (
   for (let redirects = 0; ; redirects++) {
     const subject = { operation: options.operation, host: url.host }
     const scope = yield* Scope.fork(parent)
-    const response = yield* Transport.execute(http, HttpClientRequest.get(url.href, { headers }), subject).pipe(
+    const response = yield* Exchange.open(http, HttpClientRequest.get(url.href, { headers }), subject).pipe(
       Effect.mapError(withoutWait),
       inTime(subject, options.stallTimeout),
       Scope.provide(scope)

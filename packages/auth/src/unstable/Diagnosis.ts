@@ -4,7 +4,7 @@
  */
 import type * as HttpClientError from "effect/http/HttpClientError"
 import * as Predicate from "effect/Predicate"
-import { Lost } from "../unstable/Failure.ts"
+import { Lost } from "./Failure.ts"
 
 /**
  * The facts about a request that the error of the HTTP client does not contain.
@@ -13,6 +13,9 @@ import { Lost } from "../unstable/Failure.ts"
  * - `isSeen`: whether the sends of this client can be observed.
  * - `knowsHost`: whether the host has responded to this client before.
  * - `url`: the URL of the request.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Circumstances {
   readonly sends: number
@@ -34,93 +37,44 @@ interface Kind {
   readonly isPermanent?: true
 }
 
-const reset: Kind = { words: "the server closed the connection" }
-const refused: Kind = { words: "the connection was refused", isBeforeSending: true }
-const unreachable: Kind = { words: "the network is unreachable" }
+const other: Kind = { words: "the connection failed" }
 const late: Kind = { words: "the connection timed out" }
 const unknownHost: Kind = { words: "the host is unknown", isBeforeSending: true, isPermanent: true }
-const noHttp: Kind = { words: "the response is not HTTP" }
-const handshake: Kind = { words: "the TLS handshake failed", isPermanent: true }
 const invalid: Kind = { words: "the HTTP client refuses the request", isBeforeSending: true, isPermanent: true }
-const untrusted: Kind = {
-  words: "the certificate of the server is not trusted",
+const untrusted = (words: string): Kind => ({
+  words: `the certificate of the server ${words}`,
   isBeforeSending: true,
   isPermanent: true
-}
+})
 
-const kinds: ReadonlyMap<string, Kind> = new Map([
-  ["ECONNREFUSED", refused],
-  ["ConnectionRefused", refused], // Bun
-  ["ENOTFOUND", unknownHost],
-  ["EAI_AGAIN", { words: "the name resolution of the host failed temporarily", isBeforeSending: true }],
-  ["ECONNRESET", reset],
-  ["ECONNABORTED", reset],
-  ["EPIPE", reset],
-  ["UND_ERR_SOCKET", reset],
-  ["ConnectionClosed", reset], // Bun
-  ["EHOSTUNREACH", unreachable],
-  ["EHOSTDOWN", unreachable],
-  ["ENETUNREACH", unreachable],
-  ["ENETDOWN", unreachable],
-  ["EADDRNOTAVAIL", unreachable],
-  ["ETIMEDOUT", late],
-  ["UND_ERR_CONNECT_TIMEOUT", { ...late, isBeforeSending: true }],
-  ["UND_ERR_HEADERS_TIMEOUT", { words: "the response timed out" }],
-  ["UND_ERR_BODY_TIMEOUT", { words: "the response timed out" }],
-  // The client checks the arguments of a request before it connects. A piece of a body, in contrast, is checked while
-  // the body is sent (`ERR_INVALID_ARG_TYPE`).
-  ["UND_ERR_INVALID_ARG", invalid],
-  ["UND_ERR_NOT_SUPPORTED", invalid],
-  ["ERR_INVALID_ARG_TYPE", { words: invalid.words, isPermanent: true }],
-  ["ERR_INVALID_ARG_VALUE", invalid],
-  ["ERR_INVALID_CHAR", invalid],
-  ["ERR_INVALID_HTTP_TOKEN", invalid],
-  ["ERR_INVALID_PROTOCOL", invalid],
-  ["ERR_INVALID_URL", invalid],
-  ["ERR_HTTP_INVALID_HEADER_VALUE", invalid],
-  ["ERR_UNESCAPED_CHARACTERS", invalid],
-  ["CERT_HAS_EXPIRED", { ...untrusted, words: "the certificate of the server has expired" }],
-  ["CERT_NOT_YET_VALID", { ...untrusted, words: "the certificate of the server is not valid yet" }],
-  ["ERR_TLS_CERT_ALTNAME_INVALID", { ...untrusted, words: "the certificate of the server is for another host" }],
-  ["HOSTNAME_MISMATCH", { ...untrusted, words: "the certificate of the server is for another host" }],
-  ["DEPTH_ZERO_SELF_SIGNED_CERT", untrusted],
-  ["SELF_SIGNED_CERT_IN_CHAIN", untrusted],
-  ["UNABLE_TO_GET_ISSUER_CERT", untrusted],
-  ["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", untrusted],
-  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", untrusted],
-  ["UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY", untrusted],
-  ["UNABLE_TO_DECRYPT_CERT_SIGNATURE", untrusted],
-  ["INVALID_CA", untrusted],
-  ["INVALID_PURPOSE", untrusted],
-  ["PATH_LENGTH_EXCEEDED", untrusted],
-  // The client and the server cannot agree on TLS. A broken record (`ERR_SSL_…_BAD_RECORD_MAC`) is missing in this
-  // table, because it is a network failure.
-  ["EPROTO", handshake],
-  ["ERR_SSL_WRONG_VERSION_NUMBER", handshake],
-  ["ERR_SSL_PACKET_LENGTH_TOO_LONG", handshake],
-  ["ERR_SSL_HTTP_REQUEST", handshake],
-  ["ERR_SSL_UNSUPPORTED_PROTOCOL", handshake],
-  ["ERR_SSL_NO_PROTOCOLS_AVAILABLE", handshake],
-  ["ERR_SSL_NO_SHARED_CIPHER", handshake],
-  ["ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION", handshake],
-  ["ERR_SSL_TLSV1_ALERT_UNKNOWN_CA", handshake],
-  ["ERR_SSL_TLSV1_UNRECOGNIZED_NAME", handshake],
-  ["ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE", handshake],
-  ["ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE", handshake],
-  ["ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE", handshake],
-  ["ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE", handshake],
-  ["ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED", handshake]
-])
+/** The first expression that matches a code decides its kind. `ConnectionRefused` and `ConnectionClosed` are Bun's. */
+const kinds: ReadonlyArray<readonly [code: RegExp, kind: Kind]> = [
+  [/^(ECONN|Connection)REFUSED$/i, { words: "the connection was refused", isBeforeSending: true }],
+  [/^ENOTFOUND$/, unknownHost],
+  [/^EAI_AGAIN$/, { words: "the name resolution of the host failed temporarily", isBeforeSending: true }],
+  [/^(ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_SOCKET|ConnectionClosed)$/, { words: "the server closed the connection" }],
+  [/^(E(HOST|NET)(UNREACH|DOWN)|EADDRNOTAVAIL)$/, { words: "the network is unreachable" }],
+  [/^ETIMEDOUT$/, late],
+  [/^UND_ERR_CONNECT_TIMEOUT$/, { ...late, isBeforeSending: true }],
+  [/^UND_ERR_(HEADERS|BODY)_TIMEOUT$/, { words: "the response timed out" }],
+  // The client checks the arguments of a request before it connects, but a piece of a body while the body is sent.
+  [/^ERR_INVALID_ARG_TYPE$/, { words: invalid.words, isPermanent: true }],
+  [/^UND_ERR_(INVALID_ARG|NOT_SUPPORTED)$/, invalid],
+  [/^ERR_(INVALID_(ARG_VALUE|CHAR|HTTP_TOKEN|PROTOCOL|URL)|HTTP_INVALID_HEADER_VALUE|UNESCAPED_CHARACTERS)$/, invalid],
+  [/^CERT_HAS_EXPIRED$/, untrusted("has expired")],
+  [/^CERT_NOT_YET_VALID$/, untrusted("is not valid yet")],
+  [/^(ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/, untrusted("is for another host")],
+  [/^(CERT_|UNABLE_TO_|INVALID_(CA|PURPOSE)$|PATH_LENGTH_EXCEEDED$)|SELF_SIGNED_CERT/, untrusted("is not trusted")],
+  // The client and the server cannot agree on TLS. A broken record (`ERR_SSL_…_BAD_RECORD_MAC`) is a network failure.
+  [
+    /^(EPROTO$|ERR_SSL_(WRONG|PACKET|HTTP|UNSUPPORTED|NO)_|ERR_SSL_.*_(UNRECOGNIZED_NAME|ALERT_(PROTOCOL|UNKNOWN_CA|HANDSHAKE|BAD_CERT|CERT).*)$)/,
+    { words: "the TLS handshake failed", isPermanent: true }
+  ],
+  [/^HPE_/, { words: "the response is not HTTP" }]
+]
 
-const other: Kind = { words: "the connection failed" }
-
-const kindOf = (code: string | undefined): Kind => {
-  if (code === undefined) return other
-  const kind = kinds.get(code)
-  if (kind !== undefined) return kind
-  if (code.startsWith("CERT_")) return untrusted
-  return code.startsWith("HPE_") ? noHttp : other
-}
+const kindOf = (code: string | undefined): Kind =>
+  (code === undefined ? undefined : kinds.find(([pattern]) => pattern.test(code))?.[1]) ?? other
 
 /** The system calls that fail before a connection exists. */
 const connecting: ReadonlySet<unknown> = new Set(["connect", "getaddrinfo"])
@@ -190,9 +144,20 @@ const proxyStatus = /^Proxy (?:response|Authentication Required) \((\d{3})\)/
 const sent = (before: boolean, { isSeen, sends }: Circumstances): "no" | "maybe" =>
   (before && sends === 1) || (isSeen && sends === 0) ? "no" : "maybe"
 
-/** The phase of a failure after the status has arrived. */
+/**
+ * The phase of a failure after the status has arrived.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
 export const inResponse = " in the middle of the response"
 
+/**
+ * Describes the cause of a failure, which is an error of a runtime.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
 export const fromCause = (cause: unknown, circumstances: Circumstances, phase: string): Lost => {
   const chain = chainOf(cause)
   // With this message, `fetch` reports a redirect that it does not follow. The error has no code.
@@ -227,7 +192,12 @@ export const fromCause = (cause: unknown, circumstances: Circumstances, phase: s
   })
 }
 
-/** Describes why a request got no complete response. */
+/**
+ * Describes why a request got no complete response.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
 export const diagnose = ({ reason }: HttpClientError.HttpClientError, circumstances: Circumstances = unknown): Lost => {
   switch (reason._tag) {
     case "TransportError":
@@ -253,7 +223,12 @@ export const diagnose = ({ reason }: HttpClientError.HttpClientError, circumstan
   }
 }
 
-/** Stops a request with options that no client can send. */
+/**
+ * Stops a request with options that no client can send.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class InvalidArgument extends TypeError {
   readonly code = "ERR_INVALID_ARG_TYPE"
 }
@@ -261,6 +236,9 @@ export class InvalidArgument extends TypeError {
 /**
  * The failure if the client refused the arguments of the request with an exception, before it connected. Other
  * exceptions are not caused by the request.
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const refusedBy = (defect: unknown): Lost | undefined => {
   const code = Predicate.isObject(defect) ? codeOf(defect) : undefined

@@ -1,0 +1,171 @@
+/**
+ * Gathers the response to one request. The limits of size and time are the same for every sender.
+ */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import type * as Headers from "effect/http/Headers"
+import * as Result from "effect/Result"
+import * as Scope from "effect/Scope"
+import * as Bytes from "./Bytes.ts"
+import type { Gathered, Lost } from "./Failure.ts"
+import * as Status from "./Status.ts"
+
+/**
+ * - `maxBytes`: the maximum size of the body of the response. Reading stops at the chunk that exceeds it.
+ * - `millis`: the time from sending the request to the end of a successful response. The body of any other response may
+ *   take {@link restMillis} after its status, because the status has decided the outcome.
+ * - `isDecidedByStatus`: whether this holds for a success too, because its body says nothing.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Limits {
+  readonly maxBytes: number
+  readonly millis: number
+  readonly isDecidedByStatus?: true | undefined
+}
+
+/**
+ * The time is over, and no status has decided the outcome.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class Late extends Data.TaggedError("Late") {}
+
+/**
+ * The time for the body of a response that is not a success, in milliseconds.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const restMillis = 5_000
+
+const live = Context.get(Context.empty(), Clock.Clock)
+
+/**
+ * Calls `late` after `millis`, unless the result is called before. On the clock of the system, a timer costs less than a
+ * fiber.
+ */
+const timer = (clock: Clock.Clock, millis: number, late: () => void): (() => void) => {
+  if (millis === Infinity) return () => {}
+  if (clock === live && millis < 2 ** 31) {
+    // @effect-diagnostics-next-line globalTimers:off
+    // oxlint-disable-next-line no-restricted-globals -- only on the clock of the system, and not with TestClock
+    const handle = setTimeout(late, millis)
+    return () => clearTimeout(handle)
+  }
+  const fiber = Effect.runFork(Effect.andThen(clock.sleep(Duration.millis(millis)), Effect.sync(late)))
+  return () => fiber.interruptUnsafe()
+}
+
+/**
+ * The response as far as it has arrived. `settle` is called once, with the outcome.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export class Gathering {
+  readonly #limits: Limits
+  readonly #clock: Clock.Clock
+  readonly #settle: (outcome: Effect.Effect<Gathered, Lost | Late>) => void
+  readonly #pieces: Array<Uint8Array> = []
+  #size = 0
+  #head: Pick<Gathered, "status" | "headers"> | undefined
+  #stopTimer: () => void
+  #isSettled = false
+
+  constructor(limits: Limits, clock: Clock.Clock, settle: (outcome: Effect.Effect<Gathered, Lost | Late>) => void) {
+    this.#limits = limits
+    this.#clock = clock
+    this.#settle = settle
+    this.#stopTimer = timer(clock, limits.millis, () => this.settle(Effect.fail(new Late())))
+  }
+
+  get hasBegun(): boolean {
+    return this.#head !== undefined
+  }
+
+  get isSettled(): boolean {
+    return this.#isSettled
+  }
+
+  /** The status and the headers have arrived. The body of a redirect is not read. */
+  begin(status: number, headers: Headers.Headers): void {
+    this.#head = { status, headers }
+    if (Status.isSuccess(status) && this.#limits.isDecidedByStatus !== true) return
+    if (Status.isRedirect(status)) return this.end("whole")
+    this.#stopTimer()
+    this.#stopTimer = timer(this.#clock, restMillis, () => this.end("late"))
+  }
+
+  /** A piece of the body has arrived. */
+  take(piece: Uint8Array): void {
+    this.#pieces.push(piece)
+    this.#size += piece.length
+    if (this.#size > this.#limits.maxBytes) this.end("tooLarge")
+  }
+
+  /** The response has ended. Before its status, the end is a failure. */
+  end(end: "whole" | "tooLarge" | "late"): void
+  end(end: Lost): void
+  end(end: Gathered["end"]): void {
+    if (this.#head !== undefined) this.settle(Effect.succeed({ ...this.#head, bytes: Bytes.join(this.#pieces), end }))
+    else if (typeof end !== "string") this.settle(Effect.fail(end))
+  }
+
+  settle(outcome: Effect.Effect<Gathered, Lost | Late>): void {
+    if (this.#isSettled) return
+    this.stop()
+    this.#settle(outcome)
+  }
+
+  /** Nobody waits for the response any more. */
+  stop(): void {
+    this.#isSettled = true
+    this.#stopTimer()
+  }
+}
+
+/**
+ * Gathers what an exchange passes on. The scope of the exchange is closed unless the response ended: that would abort
+ * the finished request, which costs as much time as signing a request, and the next request can use the connection.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const gather = (
+  limits: Limits,
+  exchange: (gathering: Gathering) => Effect.Effect<void, Lost, Scope.Scope>
+): Effect.Effect<Gathered, Lost | Late> =>
+  Effect.withFiber((caller) =>
+    Effect.callback((resume) => {
+      const scope = Scope.makeUnsafe()
+      let running: Fiber.Fiber<void, Lost> | undefined = undefined
+      let hasEnded = false
+      const stop = Effect.suspend(() =>
+        Effect.andThen(running === undefined ? Effect.void : Fiber.interrupt(running), Scope.close(scope, Exit.void))
+      )
+      const gathering = new Gathering(limits, caller.getRef(Clock.Clock), (outcome) =>
+        resume(hasEnded ? outcome : Effect.andThen(stop, outcome))
+      )
+      running = Effect.runForkWith(caller.context)(Scope.provide(exchange(gathering), scope))
+      running.addObserver((exit) => {
+        hasEnded = Exit.isSuccess(exit)
+        if (Exit.isSuccess(exit)) return gathering.end("whole")
+        const error = Cause.findError(exit.cause)
+        if (Result.isSuccess(error)) gathering.end(error.success)
+        else gathering.settle(Effect.failCause(error.failure))
+      })
+      return Effect.suspend(() => {
+        gathering.stop()
+        return stop
+      })
+    })
+  )

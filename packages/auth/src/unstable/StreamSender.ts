@@ -1,0 +1,70 @@
+/**
+ * Sends requests with streamed bodies, under the same rules as a `Sender`.
+ */
+import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
+import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Option from "effect/Option"
+import * as Guard from "../internal/guard.ts"
+import * as StreamGuard from "../internal/streamGuard.ts"
+import * as Admission from "./Admission.ts"
+import * as Body from "./Body.ts"
+import type { Gathered, Lost } from "./Failure.ts"
+import * as Gathering from "./Gathering.ts"
+
+/**
+ * The redirect mode of `fetch`, `manual` or `error`. A redirect is not followed in either mode. With `error`, `fetch`
+ * does not keep a copy of a streamed body. Some runtimes, such as workerd, do not support `error`. In such a runtime, a
+ * streamed request gets the status of the redirect, as other requests do.
+ */
+const redirectMode = (): RequestRedirect => {
+  try {
+    return new Request("https://example.com", { redirect: "error" }).redirect
+  } catch {
+    return "manual"
+  }
+}
+
+/**
+ * Whether a request declared the length of its streamed body (`content-length`). `fetch` sends a stream without its
+ * length, although the request has the header.
+ */
+const declaresLength = (response: HttpClientResponse.HttpClientResponse): boolean =>
+  response.request.headers["content-length"] !== undefined && Option.isNone(HttpClientResponse.toWeb(response))
+
+/**
+ * A response that was read after its status, and whether its request declared the length of the body.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Sent {
+  readonly answer: Gathered
+  readonly declaresLength: boolean
+}
+
+/**
+ * Sends a request with a streamed body, and gathers the response. The status decides the outcome: after it, the body may
+ * take {@link Gathering.restMillis}. The caller limits the time until the status (`Admission.withLimitFromDeparture`).
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const send = (
+  http: HttpClient.HttpClient,
+  request: HttpClientRequest.HttpClientRequest,
+  maxBytes: number
+): Effect.Effect<Sent, Lost> =>
+  Effect.suspend(() => {
+    let isDeclared = false
+    return Gathering.gather({ maxBytes, millis: Infinity, isDecidedByStatus: true }, (gathering) =>
+      Effect.flatMap(Guard.exchange(http, request, redirectMode(), StreamGuard.guard), (response) => {
+        isDeclared = declaresLength(response)
+        return Admission.afterStatus(Body.into(response, gathering))
+      })
+    ).pipe(
+      Effect.catchTag("Late", Effect.die),
+      Effect.map((answer) => ({ answer, declaresLength: isDeclared }))
+    )
+  })

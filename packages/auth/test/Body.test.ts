@@ -1,0 +1,88 @@
+/** Bodies are read up to a limit, however long they are. */
+import * as Body from "@assembly-effect/auth/unstable/Body"
+import * as Sender from "@assembly-effect/auth/unstable/Sender"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Stream from "effect/Stream"
+
+const maxBytes = 1000
+
+const respond = (body: BodyInit) =>
+  HttpClientResponse.fromWeb(HttpClientRequest.get("https://api.example.com"), new Response(body))
+
+/** The end of a body, its text, and the problem that the text has. */
+const read = (response: HttpClientResponse.HttpClientResponse) =>
+  Effect.map(Sender.gather(response, maxBytes), (gathered) => ({
+    end: gathered.end,
+    bytes: gathered.bytes.length,
+    ...Body.textOf(gathered, maxBytes)
+  }))
+
+/** An endless body in pieces of 100 bytes, and the number of bytes that were requested from it. */
+const endless = () => {
+  const seen = { bytes: 0 }
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      pull: (controller) => {
+        seen.bytes += 100
+        // If reading never stopped, this test would hang without a message.
+        if (seen.bytes > 100 * maxBytes) controller.close()
+        else controller.enqueue(new Uint8Array(100).fill(0x78))
+      }
+    },
+    { highWaterMark: 0 }
+  )
+  return { response: respond(stream), seen }
+}
+
+describe("A body", () => {
+  it.effect("of no bytes, and of exactly the limit, is whole", () =>
+    Effect.gen(function* () {
+      for (const text of ["", "x".repeat(maxBytes)]) {
+        assert.deepStrictEqual(yield* read(respond(text)), {
+          end: "whole",
+          bytes: text.length,
+          text,
+          problem: undefined
+        })
+      }
+    })
+  )
+
+  it.effect("of one byte more than the limit is too large, and its text ends at the limit", () =>
+    Effect.gen(function* () {
+      const text = "x".repeat(maxBytes)
+      assert.deepStrictEqual(yield* read(respond(`${text}x`)), {
+        end: "tooLarge",
+        bytes: maxBytes + 1,
+        text,
+        problem: "a body of more than 1000 bytes"
+      })
+    })
+  )
+
+  it.effect("that does not end is left at the piece that exceeds the limit", () =>
+    Effect.gen(function* () {
+      const { response, seen } = endless()
+      assert.deepInclude(yield* read(response), { end: "tooLarge", bytes: maxBytes + 100 })
+      assert.isAtMost(seen.bytes, maxBytes + 300)
+    })
+  )
+
+  it.effect("is read whole if a client gives several of its pieces at once", () =>
+    Effect.gen(function* () {
+      const pieces = ["one ", "two ", "three"].map((text) => new TextEncoder().encode(text))
+      const response = Object.create(respond(""), { stream: { value: Stream.fromArray(pieces) } })
+      assert.deepInclude(yield* read(response), { text: "one two three" })
+    })
+  )
+
+  it.effect("that is not UTF-8 has a problem, and replacement characters", () =>
+    Effect.gen(function* () {
+      const problem = "a body that is not UTF-8"
+      assert.deepInclude(yield* read(respond(Uint8Array.of(0x61, 0xff))), { text: "a\ufffd", problem })
+    })
+  )
+})
