@@ -96,6 +96,9 @@ const partsOf = (request: HttpServerRequest.HttpServerRequest, limits: Limits.Va
   )
 }
 
+/** The fields that a form has at most once. A form may repeat each other field. */
+const once: ReadonlySet<string> = new Set(["params", "signature"])
+
 /** Reads the fields up to the first file, because the request must be authenticated before any file is stored. */
 const fromMultipart = Effect.fnUntraced(function* (
   request: HttpServerRequest.HttpServerRequest,
@@ -111,7 +114,8 @@ const fromMultipart = Effect.fnUntraced(function* (
       if (!Multipart.isField(part)) continue
       if (part.key === "") return yield* unreadable({ _tag: "InvalidDisposition" })
       // For a part whose headers have no end, the parser repeats the field before this part, with an empty value.
-      if (part.value === "" && part.key === fields.at(-1)?.[0]) return yield* unreadable({ _tag: "BadHeaders" })
+      const isRepeated = part.value === "" && part.key === fields.at(-1)?.[0]
+      if (isRepeated && once.has(part.key)) return yield* unreadable({ _tag: "BadHeaders" })
       bytes += Buffer.byteLength(part.key) + Buffer.byteLength(part.value)
       if (bytes > limits.formBytes) return yield* tooLong(limits)
       fields.push([part.key, part.value])
