@@ -107,14 +107,14 @@ describe("the rest of a file", () => {
       lengths,
       refused({}),
       {},
-      { _tag: "UnexpectedResponse", status: 416, problem: "a refused range without the size of the file" }
+      { _tag: "UnexpectedResponse", status: 416, description: "a refused range without the size of the file" }
     ],
     [
       "has these bytes",
       lengths,
       refused({ "content-range": "bytes */1000" }),
       {},
-      { _tag: "UnexpectedResponse", status: 416, problem: "a refused range, although the file has these bytes" }
+      { _tag: "UnexpectedResponse", status: 416, description: "a refused range, although the file has these bytes" }
     ],
     [
       "has another date",
@@ -285,7 +285,7 @@ describe("a download", () => {
           (_, response) => void response.writeHead(status, status < 204 ? { "content-length": 0 } : {}).end()
         ])
         const error = yield* Effect.flip(collect({ ssl_url: url, size: 0 }).pipe(RetryPolicy.none))
-        assert.deepInclude(error, { _tag: "UnexpectedResponse", status, problem: "not a file" })
+        assert.deepInclude(error, { _tag: "UnexpectedResponse", status, description: "not a file" })
       }
     }).pipe(Effect.scoped, live)
   )

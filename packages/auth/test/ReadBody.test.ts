@@ -38,11 +38,16 @@ describe("A body", () => {
       assert.strictEqual(yield* Transport.readText(respond(body), { maxBytes }), body)
       assert.deepStrictEqual(yield* Transport.readError(respond(body), { maxBytes }), {
         text: body,
-        problem: undefined
+        description: undefined
       })
       const problem = "a body of more than 1000 bytes"
-      assert.include(yield* Effect.flip(Transport.readText(respond(`${body}x`), { maxBytes })), { problem })
-      assert.deepStrictEqual(yield* Transport.readError(respond(`${body}x`), { maxBytes }), { text: body, problem })
+      assert.include(yield* Effect.flip(Transport.readText(respond(`${body}x`), { maxBytes })), {
+        description: problem
+      })
+      assert.deepStrictEqual(yield* Transport.readError(respond(`${body}x`), { maxBytes }), {
+        text: body,
+        description: problem
+      })
     })
   )
 
@@ -82,8 +87,14 @@ describe("A body", () => {
     Effect.gen(function* () {
       const body = Uint8Array.of(0x61, 0xff)
       const problem = "a body that is not UTF-8"
-      assert.deepInclude(yield* Effect.flip(Transport.readText(respond(body), { maxBytes })), { problem, start: body })
-      assert.deepStrictEqual(yield* Transport.readError(respond(body), { maxBytes }), { text: "a\ufffd", problem })
+      assert.deepInclude(yield* Effect.flip(Transport.readText(respond(body), { maxBytes })), {
+        description: problem,
+        start: body
+      })
+      assert.deepStrictEqual(yield* Transport.readError(respond(body), { maxBytes }), {
+        text: "a\ufffd",
+        description: problem
+      })
     })
   )
 

@@ -149,18 +149,18 @@ const readBody = <A>(
     // Only JSON is accepted, because browsers let a page of another origin send some other content types without a
     // preflight.
     if (Body.mediaType(request) !== "application/json") {
-      return yield* new Refusal.UnsupportedBody({ problem: "The body is not application/json." })
+      return yield* new Refusal.UnsupportedBody({ description: "The body is not application/json." })
     }
     const text = yield* Body.within(request, limits, shared, Body.text)
     const value = yield* Effect.mapError(
       Effect.fromResult(Json.parse(text)),
-      (problem) => new Refusal.BodyMalformed({ problem: `The body is ${problem}.` })
+      (problem) => new Refusal.BodyMalformed({ description: `The body is ${problem}.` })
     )
     return yield* Effect.mapError(
       Schema.decodeUnknownEffect(schema)(value),
       ({ issue }) =>
         new Refusal.BodyMalformed({
-          problem: `The body does not have the form that the route expects. ${ruleOf(issue)}`
+          description: `The body does not have the form that the route expects. ${ruleOf(issue)}`
         })
     )
   })

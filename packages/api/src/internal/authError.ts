@@ -14,7 +14,7 @@ const toDetails = (
 ) => ({
   ...subject,
   ...codeOf(error),
-  explanation: error.message,
+  description: error.message,
   cause: error
 })
 
@@ -36,7 +36,7 @@ export const toFailed = (subject: Transport.Subject, error: AuthError.AuthError)
       return {
         error: new ApiError.TransportFailure({
           ...subject,
-          problem: error.message,
+          description: error.message,
           sent: "no",
           permanent: error.permanent,
           cause: error,
@@ -49,7 +49,7 @@ export const toFailed = (subject: Transport.Subject, error: AuthError.AuthError)
         new ApiError.UnexpectedResponse({
           ...subject,
           status: error.status,
-          problem: `no token, ${error.problem}`,
+          description: `no token, ${error.description}`,
           excerpt: "",
           cause: error
         })

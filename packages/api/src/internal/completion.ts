@@ -24,7 +24,7 @@ export const outcome = (status: Assembly.Status): Option.Option<Result.Result<As
   const details = {
     assemblyId: status.assembly_id,
     code: Redaction.code(code),
-    explanation: Redaction.text(status.message ?? code),
+    description: Redaction.text(status.message ?? code),
     ...(status["reason"] === undefined ? undefined : { reason: Redaction.json(status["reason"]) })
   }
   switch (Assembly.state(status)) {

@@ -27,11 +27,14 @@ export const restMillis = 5_000
  * @category utilities
  */
 export const textOf = ({ bytes, end }: Pick<Gathered, "bytes" | "end">, maxBytes: number): ErrorText => {
-  const broken = (problem: string): ErrorText => ({ text: lenient.decode(bytes.subarray(0, maxBytes)), problem })
+  const broken = (problem: string): ErrorText => ({
+    text: lenient.decode(bytes.subarray(0, maxBytes)),
+    description: problem
+  })
   switch (end) {
     case "whole":
       try {
-        return { text: strict.decode(bytes), problem: undefined }
+        return { text: strict.decode(bytes), description: undefined }
       } catch {
         return broken("a body that is not UTF-8")
       }
@@ -159,8 +162,10 @@ export const readText = (
     (gathered): Effect.Effect<string, Lost | UnreadableBody> => {
       const { bytes, end } = gathered
       if (typeof end !== "string") return Effect.fail(end)
-      const { problem, text } = textOf(gathered, maxBytes)
-      return problem === undefined ? Effect.succeed(text) : Effect.fail(new UnreadableBody({ problem, start: bytes }))
+      const { description, text } = textOf(gathered, maxBytes)
+      return description === undefined
+        ? Effect.succeed(text)
+        : Effect.fail(new UnreadableBody({ description, start: bytes }))
     }
   )
 

@@ -14,7 +14,7 @@ import { SameBytes } from "./sameBytes.ts"
 
 const other = {
   repeated: new Lost({
-    problem: "the HTTP client would have sent the request a second time",
+    description: "the HTTP client would have sent the request a second time",
     code: "REQUEST_REPEATED",
     sent: "maybe",
     permanent: false
@@ -23,43 +23,43 @@ const other = {
   // even means that the service has carried out the request. An earlier send whose response was lost may have arrived
   // too.
   followed: new Lost({
-    problem: "the HTTP client would have followed a redirect",
+    description: "the HTTP client would have followed a redirect",
     code: "REQUEST_REDIRECTED",
     sent: "maybe",
     permanent: true
   }),
   elsewhere: new Lost({
-    problem: "the HTTP client would have sent the request to another origin",
+    description: "the HTTP client would have sent the request to another origin",
     code: "REQUEST_REDIRECTED",
     sent: "no",
     permanent: true
   }),
   answeredElsewhere: new Lost({
-    problem: "the response came from another URL than the requested one",
+    description: "the response came from another URL than the requested one",
     code: "REQUEST_REDIRECTED",
     sent: "maybe",
     permanent: true
   }),
   resized: new Lost({
-    problem: "the HTTP client would have changed the length of the request body",
+    description: "the HTTP client would have changed the length of the request body",
     code: "BODY_CHANGED",
     sent: "no",
     permanent: true
   }),
   encoded: new Lost({
-    problem: "the HTTP client would have encoded the request body (content-encoding)",
+    description: "the HTTP client would have encoded the request body (content-encoding)",
     code: "BODY_CHANGED",
     sent: "no",
     permanent: true
   }),
   changed: new Lost({
-    problem: "the HTTP client changed the request body",
+    description: "the HTTP client changed the request body",
     code: "BODY_CHANGED",
     sent: "maybe",
     permanent: true
   }),
   readTwice: new Lost({
-    problem: "the HTTP client read the request body twice",
+    description: "the HTTP client read the request body twice",
     code: "BODY_READ_TWICE",
     sent: "maybe",
     permanent: true
@@ -251,7 +251,7 @@ export const make = (
       const found = refusal ?? objection(leaving)
       if (found !== undefined) {
         refuse(found)
-        throw new Stop(found.problem)
+        throw new Stop(found.description)
       }
       sends++
       first ??= leaving
