@@ -150,8 +150,8 @@ describe.each(clients)("with %s", (_name, http) => {
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(Server.cut(200, JSON.stringify({ items: [], count: 0 })), Server.json(200, []))
-      const again = RetryPolicy.fromSchedule(Schedule.recurs(1))
-      const { items } = yield* list.pipe(RetryPolicy.withPolicy(again), Effect.provide(clientAt(server, http).layer))
+      const again = RetryPolicy.withPolicy(Schedule.recurs(1))
+      const { items } = yield* list.pipe(again, Effect.provide(clientAt(server, http).layer))
       assert.deepStrictEqual(items, [])
       assert.strictEqual(server.received.length, 2)
     })

@@ -5,11 +5,10 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as ApiError from "../ApiError.ts"
 import type * as Operation from "../Operation.ts"
-import type * as RetryPolicy from "../RetryPolicy.ts"
+import * as RetryPolicy from "../RetryPolicy.ts"
 import type * as Attempt from "./attempt.ts"
 import * as ClockSkew from "./clockSkew.ts"
 import type { Failed } from "./response.ts"
-import * as Repeatable from "./repeatable.ts"
 import * as Telemetry from "./telemetry.ts"
 
 /**
@@ -26,8 +25,6 @@ export interface Limits {
   readonly skew: ClockSkew.ClockSkew
 }
 
-type Decide = (failure: RetryPolicy.Failure) => Effect.Effect<Option.Option<Duration.Duration>>
-
 /**
  * The state between two attempts. `clockSkew` is the skew for the next signature, in milliseconds. `decide` is the
  * function of the retry policy, which starts with the first failure.
@@ -36,7 +33,7 @@ interface Progress {
   readonly failures: number
   readonly clockSkew: number
   readonly skewCorrected: boolean
-  readonly decide: Decide | undefined
+  readonly decide: ReturnType<typeof RetryPolicy.pauses> | undefined
 }
 
 /**
@@ -70,9 +67,8 @@ export const persist = <A>(
       yield* Telemetry.corrected(name, clockSkew.value)
       return yield* attempt({ ...progress, clockSkew: clockSkew.value, skewCorrected: true })
     }
-    if (!Repeatable.isRepeatable({ error, retry })) return yield* Effect.fail(error)
     const failures = progress.failures + 1
-    const decide = progress.decide ?? (yield* policy.start)
+    const decide = progress.decide ?? RetryPolicy.pauses(policy)
     const pause = yield* decide({ operation: name, retry, failures, error, wait })
     const now = clock.currentTimeMillisUnsafe()
     if (Option.isNone(pause) || now + Duration.toMillis(pause.value) >= until) return yield* Effect.fail(error)

@@ -253,10 +253,11 @@ export const range = (
   Stream.unwrap(
     Effect.gen(function* () {
       const outer = yield* Effect.scope
-      const policy = retryPolicy(yield* RetryPolicy.RetryPolicy, { retryDelay: Duration.millis(500) })
+      const pauseAfter = RetryPolicy.pauses(
+        retryPolicy(yield* RetryPolicy.RetryPolicy, { retryDelay: Duration.millis(500) })
+      )
       let position = start
       let failures = 0
-      let next: Effect.Success<RetryPolicy.Policy["start"]> | undefined
       let connection: Connection | undefined
 
       const open = Effect.gen(function* () {
@@ -303,8 +304,7 @@ export const range = (
           const { temporary } = failed
           if (temporary === undefined) return yield* Effect.fail(failed)
           failures++
-          if (next === undefined || failures === 1) next = yield* policy.start
-          const pause = yield* next({ operation: subject.operation, retry: "resumes", failures, ...temporary })
+          const pause = yield* pauseAfter({ operation: subject.operation, retry: "resumes", failures, ...temporary })
           if (Option.isNone(pause)) return yield* Effect.fail(failed)
           yield* Effect.sleep(pause.value)
           return undefined
