@@ -68,12 +68,6 @@ export interface Failure {
  */
 export type Policy = Schedule.Schedule<unknown, Failure>
 
-/** Bad gateway, service unavailable and gateway timeout: temporary failures of the service or of its proxy. */
-const passing: ReadonlySet<number | undefined> = new Set([502, 503, 504])
-
-/** Whether the failure proves that the service did nothing. */
-const didNothing = ({ _tag, sent }: Failure["error"]): boolean => _tag === "RateLimited" || sent === "no"
-
 /**
  * Whether a retry is safe and may help. Each of these rules must hold:
  *
@@ -92,9 +86,10 @@ const didNothing = ({ _tag, sent }: Failure["error"]): boolean => _tag === "Rate
  */
 export const isRetryable = ({ error, retry }: Pick<Failure, "error" | "retry">): boolean => {
   if (retry === "never" || error.permanent === true) return false
-  if (retry === "resumes" || didNothing(error)) return true
-  if (retry !== "safe") return error.code !== undefined && retry.includes(error.code)
-  return error._tag === "TransportFailure" || error._tag === "TimedOut" || passing.has(error.status)
+  if (retry === "resumes" || error._tag === "RateLimited" || error.sent === "no") return true
+  if (retry !== "safe") return retry.includes(error.code ?? "")
+  // Bad gateway, service unavailable and gateway timeout are temporary failures of the service or of its proxy.
+  return error._tag === "TransportFailure" || error._tag === "TimedOut" || [502, 503, 504].includes(error.status ?? 0)
 }
 
 /**
@@ -131,8 +126,8 @@ const decode = Rules.decoder("RetryPolicy.layer", Settings)
 /** The longest pause, in milliseconds, that a response may request if the policy sets no other limit. */
 const longest = 60_000
 
-const isLonger = (wait: Option.Option<Duration.Duration>, millis: number): boolean =>
-  Option.isSome(wait) && Duration.toMillis(wait.value) > millis
+/** The requested pause in milliseconds, or 0. */
+const asked = ({ wait }: Failure): number => (Option.isSome(wait) ? Duration.toMillis(wait.value) : 0)
 
 /**
  * Makes a policy. The maximum of its pause is `base`, doubled by each further failure, up to `maxPause`. The pause is
@@ -147,20 +142,19 @@ const isLonger = (wait: Option.Option<Duration.Duration>, millis: number): boole
  * @since 0.1.0
  * @category constructors
  */
-export const make = (options: Options = {}): Policy => {
-  const { retries = 4 } = options
-  const base = Duration.toMillis(options.base ?? 250)
-  const maxPause = Duration.toMillis(options.maxPause ?? 10_000)
-  const maxWait = Duration.toMillis(options.maxWait ?? longest)
-  return Schedule.fromStep(
-    Effect.succeed((_, { failures, wait }: Failure) => {
-      if (failures > retries || isLonger(wait, maxWait)) return Cause.done()
-      const most = Math.min(base * 2 ** Math.min(failures - 1, 30), maxPause)
-      const [least, range] = Option.isSome(wait) ? [Duration.toMillis(wait.value), most] : [most / 2, most / 2]
-      return Effect.map(Random.next, (chance) => [undefined, Duration.millis(least + range * chance)])
+export const make = ({ base = 250, maxPause = 10_000, maxWait = longest, retries = 4 }: Options = {}): Policy =>
+  Schedule.fromStep(
+    Effect.succeed((_, failure: Failure) => {
+      const { failures, wait } = failure
+      if (failures > retries || asked(failure) > Duration.toMillis(maxWait)) return Cause.done()
+      const most = Math.min(Duration.toMillis(base) * 2 ** (failures - 1), Duration.toMillis(maxPause))
+      const range = Option.isSome(wait) ? most : most / 2
+      return Effect.map(Random.next, (chance) => [
+        undefined,
+        Duration.millis(asked(failure) + most - range + range * chance)
+      ])
     })
   )
-}
 
 /**
  * Makes the function that decides about the failures of one operation, upload or download. It returns the pause before
@@ -176,8 +170,8 @@ export const pauses = (policy: Policy): ((failure: Failure) => Effect.Effect<Opt
       ? Effect.map(
           next(failure, failure.failures === 1),
           Option.flatMap((pause) => {
-            if (!isLonger(failure.wait, Duration.toMillis(pause))) return Option.some(pause)
-            return isLonger(failure.wait, longest) ? Option.none() : failure.wait
+            if (asked(failure) <= Duration.toMillis(pause)) return Option.some(pause)
+            return asked(failure) > longest ? Option.none() : failure.wait
           })
         )
       : Effect.succeedNone

@@ -25,15 +25,11 @@ export interface Limits {
   readonly skew: ClockSkew.ClockSkew
 }
 
-/**
- * The state between two attempts. `clockSkew` is the skew for the next signature, in milliseconds. `decide` is the
- * function of the retry policy, which starts with the first failure.
- */
+/** The state between two attempts. `clockSkew` is the skew for the next signature, in milliseconds. */
 interface Progress {
   readonly failures: number
   readonly clockSkew: number
   readonly skewCorrected: boolean
-  readonly decide: ReturnType<typeof RetryPolicy.pauses> | undefined
 }
 
 /**
@@ -48,6 +44,7 @@ export const persist = <A>(
 ): Effect.Effect<A, Failed["error"]> => {
   const { name, retry } = operation
   const { attemptTime, clock, gate, policy, requestTimeout, skew, until } = limits
+  const pauseAfter = RetryPolicy.pauses(policy)
 
   const attempt = (progress: Progress): Effect.Effect<A, Failed["error"]> => {
     const now = clock.currentTimeMillisUnsafe()
@@ -68,14 +65,13 @@ export const persist = <A>(
       return yield* attempt({ ...progress, clockSkew: clockSkew.value, skewCorrected: true })
     }
     const failures = progress.failures + 1
-    const decide = progress.decide ?? RetryPolicy.pauses(policy)
-    const pause = yield* decide({ operation: name, retry, failures, error, wait })
+    const pause = yield* pauseAfter({ operation: name, retry, failures, error, wait })
     const now = clock.currentTimeMillisUnsafe()
     if (Option.isNone(pause) || now + Duration.toMillis(pause.value) >= until) return yield* Effect.fail(error)
     yield* Telemetry.retried(name, { error, failures, pause: Duration.toMillis(pause.value) })
     yield* Effect.sleep(pause.value)
-    return yield* attempt({ ...progress, failures, decide })
+    return yield* attempt({ ...progress, failures })
   })
 
-  return attempt({ failures: 0, clockSkew: skew.kept, skewCorrected: false, decide: undefined })
+  return attempt({ failures: 0, clockSkew: skew.kept, skewCorrected: false })
 }
