@@ -22,8 +22,8 @@ export const toFailed = (subject: Transport.Subject, error: AuthError.AuthError)
         wait: Option.fromUndefinedOr(error.retryAfter)
       }
     case "UnexpectedTokenResponse": {
-      const { description, status } = error
-      const about = { ...told, status, description: `no token, ${description}`, excerpt: "" }
+      const { status } = error
+      const about = { ...told, status, description: `no token, ${error.description}`, excerpt: "" }
       return Response.withoutWait(new ApiError.UnexpectedResponse(about))
     }
     default:
