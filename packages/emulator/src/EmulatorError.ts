@@ -61,10 +61,10 @@ export class InvalidOption extends Data.TaggedError("InvalidOption")<{
  */
 export class InvalidTemplate extends Data.TaggedError("InvalidTemplate")<{
   readonly id: string
-  readonly problem: string
+  readonly description: string
 }> {
   override get message() {
-    return `the Template ${this.id} is invalid: ${this.problem}`
+    return `the Template ${this.id} is invalid: ${this.description}`
   }
 }
 
@@ -96,11 +96,11 @@ export class StorageFailed extends Data.TaggedError("StorageFailed")<{
   readonly code: string
 }> {
   /** The message without the path. */
-  get problem() {
+  get description() {
     return `${reasons[this.reason]} (${this.code})`
   }
   override get message() {
-    return `cannot use ${this.path}: ${this.problem}`
+    return `cannot use ${this.path}: ${this.description}`
   }
 }
 

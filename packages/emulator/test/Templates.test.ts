@@ -201,7 +201,7 @@ live("one that breaks a rule keeps the emulator from starting", () =>
         { id: "two", name: "name", content: {} }
       ]
     })
-    assert.deepInclude(twice, { _tag: "InvalidTemplate", id: "two", problem: "another Template has the name name" })
+    assert.deepInclude(twice, { _tag: "InvalidTemplate", id: "two", description: "another Template has the name name" })
     const content = JSON.parse('{"steps":{"a":{"robot":""}}}')
     assert.deepInclude(yield* flipped({ templates: [{ id: "empty", content }] }), { _tag: "InvalidTemplate" })
   })

@@ -1,6 +1,7 @@
 /**
  * Bytes in pieces, and bytes of other realms.
  */
+import * as Bytes from "effect/Bytes"
 
 /**
  * The same bytes as a `Uint8Array` of this realm and of its own memory. The result is undefined if the value is not an
@@ -24,14 +25,7 @@ export const own = (value: unknown): Uint8Array | undefined => {
  */
 export const join = (pieces: ReadonlyArray<Uint8Array>): Uint8Array => {
   const [only] = pieces
-  if (pieces.length === 1 && only !== undefined) return only
-  const bytes = new Uint8Array(pieces.reduce((size, piece) => size + piece.length, 0))
-  let filled = 0
-  for (const piece of pieces) {
-    bytes.set(piece, filled)
-    filled += piece.length
-  }
-  return bytes
+  return pieces.length === 1 && only !== undefined ? only : Bytes.concat(pieces)
 }
 
 /**

@@ -28,10 +28,10 @@ import * as Style from "../Style.ts"
 /** The emulator cannot listen on its port. */
 export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
   port: Schema.Int,
-  problem: Schema.String
+  description: Schema.String
 }) {
   override get message() {
-    return `cannot listen on port ${this.port}: ${this.problem}; name another port with --port, or leave out --port for a free port`
+    return `cannot listen on port ${this.port}: ${this.description}; name another port with --port, or leave out --port for a free port`
   }
 }
 
@@ -62,11 +62,11 @@ export class IncompleteCertificate extends Schema.TaggedError<IncompleteCertific
 /** The file of the certificate or of its key cannot be read. */
 export class CannotReadCertificate extends Schema.TaggedError<CannotReadCertificate>()("CannotReadCertificate", {
   path: Schema.String,
-  problem: Schema.String
+  description: Schema.String
 }) {
   override readonly [Runtime.errorExitCode] = ExitCode.codes.usage
   override get message() {
-    return `${this.path || "the certificate"}: ${this.problem}`
+    return `${this.path || "the certificate"}: ${this.description}`
   }
 }
 
@@ -109,7 +109,7 @@ const credentialsOf = (key: Option.Option<string>, secret: Option.Option<Redacte
 }
 
 const readCertificate = (path: string) =>
-  Effect.mapError(TextFile.read(path), (problem) => new CannotReadCertificate({ path, problem }))
+  Effect.mapError(TextFile.read(path), (problem) => new CannotReadCertificate({ path, description: problem }))
 
 /** The certificate for TLS; undefined for plain HTTP. */
 const tlsOf = Effect.fnUntraced(function* (
@@ -258,14 +258,15 @@ export const emulator = Command.make(
           Effect.fail(
             new CannotListen({
               port: flags.port,
-              problem: SystemProblem.ofCause(cause) ?? (cause instanceof Error ? cause.message : "the server failed")
+              description:
+                SystemProblem.ofCause(cause) ?? (cause instanceof Error ? cause.message : "the server failed")
             })
           ),
-        InvalidTemplate: ({ id, problem }) =>
+        InvalidTemplate: ({ id, description }) =>
           Effect.fail(
             new CommandError.InvalidDocument({
               path: Option.getOrElse(flags.templates, () => ""),
-              problem: `the Template ${id}: ${problem}`
+              description: `the Template ${id}: ${description}`
             })
           ),
         InvalidOption: ({ code, option, rule, value }) =>

@@ -55,7 +55,7 @@ const readTemplate = (workspace: string, template: Template.Template): Effect.Ef
       id,
       settings: { ...TemplateStore.defaults, name, content }
     })),
-    Effect.mapError(({ message }) => new InvalidTemplate({ id: template.id, problem: message }))
+    Effect.mapError(({ message }) => new InvalidTemplate({ id: template.id, description: message }))
   )
 
 /**
@@ -108,7 +108,7 @@ export const ensure: (
     }
     for (const { id, settings, workspace } of given) {
       if (yield* templates.put(workspace, id, settings)) continue
-      return yield* new InvalidTemplate({ id, problem: `another Template has the name ${settings.name}` })
+      return yield* new InvalidTemplate({ id, description: `another Template has the name ${settings.name}` })
     }
   }).pipe(sql.withTransaction, Statement.stored)
   return { slug, key: key.key, secret: key.secret }
