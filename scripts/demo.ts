@@ -43,9 +43,9 @@ import { pipeline } from "node:stream/promises"
 import { chapter, next, say } from "./story.ts"
 
 /** A failure that ends the demo. */
-class DemoFailed extends Schema.TaggedError<DemoFailed>()("DemoFailed", { problem: Schema.String }) {
+class DemoFailed extends Schema.TaggedError<DemoFailed>()("DemoFailed", { description: Schema.String }) {
   override get message() {
-    return this.problem
+    return this.description
   }
 }
 
@@ -53,7 +53,7 @@ class DemoFailed extends Schema.TaggedError<DemoFailed>()("DemoFailed", { proble
 const chooseFile = Effect.gen(function* () {
   const args = yield* (yield* Stdio.Stdio).args
   const paths = args[0] === "--" ? args.slice(1) : args
-  if (paths.length > 1) return yield* new DemoFailed({ problem: "usage: pnpm demo [-- <path>]" })
+  if (paths.length > 1) return yield* new DemoFailed({ description: "usage: pnpm demo [-- <path>]" })
   const fs = yield* FileSystem.FileSystem
   return yield* LocalFile.open(paths[0] ?? (yield* fs.realPath(process.execPath)))
 })
@@ -66,7 +66,7 @@ const hashFile = (path: string) =>
       await pipeline(createReadStream(path), hash)
       return hash.digest("hex")
     },
-    catch: () => new DemoFailed({ problem: `${path}: cannot be read` })
+    catch: () => new DemoFailed({ description: `${path}: cannot be read` })
   })
 
 const introduceService = Effect.gen(function* () {
@@ -110,7 +110,8 @@ const upload = Effect.fnUntraced(function* (created: Assembly.Status, { name, so
     Stream.tap((event) => (UploadEvent.$is("Resumed")(event) ? Ref.set(resumed, true) : Effect.void))
   )
   yield* UploadProgress.follow(events, UploadProgress.view(name))
-  if (breaks && !(yield* Ref.get(resumed))) return yield* new DemoFailed({ problem: "the upload was never resumed" })
+  if (breaks && !(yield* Ref.get(resumed)))
+    return yield* new DemoFailed({ description: "the upload was never resumed" })
 })
 
 /** Compares the hash of the sent file with the hash that the service computed from its stored bytes. */
@@ -120,7 +121,7 @@ const compare = Effect.fnUntraced(function* (sent: string, status: Assembly.Stat
   const verdict = sent === stored ? style.green("✓ identical") : style.red("✗ different")
   yield* chapter("Compare SHA-256")
   yield* Output.report([`sent    ${sent}`, `stored  ${stored}`, `        ${verdict}`].map(Style.toLine))
-  if (sent !== stored) return yield* new DemoFailed({ problem: "the stored file is not the file that was sent" })
+  if (sent !== stored) return yield* new DemoFailed({ description: "the stored file is not the file that was sent" })
 })
 
 const showList = Effect.gen(function* () {

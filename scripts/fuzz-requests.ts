@@ -63,8 +63,8 @@ const [waits] = await once(probe, "message")
 printCounts(outcome)
 
 const problems = outcome.failures.map(
-  ({ number, problem, route, sent }) =>
-    `request ${number}, ${route}: ${problem}\n${sent.subarray(0, 600).toString("latin1")}`
+  ({ number, description, route, sent }) =>
+    `request ${number}, ${route}: ${description}\n${sent.subarray(0, 600).toString("latin1")}`
 )
 if (hasEnded) problems.push("the emulator has ended")
 else {

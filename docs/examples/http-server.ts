@@ -22,7 +22,7 @@ const steps = { ":original": { robot: "/upload/handle" } }
 /** The user of a request. An application looks up its session here. */
 const userOf = ({ cookies }: HttpServerRequest.HttpServerRequest) =>
   cookies["user"] === undefined
-    ? Effect.fail(new Refusal.Unauthenticated({ problem: "Sign in before you upload." }))
+    ? Effect.fail(new Refusal.Unauthenticated({ description: "Sign in before you upload." }))
     : Effect.succeed(cookies["user"])
 
 const Album = Schema.Struct({ album: Schema.String.check(Schema.isMaxLength(100)) })

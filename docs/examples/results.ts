@@ -20,7 +20,7 @@ export const saveAll = (status: Assembly.Status, step: string, folder: string) =
 /** Counts the lines of a text of any size. */
 export const countLines = (file: Assembly.File) =>
   Results.download(file).pipe(
-    RetryPolicy.withPolicy(RetryPolicy.makeUnsafe({ retries: 10 })),
+    RetryPolicy.withPolicy(RetryPolicy.make({ retries: 10 })),
     Stream.decodeText,
     Stream.splitLines,
     Stream.runCount

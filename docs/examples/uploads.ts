@@ -38,7 +38,7 @@ export const sources = Effect.gen(function* () {
 const metadata = { filename: "cat.jpg", fieldname: "file" }
 
 // #region fromUser
-class BodyRefused extends Data.TaggedError("BodyRefused")<{ readonly problem: string }> {}
+class BodyRefused extends Data.TaggedError("BodyRefused")<{ readonly description: string }> {}
 
 /** Uploads the body of a user's request. If anything fails, also if the user goes away, the Assembly is canceled. */
 export const fromUser = <E, R>(
@@ -52,12 +52,12 @@ export const fromUser = <E, R>(
     const limited = body.pipe(
       Stream.timeoutOrElse({
         duration: idle,
-        orElse: () => Stream.fail(new BodyRefused({ problem: "the user sends nothing" }))
+        orElse: () => Stream.fail(new BodyRefused({ description: "the user sends nothing" }))
       }),
       Stream.mapEffect((bytes) => {
         received += bytes.length
         return received > maxBytes
-          ? Effect.fail(new BodyRefused({ problem: `the body has more than ${maxBytes} bytes` }))
+          ? Effect.fail(new BodyRefused({ description: `the body has more than ${maxBytes} bytes` }))
           : Effect.succeed(bytes)
       })
     )
@@ -244,7 +244,7 @@ export const thumbnailTest = Effect.gen(function* () {
       Uploader.layerTest({
         assemblyEvents: () =>
           Stream.fail(
-            new ApiError.AssemblyFailed({ assemblyId: "", code: "INVALID_FILE", explanation: "not a picture" })
+            new ApiError.AssemblyFailed({ assemblyId: "", code: "INVALID_FILE", description: "not a picture" })
           )
       })
     )

@@ -25,9 +25,9 @@ import * as Postgres from "@assembly-effect/testkit/postgres/Postgres"
 import * as Story from "../story.ts"
 
 /** A failure that ends the demo. */
-class DemoFailed extends Schema.TaggedError<DemoFailed>()("DemoFailed", { problem: Schema.String }) {
+class DemoFailed extends Schema.TaggedError<DemoFailed>()("DemoFailed", { description: Schema.String }) {
   override get message() {
-    return this.problem
+    return this.description
   }
 }
 
@@ -77,7 +77,7 @@ const killAndWatch = Effect.fnUntraced(function* (
   const find = () => runners.find(({ name }) => unfinished(front, name).some(({ bytes }) => bytes > mebi))
   yield* Wait.until("a runner that sends", () => find() !== undefined)
   const runner = find()
-  if (runner === undefined) return yield* new DemoFailed({ problem: "no runner sends anything" })
+  if (runner === undefined) return yield* new DemoFailed({ description: "no runner sends anything" })
   const left = unfinished(front, runner.name)
   yield* runner.signal("SIGKILL")
   yield* runner.ended
@@ -89,7 +89,7 @@ const killAndWatch = Effect.fnUntraced(function* (
     front.sendings.find(({ path, start }) => start > killed && left.some((upload) => upload.path === path))
   yield* Wait.until(`the takeover from runner ${runner.name}`, () => next() !== undefined)
   const taken = next()
-  if (taken === undefined) return yield* new DemoFailed({ problem: "no runner has taken over" })
+  if (taken === undefined) return yield* new DemoFailed({ description: "no runner has taken over" })
   const after = ((taken.start - killed) / 1000).toFixed(1)
   yield* say(
     `runner ${taken.runner} continues one ${after} s later, at ${Format.bytes(taken.from)} of ${Format.bytes(received(front, taken.path, killed))} sent`,
@@ -157,7 +157,8 @@ const story = Effect.gen(function* () {
   yield* Output.report(
     facts.map(([text, isRight]) => Style.toLine(`${isRight ? style.green("✓") : style.red("✗")} ${text}`))
   )
-  if (facts.some(([, isRight]) => !isRight)) return yield* new DemoFailed({ problem: "not every file is stored once" })
+  if (facts.some(([, isRight]) => !isRight))
+    return yield* new DemoFailed({ description: "not every file is stored once" })
   yield* Story.next("docs/durable.md shows how to write such a program")
 })
 

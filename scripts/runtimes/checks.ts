@@ -59,14 +59,14 @@ type Name = (typeof names)[number]
 /** The result of each check: null if it passed, else the problem. A check without a result did not report. */
 export type Report = { readonly [K in Name]?: string | null }
 
-class Wrong extends Data.TaggedError("Wrong")<{ readonly problem: string }> {
+class Wrong extends Data.TaggedError("Wrong")<{ readonly description: string }> {
   override get message() {
-    return this.problem
+    return this.description
   }
 }
 
 const expect = (holds: boolean, problem: string): Effect.Effect<void, Wrong> =>
-  holds ? Effect.void : Effect.fail(new Wrong({ problem }))
+  holds ? Effect.void : Effect.fail(new Wrong({ description: problem }))
 
 const steps = {
   ":original": { robot: "/upload/handle" },
@@ -101,7 +101,7 @@ const cut = ({ cutUrl }: Config) =>
       const { status } = await fetch(cutUrl, { method: "POST" })
       if (status !== 204) throw new Error(`status ${status}`)
     },
-    catch: (error) => new Wrong({ problem: `the fault was not injected: ${String(error)}` })
+    catch: (error) => new Wrong({ description: `the fault was not injected: ${String(error)}` })
   })
 
 const decodeAssetId = Schema.decodeUnknownEffect(Identifier.AssetId)

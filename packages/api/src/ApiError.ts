@@ -61,8 +61,8 @@ export class AuthenticationFailed extends Schema.TaggedError<AuthenticationFaile
 }) {
   override get message() {
     const { clockSkew, operation } = this
-    // `explanation` is the message of the token error, which already contains the code and the status.
-    if (this.cause !== undefined) return `${operation}: ${this.explanation}`
+    // `description` is the message of the token error, which already contains the code and the status.
+    if (this.cause !== undefined) return `${operation}: ${this.description}`
     if (this.code === "INVALID_SIGNATURE") {
       return `${operation}: authentication failed (${answered(this)}); check the secret of the Auth Key`
     }
@@ -88,9 +88,9 @@ export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited"
 }) {
   override get message() {
     const { operation, retryAfter, status } = this
-    if (status === undefined) return `${operation}: ${this.explanation}`
+    if (status === undefined) return `${operation}: ${this.description}`
     const wait = Duration.isZero(retryAfter) ? "a while" : `${Duration.toSeconds(retryAfter)} s`
-    const what = this.cause === undefined ? `too many requests (${answered({ ...this, status })})` : this.explanation
+    const what = this.cause === undefined ? `too many requests (${answered({ ...this, status })})` : this.description
     return `${operation}: ${what}; try again in ${wait}`
   }
 }
@@ -119,13 +119,13 @@ export class ServiceFailure extends Schema.TaggedError<ServiceFailure>()("Servic
 export class UnexpectedResponse extends Schema.TaggedError<UnexpectedResponse>()("UnexpectedResponse", {
   ...subject,
   status: Schema.Int,
-  problem: Schema.String,
+  description: Schema.String,
   excerpt: Schema.String,
   requestId: Schema.optionalKey(Schema.String),
   ...cause
 }) {
   override get message() {
-    return `${this.operation}: status ${this.status}, ${this.problem}`
+    return `${this.operation}: status ${this.status}, ${this.description}`
   }
 }
 
@@ -144,16 +144,16 @@ export class UnexpectedResponse extends Schema.TaggedError<UnexpectedResponse>()
  */
 export class TransportFailure extends Schema.TaggedError<TransportFailure>()("TransportFailure", {
   ...subject,
-  problem: Schema.String,
+  description: Schema.String,
   code: Schema.optionalKey(Schema.String),
   sent: Schema.Literals(["no", "maybe"]).pipe(Schema.withConstructorDefault(Effect.succeed("maybe" as const))),
   permanent: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
   ...cause
 }) {
   override get message() {
-    const { code, host, operation, problem } = this
+    const { code, host, operation, description } = this
     const where = [host, code].filter((part) => part !== undefined).join(", ")
-    return `${operation}: ${problem}${where === "" ? "" : ` (${where})`}`
+    return `${operation}: ${description}${where === "" ? "" : ` (${where})`}`
   }
 }
 
@@ -288,28 +288,28 @@ export class DamMutationFailed extends Schema.TaggedError<DamMutationFailed>()("
 export type Common = InvalidRequest | RateLimited | ServiceFailure | UnexpectedResponse | TransportFailure | TimedOut
 
 /**
- * The fields of an error about an Assembly that ended without completing. `explanation` is the `message` in the Status
+ * The fields of an error about an Assembly that ended without completing. `description` is the `message` in the Status
  * of the Assembly, or the code if there is no message.
  */
 const ending = {
   assemblyId: Schema.String,
   code: Schema.String,
-  explanation: Schema.String,
+  description: Schema.String,
   reason: Schema.optionalKey(Schema.Json)
 }
 
 interface Ending {
   readonly assemblyId: string
   readonly code: string
-  readonly explanation: string
+  readonly description: string
 }
 
 /**
  * The message contains only the first digits of the Assembly id. These digits are enough to find the Assembly, but do
  * not grant access to it.
  */
-const ended = ({ assemblyId, code, explanation }: Ending, how: string): string =>
-  `Assembly ${assemblyId.slice(0, 6)}… ${how} with ${code}${explanation === "" || explanation === code ? "" : `: ${explanation}`}`
+const ended = ({ assemblyId, code, description }: Ending, how: string): string =>
+  `Assembly ${assemblyId.slice(0, 6)}… ${how} with ${code}${description === "" || description === code ? "" : `: ${description}`}`
 
 /**
  * The Assembly has failed. `code` and `reason` are the `error` and `reason` in the Status of the Assembly.

@@ -429,7 +429,7 @@ export const handler = <Op extends Operation.Any>(
  *           operation: "Dam.move",
  *           code: "DAM_RESOURCE_NOT_FOUND",
  *           status: 404,
- *           explanation: `No asset ${path.assetId}`
+ *           description: `No asset ${path.assetId}`
  *         })
  *       )
  *     )
@@ -475,7 +475,9 @@ export const layerTest = (
         open:
           options?.open ??
           ((_, { operation }) =>
-            Effect.fail(new ApiError.TransportFailure({ operation, problem: "there is no update stream", sent: "no" })))
+            Effect.fail(
+              new ApiError.TransportFailure({ operation, description: "there is no update stream", sent: "no" })
+            ))
       })
     })
   )

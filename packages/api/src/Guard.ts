@@ -3,7 +3,7 @@
  *
  * Both Layers use Effect's own modules, keep separate counters for each origin, and work for `api`, `auth` and `tus`.
  * The Layers add no error type: a request that the limiter does not admit in time fails with `RateLimited`, and a
- * request that the breaker refuses fails with a `TransportFailure` whose `problem` names the circuit breaker. `Tokens`
+ * request that the breaker refuses fails with a `TransportFailure` whose `description` names the circuit breaker. `Tokens`
  * itself fails with `TokenRateLimited` or `TokenUnavailable` instead.
  *
  * The index does not export this module: `import * as Guard from "@assembly-effect/api/Guard"`.

@@ -85,7 +85,7 @@ export class ResultTooLarge extends Schema.TaggedError<ResultTooLarge>()("Result
  * - `NotFound`: the folder does not exist, or is not a folder.
  * - `NotAFile`: at `path` there is something other than a file, such as a folder or a device, or `path` is empty or
  *   ends with a slash.
- * - `Other`: any other failure; `problem` describes it.
+ * - `Other`: any other failure; `description` describes it.
  *
  * @since 0.1.0
  * @category errors
@@ -93,10 +93,10 @@ export class ResultTooLarge extends Schema.TaggedError<ResultTooLarge>()("Result
 export class SaveFailed extends Schema.TaggedError<SaveFailed>()("SaveFailed", {
   path: Schema.String,
   reason: Schema.Literals(["Full", "Denied", "NotFound", "NotAFile", "Other"]),
-  problem: Schema.String
+  description: Schema.String
 }) {
   override get message() {
-    return `Results.save: ${this.path} was not written: ${this.problem}`
+    return `Results.save: ${this.path} was not written: ${this.description}`
   }
 }
 

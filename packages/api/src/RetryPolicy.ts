@@ -4,18 +4,17 @@
  */
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
-import * as Pull from "effect/Pull"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import * as Clock from "effect/Clock"
 import * as PerCall from "./PerCall.ts"
-import * as Repeatable from "./internal/repeatable.ts"
+import * as Pauses from "./internal/pauses.ts"
 import type * as Operation from "./Operation.ts"
 
 /**
@@ -48,26 +47,26 @@ export interface Failure {
 }
 
 /**
- * Decides after each failed attempt: returns the pause before the next attempt, or `None` to give up. If an operation
- * changes something, and its failure leaves open whether the service has made the change, the operation fails without a
- * question to the policy.
+ * Decides after each failed attempt: a `Schedule` whose input is the {@link Failure}. Its delay is the pause before the
+ * next attempt, and its end gives up. The schedule starts again for each operation, upload and download, and after an
+ * upload or a download has made progress.
  *
- * `start` begins a new count of failures: for each operation, upload and download, and again after an upload or a
- * download has made progress. The result of `start` is the function that decides. This function may remember the
- * failures since `start`.
+ * **Details**
  *
- * The policy does not decide about two repetitions: a refused token is replaced once in each attempt, and a wrong clock
- * is corrected once in each operation.
+ * - The schedule is asked only about failures that {@link isRetryable} permits.
+ * - If the response requests a longer pause than the schedule, the requested pause counts, up to 1 minute. If it is
+ *   longer, the operation fails with the error of that response. {@link make} includes the requested pause in its delay
+ *   and has its own limit, `maxWait`; a schedule can do this with `Schedule.modifyDelay`.
+ * - Two repetitions need no policy: a refused token is replaced once in each attempt, and a wrong clock is corrected once
+ *   in each operation.
+ *
+ * @example
+ * const policy: RetryPolicy.Policy = Schedule.spaced("1 second").pipe(Schedule.upTo({ times: 3 }))
  *
  * @since 0.1.0
  * @category models
  */
-export interface Policy {
-  readonly start: Effect.Effect<(failure: Failure) => Effect.Effect<Option.Option<Duration.Duration>>>
-}
-
-/** Bad gateway, service unavailable and gateway timeout: temporary failures of the service or of its proxy. */
-const passing: ReadonlySet<number | undefined> = new Set([502, 503, 504])
+export type Policy = Schedule.Schedule<unknown, Failure>
 
 /**
  * Whether a retry is safe and may help. Each of these rules must hold:
@@ -86,9 +85,11 @@ const passing: ReadonlySet<number | undefined> = new Set([502, 503, 504])
  * @category predicates
  */
 export const isRetryable = ({ error, retry }: Pick<Failure, "error" | "retry">): boolean => {
-  if (!Repeatable.isRepeatable({ error, retry }) || error.permanent === true) return false
-  if (retry !== "safe" || Repeatable.didNothing(error)) return true
-  return error._tag === "TransportFailure" || error._tag === "TimedOut" || passing.has(error.status)
+  if (retry === "never" || error.permanent === true) return false
+  if (retry === "resumes" || error._tag === "RateLimited" || error.sent === "no") return true
+  if (retry !== "safe") return retry.includes(error.code ?? "")
+  // Bad gateway, service unavailable and gateway timeout are temporary failures of the service or of its proxy.
+  return error._tag === "TransportFailure" || error._tag === "TimedOut" || [502, 503, 504].includes(error.status ?? 0)
 }
 
 /**
@@ -100,7 +101,7 @@ export const isRetryable = ({ error, retry }: Pick<Failure, "error" | "retry">):
  *   pause, the operation does not wait, but fails with the error of that response.
  *
  * Each duration must be positive and finite, and `retries` must be an integer of at least 0. If an option breaks one of
- * these rules, {@link layer} and {@link make} fail with `InvalidRequest`.
+ * these rules, {@link layer} fails with `InvalidRequest`, and the effect of {@link make} is undefined.
  *
  * @since 0.1.0
  * @category schemas
@@ -122,66 +123,59 @@ export type Options = Schema.Codec.Encoded<typeof Settings>
 
 const decode = Rules.decoder("RetryPolicy.layer", Settings)
 
-/** The longest pause after the given number of consecutive failures, in milliseconds. */
-const doubled = (base: number, maxPause: number, failures: number): number =>
-  Math.min(base * 2 ** Math.min(failures - 1, 30), maxPause)
+/** The longest pause, in milliseconds, that a response may request if the policy sets no other limit. */
+const longest = 60_000
+
+/** The requested pause in milliseconds, or 0. */
+const asked = ({ wait }: Failure): number => (Option.isSome(wait) ? Duration.toMillis(wait.value) : 0)
 
 /**
- * The pause after the given number of consecutive failures. Its maximum is `base`, doubled by each further failure, up
- * to `maxPause`. The pause is random between half of the maximum and the maximum, so that clients that fail together do
- * not retry together.
+ * Makes a policy. The maximum of its pause is `base`, doubled by each further failure, up to `maxPause`. The pause is
+ * random between half of the maximum and the maximum, so that clients that fail together do not retry together.
+ *
+ * If the response requests a pause (even a pause of zero), the policy waits for the requested pause plus a random part
+ * of the maximum, so that clients that were refused together do not retry together.
+ *
+ * @example
+ * Assemblies.list(query).pipe(RetryPolicy.withPolicy(RetryPolicy.make({ retries: 8 })))
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = ({ base = 250, maxPause = 10_000, maxWait = longest, retries = 4 }: Options = {}): Policy =>
+  Schedule.fromStep(
+    Effect.succeed((_, failure: Failure) => {
+      const { failures, wait } = failure
+      if (failures > retries || asked(failure) > Duration.toMillis(maxWait)) return Cause.done()
+      const most = Math.min(Duration.toMillis(base) * 2 ** (failures - 1), Duration.toMillis(maxPause))
+      const range = Option.isSome(wait) ? most : most / 2
+      return Effect.map(Random.next, (chance) => [
+        undefined,
+        Duration.millis(asked(failure) + most - range + range * chance)
+      ])
+    })
+  )
+
+/**
+ * Makes the function that decides about the failures of one operation, upload or download. It returns the pause before
+ * the next attempt, or `None` to give up. The schedule starts again when `failures` is 1.
  *
  * @since 0.1.0
  * @category utilities
  */
-export const backOff = (
-  { base, maxPause }: { readonly base: Duration.Input; readonly maxPause: Duration.Input },
-  failures: number
-): Effect.Effect<Duration.Duration> => {
-  const pause = doubled(Duration.toMillis(base), Duration.toMillis(maxPause), failures)
-  return Effect.map(Random.next, (chance) => Duration.millis(pause * (0.5 + chance / 2)))
+export const pauses = (policy: Policy): ((failure: Failure) => Effect.Effect<Option.Option<Duration.Duration>>) => {
+  const next = Pauses.make(policy)
+  return (failure) =>
+    isRetryable(failure)
+      ? Effect.map(
+          next(failure, failure.failures === 1),
+          Option.flatMap((pause) => {
+            if (asked(failure) <= Duration.toMillis(pause)) return Option.some(pause)
+            return asked(failure) > longest ? Option.none() : failure.wait
+          })
+        )
+      : Effect.succeedNone
 }
-
-/** Whether the response requests a longer pause than `maxWait`, so that the operation fails. */
-const isTooLong = ({ wait }: Failure, maxWait: number): boolean =>
-  Option.isSome(wait) && Duration.toMillis(wait.value) > maxWait
-
-/**
- * Does the same as {@link make}, but does not check the options. The effect of an invalid option is undefined.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const makeUnsafe = (options: Options): Policy => {
-  const retries = options.retries ?? 4
-  const base = Duration.toMillis(options.base ?? 250)
-  const maxPause = Duration.toMillis(options.maxPause ?? 10_000)
-  const maxWait = Duration.toMillis(options.maxWait ?? 60_000)
-
-  const next = (failure: Failure): Effect.Effect<Option.Option<Duration.Duration>> => {
-    const { failures, wait } = failure
-    if (failures > retries || isTooLong(failure, maxWait) || !isRetryable(failure)) return Effect.succeedNone
-    if (Option.isNone(wait)) return Effect.asSome(backOff({ base, maxPause }, failures))
-    const pause = doubled(base, maxPause, failures)
-    return Effect.map(Random.next, (chance) =>
-      Option.some(Duration.millis(Duration.toMillis(wait.value) + pause * chance))
-    )
-  }
-  return { start: Effect.succeed(next) }
-}
-
-/**
- * Makes a policy that retries the failures that {@link isRetryable} permits.
- *
- * Without a requested pause, the policy uses the pauses of {@link backOff}. If the response requests a pause (even a
- * pause of zero), the policy waits for the requested pause plus a random part of the maximum that {@link backOff} would
- * have, so that clients that were refused together do not retry together.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const make = (options: Options = {}): Effect.Effect<Policy, InvalidRequest> =>
-  Effect.map(decode(options), makeUnsafe)
 
 /**
  * The policy of operations if no other policy is set: {@link make} with its defaults. `Upload.Options` describes the
@@ -190,45 +184,10 @@ export const make = (options: Options = {}): Effect.Effect<Policy, InvalidReques
  * @since 0.1.0
  * @category utilities
  */
-export const standard: Policy = makeUnsafe({})
-
-/**
- * Makes a policy with the pauses of a `Schedule`. The policy gives up when the schedule ends. The input of the schedule
- * is the {@link Failure}.
- *
- * The result is a policy, not a combinator: use it as the value of {@link RetryPolicy}, or as the argument of
- * `withPolicy`. {@link withPolicy} also takes a `Schedule` directly, so `withPolicy` needs `fromSchedule` only to set
- * `maxWait`.
- *
- * Failures that {@link isRetryable} does not permit are never retried. If the response requests a pause, the policy
- * waits at least that long. If the requested pause is longer than `maxWait` (1 minute by default), the policy gives up.
- *
- * @example
- * RetryPolicy.fromSchedule(Schedule.spaced("1 second").pipe(Schedule.upTo({ times: 3 })))
- *
- * @since 0.1.0
- * @category constructors
- */
-export const fromSchedule = <Output>(
-  schedule: Schedule.Schedule<Output, Failure>,
-  options?: { readonly maxWait?: Duration.Input | undefined }
-): Policy => {
-  const maxWait = Duration.toMillis(options?.maxWait ?? 60_000)
-  return {
-    start: Effect.map(Schedule.toStep(schedule), (step) => (failure) => {
-      if (isTooLong(failure, maxWait) || !isRetryable(failure)) return Effect.succeedNone
-      return Effect.flatMap(Clock.currentTimeMillis, (now) => step(now, failure)).pipe(
-        Effect.map(([, pause]) =>
-          Option.some(Option.match(failure.wait, { onNone: () => pause, onSome: Duration.max(pause) }))
-        ),
-        Pull.catchDone(() => Effect.succeedNone)
-      )
-    })
-  }
-}
+export const standard: Policy = make()
 
 /** Gives up after the first attempt. */
-const giveUp: Policy = { start: Effect.succeed(() => Effect.succeedNone) }
+const giveUp: Policy = make({ retries: 0 })
 
 /**
  * Operations use the policy of the call, else the policy in the context when the client was built, else
@@ -252,7 +211,7 @@ export const RetryPolicy = Context.Reference<Policy | undefined>("@assembly-effe
 })
 
 /**
- * Runs an Effect or a Stream with another policy, or with the policy of a `Schedule` ({@link fromSchedule}).
+ * Runs an Effect or a Stream with another policy.
  *
  * @example
  * Assemblies.list(query).pipe(RetryPolicy.withPolicy(Schedule.recurs(2)))
@@ -260,8 +219,7 @@ export const RetryPolicy = Context.Reference<Policy | undefined>("@assembly-effe
  * @since 0.1.0
  * @category combinators
  */
-export const withPolicy = <Output>(policy: Policy | Schedule.Schedule<Output, Failure>): PerCall.Combinator =>
-  PerCall.provide(RetryPolicy, Schedule.isSchedule(policy) ? fromSchedule(policy) : policy)
+export const withPolicy = (policy: Policy): PerCall.Combinator => PerCall.provide(RetryPolicy, policy)
 
 /**
  * Runs an Effect or a Stream without retries: the policy gives up after the first error. A refused token is still
@@ -281,7 +239,8 @@ export const none: PerCall.Combinator = PerCall.provide(RetryPolicy, giveUp)
  * @since 0.1.0
  * @category layers
  */
-export const layer = (options: Options): Layer.Layer<never, InvalidRequest> => Layer.effect(RetryPolicy, make(options))
+export const layer = (options: Options): Layer.Layer<never, InvalidRequest> =>
+  Layer.effect(RetryPolicy, Effect.map(decode(options), make))
 
 /**
  * Disables retries for a client or a program, as {@link none} does for one call.

@@ -23,17 +23,17 @@ const failure = <A, E>(effect: Effect.Effect<A, E, AssemblyClient.AssemblyClient
     Effect.provide(Service.client(Service.make(line)).pipe(Layer.provide(RetryPolicy.layerNone)))
   )
 
-const answer = { operation: "Assemblies.list", code: "CODE", status: 400, explanation: "words" }
+const answer = { operation: "Assemblies.list", code: "CODE", status: 400, description: "words" }
 
 describe("the message of", () => {
   it.effect.each<readonly [Error, string]>([
     [new ApiError.ServiceFailure(answer), "Assemblies.list failed with CODE, status 400: words"],
     [
-      new ApiError.ServiceFailure({ operation: "Assemblies.list", status: 400, explanation: "words" }),
+      new ApiError.ServiceFailure({ operation: "Assemblies.list", status: 400, description: "words" }),
       "Assemblies.list failed with status 400: words"
     ],
     [
-      new ApiError.AssemblyListFailed({ ...answer, explanation: "CODE" }),
+      new ApiError.AssemblyListFailed({ ...answer, description: "CODE" }),
       "Assemblies.list failed with CODE, status 400"
     ],
     [
@@ -56,7 +56,7 @@ describe("the message of", () => {
       new ApiError.TransportFailure({
         operation: "Assemblies.list",
         host: "api2.example.com",
-        problem: "the connection was refused",
+        description: "the connection was refused",
         code: "ECONNREFUSED"
       }),
       "Assemblies.list: the connection was refused (api2.example.com, ECONNREFUSED)"
@@ -66,11 +66,11 @@ describe("the message of", () => {
       "Assemblies.list: no response from api2.example.com after 60 s"
     ],
     [
-      new ApiError.AssemblyFailed({ assemblyId, code: "INPUT_FILE_UNREADABLE", explanation: "not an image" }),
+      new ApiError.AssemblyFailed({ assemblyId, code: "INPUT_FILE_UNREADABLE", description: "not an image" }),
       "Assembly 012345… failed with INPUT_FILE_UNREADABLE: not an image"
     ],
     [
-      new ApiError.AssemblyCanceled({ assemblyId, code: "ASSEMBLY_CANCELED", explanation: "ASSEMBLY_CANCELED" }),
+      new ApiError.AssemblyCanceled({ assemblyId, code: "ASSEMBLY_CANCELED", description: "ASSEMBLY_CANCELED" }),
       "Assembly 012345… was canceled with ASSEMBLY_CANCELED"
     ]
   ])("%s", ([error, message]) => Effect.sync(() => assert.strictEqual(error.message, message)))
@@ -101,14 +101,14 @@ describe("isThrottled, isAuthentication, isNetwork and isService", () => {
     [new AuthError.TokenRefused({ code, status: 400 }), { authentication: true }],
     [new AuthError.TokenRefused({ code, status: 404 }), {}],
     [new AuthError.TokenRefused({ code, status: 407 }), { network: true }],
-    [new AuthError.TokenUnavailable({ problem: "no response" }), { network: true }],
-    [new AuthError.TokenUnavailable({ problem: "failed", status: 500 }), { service: true }],
-    [new ApiError.TransportFailure({ operation: "Assemblies.list", problem: "refused" }), { network: true }],
+    [new AuthError.TokenUnavailable({ description: "no response" }), { network: true }],
+    [new AuthError.TokenUnavailable({ description: "failed", status: 500 }), { service: true }],
+    [new ApiError.TransportFailure({ operation: "Assemblies.list", description: "refused" }), { network: true }],
     [new ApiError.TimedOut({ operation: "Assemblies.list", after: Duration.minutes(1) }), { network: true }],
     [new ApiError.ServiceFailure({ ...answer, status: 502 }), { network: true }],
     [new ApiError.ServiceFailure({ ...answer, status: 500 }), { service: true }],
     [new ApiError.StatisticsUnavailable({ ...answer, status: 500 }), { service: true }],
-    [new ApiError.UnexpectedResponse({ ...named, status: 200, problem: "", excerpt: "" }), { service: true }],
+    [new ApiError.UnexpectedResponse({ ...named, status: 200, description: "", excerpt: "" }), { service: true }],
     [new ApiError.ServiceFailure(answer), {}],
     [{ ...requested, _tag: "Stalled" }, { network: true }],
     [{ ...requested, _tag: "CreationUnknown" }, { network: true }],

@@ -76,7 +76,7 @@ describe.each(clients)("with %s", (_name, http) => {
       const server = yield* Server.make
       server.script(Server.cut(403, JSON.stringify({ error: "NO", message: "words".repeat(20) })))
       const error = yield* Effect.flip(Effect.provide(list, clientAt(server, http).layer))
-      assert.deepInclude(error, { _tag: "UnexpectedResponse", status: 403, problem: "an incomplete body" })
+      assert.deepInclude(error, { _tag: "UnexpectedResponse", status: 403, description: "an incomplete body" })
       assert.strictEqual(error.message, "Assemblies.list: status 403, an incomplete body")
       assert.strictEqual(server.received.length, 1)
     })
@@ -103,7 +103,7 @@ describe.each(clients)("with %s", (_name, http) => {
       assert.deepInclude(error, {
         _tag: "UnexpectedResponse",
         status: 403,
-        problem: "a body that did not end within 5 s",
+        description: "a body that did not end within 5 s",
         excerpt: '{"error":"RATE_'
       })
     })
@@ -121,7 +121,7 @@ describe.each(clients)("with %s", (_name, http) => {
       for (const [answer, problem] of cases) {
         server.script(answer)
         const error = yield* Effect.flip(Effect.provide(list, layer))
-        assert.deepInclude(error, { _tag: "UnexpectedResponse", status: 403, problem })
+        assert.deepInclude(error, { _tag: "UnexpectedResponse", status: 403, description: problem })
       }
       server.script(Server.text(429, "x".repeat(2000), { "retry-after": "300" }))
       assert.deepInclude(yield* Effect.flip(Effect.provide(list, layer)), {
@@ -150,8 +150,8 @@ describe.each(clients)("with %s", (_name, http) => {
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(Server.cut(200, JSON.stringify({ items: [], count: 0 })), Server.json(200, []))
-      const again = RetryPolicy.fromSchedule(Schedule.recurs(1))
-      const { items } = yield* list.pipe(RetryPolicy.withPolicy(again), Effect.provide(clientAt(server, http).layer))
+      const again = RetryPolicy.withPolicy(Schedule.recurs(1))
+      const { items } = yield* list.pipe(again, Effect.provide(clientAt(server, http).layer))
       assert.deepStrictEqual(items, [])
       assert.strictEqual(server.received.length, 2)
     })
@@ -177,7 +177,7 @@ describe("a token that is repeated in an error", () => {
       assert.deepInclude(error, { status: 403, code: "SOME_CODE" })
       if (secret === '"' || secret === "\\") {
         assert.deepInclude(error, {
-          explanation: "it was <<redacted>>, twice",
+          description: "it was <<redacted>>, twice",
           reason: [{ "key <redacted>": "<redacted>" }]
         })
       }

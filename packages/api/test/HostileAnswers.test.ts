@@ -21,7 +21,7 @@ describe.each(examples)("$name", ({ name, run }) => {
     Effect.gen(function* () {
       const service = Service.make(Service.json(400, { error: code, message: "no" }))
       const error = yield* Effect.flip(Effect.provide(run, Service.client(service)))
-      assert.deepInclude(error, { _tag: "ServiceFailure", code, status: 400, explanation: "no" })
+      assert.deepInclude(error, { _tag: "ServiceFailure", code, status: 400, description: "no" })
     })
   )
 

@@ -16,7 +16,7 @@ const conflict = new ApiError.DamMutationConflict({
   operation: "Dam.move",
   code: "DAM_MUTATION_CONFLICT",
   status: 409,
-  explanation: "taken"
+  description: "taken"
 })
 
 const client = AssemblyClient.layerTest([

@@ -230,7 +230,7 @@ describe("create", () => {
         Client.handler(Assemblies.Create, () => {
           asked.push("Assemblies.create")
           return Effect.fail(
-            new ApiError.TransportFailure({ operation: "Assemblies.create", problem: "refused", sent: "no" })
+            new ApiError.TransportFailure({ operation: "Assemblies.create", description: "refused", sent: "no" })
           )
         }),
         Client.handler(Assemblies.Get, ({ path }) => {

@@ -87,7 +87,7 @@ function suite(operation: Case, http: Layer.Layer<HttpClient>) {
       Effect.gen(function* () {
         const body = { error: code, http_code: status, message: "words", reason: { why: 1 } }
         const error = yield* failure(Server.json(status, body))
-        assert.deepInclude(error, { _tag: tag, code, status, explanation: "words", reason: { why: 1 } })
+        assert.deepInclude(error, { _tag: tag, code, status, description: "words", reason: { why: 1 } })
         const plain = Server.text(418, JSON.stringify(body), { "content-type": "text/plain; charset=utf-8" })
         assert.deepInclude(yield* failure(plain), { _tag: tag, status: 418 })
         assert.deepInclude(yield* failure(Server.json(200, body)), { _tag: tag, status: 200 })

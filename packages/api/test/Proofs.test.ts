@@ -44,22 +44,22 @@ const failures: ReadonlyArray<readonly [error: AuthError.AuthError, expected: ob
     { _tag: "RateLimited", code: "RATE_LIMIT_REACHED", status: 429, assemblyId, retryAfter: Duration.seconds(7) }
   ],
   [
-    new AuthError.TokenUnavailable({ problem: "the connection failed" }),
+    new AuthError.TokenUnavailable({ description: "the connection failed" }),
     {
       _tag: "TransportFailure",
       operation: "Assemblies.create",
       assemblyId,
-      problem: "No token: the connection failed"
+      description: "No token: the connection failed"
     }
   ],
   [
-    new AuthError.UnexpectedTokenResponse({ status: 200, problem: "a body that is not UTF-8" }),
+    new AuthError.UnexpectedTokenResponse({ status: 200, description: "a body that is not UTF-8" }),
     {
       _tag: "UnexpectedResponse",
       operation: "Assemblies.create",
       assemblyId,
       status: 200,
-      problem: "no token, a body that is not UTF-8",
+      description: "no token, a body that is not UTF-8",
       excerpt: ""
     }
   ]

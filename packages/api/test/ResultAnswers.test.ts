@@ -107,14 +107,14 @@ describe("the rest of a file", () => {
       lengths,
       refused({}),
       {},
-      { _tag: "UnexpectedResponse", status: 416, problem: "a refused range without the size of the file" }
+      { _tag: "UnexpectedResponse", status: 416, description: "a refused range without the size of the file" }
     ],
     [
       "has these bytes",
       lengths,
       refused({ "content-range": "bytes */1000" }),
       {},
-      { _tag: "UnexpectedResponse", status: 416, problem: "a refused range, although the file has these bytes" }
+      { _tag: "UnexpectedResponse", status: 416, description: "a refused range, although the file has these bytes" }
     ],
     [
       "has another date",
@@ -285,7 +285,7 @@ describe("a download", () => {
           (_, response) => void response.writeHead(status, status < 204 ? { "content-length": 0 } : {}).end()
         ])
         const error = yield* Effect.flip(collect({ ssl_url: url, size: 0 }).pipe(RetryPolicy.none))
-        assert.deepInclude(error, { _tag: "UnexpectedResponse", status, problem: "not a file" })
+        assert.deepInclude(error, { _tag: "UnexpectedResponse", status, description: "not a file" })
       }
     }).pipe(Effect.scoped, live)
   )
@@ -333,25 +333,22 @@ describe("a download", () => {
   it.live("gives the policy each failure with the pause that the server asked for", () =>
     Effect.gen(function* () {
       const failures: Array<readonly [tag: string, wait: number | undefined]> = []
-      const noting: RetryPolicy.Policy = {
-        start: Effect.succeed(({ error, wait }) =>
-          Effect.sync(() => {
-            failures.push([error._tag, Option.getOrUndefined(Option.map(wait, Duration.toSeconds))])
-            return Option.some(Duration.zero)
-          })
+      const noting = Schedule.forever.pipe(
+        Schedule.setInputType<RetryPolicy.Failure>(),
+        Schedule.tap(({ input: { error, wait } }) =>
+          Effect.sync(() => failures.push([error._tag, Option.getOrUndefined(Option.map(wait, Duration.toSeconds))]))
         )
-      }
-      const after = { "retry-after": "7" }
+      )
       const { url } = yield* FileServer.make([
-        Server.text(429, "", after),
-        Server.text(503, "", after),
+        Server.text(429, "", { "retry-after": "1" }),
+        Server.text(503, "", { "retry-after": "0" }),
         Server.reset,
         whole
       ])
       yield* collect({ ssl_url: url }).pipe(RetryPolicy.withPolicy(noting))
       assert.deepStrictEqual(failures, [
-        ["RateLimited", 7],
-        ["UnexpectedResponse", 7],
+        ["RateLimited", 1],
+        ["UnexpectedResponse", 0],
         ["TransportFailure", undefined]
       ])
     }).pipe(Effect.scoped, live)
@@ -368,13 +365,7 @@ describe("a download", () => {
         })
       )
       const failed = yield* Deferred.make<void>()
-      const spaced = RetryPolicy.fromSchedule(Schedule.spaced("1 minute"))
-      const policy: RetryPolicy.Policy = {
-        start: Effect.map(
-          spaced.start,
-          (decide) => (failure) => Effect.tap(decide(failure), () => Deferred.succeed(failed, undefined))
-        )
-      }
+      const policy = Schedule.tap(Schedule.spaced("1 minute"), () => Deferred.succeed(failed, undefined))
       const idle = Idle.make()
       const fiber = yield* collect({ ssl_url: url }).pipe(
         RetryPolicy.withPolicy(policy),

@@ -346,10 +346,7 @@ for (const [name, client] of Object.entries(clients)) {
         )
         const next = FileServer.answer(bytes, strong, { most: 10_000 })
         const answers = [first, ...Array.from({ length: 9 }).flatMap(() => [Server.text(503, ""), next])]
-        for (const policy of [
-          RetryPolicy.fromSchedule(Schedule.recurs(1)),
-          RetryPolicy.makeUnsafe({ retries: 1, base: "1 millis" })
-        ]) {
+        for (const policy of [Schedule.recurs(1), RetryPolicy.make({ retries: 1, base: "1 millis" })]) {
           const { url } = yield* FileServer.make(answers)
           const once = RetryPolicy.withPolicy(policy)
           assert.isTrue((yield* once(collect({ ssl_url: url }))).equals(bytes))

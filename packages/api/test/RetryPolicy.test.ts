@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
+import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
@@ -110,14 +111,10 @@ describe("what is sent again", () => {
 
   it.effect("is what may be repeated, whatever a policy of the program decides", () =>
     Effect.gen(function* () {
-      const stubborn = Layer.succeed(RetryPolicy.RetryPolicy, {
-        start: Effect.succeed(({ failures }: RetryPolicy.Failure) =>
-          Effect.succeed(failures > 3 ? Option.none() : Option.some(Duration.seconds(1)))
-        )
-      })
-      for (const [failure, line, , change, asked] of rules) {
+      const stubborn = Layer.succeed(RetryPolicy.RetryPolicy, Schedule.recurs(3))
+      for (const [failure, line, safe, change, asked] of rules) {
         for (const operation of examples) {
-          const expected = operation.name === "Dam.move" ? change : isChange(operation) ? asked : 4
+          const expected = operation.name === "Dam.move" ? change : isChange(operation) ? asked : safe
           const { requests, tag } = yield* outcome(operation, [line], { policy: stubborn })
           assert.strictEqual(requests.length, expected, `${operation.name} after ${failure}`)
           assert.notStrictEqual(tag, "success", operation.name)
@@ -259,8 +256,7 @@ describe("how long it waits", () => {
     },
     ({ failures, seconds, seed }) =>
       Effect.gen(function* () {
-        const { start } = yield* RetryPolicy.make({ retries: 40 })
-        const next = yield* start
+        const next = RetryPolicy.pauses(RetryPolicy.make({ retries: 40 }))
         const pause = Math.min(250 * 2 ** (failures - 1), 10_000)
         const own = Duration.toMillis(Option.getOrThrow(yield* next(failure(failures, Option.none()))))
         assert.isAtLeast(own, pause / 2 - 1)

@@ -47,40 +47,43 @@ const post = (url: string, body?: HttpBody.HttpBody) => HttpClientRequest.post(u
 
 const facts = (error: Lost | Late) => {
   assert.instanceOf(error, Lost)
-  const { code, permanent, problem, sent } = error
-  return { code, problem, sent, permanent }
+  const { code, permanent, description, sent } = error
+  return { code, description, sent, permanent }
 }
 
 type Facts = ReturnType<typeof facts>
 
 const repeated: Facts = {
   code: "REQUEST_REPEATED",
-  problem: "the HTTP client would have sent the request a second time",
+  description: "the HTTP client would have sent the request a second time",
   sent: "maybe",
   permanent: false
 }
 const followed: Facts = {
   code: "REQUEST_REDIRECTED",
-  problem: "the HTTP client would have followed a redirect",
+  description: "the HTTP client would have followed a redirect",
   sent: "maybe",
   permanent: true
 }
 const resized: Facts = {
   code: "BODY_CHANGED",
-  problem: "the HTTP client would have changed the length of the request body",
+  description: "the HTTP client would have changed the length of the request body",
   sent: "no",
   permanent: true
 }
-const encoded: Facts = { ...resized, problem: "the HTTP client would have encoded the request body (content-encoding)" }
+const encoded: Facts = {
+  ...resized,
+  description: "the HTTP client would have encoded the request body (content-encoding)"
+}
 const elsewhere: Facts = {
   code: "REQUEST_REDIRECTED",
-  problem: "the HTTP client would have sent the request to another origin",
+  description: "the HTTP client would have sent the request to another origin",
   sent: "no",
   permanent: true
 }
 const readTwice: Facts = {
   code: "BODY_READ_TWICE",
-  problem: "the HTTP client read the request body twice",
+  description: "the HTTP client read the request body twice",
   sent: "maybe",
   permanent: true
 }
@@ -149,7 +152,7 @@ describe.each(clients)("with %s", (_, layer) => {
         const error = yield* Effect.flip(send(post(server.baseUrl, largeStream), around(change)))
         assert.deepStrictEqual(facts(error), {
           code: "BODY_CHANGED",
-          problem: "the HTTP client changed the request body",
+          description: "the HTTP client changed the request body",
           sent: "maybe",
           permanent: true
         })
@@ -300,7 +303,7 @@ describe.each(clients)("with %s", (_, layer) => {
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(Server.text(200, "done"))
-      const changed: Facts = { ...resized, problem: "the HTTP client changed the request body" }
+      const changed: Facts = { ...resized, description: "the HTTP client changed the request body" }
       const cases: ReadonlyArray<readonly [HttpBody.HttpBody, HttpBody.HttpBody]> = [
         [inMemory, HttpBody.uint8Array(bytes("HELLO"), contentType)],
         [inMemory, HttpBody.raw(bytes("HELLO"), { contentType, contentLength: 5 })],
@@ -428,7 +431,7 @@ describe("below the client", () => {
         )
         assert.deepStrictEqual(facts(error), {
           code: "REQUEST_REDIRECTED",
-          problem: "the response came from another URL than the requested one",
+          description: "the response came from another URL than the requested one",
           sent: "maybe",
           permanent: true
         })

@@ -90,7 +90,7 @@ describe("The token of a request that a success repeats", () => {
     Effect.gen(function* () {
       const error = yield* failure(list, answer)
       assert(error._tag === "UnexpectedResponse")
-      assert.include(error.problem, problem)
+      assert.include(error.description, problem)
       assert.include(error.excerpt, "<redacted>")
       for (const part of ["Xk9", "fQ2", "mN4"]) assert.notInclude(shown(error), part)
     })
@@ -123,7 +123,7 @@ describe("A capability in an answer", () => {
       assert(error._tag === "AssemblyFailed")
       assert.deepInclude(error, {
         code: "IMPORT_FAILED",
-        explanation:
+        description:
           "cannot read https://s3.example.com/a?<redacted> for https://api2-x.example.com/assemblies/<redacted> or http:\\/\\/h\\/resumable\\/files\\/<redacted>"
       })
     })
@@ -147,8 +147,8 @@ describe("A capability in an answer", () => {
         Server.json(400, { error: `E\u009b${"x".repeat(1000)}`, message, reason: message })
       )
       assert(error._tag === "ServiceFailure")
-      assert.match(error.explanation, /^no\\x1b\[2J\\u202e x{960,}…$/)
-      assert.isAtMost(error.explanation.length, 1001)
+      assert.match(error.description, /^no\\x1b\[2J\\u202e x{960,}…$/)
+      assert.isAtMost(error.description.length, 1001)
       assert.match(error.code ?? "", /^E\\x9bx{90,}…$/)
       assert.isAtMost(String(error.reason).length, 1001)
     })

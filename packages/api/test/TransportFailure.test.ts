@@ -29,7 +29,12 @@ import { assemblyId, cases } from "./utils/operations.ts"
 import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
 import * as SelfSigned from "./utils/selfSigned.ts"
 
-const facts = ({ code, permanent, problem, sent }: ApiError.TransportFailure) => ({ code, problem, sent, permanent })
+const facts = ({ code, permanent, description, sent }: ApiError.TransportFailure) => ({
+  code,
+  description,
+  sent,
+  permanent
+})
 
 const post = (url: string, body: HttpBody.HttpBody = HttpBody.text("hello")) => HttpClientRequest.post(url, { body })
 
@@ -58,10 +63,15 @@ const closedPort = Effect.scoped(listen(createTcpServer()))
 const tls = (onConnection: () => void = () => undefined) =>
   createTlsServer({ key: SelfSigned.key, cert: SelfSigned.cert }).on("connection", onConnection)
 
-const refused = { code: "ECONNREFUSED", problem: "the connection was refused", sent: "no", permanent: false } as const
+const refused = {
+  code: "ECONNREFUSED",
+  description: "the connection was refused",
+  sent: "no",
+  permanent: false
+} as const
 const untrusted = {
   code: "DEPTH_ZERO_SELF_SIGNED_CERT",
-  problem: "the certificate of the server is not trusted",
+  description: "the certificate of the server is not trusted",
   sent: "no",
   permanent: true
 } as const
@@ -91,7 +101,7 @@ describe.each(clients)("with %s", (name, layer) => {
     Effect.gen(function* () {
       const server = yield* Server.make
       const error = yield* fail(post(server.baseUrl.replace("http:", "https:")))
-      assert.deepInclude(facts(error), { problem: "the TLS handshake failed", permanent: true })
+      assert.deepInclude(facts(error), { description: "the TLS handshake failed", permanent: true })
       assert.oneOf(error.code, ["EPROTO", "ERR_SSL_WRONG_VERSION_NUMBER"])
     }).pipe(Effect.provide(layer))
   )
@@ -102,7 +112,7 @@ describe.each(clients)("with %s", (name, layer) => {
       server.script(Server.reset)
       const before = yield* fail(post(server.baseUrl))
       const closed = "the server closed the connection"
-      assert.deepInclude(facts(before), { problem: closed, sent: "maybe", permanent: false })
+      assert.deepInclude(facts(before), { description: closed, sent: "maybe", permanent: false })
       assert.oneOf(before.code, ["ECONNRESET", "UND_ERR_SOCKET"])
 
       server.script(Server.cut(200, "{}".padEnd(100)))
@@ -115,7 +125,7 @@ describe.each(clients)("with %s", (name, layer) => {
           })
         )
       )
-      assert.deepInclude(facts(within), { problem: `${closed} in the middle of the response`, sent: "maybe" })
+      assert.deepInclude(facts(within), { description: `${closed} in the middle of the response`, sent: "maybe" })
     }).pipe(Effect.provide(layer))
   )
 
@@ -126,7 +136,7 @@ describe.each(clients)("with %s", (name, layer) => {
       )
       assert.deepStrictEqual(facts(yield* fail(post(`http://127.0.0.1:${port}/`))), {
         code: "HPE_INVALID_CONSTANT",
-        problem: "the response is not HTTP",
+        description: "the response is not HTTP",
         sent: "maybe",
         permanent: false
       })
@@ -140,7 +150,7 @@ describe.each(clients)("with %s", (name, layer) => {
       const isUnknown = error.code === "ENOTFOUND"
       assert.deepStrictEqual(facts(error), {
         code: isUnknown ? "ENOTFOUND" : "EAI_AGAIN",
-        problem: isUnknown ? "the host is unknown" : "the name resolution of the host failed temporarily",
+        description: isUnknown ? "the host is unknown" : "the name resolution of the host failed temporarily",
         sent: "no",
         permanent: isUnknown
       })
@@ -168,7 +178,7 @@ describe.each(clients)("with %s", (name, layer) => {
       if (name === "fetch") return
       assert.oneOf(code, ["UND_ERR_INVALID_ARG", "ERR_INVALID_CHAR"])
       assert.deepStrictEqual(error, {
-        problem: "the HTTP client refuses the request",
+        description: "the HTTP client refuses the request",
         sent: "no",
         permanent: true
       })
@@ -206,7 +216,7 @@ describe.each([
       const error = yield* fail(post("http://service.example/"))
       assert.deepStrictEqual(facts(error), {
         code: "ENOTFOUND",
-        problem: "the host is unknown",
+        description: "the host is unknown",
         sent: "no",
         permanent: true
       })
@@ -227,7 +237,7 @@ describe.each([
     Effect.gen(function* () {
       assert.deepStrictEqual(facts(yield* fail(post("http://service.example/"))), {
         code: "EAI_AGAIN",
-        problem: "the name resolution of the host failed temporarily",
+        description: "the name resolution of the host failed temporarily",
         sent: "no",
         permanent: false
       })
@@ -250,7 +260,7 @@ describe("a body that the runtime cannot stream", () => {
       )
       assert.deepStrictEqual(facts(error), {
         code: "STREAM_UNSUPPORTED",
-        problem: "this runtime cannot stream a request body",
+        description: "this runtime cannot stream a request body",
         sent: "no",
         permanent: true
       })
@@ -309,7 +319,7 @@ describe("what is repeated", () => {
   it.live("a change without a token: no request was sent", () =>
     Effect.gen(function* () {
       const service = FakeService.make(FakeService.json(200, move.success))
-      const { asked, layer } = without(2, new AuthError.TokenUnavailable({ problem: "no answer after 30 s" }))
+      const { asked, layer } = without(2, new AuthError.TokenUnavailable({ description: "no answer after 30 s" }))
       yield* runMove(layer, service)
       assert.strictEqual(asked(), 3)
       assert.strictEqual(service.requests.length, 1)
@@ -321,12 +331,12 @@ describe("what is repeated", () => {
       const service = FakeService.make(FakeService.json(200, move.success))
       const { asked, layer } = without(
         2,
-        new AuthError.TokenUnavailable({ problem: "the host is unknown", code: "ENOTFOUND", permanent: true })
+        new AuthError.TokenUnavailable({ description: "the host is unknown", code: "ENOTFOUND", permanent: true })
       )
       const error: object = yield* Effect.flip(runMove(layer, service))
       assert.deepInclude(error, {
         _tag: "TransportFailure",
-        problem: "No token: the host is unknown",
+        description: "No token: the host is unknown",
         code: "ENOTFOUND",
         sent: "no",
         permanent: true
@@ -339,7 +349,7 @@ describe("what is repeated", () => {
   it.live("a change after a refused connection, not after a lost answer", () =>
     Effect.gen(function* () {
       const lost = FakeService.make(FakeService.lost, FakeService.json(200, move.success))
-      const { layer } = without(0, new AuthError.TokenUnavailable({ problem: "" }))
+      const { layer } = without(0, new AuthError.TokenUnavailable({ description: "" }))
       const failure: object = yield* Effect.flip(runMove(layer, lost))
       assert.deepInclude(failure, { _tag: "TransportFailure", sent: "maybe" })
       assert.strictEqual(lost.requests.length, 1)
@@ -362,7 +372,7 @@ describe("what is repeated", () => {
   it.effect("after the pause that the token endpoint requests", () =>
     Effect.gen(function* () {
       const service = FakeService.make(FakeService.json(200, move.success))
-      const error = new AuthError.TokenUnavailable({ problem: "status 503", retryAfter: Duration.minutes(2) })
+      const error = new AuthError.TokenUnavailable({ description: "status 503", retryAfter: Duration.minutes(2) })
       const { asked, layer } = without(1, error)
       // Longer than `maxWait`, so the operation fails at once.
       assert.strictEqual((yield* Effect.flip(runMove(layer, service)))._tag, "TransportFailure")

@@ -145,14 +145,14 @@ export class TokenRateLimited extends Schema.TaggedError<TokenRateLimited>()("To
  * @category errors
  */
 export class TokenUnavailable extends Schema.TaggedError<TokenUnavailable>()("TokenUnavailable", {
-  problem: Schema.String,
+  description: Schema.String,
   code: Schema.optionalKey(Schema.String),
   status: Schema.optionalKey(Schema.Int),
   permanent: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
   retryAfter: Schema.optionalKey(Schema.Duration)
 }) {
   override get message() {
-    return `No token: ${this.problem}`
+    return `No token: ${this.description}`
   }
 }
 
@@ -164,10 +164,10 @@ export class TokenUnavailable extends Schema.TaggedError<TokenUnavailable>()("To
  */
 export class UnexpectedTokenResponse extends Schema.TaggedError<UnexpectedTokenResponse>()("UnexpectedTokenResponse", {
   status: Schema.Int,
-  problem: Schema.String
+  description: Schema.String
 }) {
   override get message() {
-    return `No token: status ${this.status}, ${this.problem}`
+    return `No token: status ${this.status}, ${this.description}`
   }
 }
 

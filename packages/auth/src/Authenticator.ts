@@ -1,14 +1,12 @@
 /**
  * Authenticates requests (spec.md, "Authentication").
  */
-import type * as Auth from "@assembly-effect/schema/Auth"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import type { SecureUrl } from "@assembly-effect/schema/SecureUrl"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
-import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -109,17 +107,16 @@ export const layerSignedNoDeps = (
         secrets: [secret],
         isImmediate: true,
         refused: final,
-        authenticate: ({ clockSkew, nonceIn, params: { auth: restrictions, ...params } }) =>
+        authenticate: ({ clockSkew, nonceIn, params }) =>
           Effect.withFiber((fiber) => {
             const validFor = clockSkew === undefined ? window : window + Duration.toMillis(clockSkew)
             const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-            const expires = DateTime.formatIso(DateTime.makeUnsafe(now + validFor))
-            return Effect.flatMap(random.uuidV4(), (nonce) => {
-              const proof: Auth.SignedAuthParams = nonceIn === "auth" ? { key, expires, nonce } : { key, expires }
-              const auth = { ...(restrictions as Schema.JsonObject | undefined), ...proof }
-              const text = JSON.stringify(nonceIn === "auth" ? { auth, ...params } : { auth, nonce, ...params })
-              return Effect.map(signer.sign(text), (signature) => ({ _tag: "Signature", params: text, signature }))
-            })
+            return Effect.flatMap(random.uuidV4(), (nonce) =>
+              Effect.map(
+                Signer.signParams(signer, params, { key, expires: now + validFor, nonce, nonceIn }),
+                (signed) => ({ _tag: "Signature", ...signed })
+              )
+            )
           })
       })
     })

@@ -1,10 +1,12 @@
 /**
  * The signature over serialized params. The algorithm is beyond the specification, which does not define it.
  */
+import type * as Auth from "@assembly-effect/schema/Auth"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Context from "effect/Context"
 import * as Mac from "effect/crypto/Mac"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as Layer from "effect/Layer"
@@ -68,6 +70,35 @@ const utf8 = new TextEncoder()
 
 const toSignature = (algorithm: Algorithm, digits: string): Redacted.Redacted =>
   Redacted.make(`${algorithm}:${digits}`, { label: "signature" })
+
+/**
+ * Signs params. The result contains the signed text, which must be sent as it is.
+ *
+ * The `key`, the `expires` and, at its place (`nonceIn`), the `nonce` are always those of the proof, also if the params
+ * contain others. Other fields of `auth` in the params, such as `max_size`, stay.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const signParams = (
+  signer: Signer["Service"],
+  { auth: restrictions, ...params }: Schema.JsonObject,
+  proof: {
+    readonly key: string
+    /** Milliseconds since 1970. */
+    readonly expires: number
+    readonly nonce: string
+    readonly nonceIn: "params" | "auth"
+  }
+): Effect.Effect<{ readonly params: string; readonly signature: Redacted.Redacted }> => {
+  const { key, nonce } = proof
+  const own: Auth.SignedAuthParams = { key, expires: DateTime.formatIso(DateTime.makeUnsafe(proof.expires)) }
+  const auth = { ...(restrictions as Schema.JsonObject | undefined), ...own }
+  const text = JSON.stringify(
+    proof.nonceIn === "auth" ? { ...params, auth: { ...auth, nonce } } : { ...params, auth, nonce }
+  )
+  return Effect.map(signer.sign(text), (signature) => ({ params: text, signature }))
+}
 
 /**
  * Makes a Signer for one secret, with `sha384` by default. Fails if the secret cannot be a key, for example if it is

@@ -43,10 +43,10 @@ export type Notification = typeof Notification.Type
  * @category errors
  */
 export class SignatureMismatch extends Schema.TaggedError<SignatureMismatch>()("SignatureMismatch", {
-  problem: Schema.String
+  description: Schema.String
 }) {
   override get message() {
-    return `The signature of the notification is invalid: ${this.problem}`
+    return `The signature of the notification is invalid: ${this.description}`
   }
 }
 
@@ -58,10 +58,10 @@ export class SignatureMismatch extends Schema.TaggedError<SignatureMismatch>()("
  */
 export class MalformedNotification extends Schema.TaggedError<MalformedNotification>()("MalformedNotification", {
   path: Schema.Array(Schema.Union([Schema.String, Schema.Finite])),
-  problem: Schema.String
+  description: Schema.String
 }) {
   override get message() {
-    return `The notification is not an Assembly Status: ${this.problem}`
+    return `The notification is not an Assembly Status: ${this.description}`
   }
 }
 
@@ -96,7 +96,7 @@ export class Webhook extends Context.Service<
   }
 >()("@assembly-effect/auth/Webhook") {}
 
-const mismatch = (problem: string) => Effect.fail(new SignatureMismatch({ problem }))
+const mismatch = (problem: string) => Effect.fail(new SignatureMismatch({ description: problem }))
 
 /** Parses `sha384:0a1b…` as the official verifier does. A signature without a prefix is sha1. */
 const parse = (signature: string): { readonly algorithm: string; readonly digits: string } => {
@@ -121,7 +121,7 @@ const toMalformed = (issue: SchemaIssue.Issue): MalformedNotification => {
   })
   return new MalformedNotification({
     path,
-    problem: path.length === 0 ? "the value is invalid" : `${path.join(".")} is invalid`
+    description: path.length === 0 ? "the value is invalid" : `${path.join(".")} is invalid`
   })
 }
 
@@ -180,7 +180,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
       yield* check(notification)
       const body = yield* Effect.mapError(
         Effect.fromResult(Json.parse(notification.transloadit)),
-        (problem) => new MalformedNotification({ path: [], problem: `the text is ${problem}` })
+        (problem) => new MalformedNotification({ path: [], description: `the text is ${problem}` })
       )
       return yield* Effect.mapError(decodeStatus(body), toMalformed)
     })

@@ -48,6 +48,19 @@ describe("Authenticator.layerSigned", () => {
     }).pipe(Effect.provide(signed()))
   )
 
+  it.effect("params with a proof of their own: the proof of the Authenticator, and their restrictions", () =>
+    Effect.gen(function* () {
+      const theirs = { key: "theirs", expires: "theirs", nonce: "theirs", max_size: 5 }
+      for (const nonceIn of ["params", "auth"] as const) {
+        const proof = yield* authenticate({ params: { nonce: "theirs", auth: theirs }, nonceIn })
+        const { auth, nonce } = JSON.parse(proof.params)
+        const own = nonceIn === "auth" ? auth.nonce : nonce
+        assert.deepInclude(auth, { key: "a-key", max_size: 5 })
+        assert.notInclude([auth.expires, own], "theirs")
+      }
+    }).pipe(Effect.provide(signed()))
+  )
+
   it.effect("puts the nonce where the operation carries it", () =>
     Effect.gen(function* () {
       const proof = yield* authenticate({ nonceIn: "auth" })

@@ -45,7 +45,7 @@ describe("A body", () => {
           end: "whole",
           bytes: text.length,
           text,
-          problem: undefined
+          description: undefined
         })
       }
     })
@@ -58,7 +58,7 @@ describe("A body", () => {
         end: "tooLarge",
         bytes: maxBytes + 1,
         text,
-        problem: "a body of more than 1000 bytes"
+        description: "a body of more than 1000 bytes"
       })
     })
   )
@@ -81,8 +81,8 @@ describe("A body", () => {
 
   it.effect("that is not UTF-8 has a problem, and replacement characters", () =>
     Effect.gen(function* () {
-      const problem = "a body that is not UTF-8"
-      assert.deepInclude(yield* read(respond(Uint8Array.of(0x61, 0xff))), { text: "a\ufffd", problem })
+      const description = "a body that is not UTF-8"
+      assert.deepInclude(yield* read(respond(Uint8Array.of(0x61, 0xff))), { text: "a\ufffd", description })
     })
   )
 })

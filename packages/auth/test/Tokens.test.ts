@@ -549,7 +549,7 @@ describe("The status of a refusal", () => {
       assert.deepInclude(yield* asking(broken(403)), {
         _tag: "UnexpectedTokenResponse",
         status: 403,
-        problem: "an incomplete body"
+        description: "an incomplete body"
       })
       assert.deepInclude(yield* asking(broken(429, { "retry-after": "30" })), {
         _tag: "TokenRateLimited",
@@ -558,7 +558,7 @@ describe("The status of a refusal", () => {
       })
       assert.deepInclude(yield* asking(broken(503, { "retry-after": "30" })), {
         _tag: "TokenUnavailable",
-        problem: "the service responded with status 503",
+        description: "the service responded with status 503",
         status: 503,
         retryAfter: Duration.seconds(30)
       })
@@ -583,7 +583,7 @@ describe("The status of a refusal", () => {
       assert.deepInclude((yield* Idle.passUntil(idle, fiber)).value, {
         _tag: "UnexpectedTokenResponse",
         status: 403,
-        problem: "a body that did not end within 5 s"
+        description: "a body that did not end within 5 s"
       })
     })
   )

@@ -57,10 +57,13 @@ const leaks: ReadonlyArray<readonly [name: string, effect: Effect.Effect<unknown
   ],
   ["the URL of a known Assembly in a span", Effect.withSpan(Effect.void, "a", { attributes: { id: assemblyId } })],
   ["the error of a span", Effect.exit(Effect.withSpan(Effect.die(new Error(secret)), "a"))],
-  ["a typed error", Effect.flip(Effect.fail(new AuthError.TokenUnavailable({ problem: encodeURIComponent(secret) })))],
+  [
+    "a typed error",
+    Effect.flip(Effect.fail(new AuthError.TokenUnavailable({ description: encodeURIComponent(secret) })))
+  ],
   [
     "a defect that is a public error",
-    Effect.exit(Effect.suspend(() => Effect.die(new AuthError.TokenUnavailable({ problem: secret }))))
+    Effect.exit(Effect.suspend(() => Effect.die(new AuthError.TokenUnavailable({ description: secret }))))
   ],
   ["the cause of a log line that nobody prints", Effect.logDebug("a", Cause.die(new Error(secret)))],
   [

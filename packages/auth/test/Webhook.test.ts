@@ -119,7 +119,7 @@ describe("Webhook.verify", () => {
     Effect.gen(function* () {
       const error = yield* Effect.flip(Webhook.verify({ transloadit: text, signature: hmac(text) }))
       assert(error._tag === "MalformedNotification")
-      assert.deepStrictEqual({ path: error.path, problem: error.problem }, { path, problem })
+      assert.deepStrictEqual({ path: error.path, description: error.description }, { path, description: problem })
       assert.notInclude(error.message, "capability")
     }).pipe(Effect.provide(webhook()))
   )
@@ -130,7 +130,10 @@ describe("a malicious signed text", () => {
     Effect.gen(function* () {
       const text = transloadit.replace("{}", `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`)
       const error = yield* Effect.flip(Webhook.verify({ transloadit: text, signature: hmac(text) }))
-      assert.deepInclude(error, { _tag: "MalformedNotification", problem: "the text is nested deeper than 128 levels" })
+      assert.deepInclude(error, {
+        _tag: "MalformedNotification",
+        description: "the text is nested deeper than 128 levels"
+      })
     }).pipe(Effect.provide(webhook()))
   )
 })

@@ -53,7 +53,7 @@ export const makeStore = (
  * browser have no IndexedDB. In some of these environments, reading `indexedDB` throws an exception.
  */
 const platform: Effect.Effect<Platform, UploadJournal.JournalFailed> = Effect.suspend(() => {
-  const none = new UploadJournal.JournalFailed({ action: "read", problem: "IndexedDB is unavailable" })
+  const none = new UploadJournal.JournalFailed({ action: "read", description: "IndexedDB is unavailable" })
   try {
     if (!("indexedDB" in globalThis)) return Effect.fail(none)
     const { indexedDB } = globalThis

@@ -235,7 +235,7 @@ describe("the locks of a journal in IndexedDB", () => {
       assert.deepInclude(yield* Effect.flip(first.lease("k")), {
         _tag: "JournalFailed",
         action: "lease",
-        problem: "SecurityError: not here"
+        description: "SecurityError: not here"
       })
     })
   )
@@ -424,7 +424,7 @@ describe("where IndexedDB cannot be used", () => {
     }
     return Effect.gen(function* () {
       const error = yield* Effect.flip(makeJournal({ indexedDB }))
-      assert.deepInclude(error, { _tag: "JournalFailed", problem: "SecurityError: the origin is opaque" })
+      assert.deepInclude(error, { _tag: "JournalFailed", description: "SecurityError: the origin is opaque" })
     })
   })
 

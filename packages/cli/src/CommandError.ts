@@ -15,12 +15,12 @@ import * as ExitCode from "./ExitCode.ts"
  */
 export class InvalidDocument extends Schema.TaggedError<InvalidDocument>()("InvalidDocument", {
   path: Schema.String,
-  problem: Schema.String
+  description: Schema.String
 }) {
   override readonly [Runtime.errorExitCode] = ExitCode.codes.usage
   override get message() {
-    if (this.path === "") return this.problem
-    return `${this.path === "-" ? "the standard input" : this.path}: ${this.problem}`
+    if (this.path === "") return this.description
+    return `${this.path === "-" ? "the standard input" : this.path}: ${this.description}`
   }
 }
 
@@ -108,12 +108,12 @@ export class UploadFailed extends Schema.TaggedError<UploadFailed>()("UploadFail
  */
 export class UnusableJournal extends Schema.TaggedError<UnusableJournal>()("UnusableJournal", {
   folder: Schema.String,
-  problem: Schema.String,
+  description: Schema.String,
   isFull: Schema.Boolean,
   isKept: Schema.Boolean
 }) {
   override get message() {
-    return `${this.folder}: ${this.problem}; nothing more is sent, because this folder must record the upload`
+    return `${this.folder}: ${this.description}; nothing more is sent, because this folder must record the upload`
   }
 }
 
@@ -125,10 +125,10 @@ export class UnusableJournal extends Schema.TaggedError<UnusableJournal>()("Unus
  */
 export class UnreadableJournal extends Schema.TaggedError<UnreadableJournal>()("UnreadableJournal", {
   folder: Schema.String,
-  problem: Schema.String
+  description: Schema.String
 }) {
   override get message() {
-    return `the folder of unfinished uploads ${this.folder} cannot be read: ${this.problem}`
+    return `the folder of unfinished uploads ${this.folder} cannot be read: ${this.description}`
   }
 }
 
@@ -139,12 +139,12 @@ export class UnreadableJournal extends Schema.TaggedError<UnreadableJournal>()("
  * @category errors
  */
 export class DamagedJournal extends Schema.TaggedError<DamagedJournal>()("DamagedJournal", {
-  entries: Schema.Array(Schema.Struct({ file: Schema.String, problem: Schema.String }))
+  entries: Schema.Array(Schema.Struct({ file: Schema.String, description: Schema.String }))
 }) {
   override get message() {
     const [first, ...others] = this.entries
     const rest = others.length === 0 ? "" : `; and ${others.length} more, such as ${others[0]?.file}`
-    return `the entry of an unfinished upload is damaged: ${first?.file} (${first?.problem})${rest}`
+    return `the entry of an unfinished upload is damaged: ${first?.file} (${first?.description})${rest}`
   }
 }
 
@@ -157,10 +157,10 @@ export class DamagedJournal extends Schema.TaggedError<DamagedJournal>()("Damage
  */
 export class NotForgotten extends Schema.TaggedError<NotForgotten>()("NotForgotten", {
   assemblyId: Schema.String,
-  problem: Schema.String
+  description: Schema.String
 }) {
   override get message() {
-    return `${this.assemblyId}: ${this.problem}`
+    return `${this.assemblyId}: ${this.description}`
   }
 }
 

@@ -80,7 +80,9 @@ const parse = (path: string, text: string): Effect.Effect<Content> =>
       const found = yield* Effect.orElseSucceed(provider.load([variable]), () => undefined)
       if (found?._tag === "Value") values.set(variable, found.value)
     }
-    const problems = DotEnvProblems.of(text, names).map(({ line, problem }) => `${path}, line ${line}: ${problem}`)
+    const problems = DotEnvProblems.of(text, names).map(
+      ({ line, description }) => `${path}, line ${line}: ${description}`
+    )
     return { values, problems }
   })
 

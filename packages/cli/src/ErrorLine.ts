@@ -102,12 +102,9 @@ const failedFiles = ({ assembly, files }: AssemblyUploadError.FilesFailed, host:
   return `${failed.length} of ${files.length} files failed: ${[...failed.slice(0, mostFiles), ...rest].join("; ")}${fates[assembly]}`
 }
 
-/** The message of an {@link Answer}, with the request, the host and the status, unless the message names them. */
-const answer = ({ host, message, request, status }: typeof Answer.Type): string => {
-  const subject = `${request} at ${host}: `
-  const code = message.includes(`status ${status}`) ? "" : ` (status ${status})`
-  return `${message.startsWith(subject) ? "" : subject}${message}${code}`
-}
+/** The message of an {@link Answer} with the status, unless the message names it. */
+const answer = ({ message, status }: typeof Answer.Type): string =>
+  message.includes(`status ${status}`) ? message : `${message} (status ${status})`
 
 /** An error of the operating system, with the path of its file or folder. */
 const platform = (error: PlatformError.PlatformError): string => {
@@ -130,7 +127,7 @@ const text = (error: unknown, host: string | undefined): string => {
   if (isUploadFailed(error)) return text(error.cause, host)
   if (isFilesFailed(error)) return failedFiles(error, host)
   if (PlatformError.isPlatformError(error)) return platform(error)
-  if (isSaveFailed(error)) return `${error.path} was not written: ${SystemProblem.ofText(error.problem)}`
+  if (isSaveFailed(error)) return `${error.path} was not written: ${SystemProblem.ofText(error.description)}`
   if (isAnswer(error)) return answer(error)
   if (host !== undefined && isOfTokens(error)) return `${error.message} (${host})`
   if (host !== undefined && isOfOperation(error) && !error.message.includes(error.host ?? host)) {

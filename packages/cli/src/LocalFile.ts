@@ -35,12 +35,12 @@ export interface LocalFile {
  */
 export class CannotRead extends Schema.TaggedError<CannotRead>()("CannotRead", {
   path: Schema.String,
-  problem: Schema.String
+  description: Schema.String
 }) {
   override readonly [Runtime.errorExitCode] = ExitCode.codes.usage
   override get message() {
     // The path is escaped, because a line break in a path must not end the line of the message.
-    return Printable.escape(`${this.path}: ${this.problem}`)
+    return Printable.escape(`${this.path}: ${this.description}`)
   }
 }
 
@@ -63,9 +63,9 @@ export const toCannotRead =
   (error: PlatformError.PlatformError): CannotRead => {
     const { _tag } = error.reason
     if (_tag === "NotFound" && path.includes(replacement)) {
-      return new CannotRead({ path, problem: "the name is not valid UTF-8; rename the file" })
+      return new CannotRead({ path, description: "the name is not valid UTF-8; rename the file" })
     }
-    return new CannotRead({ path, problem: problems[_tag] ?? error.message })
+    return new CannotRead({ path, description: problems[_tag] ?? error.message })
   }
 
 /**
@@ -82,7 +82,7 @@ export const stat = Effect.fnUntraced(function* (path: string) {
   const { reason } = info.failure
   const target = reason._tag === "NotFound" ? yield* Effect.option(fs.readLink(path)) : Option.none()
   if (Option.isNone(target)) return yield* toCannotRead(path)(info.failure)
-  return yield* new CannotRead({ path, problem: `is a link to ${target.value}, which does not exist` })
+  return yield* new CannotRead({ path, description: `is a link to ${target.value}, which does not exist` })
 })
 
 /**
@@ -98,14 +98,14 @@ export const open = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   const info = yield* stat(path)
   if (info.type !== "File") {
-    return yield* new CannotRead({ path, problem: info.type === "Directory" ? "is a directory" : "is not a file" })
+    return yield* new CannotRead({ path, description: info.type === "Directory" ? "is a directory" : "is not a file" })
   }
   yield* Effect.mapError(fs.access(path, { readable: true }), toCannotRead(path))
   const name = (yield* Path.Path).basename(path)
   if (/\p{Cc}/u.test(name)) {
     return yield* new CannotRead({
       path,
-      problem: "the service refuses a name with control characters; rename the file"
+      description: "the service refuses a name with control characters; rename the file"
     })
   }
   // The identity of a source contains the path. Several paths may lead to the same file, so the identity gets the path
@@ -113,7 +113,7 @@ export const open = Effect.fnUntraced(function* (path: string) {
   const realPath = yield* Effect.mapError(fs.realPath(path), toCannotRead(path))
   const source = yield* Effect.mapError(
     UploadSource.fromPath(realPath),
-    ({ problem }) => new CannotRead({ path, problem })
+    ({ description }) => new CannotRead({ path, description })
   )
   return { path, name, realPath, source } satisfies LocalFile
 })

@@ -30,7 +30,7 @@ const Tagged = Schema.Struct({
   _tag: Schema.String,
   code: Schema.optional(Schema.String),
   path: Schema.optional(Schema.String),
-  problem: Schema.optional(Schema.String),
+  description: Schema.optional(Schema.String),
   assemblyId: Schema.optional(Schema.String),
   host: Schema.optional(Schema.String),
   operation: Schema.optional(Schema.String),
@@ -148,8 +148,8 @@ const steps: Readonly<Record<string, (error: Tagged, address: Address) => string
   ServiceFailure: Advice.refused,
   StatisticsMissingRegion: () => "Set --region to a region such as eu-west-1, or to all.",
   JobSlotStatisticsMissingRegion: () => "Set --region to a region such as eu-west-1, or to all.",
-  SaveFailed: ({ path = "", problem = "", reason }) => {
-    const code = SystemProblem.codeIn(problem)
+  SaveFailed: ({ path = "", description = "", reason }) => {
+    const code = SystemProblem.codeIn(description)
     const own = saveSteps[code ?? (reason === "NotAFile" ? "EISDIR" : "")]?.(path)
     return (
       own ?? (code === undefined ? undefined : "Name another folder with --output. The files that are complete stay.")

@@ -107,10 +107,10 @@ export const interruptedAtStart = (args: ReadonlyArray<string>): Effect.Effect<v
  * @category errors
  */
 export class CannotPrint extends Schema.TaggedError<CannotPrint>()("CannotPrint", {
-  problem: Schema.String
+  description: Schema.String
 }) {
   override get message() {
-    return `the response of the service cannot be printed as JSON: ${this.problem}`
+    return `the response of the service cannot be printed as JSON: ${this.description}`
   }
 }
 
@@ -118,7 +118,7 @@ export class CannotPrint extends Schema.TaggedError<CannotPrint>()("CannotPrint"
 const stringify = (value: unknown, indentation = 2): Effect.Effect<string, CannotPrint> =>
   Effect.try({
     try: () => JSON.stringify(value, null, indentation),
-    catch: () => new CannotPrint({ problem: "the response is nested too deeply or too long" })
+    catch: () => new CannotPrint({ description: "the response is nested too deeply or too long" })
   })
 
 /**
@@ -131,7 +131,7 @@ export const json = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema:
   const encode = Schema.encodeEffect(schema)
   return (value: S["Type"]): Effect.Effect<void, CannotPrint> =>
     encode(value).pipe(
-      Effect.mapError(({ message }) => new CannotPrint({ problem: message })),
+      Effect.mapError(({ message }) => new CannotPrint({ description: message })),
       Effect.flatMap(stringify),
       Effect.flatMap((text) => Console.log(Printable.escapeJson(text)))
     )
@@ -157,7 +157,7 @@ export const jsonLines = <S extends Schema.ConstraintCodec<unknown, unknown>>(sc
   return (values: ReadonlyArray<S["Type"]>): Effect.Effect<void, CannotPrint> =>
     Effect.forEach(values, (value) =>
       encode(value).pipe(
-        Effect.mapError(({ message }) => new CannotPrint({ problem: message })),
+        Effect.mapError(({ message }) => new CannotPrint({ description: message })),
         Effect.flatMap((encoded) => stringify(encoded, 0)),
         Effect.map(Printable.escapeJson)
       )

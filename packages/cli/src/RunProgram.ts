@@ -17,12 +17,12 @@ import { constants } from "node:os"
  */
 export class NotRun extends Schema.TaggedError<NotRun>()("NotRun", {
   command: Schema.String,
-  problem: Schema.String,
+  description: Schema.String,
   exitCode: Schema.Int
 }) {
   override readonly [Runtime.errorExitCode] = this.exitCode
   override get message() {
-    return `${this.command}: ${this.problem}`
+    return `${this.command}: ${this.description}`
   }
 }
 
@@ -51,7 +51,7 @@ const toNotStarted =
   (command: string) =>
   ({ message, reason }: PlatformError.PlatformError): NotRun => {
     const [problem, exitCode] = problems[reason._tag] ?? [message, 126]
-    return new NotRun({ command, problem, exitCode })
+    return new NotRun({ command, description: problem, exitCode })
   }
 
 /** A program that a signal has ended has no exit code. The error of the platform names the signal only in its cause. */
@@ -60,7 +60,7 @@ const toStopped =
   ({ reason }: PlatformError.PlatformError): NotRun => {
     const [signal = "a signal"] = "cause" in reason ? (/SIG[A-Z0-9]+/.exec(String(reason.cause)) ?? []) : []
     const number = Object.entries(constants.signals).find(([name]) => name === signal)?.[1] ?? 0
-    return new NotRun({ command, problem: `it was ended by ${signal}`, exitCode: 128 + number })
+    return new NotRun({ command, description: `it was ended by ${signal}`, exitCode: 128 + number })
   }
 
 /**

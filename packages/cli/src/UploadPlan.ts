@@ -60,10 +60,10 @@ export class SameName extends Schema.TaggedError<SameName>()("SameName", {
  * @since 0.1.0
  * @category errors
  */
-export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInput", { problem: Schema.String }) {
+export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInput", { description: Schema.String }) {
   override readonly [Runtime.errorExitCode] = ExitCode.codes.usage
   override get message() {
-    return this.problem
+    return this.description
   }
 }
 
@@ -74,7 +74,7 @@ interface Found {
   readonly kept: string
 }
 
-const refuse = (path: string, problem: string) => Effect.fail(new LocalFile.CannotRead({ path, problem }))
+const refuse = (path: string, problem: string) => Effect.fail(new LocalFile.CannotRead({ path, description: problem }))
 
 /**
  * The name of a file at the service if `-r` is given. `typed` is the path that the user has typed, and `inside` is the
@@ -127,7 +127,7 @@ const isUpload = (at: string, entry: Dirent, isRecursive: boolean) =>
 const matching = (pattern: string, isRecursive: boolean) =>
   Stream.fromAsyncIterable(
     glob(pattern, { withFileTypes: true }),
-    () => new LocalFile.CannotRead({ path: pattern, problem: "the pattern cannot be read" })
+    () => new LocalFile.CannotRead({ path: pattern, description: "the pattern cannot be read" })
   ).pipe(
     Stream.map((entry) => ({ at: `${entry.parentPath}/${entry.name}`, entry })),
     Stream.filterEffect(({ at, entry }) => isUpload(at, entry, isRecursive)),
@@ -267,12 +267,12 @@ export const make = Effect.fnUntraced(function* (options: {
 }) {
   const { folder, inputName, isRecursive, paths } = options
   const inputs = paths.filter((path) => path === "-").length
-  if (inputs > 1) return yield* new InvalidInput({ problem: "the standard input (-) can be uploaded only once" })
+  if (inputs > 1) return yield* new InvalidInput({ description: "the standard input (-) can be uploaded only once" })
   if (inputs === 1 && inputName === undefined) {
-    return yield* new InvalidInput({ problem: "give the standard input (-) a name with --name" })
+    return yield* new InvalidInput({ description: "give the standard input (-) a name with --name" })
   }
   if (inputs === 0 && inputName !== undefined) {
-    return yield* new InvalidInput({ problem: "--name is the name of the standard input; add - to the paths" })
+    return yield* new InvalidInput({ description: "--name is the name of the standard input; add - to the paths" })
   }
   const planned = Effect.fnUntraced(function* (typed: string) {
     if (typed === "-") {

@@ -20,7 +20,7 @@ const details = {
   operation: "Dam.move",
   code: "DAM_RESOURCE_NOT_FOUND",
   status: 404,
-  explanation: "No such asset."
+  description: "No such asset."
 }
 
 const service = AssemblyClient.layerConfig().pipe(Layer.provide(FetchHttpClient.layer))
@@ -32,7 +32,7 @@ describe("ErrorLine.fromError", () => {
       "Dam.move failed with DAM_RESOURCE_NOT_FOUND, status 404: No such asset."
     ],
     [
-      new ApiError.ServiceFailure({ ...details, explanation: details.code }),
+      new ApiError.ServiceFailure({ ...details, description: details.code }),
       "Dam.move failed with DAM_RESOURCE_NOT_FOUND, status 404"
     ],
     [
@@ -40,13 +40,13 @@ describe("ErrorLine.fromError", () => {
         operation: "Dam.move",
         code: "RATE_LIMIT_REACHED",
         status: 429,
-        explanation: "Slow down.",
+        description: "Slow down.",
         retryAfter: Duration.seconds(90)
       }),
       "Dam.move: too many requests (RATE_LIMIT_REACHED, status 429: Slow down.); try again in 90 s"
     ],
     [
-      new ApiError.TransportFailure({ operation: "Dam.move", problem: "the connection failed" }),
+      new ApiError.TransportFailure({ operation: "Dam.move", description: "the connection failed" }),
       "Dam.move: the connection failed"
     ],
     // The command line has no option `origins`.
@@ -57,7 +57,7 @@ describe("ErrorLine.fromError", () => {
       "the upload URL is refused: the host evil.example does not belong to the service; check ASSEMBLY_BASE_URL"
     ],
     [
-      new TusError.UploadRefused({ request: "append", host: "tus.example.com", status: 403, message: "no" }),
+      new TusError.UploadRefused({ request: "append", host: "tus.example.com", status: 403, description: "no" }),
       "append at tus.example.com: no (status 403)"
     ],
     [
@@ -65,16 +65,16 @@ describe("ErrorLine.fromError", () => {
         request: "offset",
         host: "tus.example.com",
         status: 410,
-        message: "offset at tus.example.com: gone"
+        description: "gone"
       }),
-      "offset at tus.example.com: gone (status 410)"
+      "offset at tus.example.com: gone; run the upload again to start a new upload (status 410)"
     ],
     [
       new TusError.ProtocolViolation({
         request: "create",
         host: "tus.example.com",
         status: 200,
-        problem: "no headers"
+        description: "no headers"
       }),
       "create at tus.example.com: status 200, no headers"
     ],
@@ -118,16 +118,16 @@ describe("ErrorLine.fromError", () => {
       "Unrecognized flag: --jsn in command assembly list; did you mean --json?"
     ],
     [
-      new ApiError.AssemblyFailed({ assemblyId: "5a".repeat(16), code: "NO_COUNTRY", explanation: "no country" }),
+      new ApiError.AssemblyFailed({ assemblyId: "5a".repeat(16), code: "NO_COUNTRY", description: "no country" }),
       `Assembly ${"5a".repeat(16)} failed with NO_COUNTRY: no country`
     ],
-    [{ _tag: "Odd", problem: "no error at all" }, `{"_tag":"Odd","problem":"no error at all"}`],
+    [{ _tag: "Odd", description: "no error at all" }, `{"_tag":"Odd","description":"no error at all"}`],
     [
       new TusError.UploadMismatch({ field: "upload-length", expected: "1", found: "2" }),
       expect.stringMatching(/start a new upload \(with --restart\)$/)
     ],
     [
-      new JournalError.JournalTorn({ key: "k", problem: "no JSON" }),
+      new JournalError.JournalTorn({ key: "k", description: "no JSON" }),
       "the upload journal: the entry k is invalid: no JSON; delete the entry in the folder of --journal"
     ],
     [
@@ -137,11 +137,16 @@ describe("ErrorLine.fromError", () => {
         files: ["a", "b", "c", "d", "e"].map((filename) => ({
           filename,
           outcome: "Failed" as const,
-          error: new TusError.UploadGone({ request: "append", host: "tus.example.com", status: 410, message: "gone" })
+          error: new TusError.UploadGone({
+            request: "append",
+            host: "tus.example.com",
+            status: 410,
+            description: "gone"
+          })
         }))
       }),
       expect.stringMatching(
-        /^5 of 5 files failed: a: append at tus\.example\.com: gone \(status 410\); b: .*; c: .*; 2 more\. The Assembly was canceled$/
+        /^5 of 5 files failed: a: append at tus\.example\.com: gone; run the upload again to start a new upload \(status 410\); b: .*; c: .*; 2 more\. The Assembly was canceled$/
       )
     ],
     [new RangeError(), "RangeError"],
@@ -169,7 +174,7 @@ describe("ErrorLine.fromError", () => {
   )
 
   it.prop("is one line, whatever the service said", { message: text }, ({ message }) => {
-    const line = ErrorLine.fromError(new ApiError.DamMutationFailed({ ...details, explanation: message }))
+    const line = ErrorLine.fromError(new ApiError.DamMutationFailed({ ...details, description: message }))
     // oxlint-disable-next-line no-control-regex -- control characters are what this is about
     expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/)
   })
@@ -180,11 +185,13 @@ describe("ErrorLine with the host of the service", () => {
     const line = (error: unknown) => ErrorLine.fromError(error, "api2.example.com")
     expect(line(new ApiError.AuthenticationFailed({ ...details, code: "INVALID_SIGNATURE" }))).not.toContain("check")
     expect(line(new ApiError.DamMutationFailed(details))).toMatch(/^Dam\.move at api2\.example\.com failed with /)
-    const lost = { operation: "Dam.move", problem: "the connection failed", host: "api2.example.com" }
+    const lost = { operation: "Dam.move", description: "the connection failed", host: "api2.example.com" }
     expect(line(new ApiError.TransportFailure(lost))).toBe("Dam.move: the connection failed (api2.example.com)")
     const file = { ...lost, operation: "Results.save", host: "files.example.com" }
     expect(line(new ApiError.TransportFailure(file))).toBe("Results.save: the connection failed (files.example.com)")
-    expect(line(new AuthError.TokenUnavailable({ problem: "no route" }))).toBe("No token: no route (api2.example.com)")
+    expect(line(new AuthError.TokenUnavailable({ description: "no route" }))).toBe(
+      "No token: no route (api2.example.com)"
+    )
   })
 })
 

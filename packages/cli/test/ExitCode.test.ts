@@ -16,9 +16,9 @@ const { authentication, failed, network, usage } = ExitCode.codes
 
 const host = "tus.example.com"
 const stalled = new TusError.Stalled({ request: "append", host, after: Duration.seconds(60) })
-const unknown = new TusError.CreationUnknown({ host, problem: "the connection failed" })
-const gone = new TusError.UploadGone({ request: "append", host, status: 410, message: "gone" })
-const lost = new ApiError.TransportFailure({ operation: "Dam.delete", problem: "the connection failed" })
+const unknown = new TusError.CreationUnknown({ host, description: "the connection failed" })
+const gone = new TusError.UploadGone({ request: "append", host, status: 410, description: "gone" })
+const lost = new ApiError.TransportFailure({ operation: "Dam.delete", description: "the connection failed" })
 const refusal = { code: "TOKEN_INVALID_REQUEST", status: 400 }
 
 const filesFailed = (...errors: ReadonlyArray<ResumableUpload.ResumableUploadError>) =>
@@ -32,9 +32,9 @@ describe("ExitCode.fromError", () => {
   it.each<[string, unknown, number]>([
     ["a blank Auth Key", new AuthError.InvalidCredentials({ issues: [] }), usage],
     ["no tokens at the address", new AuthError.TokenRefused({ code: "SERVER_404", status: 404 }), failed],
-    ["no response to a token request", new AuthError.TokenUnavailable({ problem: "lost" }), network],
-    ["a server error of a token request", new AuthError.TokenUnavailable({ problem: "x", status: 500 }), failed],
-    ["a gateway in a token request", new AuthError.TokenUnavailable({ problem: "x", status: 502 }), network],
+    ["no response to a token request", new AuthError.TokenUnavailable({ description: "lost" }), network],
+    ["a server error of a token request", new AuthError.TokenUnavailable({ description: "x", status: 500 }), failed],
+    ["a gateway in a token request", new AuthError.TokenUnavailable({ description: "x", status: 502 }), network],
     ["one reason for several Assemblies", new NotAllCompleted({ causes: [lost, lost], total: 3 }), network],
     ["several reasons for several Assemblies", new NotAllCompleted({ causes: [lost, gone], total: 3 }), failed],
     ["an invalid request", new InvalidRequest({ operation: "a", issues: [] }), usage],

@@ -248,7 +248,7 @@ describe("JobProgress", () => {
       const screen = Screen.make({ columns: 0, animated: false })
       const other = Assembly.AssemblyId.make("b".repeat(32))
       const failed = [0, 1].map((file) =>
-        Event.FileFailed({ file, error: new TusError.CreationUnknown({ host: "a", problem: "the process ended" }) })
+        Event.FileFailed({ file, error: new TusError.CreationUnknown({ host: "a", description: "the process ended" }) })
       )
       const events = [
         Event.AssemblyResumed({ status }),
@@ -267,14 +267,21 @@ describe("JobProgress", () => {
   it.effect("says once why files failed", () =>
     Effect.gen(function* () {
       const screen = Screen.make({ columns: 0, animated: false })
-      const gone = new TusError.UploadGone({ request: "append", host: "tus.example.com", status: 410, message: "gone" })
+      const gone = new TusError.UploadGone({
+        request: "append",
+        host: "tus.example.com",
+        status: 410,
+        description: "gone"
+      })
       const events = [
         Event.AssemblyCreated({ status }),
         ...[0, 1, 2].map((file) => Event.FileFailed({ file, error: gone })),
         Event.Uploaded({ assemblyId })
       ]
       yield* follow(screen, events, ["a", "b", "c"])
-      expect(screen.text().match(/.*gone.*/g)).toEqual(["3 files: a: append at tus.example.com: gone (status 410)"])
+      expect(screen.text().match(/.*gone.*/g)).toEqual([
+        "3 files: a: append at tus.example.com: gone; run the upload again to start a new upload (status 410)"
+      ])
     })
   )
 

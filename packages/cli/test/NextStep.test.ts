@@ -16,14 +16,14 @@ const refused = (code: string, clockSkew?: number) =>
     operation: "Assemblies.list",
     code,
     status: 400,
-    explanation: "no",
+    description: "no",
     ...(clockSkew === undefined ? {} : { clockSkew })
   })
 
 const lost = (code?: string) =>
   new ApiError.TransportFailure({
     operation: "Assemblies.list",
-    problem: "the connection failed",
+    description: "the connection failed",
     ...(code === undefined ? {} : { code })
   })
 
@@ -74,17 +74,17 @@ describe("NextStep.fromError", () => {
         operation: "Results.save",
         host,
         status: 404,
-        problem: "not a file",
+        description: "not a file",
         excerpt: ""
       }),
       undefined
     ],
     [
-      new AuthError.TokenUnavailable({ problem: "the service responded with status 500", status: 500 }),
+      new AuthError.TokenUnavailable({ description: "the service responded with status 500", status: 500 }),
       "Run the command again later."
     ],
     [
-      new ApiError.ServiceFailure({ operation: "a", code: "DOWN", status: 503, explanation: "c" }),
+      new ApiError.ServiceFailure({ operation: "a", code: "DOWN", status: 503, description: "c" }),
       "Run the command again later."
     ],
     [
@@ -99,9 +99,9 @@ describe("NextStep.fromError", () => {
       new CommandError.UploadFailed({ assembly: "ended", cause: new Error("failed") }),
       "Run the same command again to upload into a new Assembly."
     ],
-    [new ApiError.ServiceFailure({ operation: "a", code: "b", status: 400, explanation: "c" }), undefined],
+    [new ApiError.ServiceFailure({ operation: "a", code: "b", status: 400, description: "c" }), undefined],
     [
-      new ApiError.StatisticsMissingRegion({ operation: "a", code: "b", status: 400, explanation: "c" }),
+      new ApiError.StatisticsMissingRegion({ operation: "a", code: "b", status: 400, description: "c" }),
       "Set --region to a region such as eu-west-1, or to all."
     ],
     ["a text", undefined]
@@ -120,7 +120,7 @@ describe("NextStep.fromError", () => {
   it("names the host of the error before the host of the service", () => {
     const error = new ApiError.TransportFailure({
       operation: "Upload",
-      problem: "the connection was refused",
+      description: "the connection was refused",
       code: "ECONNREFUSED",
       host: "tus.example.com"
     })
@@ -144,7 +144,7 @@ describe("NextStep.fromError for a user of npx", () => {
         operation: "Assemblies.cancel",
         assemblyId: "5a5a",
         status: 200,
-        problem: "x",
+        description: "x",
         excerpt: ""
       }),
       "npx --no-install assembly get 5a5a shows its state."
@@ -158,7 +158,13 @@ describe("NextStep.fromError for a user of npx", () => {
 describe("NextStep.fromError through a proxy", () => {
   const proxyOf = () => ({ variable: "HTTPS_PROXY", address: "http://proxy.test:8080" })
   const page = (status: number) =>
-    new ApiError.UnexpectedResponse({ operation: "a", host, status, problem: "a body that is not JSON", excerpt: "" })
+    new ApiError.UnexpectedResponse({
+      operation: "a",
+      host,
+      status,
+      description: "a body that is not JSON",
+      excerpt: ""
+    })
 
   it.each<[string, unknown, string]>([
     [

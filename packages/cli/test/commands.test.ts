@@ -178,7 +178,7 @@ describe("assembly stats of something unknown", () => {
     operation: "a",
     code: "INSUFFICIENT_AUTH_SCOPE",
     status: 403,
-    explanation: "no"
+    description: "no"
   })
 
   it.effect("shows the empty report of a Template that the Auth Key may not read", () =>
@@ -226,7 +226,7 @@ describe("assembly wait", () => {
         operation: "Assemblies.get",
         code: "X",
         status: 401,
-        explanation: "no"
+        description: "no"
       })
       const service = Service.makeOf({}, { "Assemblies.get": failure })
       yield* Service.run(wait, ids).pipe(Effect.provide(service.layer), Effect.flip)
@@ -278,7 +278,7 @@ describe("assembly cancel", () => {
       expect(error).toMatchObject({
         _tag: "UnexpectedResponse",
         assemblyId: id,
-        problem: "the Assembly has not ended after its cancellation"
+        description: "the Assembly has not ended after its cancellation"
       })
       expect(service.asked.every(({ path }) => JSON.stringify(path).includes(id))).toBe(true)
       expect(yield* output).toBe("")

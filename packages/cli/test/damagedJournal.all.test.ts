@@ -67,7 +67,7 @@ layer(live, { excludeTestServices: true })("a damaged journal", (it) => {
           .map((line) => JSON.parse(line) as unknown)
       ).toEqual([
         expect.objectContaining({ assembly_id: id }),
-        { assembly_id: null, state: "damaged", file: damaged, problem: "the 0 characters cannot be decoded" }
+        { assembly_id: null, state: "damaged", file: damaged, description: "the 0 characters cannot be decoded" }
       ])
 
       // An entry that cannot be read at all does not hide the other uploads either.

@@ -22,13 +22,13 @@ it.each<[string, ReadonlyArray<readonly [line: number, problem: string]>]>([
   ["A\0S\0S\0", [[1, "the file is not UTF-8 text; save it as UTF-8"]]]
 ])("names the line and the problem of %j, and no value", (text, expected) => {
   const found = DotEnvProblems.of(text, names)
-  expect(found.map(({ line, problem }) => [line, problem])).toEqual(expected)
+  expect(found.map(({ line, description }) => [line, description])).toEqual(expected)
   expect(JSON.stringify(found)).not.toContain(secret)
 })
 
 it("names the encoding of a file whose bytes are not valid UTF-8, and not what follows from it", () => {
   const latin1 = new TextDecoder().decode(Uint8Array.of(...Buffer.from("# f\xfcr uns\nASSEMBLY_REGION=x", "latin1")))
   expect(DotEnvProblems.of(latin1, names)).toEqual([
-    { line: 1, problem: "the file is not UTF-8 text; save it as UTF-8" }
+    { line: 1, description: "the file is not UTF-8 text; save it as UTF-8" }
   ])
 })

@@ -116,7 +116,7 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
       yield* Service.run(list, ["--from", "1h", "--json"])
       const before = yield* lastJson(AssemblyList.Page)
       const error = yield* Effect.flip(Service.run(upload, ["missing.txt", "--journal", "/nowhere"]))
-      expect(error).toMatchObject({ _tag: "CannotRead", problem: "no such file" })
+      expect(error).toMatchObject({ _tag: "CannotRead", description: "no such file" })
       yield* Service.run(list, ["--from", "1h", "--json"])
       expect((yield* lastJson(AssemblyList.Page)).items.length).toBe(before.items.length)
     })

@@ -61,7 +61,7 @@ layer(NodeServices.layer)("a journal that cannot be written", (it) => {
       ])
       const lost = new UploadJournal.LeaseLost({
         key: "a",
-        problem: `the lease expired after its renewal failed: ${full.problem}`
+        description: `the lease expired after its renewal failed: ${full.description}`
       })
       const file = new AssemblyUploadError.FilesFailed({
         assemblyId: "a".repeat(32),
@@ -79,7 +79,7 @@ layer(NodeServices.layer)("a journal that cannot be written", (it) => {
   )
 
   it("is not blamed for the loss of a lease to another process", () => {
-    const lost = new UploadJournal.LeaseLost({ key: "a", problem: "another holder took the lease" })
+    const lost = new UploadJournal.LeaseLost({ key: "a", description: "another holder took the lease" })
     expect(JournalProblem.of(lost, "state/uploads", true)).toBeUndefined()
   })
 })

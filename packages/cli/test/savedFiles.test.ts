@@ -19,7 +19,11 @@ const live = Layer.mergeAll(Emulator.layer(), NodeServices.layer)
 const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
 
 const failed = (code: string) =>
-  new ResultError.SaveFailed({ path: "out/a.bin", reason: "Other", problem: `Unknown: FileSystem.writeAll (${code})` })
+  new ResultError.SaveFailed({
+    path: "out/a.bin",
+    reason: "Other",
+    description: `Unknown: FileSystem.writeAll (${code})`
+  })
 
 const free = "Free some space, and run the same command again: it downloads only the missing files."
 const unwritable = "Make the folder writable, or name another folder with --output."
@@ -54,7 +58,7 @@ layer(live, { excludeTestServices: true })("saved files", (it) => {
     const folder = new ResultError.SaveFailed({
       path: "out",
       reason: "NotAFile",
-      problem: "it is not a file (Directory)"
+      description: "it is not a file (Directory)"
     })
     expect(NextStep.fromError(folder)).toBe("Remove or rename out, or name another folder with --output.")
   })

@@ -13,7 +13,7 @@ import * as Uploading from "./support/uploading.ts"
 const { id } = templates["Templates.get"]
 
 const refusal = (code: string) =>
-  new ApiError.AuthenticationFailed({ operation: "Templates.get", code, status: 400, explanation: "no" })
+  new ApiError.AuthenticationFailed({ operation: "Templates.get", code, status: 400, description: "no" })
 
 describe("TemplateId.inParams", () => {
   it.effect("replaces a name by the id, and sends no request for an id", () =>

@@ -62,11 +62,11 @@ export class StorageFailed extends Data.TaggedError("StorageFailed")<{
   readonly code: string
 }> {
   /** The message without the path. */
-  get problem() {
+  get description() {
     return `${reasons[this.reason]} (${this.code})`
   }
   override get message() {
-    return `cannot use ${this.path}: ${this.problem}`
+    return `cannot use ${this.path}: ${this.description}`
   }
 }
 

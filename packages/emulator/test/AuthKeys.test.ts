@@ -280,14 +280,14 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("An Auth Key
       const unknown = yield* Effect.flip(as(admin)(AuthKeys.delete(AuthKey.AuthKeyId.make("key-1"))))
       assert.deepInclude(unknown, { _tag: "AuthKeyNotDeleted", status: 404 })
       const unchanged = yield* Effect.flip(as(admin)(AuthKeys.update(foreign.id, { description: "mine" })))
-      assert.deepInclude(unchanged, { _tag: "AuthKeyNotUpdated", status: 404, explanation: message })
+      assert.deepInclude(unchanged, { _tag: "AuthKeyNotUpdated", status: 404, description: message })
       accepted(yield* list(foreign.pair))
       for (const key of ["stranger", foreign.pair.key, "admin"]) {
         const taken = yield* Effect.flip(createKey(admin, { scope: ["read"], authKey: key }))
         assert.deepInclude(taken, {
           _tag: "AuthKeyNotCreated",
           status: 409,
-          explanation: "auth_key: Another Auth Key has this value."
+          description: "auth_key: Another Auth Key has this value."
         })
       }
       accepted(yield* list(stranger))

@@ -19,7 +19,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Requests that are almost 
         run(place, { count, seed: "selection", concurrency: 12 })
       )
       assert.deepStrictEqual(
-        failures.map(({ problem, route, sent }) => ({ problem, route, sent: sent.toString("latin1") })),
+        failures.map(({ description, route, sent }) => ({ description, route, sent: sent.toString("latin1") })),
         []
       )
       // Most code of a route runs only after a valid signature and path.

@@ -180,8 +180,8 @@ describe("No secret, token or signature is seen", () => {
           new AuthError.AudienceRefused(refusal),
           new AuthError.TokenRefused(refusal),
           new AuthError.TokenRateLimited({ ...refusal, retryAfter: Duration.seconds(1) }),
-          new AuthError.TokenUnavailable({ problem: "the connection failed" }),
-          new AuthError.UnexpectedTokenResponse({ status: 200, problem: "a body that is not JSON" })
+          new AuthError.TokenUnavailable({ description: "the connection failed" }),
+          new AuthError.UnexpectedTokenResponse({ status: 200, description: "a body that is not JSON" })
         ]
         for (const error of errors) yield* witness.look(error)
       }).pipe(Effect.provide(witness.observe))

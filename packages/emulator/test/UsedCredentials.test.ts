@@ -38,7 +38,7 @@ const refusal = (message: string) => ({ code: "TEMPLATE_CREDENTIALS_INJECTION_ER
 const refused = Effect.fnUntraced(function* (options: Assemblies.CreateOptions) {
   const error = yield* Effect.flip(Assemblies.create(options))
   assert(error._tag === "ServiceFailure")
-  return { code: error.code, status: error.status, message: error.explanation }
+  return { code: error.code, status: error.status, message: error.description }
 })
 
 layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Credentials that Steps name", (it) => {

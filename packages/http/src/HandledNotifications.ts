@@ -23,10 +23,10 @@ import * as SqlClient from "effect/sql/SqlClient"
  * @category errors
  */
 export class StoreFailed extends Schema.TaggedError<StoreFailed>()("StoreFailed", {
-  problem: Schema.String
+  description: Schema.String
 }) {
   override get message() {
-    return `The store of handled notifications failed: ${this.problem}`
+    return `The store of handled notifications failed: ${this.description}`
   }
 }
 
@@ -160,7 +160,7 @@ const makeKeyValueStore = Effect.fnUntraced(function* (options: Options | undefi
   const writing = yield* Semaphore.make(1)
 
   const attempt = <A, E>(access: Effect.Effect<A, E>) =>
-    Effect.mapError(access, () => new StoreFailed({ problem: "the KeyValueStore cannot be read or written" }))
+    Effect.mapError(access, () => new StoreFailed({ description: "the KeyValueStore cannot be read or written" }))
 
   /**
    * Reads the entry that contains `key`, and returns the keys that are still remembered. An entry that cannot be
@@ -220,7 +220,7 @@ const makeSql = Effect.fnUntraced(function* (options: Options | undefined) {
   const table = sql("assembly_notifications")
 
   const attempt = <A, E>(access: Effect.Effect<A, E>) =>
-    Effect.mapError(access, () => new StoreFailed({ problem: "the database cannot be read or written" }))
+    Effect.mapError(access, () => new StoreFailed({ description: "the database cannot be read or written" }))
 
   yield* attempt(
     sql`CREATE TABLE IF NOT EXISTS ${table} (

@@ -133,13 +133,13 @@ export const Uploaded = Schema.Struct({ bytes: bytesOfFile, status: AssemblyUplo
 export type Uploaded = typeof Uploaded.Type
 
 /**
- * The last event of an upload that failed. `problem` is the same text as in the answer to the upload, or "The upload
+ * The last event of an upload that failed. `description` is the same text as in the answer to the upload, or "The upload
  * was canceled." after an interruption.
  *
  * @since 0.1.0
  * @category schemas
  */
-export const Failed = Schema.TaggedStruct("Failed", { problem: Schema.String })
+export const Failed = Schema.TaggedStruct("Failed", { description: Schema.String })
 
 /**
  * The last event of a successful upload without `wait: true` in the `Grant`: the service has stored the whole file.
@@ -184,7 +184,7 @@ const decodeUploadId = Schema.decodeUnknownEffect(UploadId)
 const uploadIdOf = Effect.flatMap(HttpRouter.params, ({ uploadId }) =>
   Effect.mapError(
     decodeUploadId(uploadId),
-    () => new Refusal.BodyMalformed({ problem: "The id of an upload has 16 to 64 letters, digits, - and _." })
+    () => new Refusal.BodyMalformed({ description: "The id of an upload has 16 to 64 letters, digits, - and _." })
   )
 )
 
@@ -200,10 +200,10 @@ const seenBy = ({ headers }: HttpServerRequest.HttpServerRequest): number => {
 }
 
 /** The text for the watchers of an upload that failed. It does not describe a defect of the application. */
-const problemOf = (cause: Cause.Cause<{ readonly problem: string }>): string => {
+const problemOf = (cause: Cause.Cause<{ readonly description: string }>): string => {
   const error = Cause.findErrorOption(cause)
-  if (Option.isSome(error)) return error.value.problem
-  return Cause.hasDies(cause) ? Respond.failed.problem : "The upload was canceled."
+  if (Option.isSome(error)) return error.value.description
+  return Cause.hasDies(cause) ? Respond.failed.description : "The upload was canceled."
 }
 
 /**
@@ -290,14 +290,14 @@ export const make = Effect.fnUntraced(function* <R>(options: Omit<Options<R>, "p
     const form = yield* FileForm.read(request, idleTimeout).pipe(
       Effect.timeoutOrElse({
         duration: receiveTimeout,
-        orElse: () => Effect.fail(new Refusal.BodyTooSlow({ problem: "The form took too long to arrive." }))
+        orElse: () => Effect.fail(new Refusal.BodyTooSlow({ description: "The form took too long to arrive." }))
       })
     )
     const { contentType, fields, filename } = form
     const grant = yield* policy({ uploadId, filename, contentType, fields }, request)
     yield* Effect.orDie(decodeGrant(grant))
     if (FileForm.announcesMore(request, grant.maxBytes)) {
-      return yield* new Refusal.BodyTooLarge({ problem: `The file has more than ${grant.maxBytes} bytes.` })
+      return yield* new Refusal.BodyTooLarge({ description: `The file has more than ${grant.maxBytes} bytes.` })
     }
     yield* permit
     const uploaded = yield* pass(form, grant, tell)
@@ -313,14 +313,14 @@ export const make = Effect.fnUntraced(function* <R>(options: Omit<Options<R>, "p
     const { uploaded } = yield* receive(request, uploadId, started.permit, tell).pipe(
       Effect.timeoutOrElse({
         duration: timeout,
-        orElse: () => Effect.fail(new Refusal.BodyTooSlow({ problem: "The upload took too long." }))
+        orElse: () => Effect.fail(new Refusal.BodyTooSlow({ description: "The upload took too long." }))
       }),
       Effect.onExit((exit) => {
         if (Exit.isSuccess(exit)) {
           const { bytes, status } = exit.value.uploaded
           return end(exit.value.isCompleted ? { _tag: "Completed", status } : { _tag: "Stored", bytes })
         }
-        return end({ _tag: "Failed", problem: problemOf(exit.cause) })
+        return end({ _tag: "Failed", description: problemOf(exit.cause) })
       })
     )
     return uploaded

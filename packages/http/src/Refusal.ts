@@ -1,23 +1,23 @@
 /**
  * The errors of the routes. A route answers an error with the HTTP status of the error and a JSON body, which contains
- * `_tag` and `problem`.
+ * `_tag` and `description`.
  */
 import * as Effect from "effect/Effect"
 import * as HttpServerRespondable from "effect/http/HttpServerRespondable"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Schema from "effect/Schema"
 
-const problem = { problem: Schema.String }
+const problem = { description: Schema.String }
 
 /** The answer with an error as JSON. */
 const answer = (
-  error: { readonly _tag: string; readonly problem: string },
+  error: { readonly _tag: string; readonly description: string },
   status: number,
   headers: Readonly<Record<string, string>> = {}
 ) =>
   Effect.succeed(
     HttpServerResponse.jsonUnsafe(
-      { _tag: error._tag, problem: error.problem },
+      { _tag: error._tag, description: error.description },
       { status, headers: { "cache-control": "no-store", ...headers } }
     )
   )
@@ -40,7 +40,7 @@ export class BodyMalformed
   implements HttpServerRespondable.Respondable
 {
   override get message() {
-    return this.problem
+    return this.description
   }
   [HttpServerRespondable.symbol]() {
     return answer(this, 400, unread)
@@ -58,7 +58,7 @@ export class BodyTooLarge
   implements HttpServerRespondable.Respondable
 {
   override get message() {
-    return this.problem
+    return this.description
   }
   [HttpServerRespondable.symbol]() {
     return answer(this, 413, unread)
@@ -76,7 +76,7 @@ export class BodyTooSlow
   implements HttpServerRespondable.Respondable
 {
   override get message() {
-    return this.problem
+    return this.description
   }
   [HttpServerRespondable.symbol]() {
     return answer(this, 408, unread)
@@ -94,7 +94,7 @@ export class UnsupportedBody
   implements HttpServerRespondable.Respondable
 {
   override get message() {
-    return this.problem
+    return this.description
   }
   [HttpServerRespondable.symbol]() {
     return answer(this, 415, unread)
@@ -112,7 +112,7 @@ export class OriginRefused
   implements HttpServerRespondable.Respondable
 {
   override get message() {
-    return this.problem
+    return this.description
   }
   [HttpServerRespondable.symbol]() {
     return answer(this, 403, unread)
@@ -131,7 +131,7 @@ export class SignatureRefused
   implements HttpServerRespondable.Respondable
 {
   override get message() {
-    return this.problem
+    return this.description
   }
   [HttpServerRespondable.symbol]() {
     return answer(this, 403)
@@ -150,7 +150,7 @@ export class Busy
   implements HttpServerRespondable.Respondable
 {
   override get message() {
-    return this.problem
+    return this.description
   }
   [HttpServerRespondable.symbol]() {
     return answer(this, 503, { ...unread, "retry-after": "1" })
@@ -168,7 +168,7 @@ export class ApplicationFailed
   implements HttpServerRespondable.Respondable
 {
   override get message() {
-    return this.problem
+    return this.description
   }
   [HttpServerRespondable.symbol]() {
     return answer(this, 500, unread)
@@ -186,7 +186,7 @@ export class UploadExists
   implements HttpServerRespondable.Respondable
 {
   override get message() {
-    return this.problem
+    return this.description
   }
   [HttpServerRespondable.symbol]() {
     return answer(this, 409, unread)
@@ -204,7 +204,7 @@ export class UploadFailed
   implements HttpServerRespondable.Respondable
 {
   override get message() {
-    return this.problem
+    return this.description
   }
   [HttpServerRespondable.symbol]() {
     return answer(this, 502, unread)
@@ -222,7 +222,7 @@ export class Unauthenticated
   implements HttpServerRespondable.Respondable
 {
   override get message() {
-    return this.problem
+    return this.description
   }
   [HttpServerRespondable.symbol]() {
     return answer(this, 401, unread)
@@ -240,7 +240,7 @@ export class Forbidden
   implements HttpServerRespondable.Respondable
 {
   override get message() {
-    return this.problem
+    return this.description
   }
   [HttpServerRespondable.symbol]() {
     return answer(this, 403, unread)
@@ -258,7 +258,7 @@ export class TooManyRequests
   implements HttpServerRespondable.Respondable
 {
   override get message() {
-    return this.problem
+    return this.description
   }
   [HttpServerRespondable.symbol]() {
     return answer(this, 429, unread)

@@ -149,18 +149,18 @@ const readBody = <A>(
     // Only JSON is accepted, because browsers let a page of another origin send some other content types without a
     // preflight.
     if (Body.mediaType(request) !== "application/json") {
-      return yield* new Refusal.UnsupportedBody({ problem: "The body is not application/json." })
+      return yield* new Refusal.UnsupportedBody({ description: "The body is not application/json." })
     }
     const text = yield* Body.within(request, limits, shared, Body.text)
     const value = yield* Effect.mapError(
       Effect.fromResult(Json.parse(text)),
-      (problem) => new Refusal.BodyMalformed({ problem: `The body is ${problem}.` })
+      (problem) => new Refusal.BodyMalformed({ description: `The body is ${problem}.` })
     )
     return yield* Effect.mapError(
       Schema.decodeUnknownEffect(schema)(value),
       ({ issue }) =>
         new Refusal.BodyMalformed({
-          problem: `The body does not have the form that the route expects. ${ruleOf(issue)}`
+          description: `The body does not have the form that the route expects. ${ruleOf(issue)}`
         })
     )
   })
@@ -183,31 +183,34 @@ export const make = Effect.fnUntraced(
 
     /**
      * Signs the params of a grant. An invalid grant is a bug of the policy, so it is a defect: the route logs it, signs
-     * nothing, and answers 500. `auth` and `nonce` are added last, so that no param of the grant can replace them.
+     * nothing, and answers 500.
      */
     const sign = Effect.fnUntraced(function* (grant: Grant) {
       const { credentials, expiresIn = "5 minutes", maxSize, referer } = yield* decodeGrant(grant)
       const { key, secret } = credentials ?? own
-      const expires = DateTime.formatIso(DateTime.addDuration(yield* DateTime.now, expiresIn))
+      const expires = DateTime.addDuration(yield* DateTime.now, expiresIn)
       const encoded = yield* Effect.mapError(
         Effect.fromResult(encodeParams(grant.params)),
         (issues) => new InvalidRequest({ operation: grantName, issues })
       )
       const issues = stepIssues(grant.params)
       if (issues.length > 0) return yield* new InvalidRequest({ operation: grantName, issues })
-      const params = JSON.stringify({
+      const granted = {
         ...encoded,
         auth: {
           ...encoded.auth,
-          key,
-          expires,
           ...(maxSize === "unlimited" ? {} : { max_size: maxSize }),
           ...(referer === undefined ? {} : { referer })
-        },
-        nonce: yield* random.uuidV4()
-      })
+        }
+      }
       const signer = yield* Effect.provideService(Signer.make({ secret, algorithm }), Mac.Mac, mac)
-      return { params, signature: Redacted.value(yield* signer.sign(params)), expires } satisfies Signed
+      const { params, signature } = yield* Signer.signParams(signer, granted, {
+        key,
+        expires: expires.epochMilliseconds,
+        nonce: yield* random.uuidV4(),
+        nonceIn: "params"
+      })
+      return { params, signature: Redacted.value(signature), expires: DateTime.formatIso(expires) } satisfies Signed
     }, Effect.orDie)
 
     const answer = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {

@@ -113,14 +113,14 @@ const sha256 = (text: string): Effect.Effect<string> =>
 const fieldOf = (form: Partial<Record<"transloadit" | "signature", string>>) => (name: "transloadit" | "signature") => {
   const value = form[name]
   return value === undefined
-    ? Effect.fail(new Refusal.BodyMalformed({ problem: `The form has no field ${name}.` }))
+    ? Effect.fail(new Refusal.BodyMalformed({ description: `The form has no field ${name}.` }))
     : Effect.succeed(value)
 }
 
 type Outcome = Deferred.Deferred<Received, Refusal.ApplicationFailed | Refusal.Busy>
 
-const failed = new Refusal.ApplicationFailed({ problem: "The notification could not be handled." })
-const stopping = new Refusal.Busy({ problem: "The server is stopping." })
+const failed = new Refusal.ApplicationFailed({ description: "The notification could not be handled." })
+const stopping = new Refusal.Busy({ description: "The server is stopping." })
 
 /**
  * The outcome of a run of the handler. A run that ended without a result and without a typed error was interrupted,
@@ -163,7 +163,7 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Omit<Options<E, 
   const limited = <A>(access: Effect.Effect<A, HandledNotifications.StoreFailed>) =>
     Effect.timeoutOrElse(access, {
       duration: storeTimeout,
-      orElse: () => Effect.fail(new HandledNotifications.StoreFailed({ problem: "the store does not answer" }))
+      orElse: () => Effect.fail(new HandledNotifications.StoreFailed({ description: "the store does not answer" }))
     })
 
   /** Renews a claim again and again. If the renewals fail, another process may handle the notification too. */
@@ -183,10 +183,10 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Omit<Options<E, 
       Effect.gen(function* () {
         const claim = yield* limited(handled.claim(notification.key, lease)).pipe(
           Effect.tapError((error) => Effect.logError(error.message)),
-          Effect.mapError(() => new Refusal.Busy({ problem: "The store of handled notifications failed." }))
+          Effect.mapError(() => new Refusal.Busy({ description: "The store of handled notifications failed." }))
         )
         if (claim._tag === "Done") return { outcome: "Repeated" } as const
-        if (claim._tag === "Busy") return yield* new Refusal.Busy({ problem: "The notification is being handled." })
+        if (claim._tag === "Busy") return yield* new Refusal.Busy({ description: "The notification is being handled." })
         yield* Effect.onExit(restore(Effect.raceFirst(handle(notification), renewing(claim.renew))), (exit) =>
           // If the store fails after the handler ended, the handler may run again for a repetition of the notification.
           Effect.catchTag(limited(Exit.isSuccess(exit) ? claim.done : claim.release), "StoreFailed", ({ message }) =>
@@ -233,8 +233,8 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Omit<Options<E, 
     const transloadit = yield* field("transloadit")
     const status = yield* webhook.verify({ transloadit, signature: yield* field("signature") }).pipe(
       Effect.catchTags({
-        SignatureMismatch: ({ message }) => Effect.fail(new Refusal.SignatureRefused({ problem: message })),
-        MalformedNotification: ({ message }) => Effect.fail(new Refusal.BodyMalformed({ problem: message }))
+        SignatureMismatch: ({ message }) => Effect.fail(new Refusal.SignatureRefused({ description: message })),
+        MalformedNotification: ({ message }) => Effect.fail(new Refusal.BodyMalformed({ description: message }))
       })
     )
     return { status, key: yield* sha256(transloadit) } satisfies Notification

@@ -85,7 +85,10 @@ layer(Emulator.layer(), { excludeTestServices: true })("docs/examples/http-serve
     Effect.gen(function* () {
       const { page } = yield* application
       const { body, status } = yield* page("/sign", { album: "holidays" })
-      assert.deepStrictEqual([status, body], [401, { _tag: "Unauthenticated", problem: "Sign in before you upload." }])
+      assert.deepStrictEqual(
+        [status, body],
+        [401, { _tag: "Unauthenticated", description: "Sign in before you upload." }]
+      )
       assert.strictEqual((yield* page("/sign", { album: "a".repeat(101) }, "ada")).status, 400)
     })
   )

@@ -43,14 +43,14 @@ const signatures = HttpApiBuilder.group(Api, "signatures", (handlers) =>
       body: Asked,
       policy: ({ album }) =>
         album === "closed"
-          ? Effect.fail(new Refusal.Forbidden({ problem: "The album is closed." }))
+          ? Effect.fail(new Refusal.Forbidden({ description: "The album is closed." }))
           : Effect.succeed({ params: { templateId: album }, maxSize: 1000 })
     }),
     (answer) => handlers.handleRaw("sign", ({ request }) => answer(request))
   )
 )
 
-const policy = () => Effect.fail(new Refusal.Forbidden({ problem: "The album is full." }))
+const policy = () => Effect.fail(new Refusal.Forbidden({ description: "The album is full." }))
 
 const uploads = HttpApiBuilder.group(Api, "uploads", (handlers) =>
   Effect.map(PassThrough.make({ policy }), ({ upload, watch }) =>
@@ -188,7 +188,7 @@ describe("the groups of an HttpApi", () => {
       const signed = yield* client.signatures.sign({ payload: { album: "open" } })
       assert.strictEqual(signed.signature, signatureOf(signed.params))
       const refused = yield* Effect.flip(client.signatures.sign({ payload: { album: "closed" } }))
-      assert.deepStrictEqual(refused, new Refusal.Forbidden({ problem: "The album is closed." }))
+      assert.deepStrictEqual(refused, new Refusal.Forbidden({ description: "The album is closed." }))
 
       const transloadit = JSON.stringify({ ok: "ASSEMBLY_COMPLETED", assembly_id: "a".repeat(32) })
       const payload = { transloadit, signature: signatureOf(transloadit) }
@@ -200,13 +200,15 @@ describe("the groups of an HttpApi", () => {
       form.set("file", new Blob(["x"]), "a.txt")
       const params = { uploadId: crypto.randomUUID() }
       const full = yield* Effect.flip(client.uploads.upload({ params, payload: form }))
-      assert.deepStrictEqual(full, new Refusal.Forbidden({ problem: "The album is full." }))
+      assert.deepStrictEqual(full, new Refusal.Forbidden({ description: "The album is full." }))
       const invalid = yield* Effect.flip(client.uploads.upload({ params: { uploadId: "short" }, payload: form }))
       assert.include(String(invalid), "16 to 64 letters")
       const events = yield* client.uploads.watch({ params })
       assert.isTrue(Stream.isStream(events))
       if (Stream.isStream(events)) {
-        assert.deepStrictEqual(yield* Stream.runCollect(events), [{ _tag: "Failed", problem: "The album is full." }])
+        assert.deepStrictEqual(yield* Stream.runCollect(events), [
+          { _tag: "Failed", description: "The album is full." }
+        ])
       }
 
       const document = yield* send(`${origin}/openapi.json`, { method: "GET" })

@@ -94,14 +94,14 @@ layer(live, { excludeTestServices: true })("PassThrough", (it) => {
   it.effect("answers with the refusal of the policy, and creates nothing", () =>
     Effect.gen(function* () {
       const { origin, port } = yield* application({
-        policy: () => Effect.fail(new Refusal.Forbidden({ problem: "The album is full." }))
+        policy: () => Effect.fail(new Refusal.Forbidden({ description: "The album is full." }))
       })
       const uploadId = newUploadId()
       const { body, status } = yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: formOf(randomBytes(9)) })
-      assert.deepStrictEqual([status, body], [403, { _tag: "Forbidden", problem: "The album is full." }])
+      assert.deepStrictEqual([status, body], [403, { _tag: "Forbidden", description: "The album is full." }])
       const watcher = yield* watch(port, uploadId)
       yield* until(() => watcher.tags().length > 0)
-      assert.deepStrictEqual(watcher.events(), [{ _tag: "Failed", problem: "The album is full." }])
+      assert.deepStrictEqual(watcher.events(), [{ _tag: "Failed", description: "The album is full." }])
     })
   )
 
@@ -113,7 +113,7 @@ layer(live, { excludeTestServices: true })("PassThrough", (it) => {
       assert.strictEqual(status, 500)
       const watcher = yield* watch(port, uploadId)
       yield* until(() => watcher.tags().length > 0)
-      assert.deepStrictEqual(watcher.events(), [{ _tag: "Failed", problem: "The application failed." }])
+      assert.deepStrictEqual(watcher.events(), [{ _tag: "Failed", description: "The application failed." }])
     })
   )
 
@@ -129,7 +129,7 @@ layer(live, { excludeTestServices: true })("PassThrough", (it) => {
       })
       assert.deepStrictEqual(
         [status, body],
-        [502, { _tag: "UploadFailed", problem: "The service did not take the upload." }]
+        [502, { _tag: "UploadFailed", description: "The service did not take the upload." }]
       )
     })
   )

@@ -7,7 +7,7 @@ import { chunk, headOf, open, type Raw, send, statusIn, until } from "./support.
 
 const MiB = 1024 * 1024
 
-const problemIn = (raw: Raw): string => /"problem":"([^"]*)"/.exec(raw.received())?.[1] ?? ""
+const problemIn = (raw: Raw): string => /"description":"([^"]*)"/.exec(raw.received())?.[1] ?? ""
 
 /** Sends a body as it is, and waits for the answer. */
 const post = Effect.fnUntraced(function* (
@@ -20,14 +20,14 @@ const post = Effect.fnUntraced(function* (
   const length = { "content-length": String(Buffer.byteLength(body)), connection: "close" }
   yield* raw.write(headOf(`/assembly-uploads/${uploadId}`, { ...length, ...headers }) + body)
   yield* until(raw.isClosed)
-  return { status: statusIn(raw.received()), problem: problemIn(raw) }
+  return { status: statusIn(raw.received()), description: problemIn(raw) }
 })
 
 layer(live, { excludeTestServices: true })("PassThrough, a hostile user", (it) => {
   it.effect("stores nothing of a body that is cut off, though its length is right", () =>
     Effect.gen(function* () {
       const { port, sockets, states } = yield* application()
-      const cut = { status: 400, problem: "The multipart body ends before its last boundary." }
+      const cut = { status: 400, description: "The multipart body ends before its last boundary." }
       assert.deepStrictEqual(yield* post(port, before() + "x".repeat(1000)), cut)
       assert.deepStrictEqual(yield* post(port, before() + "x".repeat(9 * MiB)), cut)
       assert.deepStrictEqual(yield* states, ["Canceled", "Canceled"])
@@ -38,7 +38,7 @@ layer(live, { excludeTestServices: true })("PassThrough, a hostile user", (it) =
   it.effect("stores nothing of a form with two files", () =>
     Effect.gen(function* () {
       const { port, states } = yield* application()
-      const second = { status: 400, problem: "The form has more than one file." }
+      const second = { status: 400, description: "The form has more than one file." }
       assert.deepStrictEqual(yield* post(port, `${before()}x\r\n${before()}y${after}`), second)
       assert.deepStrictEqual(yield* states, [])
       assert.deepStrictEqual(yield* post(port, `${before()}${"x".repeat(MiB)}\r\n${before()}y${after}`), second)
@@ -50,7 +50,10 @@ layer(live, { excludeTestServices: true })("PassThrough, a hostile user", (it) =
     Effect.gen(function* () {
       const { files, port, states } = yield* application()
       const field = '--b\r\ncontent-disposition: form-data; name="album"\r\n\r\nholidays'
-      const late = { status: 400, problem: "The field album comes after the file. Send all fields before the file." }
+      const late = {
+        status: 400,
+        description: "The field album comes after the file. Send all fields before the file."
+      }
       assert.deepStrictEqual(yield* post(port, `${before()}x\r\n${field}${after}`), late)
       assert.deepStrictEqual(files, [])
       assert.deepStrictEqual(yield* post(port, `${before()}${"x".repeat(MiB)}\r\n${field}${after}`), late)
@@ -61,7 +64,7 @@ layer(live, { excludeTestServices: true })("PassThrough, a hostile user", (it) =
   it.effect("cannot send more than the policy permits", () =>
     Effect.gen(function* () {
       const { bytesRead, port, sockets, states } = yield* application({}, { maxBytes: MiB })
-      const large = { status: 413, problem: `The file has more than ${MiB} bytes.` }
+      const large = { status: 413, description: `The file has more than ${MiB} bytes.` }
       assert.deepStrictEqual(yield* post(port, before() + "x".repeat(2 * MiB) + after), large)
       // An announced body is refused before the Assembly is created.
       assert.deepStrictEqual(yield* states, [undefined])
@@ -126,7 +129,7 @@ layer(live, { excludeTestServices: true })("PassThrough, a hostile user", (it) =
 
   it.effect("leaves only the newest ends behind if the policy refuses", () =>
     Effect.gen(function* () {
-      const refuse = new Refusal.Unauthenticated({ problem: "nobody" })
+      const refuse = new Refusal.Unauthenticated({ description: "nobody" })
       const { port } = yield* application({ maxUploads: 1, maxWatchers: 2, policy: () => Effect.fail(refuse) })
       const statusOf = (uploadId: string) =>
         Effect.map(post(port, before() + "x" + after, type, uploadId), ({ status }) => status)
@@ -143,8 +146,8 @@ layer(live, { excludeTestServices: true })("PassThrough, a hostile user", (it) =
     Effect.gen(function* () {
       const { files, port } = yield* application()
       const field = '--b\r\ncontent-disposition: form-data; name="album"\r\n\r\na\r\n'
-      const { problem, status } = yield* post(port, field + field + before() + "x" + after)
-      assert.deepStrictEqual([status, problem, files], [400, "The form has the field album twice.", []])
+      const { description, status } = yield* post(port, field + field + before() + "x" + after)
+      assert.deepStrictEqual([status, description, files], [400, "The form has the field album twice.", []])
     })
   )
 
@@ -167,7 +170,7 @@ layer(live, { excludeTestServices: true })("PassThrough, a hostile user", (it) =
       const fields = before(Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`f${index}`, ""])))
       assert.deepStrictEqual(yield* post(port, fields + after), {
         status: 413,
-        problem: "The form has more than 32 fields."
+        description: "The form has more than 32 fields."
       })
       assert.deepStrictEqual(yield* states, [])
 
@@ -186,19 +189,19 @@ layer(live, { excludeTestServices: true })("PassThrough, a hostile user", (it) =
       const json = { "content-type": "application/json" }
       assert.deepStrictEqual(yield* post(port, "{}", json), {
         status: 415,
-        problem: "The body is not multipart/form-data."
+        description: "The body is not multipart/form-data."
       })
       const none = '--b\r\ncontent-disposition: form-data; name="x"\r\n\r\ny\r\n--b--'
-      assert.deepStrictEqual(yield* post(port, none), { status: 400, problem: "The form has no file." })
+      assert.deepStrictEqual(yield* post(port, none), { status: 400, description: "The form has no file." })
       assert.deepStrictEqual(yield* post(port, before({}, "") + "x" + after), {
         status: 400,
-        problem: "The name of the file is invalid."
+        description: "The name of the file is invalid."
       })
       // The name that the policy has chosen is not a mistake of the user.
       const chosen = yield* application({}, { filename: "" })
       assert.deepStrictEqual(yield* post(chosen.port, before() + "x" + after), {
         status: 502,
-        problem: "The service did not take the upload."
+        description: "The service did not take the upload."
       })
       for (const id of ["short", "x".repeat(65), "%2e%2e%2f%2e%2e%2f%2e%2e%2f", "0123456789abcdef%00"]) {
         assert.strictEqual((yield* post(port, before() + "x" + after, type, id)).status, 400, id)

@@ -13,7 +13,7 @@ import { inspect } from "node:util"
 import { after, application, before, chunked, last, live, newUploadId, watch } from "./passing.ts"
 import { chunk, credentials, headOf, open, type Raw, secondsUntil, send, serve, statusIn, until } from "./support.ts"
 
-const problemIn = (raw: Raw): string => /"problem":"([^"]*)"/.exec(raw.received())?.[1] ?? ""
+const problemIn = (raw: Raw): string => /"description":"([^"]*)"/.exec(raw.received())?.[1] ?? ""
 
 /** An application whose policy permits nothing, so that it needs no service. */
 const closed = Effect.fnUntraced(function* (options: Partial<PassThrough.Options<never>> = {}) {
@@ -22,7 +22,7 @@ const closed = Effect.fnUntraced(function* (options: Partial<PassThrough.Options
     Layer.provide(Credentials.layer(credentials)),
     Layer.provideMerge(FetchHttpClient.layer)
   )
-  const policy = () => Effect.fail(new Refusal.Forbidden({ problem: "The album is full." }))
+  const policy = () => Effect.fail(new Refusal.Forbidden({ description: "The album is full." }))
   return yield* serve(PassThrough.layer({ policy, ...options }).pipe(Layer.provide(service)))
 })
 
@@ -119,7 +119,7 @@ describe("PassThrough, its limits", () => {
         ["https://evil.example", "A page of another site may not send this request."]
       ] as const) {
         const { body } = yield* send(`${origin}/files/${newUploadId()}`, { body: form, headers: { origin: from } })
-        assert.strictEqual((body as { readonly problem: string }).problem, problem)
+        assert.strictEqual((body as { readonly description: string }).description, problem)
       }
     })
   )
@@ -152,7 +152,7 @@ describe("PassThrough, its events", () => {
       form.set("file", new Blob(["x"]), "a.txt")
       assert.strictEqual((yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: form })).status, 403)
       yield* until(() => watcher.received().endsWith("\r\n0\r\n\r\n"))
-      assert.deepStrictEqual(watcher.events(), [{ _tag: "Failed", problem: "The album is full." }])
+      assert.deepStrictEqual(watcher.events(), [{ _tag: "Failed", description: "The album is full." }])
       const again = yield* watch(port, uploadId, "last-event-id: 1\r\n")
       yield* until(() => statusIn(again.received()) === 204)
       // A number that is none counts as no event.
@@ -274,7 +274,7 @@ layer(live, { excludeTestServices: true })("PassThrough, its Assembly", ({ effec
       const failing = yield* application({}, { wait: true, params: { steps } })
       const failed = yield* send(`${failing.origin}/assembly-uploads/${newUploadId()}`, { body: form() })
       const problem = "The Assembly failed: INVALID_FILE."
-      assert.deepStrictEqual([failed.status, failed.body], [502, { _tag: "UploadFailed", problem }])
+      assert.deepStrictEqual([failed.status, failed.body], [502, { _tag: "UploadFailed", description: problem }])
       assert.strictEqual(lines.filter((line) => line.includes("INVALID_FILE")).length, 1)
 
       // The user did nothing wrong, so the answer is not 400.

@@ -13,23 +13,23 @@ import { headOf, open, send, serve, statusIn, until } from "./support.ts"
 const problem = "a problem"
 
 const refusals = [
-  { status: 400, error: new Refusal.BodyMalformed({ problem }) },
-  { status: 401, error: new Refusal.Unauthenticated({ problem }) },
-  { status: 403, error: new Refusal.Forbidden({ problem }) },
-  { status: 403, error: new Refusal.OriginRefused({ problem }) },
-  { status: 408, error: new Refusal.BodyTooSlow({ problem }) },
-  { status: 409, error: new Refusal.UploadExists({ problem }) },
-  { status: 413, error: new Refusal.BodyTooLarge({ problem }) },
-  { status: 415, error: new Refusal.UnsupportedBody({ problem }) },
-  { status: 429, error: new Refusal.TooManyRequests({ problem }) },
-  { status: 500, error: new Refusal.ApplicationFailed({ problem }) },
-  { status: 502, error: new Refusal.UploadFailed({ problem }) },
-  { status: 503, error: new Refusal.Busy({ problem }) }
+  { status: 400, error: new Refusal.BodyMalformed({ description: problem }) },
+  { status: 401, error: new Refusal.Unauthenticated({ description: problem }) },
+  { status: 403, error: new Refusal.Forbidden({ description: problem }) },
+  { status: 403, error: new Refusal.OriginRefused({ description: problem }) },
+  { status: 408, error: new Refusal.BodyTooSlow({ description: problem }) },
+  { status: 409, error: new Refusal.UploadExists({ description: problem }) },
+  { status: 413, error: new Refusal.BodyTooLarge({ description: problem }) },
+  { status: 415, error: new Refusal.UnsupportedBody({ description: problem }) },
+  { status: 429, error: new Refusal.TooManyRequests({ description: problem }) },
+  { status: 500, error: new Refusal.ApplicationFailed({ description: problem }) },
+  { status: 502, error: new Refusal.UploadFailed({ description: problem }) },
+  { status: 503, error: new Refusal.Busy({ description: problem }) }
 ] as const
 
 const signature = {
   status: 403,
-  error: new Refusal.SignatureRefused({ problem })
+  error: new Refusal.SignatureRefused({ description: problem })
 } as const
 
 describe.each([...refusals, signature].map(({ error, status }) => [error._tag, error, status] as const))(
@@ -41,7 +41,7 @@ describe.each([...refusals, signature].map(({ error, status }) => [error._tag, e
       Effect.gen(function* () {
         const { origin } = yield* serve(route)
         const answer = yield* send(origin)
-        assert.deepStrictEqual([answer.status, answer.body], [status, { _tag: error._tag, problem }])
+        assert.deepStrictEqual([answer.status, answer.body], [status, { _tag: error._tag, description: problem }])
         assert.strictEqual(answer.headers.get("cache-control"), "no-store")
       })
     )

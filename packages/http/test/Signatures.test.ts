@@ -33,7 +33,7 @@ const json = (value: unknown): RequestInit => ({
   headers: { "content-type": "application/json" }
 })
 
-const problemOf = ({ body }: { readonly body: unknown }) => (body as { readonly problem: string }).problem
+const problemOf = ({ body }: { readonly body: unknown }) => (body as { readonly description: string }).description
 
 describe("Signatures", () => {
   it.effect("signs what the policy decided, with a nonce and an expiry in 5 minutes", () =>
@@ -111,13 +111,16 @@ describe("Signatures", () => {
   it.effect("answers with the refusal of the policy, and signs nothing", () =>
     Effect.gen(function* () {
       for (const [refusal, status] of [
-        [new Refusal.Unauthenticated({ problem: "Sign in." }), 401],
-        [new Refusal.Forbidden({ problem: "The album is full." }), 403],
-        [new Refusal.TooManyRequests({ problem: "Try again tomorrow." }), 429]
+        [new Refusal.Unauthenticated({ description: "Sign in." }), 401],
+        [new Refusal.Forbidden({ description: "The album is full." }), 403],
+        [new Refusal.TooManyRequests({ description: "Try again tomorrow." }), 429]
       ] as const) {
         const { post } = yield* application({ policy: () => Effect.fail(refusal) })
         const answer = yield* post()
-        assert.deepStrictEqual([answer.status, answer.body], [status, { _tag: refusal._tag, problem: refusal.problem }])
+        assert.deepStrictEqual(
+          [answer.status, answer.body],
+          [status, { _tag: refusal._tag, description: refusal.description }]
+        )
       }
     })
   )
@@ -139,7 +142,10 @@ describe("Signatures", () => {
       for (const policy of [...broken.map(Effect.succeed), Effect.die("a defect")]) {
         const { post } = yield* application({ policy: () => policy })
         const { body, status } = yield* post()
-        assert.deepStrictEqual([status, body], [500, { _tag: "ApplicationFailed", problem: "The application failed." }])
+        assert.deepStrictEqual(
+          [status, body],
+          [500, { _tag: "ApplicationFailed", description: "The application failed." }]
+        )
       }
     })
   )

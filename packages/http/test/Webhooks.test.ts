@@ -76,7 +76,7 @@ describe("Webhooks", () => {
     Effect.gen(function* () {
       const failures: ReadonlyArray<Effect.Effect<void, string>> = [Effect.fail("a secret"), Effect.die("a secret")]
       const { handled, url } = yield* application((run) => failures[run - 1] ?? Effect.void)
-      const expected = { _tag: "ApplicationFailed", problem: "The notification could not be handled." }
+      const expected = { _tag: "ApplicationFailed", description: "The notification could not be handled." }
       for (const _ of failures) {
         const { body, status } = yield* send(url, multipart(textOf("a")))
         assert.deepStrictEqual({ body, status }, { body: expected, status: 500 })
@@ -132,7 +132,7 @@ describe("Webhooks", () => {
 
   it.effect("answers 503 if the store fails or another process handles the notification, and does not handle it", () =>
     Effect.gen(function* () {
-      const failing = Effect.fail(new HandledNotifications.StoreFailed({ problem: "no disk" }))
+      const failing = Effect.fail(new HandledNotifications.StoreFailed({ description: "no disk" }))
       for (const claim of [failing, Effect.succeed({ _tag: "Busy" } as const)]) {
         const store = Layer.succeed(HandledNotifications.HandledNotifications, { claim: () => claim })
         const { handled, url } = yield* application(undefined, {}, store)
@@ -149,7 +149,7 @@ describe("Webhooks", () => {
       const leases: Array<Duration.Duration> = []
       let renewals = 0
       const renew = Effect.suspend(() =>
-        ++renewals % 2 === 0 ? Effect.void : Effect.fail(new HandledNotifications.StoreFailed({ problem: "busy" }))
+        ++renewals % 2 === 0 ? Effect.void : Effect.fail(new HandledNotifications.StoreFailed({ description: "busy" }))
       )
       const store = Layer.succeed(HandledNotifications.HandledNotifications, {
         claim: (_, lease) =>
@@ -202,7 +202,7 @@ describe("Webhooks", () => {
 
   it.effect("answers 200 if the handler succeeded and the store failed after it", () =>
     Effect.gen(function* () {
-      const failing = Effect.fail(new HandledNotifications.StoreFailed({ problem: "no disk" }))
+      const failing = Effect.fail(new HandledNotifications.StoreFailed({ description: "no disk" }))
       const claim = Effect.succeed({ _tag: "Claimed", renew: failing, done: failing, release: failing } as const)
       const store = Layer.succeed(HandledNotifications.HandledNotifications, { claim: () => claim })
       const { url } = yield* application(undefined, {}, store)

@@ -130,8 +130,8 @@ describe("Webhooks, a hostile sender", () => {
       for (const [body, headers, status, problem] of forms) {
         const answer = yield* post(body, headers)
         assert.deepStrictEqual(
-          { status: answer.status, problem: (answer.body as { readonly problem: string }).problem },
-          { status, problem }
+          { status: answer.status, description: (answer.body as { readonly description: string }).description },
+          { status, description: problem }
         )
       }
       assert.strictEqual(handled(), 0)
@@ -175,7 +175,7 @@ describe("Webhooks, a hostile sender", () => {
       const urlEncoded = yield* post(fields, { "content-type": "application/x-www-form-urlencoded" })
       assert.deepStrictEqual(
         [urlEncoded.status, urlEncoded.body],
-        [413, { _tag: "BodyTooLarge", problem: "The form has more than 16 fields." }]
+        [413, { _tag: "BodyTooLarge", description: "The form has more than 16 fields." }]
       )
       const { bytesRead, port } = yield* application()
       const raw = yield* open(port)

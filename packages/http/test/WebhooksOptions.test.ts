@@ -198,7 +198,7 @@ describe("Webhooks, its handler", () => {
     const { lines, provide } = logged()
     return Effect.gen(function* () {
       const { post } = yield* application({
-        handle: () => Effect.fail(new HandledNotifications.StoreFailed({ problem: "the table is locked" }))
+        handle: () => Effect.fail(new HandledNotifications.StoreFailed({ description: "the table is locked" }))
       })
       const { body, status } = yield* post(withFields(0))
       assert.strictEqual(status, 500)
@@ -212,7 +212,7 @@ describe("Webhooks, its handler", () => {
     return Effect.gen(function* () {
       const failed = yield* application(
         {},
-        storeOf(() => Effect.fail(new HandledNotifications.StoreFailed({ problem: "no disk" })))
+        storeOf(() => Effect.fail(new HandledNotifications.StoreFailed({ description: "no disk" })))
       )
       assert.strictEqual((yield* failed.post(withFields(0))).status, 503)
       assert.strictEqual(lines.filter((line) => line.includes("no disk")).length, 1)
@@ -224,7 +224,7 @@ describe("Webhooks, its handler", () => {
       const { post } = yield* application({}, store)
       const { body, status } = yield* post(withFields(0))
       const problem = "The notification could not be handled."
-      assert.deepStrictEqual([status, body], [500, { _tag: "ApplicationFailed", problem }])
+      assert.deepStrictEqual([status, body], [500, { _tag: "ApplicationFailed", description: problem }])
       assert.strictEqual(lines.filter((line) => line.includes("a defect")).length, 1)
       assert.strictEqual((yield* post(withFields(0))).status, 200)
     }).pipe(provide)
@@ -251,7 +251,7 @@ describe("Webhooks, its handler", () => {
       const exit = answer.pollUnsafe()
       assert(exit !== undefined && Exit.isSuccess(exit))
       const { body, status } = exit.value
-      assert.deepStrictEqual([status, body], [503, { _tag: "Busy", problem: "The server is stopping." }])
+      assert.deepStrictEqual([status, body], [503, { _tag: "Busy", description: "The server is stopping." }])
     })
   )
 

@@ -80,7 +80,7 @@ export const chunked = { ...type, "transfer-encoding": "chunked" }
 
 export interface SeenEvent {
   readonly _tag: string
-  readonly problem?: string
+  readonly description?: string
   readonly bytes?: number
   readonly acknowledged?: string
 }

@@ -16,7 +16,7 @@ const problemOf = (readable: Readable): string | undefined => {
   // A caller in JavaScript may return anything.
   if (typeof (readable as Partial<Readable> | undefined | null)?.on !== "function")
     return "evaluate returned no Readable"
-  if (readable.errored instanceof Error) return UploadSource.failedWith(readable.errored).problem
+  if (readable.errored instanceof Error) return UploadSource.failedWith(readable.errored).description
   if (!readable.readable) return "the Readable has already ended, or was destroyed"
   if (Readable.isDisturbed(readable)) return "bytes of the Readable were already read"
   return undefined
@@ -58,7 +58,7 @@ export const fromReadable = (
           ? // With `chunkSize: 1`, each pull calls `read` once. `read` may refill the buffer of the stream, so further
             // calls would collect several full buffers in memory.
             NodeStream.fromReadable({ evaluate: () => readable, onError: UploadSource.failedWith, chunkSize: 1 })
-          : Stream.fail(new UploadSource.SourceFailed({ kind: "Unreadable", problem }))
+          : Stream.fail(new UploadSource.SourceFailed({ kind: "Unreadable", description: problem }))
       })
     ),
     options

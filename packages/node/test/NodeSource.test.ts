@@ -123,7 +123,7 @@ describe("NodeSource.fromReadable", () => {
       Effect.gen(function* () {
         const error = yield* Effect.flip(readAll(NodeSource.fromReadable(evaluate)))
         assert.strictEqual(error.kind, "Unreadable")
-        assert.include(error.problem, problem)
+        assert.include(error.description, problem)
       })
     )
   }
@@ -133,7 +133,7 @@ describe("NodeSource.fromReadable", () => {
       for (const readable of [Readable.from(pieces(7000)), Readable.from([])]) {
         const source = NodeSource.fromReadable(() => readable)
         yield* readAll(source)
-        assert.match((yield* Effect.flip(readAll(source))).problem, /already (read|ended)/)
+        assert.match((yield* Effect.flip(readAll(source))).description, /already (read|ended)/)
       }
     })
   )

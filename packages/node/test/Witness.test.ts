@@ -343,7 +343,7 @@ const uploading = (baseUrl: string, { options } = upload()) =>
     return yield* Upload.run(target, UploadSource.fromBytes(new TextEncoder().encode(content)), options)
   })
 
-const policy = RetryPolicy.makeUnsafe({ retries: 2, base: "1 millis", maxPause: "1 millis" })
+const policy = RetryPolicy.make({ retries: 2, base: "1 millis", maxPause: "1 millis" })
 
 describe.each(clients)("with %s, a caller sees", (client, layer) => {
   const check = (

@@ -12,9 +12,11 @@ import * as Signal from "./Signal.ts"
 import type { Ready } from "./supervisor.ts"
 
 /** Postgres did not start. */
-export class PostgresFailed extends Schema.TaggedError<PostgresFailed>()("PostgresFailed", { problem: Schema.String }) {
+export class PostgresFailed extends Schema.TaggedError<PostgresFailed>()("PostgresFailed", {
+  description: Schema.String
+}) {
   override get message() {
-    return `Postgres did not start: ${this.problem}`
+    return `Postgres did not start: ${this.description}`
   }
 }
 
@@ -40,9 +42,9 @@ export const make = Effect.gen(function* () {
       })
   )
   const { password, pid, port } = yield* Effect.callback<Ready, PostgresFailed>((resume) => {
-    const fail = (problem: string) => resume(Effect.fail(new PostgresFailed({ problem })))
-    child.on("message", (message: { readonly ready?: Ready; readonly problem?: string }) => {
-      if (message.ready === undefined) fail(message.problem ?? "no reason was given")
+    const fail = (problem: string) => resume(Effect.fail(new PostgresFailed({ description: problem })))
+    child.on("message", (message: { readonly ready?: Ready; readonly description?: string }) => {
+      if (message.ready === undefined) fail(message.description ?? "no reason was given")
       else resume(Effect.succeed(message.ready))
     })
     child.on("exit", (code) => fail(`its process ended with ${code}`))

@@ -113,5 +113,5 @@ const main = async () => {
 }
 
 main().catch((cause: unknown) => {
-  process.send?.({ problem: cause instanceof Error ? cause.message : String(cause) }, () => process.exit(1))
+  process.send?.({ description: cause instanceof Error ? cause.message : String(cause) }, () => process.exit(1))
 })

@@ -14,12 +14,12 @@ import * as Schema from "effect/Schema"
  */
 export class JournalFailed extends Schema.TaggedError<JournalFailed>()("JournalFailed", {
   action: Schema.Literals(["read", "write", "remove", "list", "lease"]),
-  problem: Schema.String,
+  description: Schema.String,
   reason: Schema.Literals(["Full", "Other"]).pipe(Schema.withConstructorDefault(Effect.succeed("Other" as const)))
 }) {
   override get message() {
     const remedy = this.reason === "Full" ? "; free some space, and run the upload again" : ""
-    return `the upload journal: cannot ${this.action}: ${this.problem}${remedy}`
+    return `the upload journal: cannot ${this.action}: ${this.description}${remedy}`
   }
 }
 
@@ -32,10 +32,10 @@ export class JournalFailed extends Schema.TaggedError<JournalFailed>()("JournalF
  */
 export class JournalTorn extends Schema.TaggedError<JournalTorn>()("JournalTorn", {
   key: Schema.String,
-  problem: Schema.String
+  description: Schema.String
 }) {
   override get message() {
-    return `the upload journal: the entry ${this.key} is invalid: ${this.problem}; remove the entry with forget, and run the upload again`
+    return `the upload journal: the entry ${this.key} is invalid: ${this.description}; remove the entry with forget, and run the upload again`
   }
 }
 
@@ -66,10 +66,10 @@ export class UploadLeased extends Schema.TaggedError<UploadLeased>()("UploadLeas
  */
 export class LeaseLost extends Schema.TaggedError<LeaseLost>()("LeaseLost", {
   key: Schema.String,
-  problem: Schema.String
+  description: Schema.String
 }) {
   override get message() {
-    return `the lease of the upload ${this.key} was lost: ${this.problem}; run the upload again to continue`
+    return `the lease of the upload ${this.key} was lost: ${this.description}; run the upload again to continue`
   }
 }
 

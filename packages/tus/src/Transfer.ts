@@ -230,7 +230,7 @@ export const appended = (
       request: "append",
       host,
       status: 204,
-      problem: `upload-offset is ${offset}, but bytes up to ${handed} were sent`
+      description: `upload-offset is ${offset}, but bytes up to ${handed} were sent`
     })
   })
 }
@@ -290,7 +290,7 @@ export const untrusted = (
   const counted = state._tag === "Asking" ? (state.counted ?? 0n) : 0n
   const now = told ?? state.handed ?? length
   const mayBeWhole = length !== undefined && now !== undefined && (now >= length || counted >= length)
-  return new TusError.UploadUntrusted({ problem, mayBeWhole })
+  return new TusError.UploadUntrusted({ description: problem, mayBeWhole })
 }
 
 /**
@@ -359,7 +359,7 @@ export const receipted = (
     ? Result.succeed({ _tag: "Done", length })
     : Result.fail(
         new TusError.UploadUntrusted({
-          problem: `the receipt reports a complete upload of ${length} bytes, but ${sent} bytes were sent`,
+          description: `the receipt reports a complete upload of ${length} bytes, but ${sent} bytes were sent`,
           mayBeWhole: true
         })
       )

@@ -38,15 +38,22 @@ const told = {
   requestId: Schema.optionalKey(Schema.String)
 }
 
-/** A response that is not a success. `message` contains the text of the server. */
+/** A response that is not a success. `description` is the text of the server. */
 const answer = {
   ...subject,
   status: Schema.Int,
   ...told,
-  message: Schema.String
+  description: Schema.String
 }
 
-const at = ({ host, request }: { readonly request: string; readonly host: string }): string => `${request} at ${host}`
+interface Subject {
+  readonly request: string
+  readonly host: string
+}
+
+const at = ({ host, request }: Subject): string => `${request} at ${host}`
+
+const said = (error: Subject & { readonly description: string }): string => `${at(error)}: ${error.description}`
 
 /** The host of the server, in an error about a whole upload. `host` is absent if the error is only about the source. */
 const server = { host: Schema.optionalKey(Schema.String) }
@@ -58,7 +65,11 @@ const server = { host: Schema.optionalKey(Schema.String) }
  * @since 0.1.0
  * @category errors
  */
-export class UploadGone extends Schema.TaggedError<UploadGone>()("UploadGone", answer) {}
+export class UploadGone extends Schema.TaggedError<UploadGone>()("UploadGone", answer) {
+  override get message() {
+    return `${said(this)}; run the upload again to start a new upload`
+  }
+}
 
 /**
  * 400, 401, 403, 412, any other 4xx for which there is no other error, and 501: the server refuses the request, and a
@@ -68,7 +79,11 @@ export class UploadGone extends Schema.TaggedError<UploadGone>()("UploadGone", a
  * @since 0.1.0
  * @category errors
  */
-export class UploadRefused extends Schema.TaggedError<UploadRefused>()("UploadRefused", answer) {}
+export class UploadRefused extends Schema.TaggedError<UploadRefused>()("UploadRefused", answer) {
+  override get message() {
+    return said(this)
+  }
+}
 
 /**
  * 409: the request had another offset than the upload on the server. `Upload` requests the offset from the server and
@@ -77,7 +92,11 @@ export class UploadRefused extends Schema.TaggedError<UploadRefused>()("UploadRe
  * @since 0.1.0
  * @category errors
  */
-export class OffsetConflict extends Schema.TaggedError<OffsetConflict>()("OffsetConflict", answer) {}
+export class OffsetConflict extends Schema.TaggedError<OffsetConflict>()("OffsetConflict", answer) {
+  override get message() {
+    return said(this)
+  }
+}
 
 /**
  * 413: the upload or the request has more bytes than the server accepts. If the server refuses bytes of an existing
@@ -92,7 +111,11 @@ export class TooLarge extends Schema.TaggedError<TooLarge>()("TooLarge", {
   ...answer,
   maxSize: Schema.optionalKey(Schema.BigInt),
   advice: Schema.optionalKey(Schema.Literal("set chunkSize"))
-}) {}
+}) {
+  override get message() {
+    return said(this)
+  }
+}
 
 /**
  * 423: the server has locked the upload for another request. `Upload` tries again after a pause, and fails with this
@@ -101,7 +124,11 @@ export class TooLarge extends Schema.TaggedError<TooLarge>()("TooLarge", {
  * @since 0.1.0
  * @category errors
  */
-export class UploadLocked extends Schema.TaggedError<UploadLocked>()("UploadLocked", answer) {}
+export class UploadLocked extends Schema.TaggedError<UploadLocked>()("UploadLocked", answer) {
+  override get message() {
+    return said(this)
+  }
+}
 
 /**
  * 460: the received bytes differ from the sent bytes. `Upload` sends the bytes again, and fails with this error when
@@ -110,7 +137,11 @@ export class UploadLocked extends Schema.TaggedError<UploadLocked>()("UploadLock
  * @since 0.1.0
  * @category errors
  */
-export class ChecksumMismatch extends Schema.TaggedError<ChecksumMismatch>()("ChecksumMismatch", answer) {}
+export class ChecksumMismatch extends Schema.TaggedError<ChecksumMismatch>()("ChecksumMismatch", answer) {
+  override get message() {
+    return said(this)
+  }
+}
 
 /**
  * 408, 425, 499, and any 5xx except 501: a temporary failure of the server or of a gateway. `retryAfter` is the pause
@@ -122,7 +153,11 @@ export class ChecksumMismatch extends Schema.TaggedError<ChecksumMismatch>()("Ch
 export class ServerFailure extends Schema.TaggedError<ServerFailure>()("ServerFailure", {
   ...answer,
   retryAfter: Schema.optionalKey(Schema.Duration)
-}) {}
+}) {
+  override get message() {
+    return said(this)
+  }
+}
 
 /**
  * A response that tus 1.0.0 or the specification of the service does not permit.
@@ -134,10 +169,10 @@ export class ProtocolViolation extends Schema.TaggedError<ProtocolViolation>()("
   ...subject,
   status: Schema.Int,
   ...told,
-  problem: Schema.String
+  description: Schema.String
 }) {
   override get message() {
-    return `${at(this)}: status ${this.status}, ${this.problem}`
+    return `${at(this)}: status ${this.status}, ${this.description}`
   }
 }
 
@@ -175,11 +210,11 @@ const lost = { cause: Schema.optionalKey(Cause.of<AnswerError | Stalled | ApiErr
  */
 export class CreationUnknown extends Schema.TaggedError<CreationUnknown>()("CreationUnknown", {
   host: Schema.String,
-  problem: Schema.String,
+  description: Schema.String,
   ...lost
 }) {
   override get message() {
-    return `no response from ${this.host} shows whether the upload was created (${this.problem}); check the tus_uploads of the Assembly before you upload the file again`
+    return `no response from ${this.host} shows whether the upload was created (${this.description}); check the tus_uploads of the Assembly before you upload the file again`
   }
 }
 
@@ -196,11 +231,11 @@ export class CreationUnknown extends Schema.TaggedError<CreationUnknown>()("Crea
  */
 export class ConcatenationUnknown extends Schema.TaggedError<ConcatenationUnknown>()("ConcatenationUnknown", {
   host: Schema.String,
-  problem: Schema.String,
+  description: Schema.String,
   ...lost
 }) {
   override get message() {
-    return `the server ${this.host} did not confirm the concatenation of the parts (${this.problem}), so the file may exist; check the tus_uploads of the Assembly before you upload the file again`
+    return `the server ${this.host} did not confirm the concatenation of the parts (${this.description}), so the file may exist; check the tus_uploads of the Assembly before you upload the file again`
   }
 }
 
@@ -235,14 +270,14 @@ export class ExtensionMissing extends Schema.TaggedError<ExtensionMissing>()("Ex
  */
 export class UploadUntrusted extends Schema.TaggedError<UploadUntrusted>()("UploadUntrusted", {
   ...server,
-  problem: Schema.String,
+  description: Schema.String,
   mayBeWhole: Schema.Boolean
 }) {
   override get message() {
     const next = this.mayBeWhole
       ? "cancel the Assembly, which may use these bytes, and upload the file to another Assembly"
       : "upload the file again (with restart: true if the upload is in a journal)"
-    return `the server${this.host === undefined ? "" : ` ${this.host}`} may have stored wrong bytes (${this.problem}); ${next}`
+    return `the server${this.host === undefined ? "" : ` ${this.host}`} may have stored wrong bytes (${this.description}); ${next}`
   }
 }
 
@@ -260,10 +295,10 @@ export class UploadMismatch extends Schema.TaggedError<UploadMismatch>()("Upload
   found: Schema.String
 }) {
   /**
-   * What differs: the field, its expected value and its found value. `problem` is the text of `message` without the
+   * What differs: the field, its expected value and its found value. `description` is the text of `message` without the
    * advice at its end.
    */
-  get problem() {
+  get description() {
     const where = this.host === undefined ? this.field : `${this.field} at ${this.host}`
     return `${where}: expected ${this.expected}, found ${this.found}`
   }
@@ -273,7 +308,7 @@ export class UploadMismatch extends Schema.TaggedError<UploadMismatch>()("Upload
       this.field === "size" || this.field === "fingerprint"
         ? "use the source that the upload was started with"
         : "start a new upload (with restart: true if the upload is in a journal)"
-    return `${this.problem}; ${next}`
+    return `${this.description}; ${next}`
   }
 }
 

@@ -283,7 +283,7 @@ export const sink = (
           // The upload gets a typed error, so that its metrics and spans do not report a defect. The sink itself fails
           // with the original `failure`.
           failure = cause as Cause.Cause<never>
-          return Effect.fail(new SourceFailed({ kind: "Unreadable", problem: "the stream failed" }))
+          return Effect.fail(new SourceFailed({ kind: "Unreadable", description: "the stream failed" }))
         }
       )
       const source: UploadSource = { _tag: "OneShot", size, stream: Stream.fromPull(Effect.succeed(pull)) }

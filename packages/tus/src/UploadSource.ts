@@ -38,10 +38,10 @@ const remedy = {
  */
 export class SourceFailed extends Schema.TaggedError<SourceFailed>()("SourceFailed", {
   kind: Schema.Literals(["Unreadable", "TooShort", "TooLong", "Changed", "NotReplayable"]),
-  problem: Schema.String
+  description: Schema.String
 }) {
   override get message() {
-    return `the upload source failed: ${this.problem}; ${remedy[this.kind]}`
+    return `the upload source failed: ${this.description}; ${remedy[this.kind]}`
   }
 }
 
@@ -117,9 +117,15 @@ const sha256 = (bytes: Uint8Array): Effect.Effect<string> =>
   )
 
 /** The source of a value that is no source. An upload refuses the source before it creates anything. */
-const invalid = (problem: string): Replayable & { readonly problem: string } => {
-  const failure = new SourceFailed({ kind: "Unreadable", problem })
-  return { _tag: "Replayable", problem, size: -1n, bytes: () => Stream.fail(failure), identity: Effect.fail(failure) }
+const invalid = (problem: string): Replayable & { readonly description: string } => {
+  const failure = new SourceFailed({ kind: "Unreadable", description: problem })
+  return {
+    _tag: "Replayable",
+    description: problem,
+    size: -1n,
+    bytes: () => Stream.fail(failure),
+    identity: Effect.fail(failure)
+  }
 }
 
 /**
@@ -137,7 +143,7 @@ export const fromBytes = (bytes: Uint8Array): Replayable => {
   const read = (start: bigint, end: bigint) =>
     Effect.suspend(() =>
       own.length < size
-        ? Effect.fail(new SourceFailed({ kind: "Changed", problem: "the memory of the bytes was taken away" }))
+        ? Effect.fail(new SourceFailed({ kind: "Changed", description: "the memory of the bytes was taken away" }))
         : Effect.succeed(own.subarray(Number(start), Number(end)))
     )
   return {
@@ -166,14 +172,14 @@ const blobParts = (blob: Blob, start: number, end: number): Stream.Stream<Uint8A
             // `DataView` throws for every value that is no memory. `Uint8Array` would make zeros of a number.
             return [Bytes.own(memory) ?? new Uint8Array(new DataView(memory).buffer), next] as const
           },
-          catch: () => new SourceFailed({ kind: "Changed", problem: "the Blob can no longer be read" })
+          catch: () => new SourceFailed({ kind: "Changed", description: "the Blob can no longer be read" })
         }).pipe(
           Effect.filterOrFail(
             ([bytes, next]) => bytes.length === next - at,
             ([bytes, next]) =>
               new SourceFailed({
                 kind: "Changed",
-                problem: `a slice of the Blob has ${bytes.length} bytes instead of ${next - at}`
+                description: `a slice of the Blob has ${bytes.length} bytes instead of ${next - at}`
               })
           )
         )
@@ -222,7 +228,7 @@ const unreadableAt = (path: string) => (error: PlatformError.PlatformError) => {
   const problem = problems[error.reason._tag]
   return new SourceFailed({
     kind: "Unreadable",
-    problem: problem === undefined ? error.message : `${path}: ${problem}`
+    description: problem === undefined ? error.message : `${path}: ${problem}`
   })
 }
 
@@ -260,7 +266,7 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
     const unreadable = unreadableAt(path)
     const info = yield* Effect.mapError(fs.stat(path), unreadable)
     if (info.type !== "File") {
-      return yield* new SourceFailed({ kind: "Unreadable", problem: `${path} is not a file` })
+      return yield* new SourceFailed({ kind: "Unreadable", description: `${path} is not a file` })
     }
     const state = fileState(info)
     const unchanged = (now: FileSystem.File.Info) =>
@@ -269,7 +275,7 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
         : Effect.fail(
             new SourceFailed({
               kind: "Changed",
-              problem:
+              description:
                 fileState(now) === state
                   ? `${path} was replaced by another file`
                   : `${path}: was ${state}, is ${fileState(now)}`
@@ -283,7 +289,7 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
       const first = yield* Effect.scoped(Effect.flatMap(open, (file) => Effect.mapError(file.readAlloc(1), unreadable)))
       if (Option.isSome(first)) {
         const problem = `${path} has content, but its size is 0, as in /proc; upload a copy of it, or a stream`
-        return yield* new SourceFailed({ kind: "Unreadable", problem })
+        return yield* new SourceFailed({ kind: "Unreadable", description: problem })
       }
     }
     const checkOf = (file: FileSystem.File) => Effect.flatMap(Effect.mapError(file.stat, unreadable), unchanged)
@@ -360,7 +366,7 @@ export const failedWith = (error: unknown): SourceFailed =>
     ? error
     : new SourceFailed({
         kind: "Unreadable",
-        problem: isError(error) ? error.message : `reading failed with ${shown(error)}`
+        description: isError(error) ? error.message : `reading failed with ${shown(error)}`
       })
 
 /**

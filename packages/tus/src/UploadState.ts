@@ -107,7 +107,7 @@ export interface Completed {
 
 /**
  * The bytes that the server stored at `urls` may differ from the sent bytes. `urls` contains all known URLs of the
- * upload: the URL of the whole upload, or the URLs of the parts and of the final upload. `problem` and `mayBeWhole` are
+ * upload: the URL of the whole upload, or the URLs of the parts and of the final upload. `description` and `mayBeWhole` are
  * the fields of `UploadUntrusted`. An untrusted state never changes.
  *
  * @since 0.1.0
@@ -116,7 +116,7 @@ export interface Completed {
 export interface Untrusted {
   readonly _tag: "Untrusted"
   readonly urls: ReadonlyArray<UploadUrl>
-  readonly problem: string
+  readonly description: string
   readonly mayBeWhole: boolean
 }
 
@@ -316,8 +316,8 @@ export const urlsOf = (state: UploadState): ReadonlyArray<UploadUrl> => {
  * @since 0.1.0
  * @category transitions
  */
-export const untrusted = ({ mayBeWhole, problem }: UploadUntrusted): Change =>
-  unlessUntrusted((state) => ({ _tag: "Untrusted", urls: urlsOf(state), problem, mayBeWhole }))
+export const untrusted = ({ mayBeWhole, description }: UploadUntrusted): Change =>
+  unlessUntrusted((state) => ({ _tag: "Untrusted", urls: urlsOf(state), description, mayBeWhole }))
 
 /**
  * The error of a piece that stops now, or undefined if the next run may continue the piece.

@@ -224,7 +224,7 @@ export interface Answers {
  *   Effect.provide(
  *     Uploader.layerTest({
  *       assemblyEvents: () =>
- *         Stream.fail(new ApiError.AssemblyFailed({ assemblyId: "", code: "INVALID_FILE", explanation: "not an image" }))
+ *         Stream.fail(new ApiError.AssemblyFailed({ assemblyId: "", code: "INVALID_FILE", description: "not an image" }))
  *     })
  *   )
  * )

@@ -55,14 +55,14 @@ export const fromReadableStream = (
         const problem = problemOf(readable)
         return problem === undefined
           ? Stream.fromReadableStream({ evaluate: () => readable, onError: failedWith })
-          : Stream.fail(new SourceFailed({ kind: "Unreadable", problem }))
+          : Stream.fail(new SourceFailed({ kind: "Unreadable", description: problem }))
       })
     ),
     options
   )
 
-const toSourceFailed = ({ kind, problem }: Pick<SourceFailed, "kind" | "problem">) =>
-  new SourceFailed({ kind, problem })
+const toSourceFailed = ({ kind, description }: Pick<SourceFailed, "kind" | "description">) =>
+  new SourceFailed({ kind, description })
 
 /** The SHA-256 of a text, in hexadecimal digits. */
 const sha256 = (text: string): Effect.Effect<string> =>
@@ -79,7 +79,7 @@ const toUrl = (text: string | URL): Effect.Effect<URL, SourceFailed> => {
         new SourceFailed({
           kind: "Unreadable",
           // The text does not contain the URL, because the URL may contain a credential.
-          problem: "expected a valid http or https URL without user info (pass a credential in headers)"
+          description: "expected a valid http or https URL without user info (pass a credential in headers)"
         })
       )
 }

@@ -14,7 +14,7 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
 import * as TestClock from "effect/testing/TestClock"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
@@ -105,11 +105,6 @@ describe("an answer whose body hangs", () => {
 describe("a failure that is permanent", () => {
   it.live("is not healed: a client that changes bodies ends the upload with its first PATCH", () =>
     Effect.gen(function* () {
-      const once: RetryPolicy.Policy = {
-        start: Effect.succeed(({ failures }) =>
-          Effect.succeed(failures === 1 ? Option.some(Duration.zero) : Option.none())
-        )
-      }
       const { methods, target } = yield* make((request, response) => {
         if (request.method === "POST") response.writeHead(201, { ...tus, location: "/resumable/files/abc" }).end()
         else response.writeHead(204, { ...tus, "upload-offset": "0", "upload-length": "300000" }).end()
@@ -124,7 +119,7 @@ describe("a failure that is permanent", () => {
       )
       const error = yield* Effect.flip(
         Effect.provideService(
-          Upload.run(target, source, Scene.options).pipe(RetryPolicy.withPolicy(once)),
+          Upload.run(target, source, Scene.options).pipe(RetryPolicy.withPolicy(Schedule.recurs(1))),
           HttpClient.HttpClient,
           changing
         )

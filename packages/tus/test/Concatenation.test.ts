@@ -210,7 +210,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Parts that wer
       const error = yield* Effect.flip(untrusted)
       assert.deepInclude(error, {
         _tag: "UploadUntrusted",
-        problem: `offset at ${new URL(server.origin).host}: status 200, the parts have ${size} bytes, but the upload-length of the final upload is 0`,
+        description: `offset at ${new URL(server.origin).host}: status 200, the parts have ${size} bytes, but the upload-length of the final upload is 0`,
         mayBeWhole: true
       })
       const { length } = server.requests

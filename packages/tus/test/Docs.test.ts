@@ -89,8 +89,8 @@ layer(live, { excludeTestServices: true })("docs/uploads.md", (it) => {
         broken: Effect.flip(upload("broken", Stream.concat(bytes, Stream.fail("the body breaks off"))))
       }
       const errors = yield* Effect.all(failing)
-      assert.deepInclude(errors.large, { _tag: "BodyRefused", problem: "the body has more than 100000 bytes" })
-      assert.deepInclude(errors.silent, { _tag: "BodyRefused", problem: "the user sends nothing" })
+      assert.deepInclude(errors.large, { _tag: "BodyRefused", description: "the body has more than 100000 bytes" })
+      assert.deepInclude(errors.silent, { _tag: "BodyRefused", description: "the user sends nothing" })
       assert.strictEqual(errors.broken, "the body breaks off")
       const away = yield* Effect.forkChild(upload("away", Stream.concat(bytes, Stream.never)))
       yield* statesOf("away").pipe(Effect.repeat({ until: (states) => states.length > 0 }))

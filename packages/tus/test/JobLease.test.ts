@@ -62,7 +62,7 @@ const takenOver = Effect.gen(function* () {
       Effect.map(journal.lease(key), ({ check, lost }) => ({
         lost,
         check: Effect.suspend(() =>
-          isTaken ? Effect.fail(new LeaseLost({ key, problem: "another process has taken it" })) : check
+          isTaken ? Effect.fail(new LeaseLost({ key, description: "another process has taken it" })) : check
         )
       }))
   })

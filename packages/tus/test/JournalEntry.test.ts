@@ -68,8 +68,8 @@ const forms: ReadonlyArray<readonly [UploadState.UploadState, object]> = [
     { _tag: "Completed", marker: "", url: urls[1] }
   ],
   [
-    { _tag: "Untrusted", urls: [two, one], problem: "upload-offset is 17", mayBeWhole: true },
-    { _tag: "Untrusted", marker: "", urls: urls.toReversed(), problem: "upload-offset is 17", mayBeWhole: true }
+    { _tag: "Untrusted", urls: [two, one], description: "upload-offset is 17", mayBeWhole: true },
+    { _tag: "Untrusted", marker: "", urls: urls.toReversed(), description: "upload-offset is 17", mayBeWhole: true }
   ]
 ]
 

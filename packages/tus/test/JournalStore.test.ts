@@ -43,7 +43,7 @@ const kept = Effect.fnUntraced(function* (check: UploadJournal.Lease["check"]) {
 describe("a store in a journal", () => {
   it.effect("writes nothing when its lease is lost: the entry is another's", () =>
     Effect.gen(function* () {
-      const lost = new UploadJournal.LeaseLost({ key, problem: "another holder took it" })
+      const lost = new UploadJournal.LeaseLost({ key, description: "another holder took it" })
       const { tag, update, url } = yield* kept(Effect.fail(lost))
       for (const change of [creating, createdAt(url), UploadState.completed(url, 10n), UploadState.gone]) {
         assert.strictEqual(yield* Effect.flip(update(change)), lost)
@@ -56,7 +56,9 @@ describe("a store in a journal", () => {
     Effect.gen(function* () {
       const { tag, update, url } = yield* kept(Effect.void)
       yield* update(createdAt(url))
-      yield* update(UploadState.untrusted(new UploadUntrusted({ problem: "upload-offset is 17", mayBeWhole: false })))
+      yield* update(
+        UploadState.untrusted(new UploadUntrusted({ description: "upload-offset is 17", mayBeWhole: false }))
+      )
       yield* update(UploadState.part(0).set({ _tag: "Planned" }))
       yield* update(UploadState.concatenating("n", [url], 10n))
       yield* update(UploadState.completed(url, 10n))

@@ -130,7 +130,7 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
           const { entry, error, key, server, target } = yield* untrusted
           assert.deepInclude(error, {
             _tag: "UploadUntrusted",
-            problem: "upload-offset is 17, but bytes up to 700000 were sent",
+            description: "upload-offset is 17, but bytes up to 700000 were sent",
             mayBeWhole: false
           })
           // What asks the server before anything else is not sent either.

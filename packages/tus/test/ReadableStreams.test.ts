@@ -132,7 +132,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("WebSource.from
       Effect.gen(function* () {
         const { server, target } = yield* Scene.make()
         const error = yield* Effect.flip(Upload.run(target, WebSource.fromReadableStream(evaluate), options))
-        assert.deepInclude(error, { _tag: "SourceFailed", kind: "Unreadable", problem })
+        assert.deepInclude(error, { _tag: "SourceFailed", kind: "Unreadable", description: problem })
         assert.notInclude(server.requests, "HEAD")
       })
     )

@@ -150,7 +150,7 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
           ...journal.assemblies,
           put: (key, entry) =>
             entry._tag === "Completed"
-              ? Effect.fail(new UploadJournal.JournalFailed({ action: "write", problem: "the disk is full" }))
+              ? Effect.fail(new UploadJournal.JournalFailed({ action: "write", description: "the disk is full" }))
               : journal.assemblies.put(key, entry)
         }
       })
@@ -306,7 +306,7 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
         identity: "a source",
         bytes: (offset) =>
           isBroken
-            ? Stream.fail(new UploadSource.SourceFailed({ kind: "Unreadable", problem: "a broken disk" }))
+            ? Stream.fail(new UploadSource.SourceFailed({ kind: "Unreadable", description: "a broken disk" }))
             : Stream.make(bytes.slice(Number(offset)))
       })
       const options = job("broken", { files: [{ source, filename: "a.bin" }, file("b.bin", 10)] })
@@ -324,7 +324,7 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
       const source = UploadSource.make({
         size: 10n,
         identity: "a source",
-        bytes: () => Stream.fail(new UploadSource.SourceFailed({ kind: "Unreadable", problem: "a broken disk" }))
+        bytes: () => Stream.fail(new UploadSource.SourceFailed({ kind: "Unreadable", description: "a broken disk" }))
       })
       const options = job("canceled", { files: [{ source, filename: "a.bin" }], onFailure: "cancel" })
       const error = yield* Effect.flip(ResumableAssemblyUpload.run(options))
@@ -470,7 +470,7 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
       const error = yield* Effect.flip(Effect.provide(ResumableAssemblyUpload.run(options), down))
       assert.deepInclude(error, {
         _tag: "UnexpectedResponse",
-        problem: "the Assembly has not ended after its cancellation"
+        description: "the Assembly has not ended after its cancellation"
       })
       const after = yield* assembliesIn
       assert.deepStrictEqual(
@@ -557,7 +557,7 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
       const error = yield* Effect.flip(Effect.provide(restarted, down))
       assert.deepInclude(error, {
         _tag: "UnexpectedResponse",
-        problem: "the Assembly has not ended after its cancellation"
+        description: "the Assembly has not ended after its cancellation"
       })
       assert.deepStrictEqual(created, [])
       const [known] = yield* assembliesIn

@@ -29,7 +29,7 @@ const kept = Effect.fnUntraced(function* (
   const heard: Array<string> = []
   const store = StateStore.written(UploadState.planned, (state) =>
     Effect.sync(() => {
-      if (state._tag === "Untrusted") heard.push(state.problem)
+      if (state._tag === "Untrusted") heard.push(state.description)
     })
   )
   const session = yield* Session.make(target, { ...Scene.options, retryDelay }, onEvent, store)
@@ -41,10 +41,10 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("the store of a
     Effect.gen(function* () {
       const { heard, run } = yield* kept([wrong("PATCH", "600001"), wrong("HEAD")], () => undefined, "1 millis")
       const before = yield* run.pipe(
-        Effect.catchTag("UploadUntrusted", ({ problem }) => Effect.succeed({ problem, heard: [...heard] }))
+        Effect.catchTag("UploadUntrusted", ({ description }) => Effect.succeed({ description, heard: [...heard] }))
       )
       assert.deepStrictEqual(before, {
-        problem: "upload-offset is 17, but bytes up to 600000 were sent",
+        description: "upload-offset is 17, but bytes up to 600000 were sent",
         heard: ["upload-offset is 17, but bytes up to 600000 were sent"]
       })
     })

@@ -143,7 +143,7 @@ describe("Transfer.located", () => {
         const error = Result.getOrThrow(Result.flip(Transfer.located(state, { offset }, expected)))
         assert.deepInclude(error, {
           _tag: "UploadUntrusted",
-          problem: `upload-offset is ${offset}, but bytes up to 60 were sent`,
+          description: `upload-offset is ${offset}, but bytes up to 60 were sent`,
           mayBeWhole: offset >= 100n
         })
       }
@@ -165,7 +165,7 @@ describe("Transfer.located", () => {
         assert.deepStrictEqual(doubt(state, offset, expected), { ...state, told: offset })
         assert.deepInclude(doubt({ ...state, told: offset }, offset, expected), {
           _tag: "UploadUntrusted",
-          problem: `upload-offset is ${offset}, but at most 50 bytes were sent`,
+          description: `upload-offset is ${offset}, but at most 50 bytes were sent`,
           mayBeWhole: offset >= 100n
         })
       }
@@ -251,7 +251,7 @@ describe("Transfer.abandoned", () => {
         "upload-length: expected 100, found 17"
       ],
       [
-        new SourceFailed({ kind: "TooShort", problem: "the source ended after 1 of 2 bytes" }),
+        new SourceFailed({ kind: "TooShort", description: "the source ended after 1 of 2 bytes" }),
         "the source ended after 1 of 2 bytes"
       ],
       [
@@ -259,14 +259,14 @@ describe("Transfer.abandoned", () => {
           operation: "Tus.offset",
           code: "RATE_LIMIT_REACHED",
           status: 429,
-          explanation: "slow down",
+          description: "slow down",
           retryAfter: Duration.hours(2)
         }),
         "Tus.offset: too many requests, status 429"
       ]
     ] as const) {
       assert.deepInclude(Transfer.abandoned(state, failure, 100n), {
-        problem: `upload-offset did not match the sent bytes, and then ${happened}`
+        description: `upload-offset did not match the sent bytes, and then ${happened}`
       })
     }
   })

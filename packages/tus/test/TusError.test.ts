@@ -22,18 +22,20 @@ import * as HangClock from "./utils/HangClock.ts"
 import * as Scene from "./utils/Scene.ts"
 
 const host = "tus.example.com"
-const answer = { request: "append", host, status: 400, message: "ERR_X: what the server said" } as const
+const answer = { request: "append", host, status: 400, description: "ERR_X: what the server said" } as const
+
+const said = "append at tus.example.com: ERR_X: what the server said"
 
 const texts: ReadonlyArray<readonly [{ readonly _tag: string; readonly message: string }, string]> = [
-  [new TusError.UploadGone(answer), answer.message],
-  [new TusError.UploadRefused(answer), answer.message],
-  [new TusError.OffsetConflict(answer), answer.message],
-  [new TusError.TooLarge(answer), answer.message],
-  [new TusError.UploadLocked(answer), answer.message],
-  [new TusError.ChecksumMismatch(answer), answer.message],
-  [new TusError.ServerFailure({ ...answer, retryAfter: Duration.seconds(3) }), answer.message],
+  [new TusError.UploadGone(answer), `${said}; run the upload again to start a new upload`],
+  [new TusError.UploadRefused(answer), said],
+  [new TusError.OffsetConflict(answer), said],
+  [new TusError.TooLarge(answer), said],
+  [new TusError.UploadLocked(answer), said],
+  [new TusError.ChecksumMismatch(answer), said],
+  [new TusError.ServerFailure({ ...answer, retryAfter: Duration.seconds(3) }), said],
   [
-    new TusError.ProtocolViolation({ request: "offset", host, status: 200, problem: "no offset" }),
+    new TusError.ProtocolViolation({ request: "offset", host, status: 200, description: "no offset" }),
     "offset at tus.example.com: status 200, no offset"
   ],
   [
@@ -41,19 +43,19 @@ const texts: ReadonlyArray<readonly [{ readonly _tag: string; readonly message: 
     "append at tus.example.com: nothing was sent or received for 30s"
   ],
   [
-    new TusError.CreationUnknown({ host, problem: "create: the connection failed" }),
+    new TusError.CreationUnknown({ host, description: "create: the connection failed" }),
     "no response from tus.example.com shows whether the upload was created (create: the connection failed); check the tus_uploads of the Assembly before you upload the file again"
   ],
   [
-    new TusError.ConcatenationUnknown({ host, problem: "create: the connection failed" }),
+    new TusError.ConcatenationUnknown({ host, description: "create: the connection failed" }),
     "the server tus.example.com did not confirm the concatenation of the parts (create: the connection failed), so the file may exist; check the tus_uploads of the Assembly before you upload the file again"
   ],
   [
-    new TusError.UploadUntrusted({ problem: "16607 for 4194304", mayBeWhole: false }),
+    new TusError.UploadUntrusted({ description: "16607 for 4194304", mayBeWhole: false }),
     "the server may have stored wrong bytes (16607 for 4194304); upload the file again (with restart: true if the upload is in a journal)"
   ],
   [
-    new TusError.UploadUntrusted({ host, problem: "5 for 4", mayBeWhole: true }),
+    new TusError.UploadUntrusted({ host, description: "5 for 4", mayBeWhole: true }),
     "the server tus.example.com may have stored wrong bytes (5 for 4); cancel the Assembly, which may use these bytes, and upload the file to another Assembly"
   ],
   [
@@ -76,7 +78,7 @@ const texts: ReadonlyArray<readonly [{ readonly _tag: string; readonly message: 
   [new UploadTarget.InvalidTarget({ field: "origins", rule: "a rule" }), "origins: a rule"],
   [new UploadTarget.UnsafeLocation({ rule: "a rule" }), "the upload URL is refused: a rule"],
   [
-    new SourceFailed({ kind: "TooShort", problem: "the source ended after 1 of 2 bytes" }),
+    new SourceFailed({ kind: "TooShort", description: "the source ended after 1 of 2 bytes" }),
     "the upload source failed: the source ended after 1 of 2 bytes; set size to the actual size of the source"
   ],
   [
@@ -88,7 +90,7 @@ const texts: ReadonlyArray<readonly [{ readonly _tag: string; readonly message: 
     "another process runs the upload k; run the upload again when that process has ended"
   ],
   [
-    new UploadJournal.JournalTorn({ key: "k", problem: "3 characters" }),
+    new UploadJournal.JournalTorn({ key: "k", description: "3 characters" }),
     "the upload journal: the entry k is invalid: 3 characters; remove the entry with forget, and run the upload again"
   ]
 ]
@@ -294,7 +296,7 @@ layer(Layer.merge(NodeHttpClient.layerUndici, HangClock.layer), { excludeTestSer
           if (error._tag !== tag) return assert.fail(error.message)
           assert.deepInclude(error.cause, { _tag: "Stalled", request })
           const decoded = yield* Schema.decodeEffect(json)(yield* Schema.encodeEffect(json)(error))
-          assert.deepInclude(decoded, { _tag: tag, problem: error.problem })
+          assert.deepInclude(decoded, { _tag: tag, description: error.description })
           assert.deepStrictEqual(decoded.cause, { _tag: "Stalled", message: error.cause?.message })
         }
       })

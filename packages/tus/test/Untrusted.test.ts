@@ -56,7 +56,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("an upload", (i
         const { error, requests } = yield* fails(UploadSource.fromBytes(bytes), [first, wrong("HEAD", 18)])
         assert.deepInclude(error, {
           _tag: "UploadUntrusted",
-          problem: "upload-offset is 18, but bytes up to 600000 were sent"
+          description: "upload-offset is 18, but bytes up to 600000 were sent"
         })
         assert.deepStrictEqual(requests, ["POST", "PATCH", "HEAD"])
       })
@@ -87,7 +87,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("an upload", (i
       const { error, requests } = yield* fails(UploadSource.fromBytes(bytes), faults)
       assert.deepInclude(error, {
         _tag: "UploadUntrusted",
-        problem: "upload-offset is 1000, but at most 0 bytes were sent"
+        description: "upload-offset is 1000, but at most 0 bytes were sent"
       })
       assert.deepStrictEqual(requests, ["POST", "HEAD", "HEAD"])
     })

@@ -132,7 +132,7 @@ layer(Layer.empty)("The JSON form of an event", (it) => {
         operation: "Assemblies.get",
         code: "C",
         status: 429,
-        explanation: "m",
+        description: "m",
         retryAfter: Duration.seconds(3)
       })
       assert.deepStrictEqual((yield* roundTrip(json, limited)).decoded, limited)

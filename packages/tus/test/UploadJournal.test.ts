@@ -75,7 +75,7 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
             ...(yield* entry),
             _tag: "Untrusted",
             urls: [],
-            problem: "17 bytes",
+            description: "17 bytes",
             mayBeWhole: false
           })
           yield* TestClock.adjust("3650 days")

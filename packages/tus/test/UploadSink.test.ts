@@ -248,7 +248,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Upload.sink", 
         const error = yield* Effect.flip(Stream.run(odd, Upload.sink(target, options)))
         assert.deepInclude(error, {
           _tag: "SourceFailed",
-          problem: "a piece is not a Uint8Array, or its memory was transferred"
+          description: "a piece is not a Uint8Array, or its memory was transferred"
         })
       }
       assert.deepStrictEqual(server.requests, [])

@@ -110,7 +110,7 @@ layer(Layer.merge(NodeFileSystem.layer, NodeHttpClient.layerUndici), { excludeTe
           })
         })
         const error = yield* Effect.flip(Stream.runDrain(UploadSource.fromBlob(gone).bytes(0n, whole)))
-        assert.deepInclude(error, { kind: "Changed", problem: "the Blob can no longer be read" })
+        assert.deepInclude(error, { kind: "Changed", description: "the Blob can no longer be read" })
       })
     )
 
@@ -277,7 +277,7 @@ layer(Layer.merge(NodeFileSystem.layer, NodeHttpClient.layerUndici), { excludeTe
 
     it.effect("a stream's own SourceFailed stays what it is", () =>
       Effect.gen(function* () {
-        const failure = new UploadSource.SourceFailed({ kind: "Changed", problem: "x" })
+        const failure = new UploadSource.SourceFailed({ kind: "Changed", description: "x" })
         const source = UploadSource.fromStream(Stream.fail(failure))
         assert.strictEqual(yield* Effect.flip(Stream.runDrain(source.stream)), failure)
       })
@@ -287,7 +287,7 @@ layer(Layer.merge(NodeFileSystem.layer, NodeHttpClient.layerUndici), { excludeTe
       Effect.gen(function* () {
         vi.resetModules()
         const copy = yield* Effect.promise(() => import("@assembly-effect/tus/UploadSource"))
-        const failure = new copy.SourceFailed({ kind: "Changed", problem: "x" })
+        const failure = new copy.SourceFailed({ kind: "Changed", description: "x" })
         assert.notInstanceOf(failure, UploadSource.SourceFailed)
         assert.strictEqual(UploadSource.failedWith(failure), failure)
       })
@@ -296,7 +296,7 @@ layer(Layer.merge(NodeFileSystem.layer, NodeHttpClient.layerUndici), { excludeTe
     it.effect("an Error of another realm keeps its message", () =>
       Effect.sync(() => {
         const error = UploadSource.failedWith(runInNewContext("new Error('the disk is gone')"))
-        assert.strictEqual(error.problem, "the disk is gone")
+        assert.strictEqual(error.description, "the disk is gone")
       })
     )
 

@@ -20,7 +20,7 @@ const after = (state: UploadState.UploadState, ...changes: ReadonlyArray<UploadS
   changes.reduce((now, change) => change(now), state)
 
 const createdAt = (at: UploadTarget.UploadUrl): UploadState.Created => ({ _tag: "Created", marker: "m", url: at })
-const wrong = UploadState.untrusted(new UploadUntrusted({ problem: "upload-offset is 17", mayBeWhole: true }))
+const wrong = UploadState.untrusted(new UploadUntrusted({ description: "upload-offset is 17", mayBeWhole: true }))
 
 describe("UploadState.inParts", () => {
   it("covers the source, in order, without a gap", () => {
@@ -78,7 +78,7 @@ describe("the state of an upload", () => {
     assert.deepStrictEqual(wrong(final), {
       _tag: "Untrusted",
       urls: [url("2"), url("0"), url("1")],
-      problem: "upload-offset is 17",
+      description: "upload-offset is 17",
       mayBeWhole: true
     })
   })
@@ -109,7 +109,7 @@ describe("the state of an upload", () => {
     const asking: Asking = { _tag: "Asking", acknowledged: 0n, reached: 0n, handed: 10n, failures: 1, length: 10n }
     const left = (piece: UploadState.Piece | undefined) => UploadState.leftInDoubt(piece, 10n)
     assert.deepInclude(left({ ...createdAt(url("0")), transfer: { ...asking, only: [10n] } }), {
-      problem: "the upload stopped before the server reported its offset",
+      description: "the upload stopped before the server reported its offset",
       mayBeWhole: true
     })
     assert.isUndefined(left({ ...createdAt(url("0")), transfer: asking }))

@@ -37,7 +37,7 @@ layer(Uploader.layerTest())("A test layer without answers", (it) => {
       assert.strictEqual(length, 10n)
       assert.isTrue(UploadTarget.isUploadUrl(url))
 
-      const failure = new UploadSource.SourceFailed({ kind: "Unreadable", problem: "a broken disk" })
+      const failure = new UploadSource.SourceFailed({ kind: "Unreadable", description: "a broken disk" })
       const broken = UploadSource.make({ size: 10n, bytes: () => Stream.fail(failure) })
       assert.deepStrictEqual(yield* Effect.flip(Uploader.run(yield* target, broken, { metadata })), failure)
     })
@@ -63,7 +63,7 @@ layer(Uploader.layerTest())("A test layer without answers", (it) => {
   )
 })
 
-const gone = new TusError.UploadGone({ request: "append", host: "tus.example.com", status: 404, message: "gone" })
+const gone = new TusError.UploadGone({ request: "append", host: "tus.example.com", status: 404, description: "gone" })
 
 layer(
   Uploader.layerTest({

@@ -36,14 +36,12 @@ const sum = (stream: Stream.Stream<Uint8Array, unknown>) => Effect.map(Stream.mk
 /** Retries at once, and notes what it is told. */
 const noting = () => {
   const told: Array<readonly [tag: string, failures: number, wait: number | undefined]> = []
-  const policy: RetryPolicy.Policy = {
-    start: Effect.succeed(({ error, failures, wait }) =>
-      Effect.sync(() => {
-        told.push([error._tag, failures, Option.getOrUndefined(Option.map(wait, Duration.toSeconds))])
-        return Option.some(Duration.zero)
-      })
+  const policy = Schedule.forever.pipe(
+    Schedule.setInputType<RetryPolicy.Failure>(),
+    Schedule.tap(({ input: { error, failures, wait } }) =>
+      Effect.sync(() => told.push([error._tag, failures, Option.getOrUndefined(Option.map(wait, Duration.toSeconds))]))
     )
-  }
+  )
   return { told, policy }
 }
 
@@ -53,23 +51,23 @@ describe("WebSource.fromUrl after a failure", () => {
       const { resource, stream } = yield* make
       const { policy, told } = noting()
       const answers = [
-        HostileServer.text(429, "", { "retry-after": "7" }),
+        HostileServer.text(429, "", { "retry-after": "1" }),
         HostileServer.text(500, ""),
-        HostileServer.text(503, "", { "retry-after": "3" })
+        HostileServer.text(503, "", { "retry-after": "0" })
       ]
       resource.meet = (request, response, go, index) => (answers[index - 1] ?? (() => go()))(request, response)
       assert.strictEqual(yield* sum(stream).pipe(RetryPolicy.withPolicy(policy)), TusServer.sha256(bytes))
       assert.deepStrictEqual(told, [
-        ["ServerFailure", 1, 7],
+        ["ServerFailure", 1, 1],
         ["ServerFailure", 2, undefined],
-        ["ServerFailure", 3, 3]
+        ["ServerFailure", 3, 0]
       ])
     }).pipe(Effect.scoped, undici)
   )
 
   for (const [name, policy] of Object.entries({
-    schedule: RetryPolicy.fromSchedule(Schedule.recurs(1)),
-    policy: RetryPolicy.makeUnsafe({ retries: 1, base: "1 millis" })
+    schedule: Schedule.recurs(1),
+    policy: RetryPolicy.make({ retries: 1, base: "1 millis" })
   })) {
     it.live(`counts failures anew after new bytes, for a ${name} too`, () =>
       Effect.gen(function* () {
@@ -99,13 +97,7 @@ describe("WebSource.fromUrl after a failure", () => {
       const { resource, stream } = yield* Effect.provideService(make, HttpClient.HttpClient, timing)
       resource.meet = (_, response, go, index) => (index === 1 ? void response.writeHead(503).end() : go())
       const failed = yield* Deferred.make<void>()
-      const spaced = RetryPolicy.fromSchedule(Schedule.spaced("1 minute"))
-      const policy: RetryPolicy.Policy = {
-        start: Effect.map(
-          spaced.start,
-          (decide) => (failure) => Effect.tap(decide(failure), () => Deferred.succeed(failed, undefined))
-        )
-      }
+      const policy = Schedule.tap(Schedule.spaced("1 minute"), () => Deferred.succeed(failed, undefined))
       const idle = Idle.make()
       const fiber = yield* sum(stream).pipe(RetryPolicy.withPolicy(policy), idle.within, Effect.forkChild)
       yield* Deferred.await(failed)

@@ -22,7 +22,7 @@ import * as WebResource from "./utils/WebResource.ts"
 const bytes = Scene.content(2_000_000)
 
 /** Pauses that no test waits for. */
-const quick = RetryPolicy.withPolicy(RetryPolicy.makeUnsafe({ retries: 3, base: "1 millis", maxPause: "2 millis" }))
+const quick = RetryPolicy.withPolicy(RetryPolicy.make({ retries: 3, base: "1 millis", maxPause: "2 millis" }))
 
 const ranged = (url: string) =>
   Effect.gen(function* () {

@@ -104,7 +104,7 @@ export class AssemblyMayRun extends Schema.TaggedError<AssemblyMayRun>()("Assemb
 }
 
 /**
- * The database of the jobs cannot be read or written. `problem` contains the error messages of the database. `path` is
+ * The database of the jobs cannot be read or written. `description` contains the error messages of the database. `path` is
  * the path of the file, if the database is embedded. `key` is the key of a job whose row is damaged; other jobs are not
  * affected.
  *
@@ -113,14 +113,14 @@ export class AssemblyMayRun extends Schema.TaggedError<AssemblyMayRun>()("Assemb
  */
 export class StoreFailed extends Schema.TaggedError<StoreFailed>()("StoreFailed", {
   operation: Schema.String,
-  problem: Schema.String,
+  description: Schema.String,
   path: Schema.optionalKey(Schema.String),
   key: Schema.optionalKey(Schema.String)
 }) {
   override get message() {
-    if (this.key !== undefined) return `the stored job ${Printable.escape(this.key)} is damaged: ${this.problem}`
+    if (this.key !== undefined) return `the stored job ${Printable.escape(this.key)} is damaged: ${this.description}`
     const where = this.path === undefined ? "" : ` ${Printable.escape(this.path)}`
-    return `the database of the jobs${where} failed (${this.operation}): ${this.problem}`
+    return `the database of the jobs${where} failed (${this.operation}): ${this.description}`
   }
 }
 
@@ -142,8 +142,10 @@ export class DatabaseInUse extends Schema.TaggedError<DatabaseInUse>()("Database
  * @since 0.1.0
  * @category errors
  */
-export class InvalidSecret extends Schema.TaggedError<InvalidSecret>()("InvalidSecret", { problem: Schema.String }) {
+export class InvalidSecret extends Schema.TaggedError<InvalidSecret>()("InvalidSecret", {
+  description: Schema.String
+}) {
   override get message() {
-    return `the secret of the deployment is invalid: ${this.problem}`
+    return `the secret of the deployment is invalid: ${this.description}`
   }
 }

@@ -74,7 +74,7 @@ const database = (path: string) =>
       yield* checkPath(path)
       yield* Effect.mapError(
         FileModes.closeDatabase(path),
-        ({ message }) => new DurableError.StoreFailed({ operation: "open", problem: message, path })
+        ({ message }) => new DurableError.StoreFailed({ operation: "open", description: message, path })
       )
       // After a power failure, a missing transaction could make the next process create a second Assembly.
       return yield* SqliteClient.make({ path, isExclusive: true, isSynced: true }).pipe(

@@ -52,7 +52,7 @@ export const presigned =
       if (source._tag === "Replayable") return source
       return yield* new SourceFailed({
         kind: "Unreadable",
-        problem: "the object store accepts no ranges, or sends no strong ETag"
+        description: "the object store accepts no ranges, or sends no strong ETag"
       })
     })
 

@@ -66,7 +66,7 @@ layer(live, { excludeTestServices: true })("The database of an embedded runner",
       const { database } = yield* folder
       execFileSync("mkfifo", ["-m", "600", `${database}.secret`])
       const error = yield* Effect.flip(open(database))
-      assert.strictEqual(error.message, new InvalidSecret({ problem: `${database}.secret is not a file` }).message)
+      assert.strictEqual(error.message, new InvalidSecret({ description: `${database}.secret is not a file` }).message)
     })
   )
 

@@ -99,7 +99,9 @@ layer(live, { excludeTestServices: true })("A runner that may have lost a job", 
             ? Effect.succeed({ ...UploadSource.fromBytes(new Uint8Array(8)), identity: Effect.succeed("1") })
             : Effect.andThen(
                 lose,
-                Effect.fail(new UploadSource.SourceFailed({ kind: "Changed", problem: "the object is another one" }))
+                Effect.fail(
+                  new UploadSource.SourceFailed({ kind: "Changed", description: "the object is another one" })
+                )
               )
       })
       const files = [{ source: DurableJob.object("torn", "a"), filename: "a.bin" }]

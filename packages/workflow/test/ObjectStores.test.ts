@@ -41,7 +41,7 @@ const objectStore = Effect.fnUntraced(function* (refused: ReadonlyArray<number>,
     layer: ObjectStores.layer({
       store: ObjectStores.presigned((key) =>
         key === "missing"
-          ? Effect.fail(new SourceFailed({ kind: "Unreadable", problem: "the object is missing" }))
+          ? Effect.fail(new SourceFailed({ kind: "Unreadable", description: "the object is missing" }))
           : Effect.sync(() => `http://127.0.0.1:${port}/${key}?signature=${++signatures}`)
       )
     })

@@ -199,17 +199,17 @@ describe("An error of a transfer", () => {
   const subject = { operation: "Assemblies.create" }
 
   test("of the address is no error of the job", () => {
-    const failure = new ApiError.TransportFailure({ ...subject, problem: "unknown host", permanent: true })
+    const failure = new ApiError.TransportFailure({ ...subject, description: "unknown host", permanent: true })
     assert.isTrue(Transfer.isRefusal(failure))
     const page = (status: number) =>
-      new ApiError.UnexpectedResponse({ ...subject, status, problem: "no JSON", excerpt: "<html>" })
+      new ApiError.UnexpectedResponse({ ...subject, status, description: "no JSON", excerpt: "<html>" })
     for (const status of [200, 302, 403, 404, 502]) assert.isTrue(Transfer.isTemporary(page(status)), `${status}`)
     for (const status of [400, 413, 422]) assert.isFalse(Transfer.isTemporary(page(status)), `${status}`)
   })
 
-  const failure = (status: number) => new ApiError.ServiceFailure({ ...subject, status, code: "CODE", explanation: "" })
+  const failure = (status: number) => new ApiError.ServiceFailure({ ...subject, status, code: "CODE", description: "" })
   const page = (status: number) =>
-    new ApiError.UnexpectedResponse({ ...subject, status, problem: "no JSON", excerpt: "<html>" })
+    new ApiError.UnexpectedResponse({ ...subject, status, description: "no JSON", excerpt: "<html>" })
 
   for (const [name, make] of [
     ["the service", failure],
@@ -238,7 +238,7 @@ describe("An error of a transfer", () => {
   }
 
   const refused = (status: number) =>
-    new TusError.UploadRefused({ request: "append", host: "upload.example.com", status, message: "" })
+    new TusError.UploadRefused({ request: "append", host: "upload.example.com", status, description: "" })
 
   for (const status of [401, 402, 407]) {
     test(`with the status ${status} of an upload waits for a correction, without a limit`, () => {
@@ -265,7 +265,7 @@ describe("An error of a transfer", () => {
   })
 
   test("of the connection is tried again within the patience, also while the Assembly is processed", () => {
-    const lost = new ApiError.TransportFailure({ ...subject, problem: "reset", permanent: false })
+    const lost = new ApiError.TransportFailure({ ...subject, description: "reset", permanent: false })
     assert.isFalse(Transfer.isRefusal(lost))
     assert.isTrue(Transfer.isTemporary(lost))
     assert.isTrue(Transfer.isAboutService(lost))

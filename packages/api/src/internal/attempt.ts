@@ -10,11 +10,10 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as ApiError from "../ApiError.ts"
 import type * as Operation from "../Operation.ts"
-import type * as RetryPolicy from "../RetryPolicy.ts"
+import * as RetryPolicy from "../RetryPolicy.ts"
 import * as Exchange from "../unstable/Exchange.ts"
 import * as AuthError from "./authError.ts"
 import * as ClockSkew from "./clockSkew.ts"
-import * as Repeatable from "./repeatable.ts"
 import * as Request from "./request.ts"
 import * as Response from "./response.ts"
 import * as Telemetry from "./telemetry.ts"
@@ -44,11 +43,8 @@ export interface Limits {
   readonly until: number
 }
 
-type Decide = (failure: RetryPolicy.Failure) => Effect.Effect<Option.Option<Duration.Duration>>
-
 /**
- * The state of a call. `proof` is that of the last request. `clockSkew` is the skew for the next signature, in milliseconds. `decide`
- * is the function of the retry policy, which starts with the first failure.
+ * The state of a call. `proof` is that of the last request. `clockSkew` is the skew for the next signature, in milliseconds.
  */
 interface Call {
   readonly encoded: Request.Encoded
@@ -58,7 +54,7 @@ interface Call {
   clockSkew: number
   isSkewCorrected: boolean
   failures: number
-  decide: Decide | undefined
+  pauseAfter: ReturnType<typeof RetryPolicy.pauses> | undefined
 }
 
 const timeLeft = ({ attemptUntil, limits }: Call): number =>
@@ -197,10 +193,9 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
       call.isSkewCorrected = true
       return yield* attempt(call)
     }
-    if (!Repeatable.isRepeatable({ error, retry })) return yield* Effect.fail(error)
     call.failures++
-    call.decide ??= yield* policy.start
-    const pause = yield* call.decide({ operation: name, retry, failures: call.failures, error, wait })
+    call.pauseAfter ??= RetryPolicy.pauses(policy)
+    const pause = yield* call.pauseAfter({ operation: name, retry, failures: call.failures, error, wait })
     const now = clock.currentTimeMillisUnsafe()
     if (Option.isNone(pause) || now + Duration.toMillis(pause.value) >= until) return yield* Effect.fail(error)
     yield* Telemetry.retried(name, { error, failures: call.failures, pause: Duration.toMillis(pause.value) })
@@ -217,6 +212,6 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
       clockSkew: skew.kept,
       isSkewCorrected: false,
       failures: 0,
-      decide: undefined
+      pauseAfter: undefined
     })
 }

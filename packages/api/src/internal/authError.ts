@@ -4,60 +4,30 @@ import * as ApiError from "../ApiError.ts"
 import type * as Exchange from "../unstable/Exchange.ts"
 import * as Response from "./response.ts"
 
-const statusOf = ({ status }: AuthError.TokenRateLimited) => (status === undefined ? undefined : { status })
-
-const codeOf = ({ code }: { readonly code?: string }) => (code === undefined ? undefined : { code })
-
-const toDetails = (
-  error: Exclude<AuthError.AuthError, AuthError.TokenUnavailable | AuthError.UnexpectedTokenResponse>,
-  subject: Exchange.Subject
-) => ({
-  ...subject,
-  ...codeOf(error),
-  explanation: error.message,
-  cause: error
-})
-
 /**
  * Converts an error of the authentication to the error of the operation, whose request was not sent.
  */
 export const toFailed = (subject: Exchange.Subject, error: AuthError.AuthError): Response.Failed => {
+  const { code, message: description }: AuthError.AuthError & { readonly code?: string } = error
+  const told = { ...subject, ...(code === undefined ? undefined : { code }), description, cause: error }
   switch (error._tag) {
-    case "TokenRateLimited":
-      return {
-        error: new ApiError.RateLimited({
-          ...toDetails(error, subject),
-          ...statusOf(error),
-          retryAfter: error.retryAfter
-        }),
-        wait: Option.some(error.retryAfter)
-      }
+    case "TokenRateLimited": {
+      const { retryAfter, status } = error
+      const refused = status === undefined ? told : { ...told, status }
+      return { error: new ApiError.RateLimited({ ...refused, retryAfter }), wait: Option.some(retryAfter) }
+    }
     case "TokenUnavailable":
       return {
-        error: new ApiError.TransportFailure({
-          ...subject,
-          problem: error.message,
-          sent: "no",
-          permanent: error.permanent,
-          cause: error,
-          ...codeOf(error)
-        }),
+        error: new ApiError.TransportFailure({ ...told, sent: "no", permanent: error.permanent }),
         wait: Option.fromUndefinedOr(error.retryAfter)
       }
-    case "UnexpectedTokenResponse":
-      return Response.withoutWait(
-        new ApiError.UnexpectedResponse({
-          ...subject,
-          status: error.status,
-          problem: `no token, ${error.problem}`,
-          excerpt: "",
-          cause: error
-        })
-      )
+    case "UnexpectedTokenResponse": {
+      const { status } = error
+      const about = { ...told, status, description: `no token, ${error.description}`, excerpt: "" }
+      return Response.withoutWait(new ApiError.UnexpectedResponse(about))
+    }
     default:
-      return Response.withoutWait(
-        new ApiError.AuthenticationFailed({ ...toDetails(error, subject), status: error.status })
-      )
+      return Response.withoutWait(new ApiError.AuthenticationFailed({ ...told, status: error.status }))
   }
 }
 
@@ -65,8 +35,8 @@ export const toFailed = (subject: Exchange.Subject, error: AuthError.AuthError):
  * The refusal in a response, if the service did not accept the proof: an authentication code, or a 401 with any other
  * body except a rate limit or a named error.
  */
-export const refusal = (error: Response.Failed["error"]): AuthError.Refusal | undefined => {
-  if (error instanceof ApiError.AuthenticationFailed) return { ...codeOf(error), status: error.status }
-  if (error instanceof ApiError.ServiceFailure && error.status === 401) return { ...codeOf(error), status: 401 }
-  return error instanceof ApiError.UnexpectedResponse && error.status === 401 ? { status: 401 } : undefined
-}
+export const refusal = (error: Response.Failed["error"]): AuthError.Refusal | undefined =>
+  error instanceof ApiError.AuthenticationFailed ||
+  ((error instanceof ApiError.ServiceFailure || error instanceof ApiError.UnexpectedResponse) && error.status === 401)
+    ? error
+    : undefined

@@ -6,6 +6,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
 import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
 import * as ApiError from "../ApiError.ts"
 import type { AssemblyError } from "../Assemblies.ts"
 
@@ -24,7 +25,7 @@ export const outcome = (status: Assembly.Status): Option.Option<Result.Result<As
   const details = {
     assemblyId: status.assembly_id,
     code: Redaction.code(code),
-    explanation: Redaction.text(status.message ?? code),
+    description: Redaction.text(status.message ?? code),
     ...(status["reason"] === undefined ? undefined : { reason: Redaction.json(status["reason"]) })
   }
   switch (Assembly.state(status)) {
@@ -51,14 +52,16 @@ export interface Pace {
   readonly max: Duration.Duration
 }
 
-/**
- * The pause after reading number `reading`, counted from 0. Up to a tenth of the pause is added at random, so that many
- * watchers do not read at the same time.
- */
-export const pause = (pace: Pace, reading: number): Effect.Effect<Duration.Duration> =>
-  Effect.map(Random.next, (chance) =>
-    Duration.times(Duration.min(Duration.times(pace.first, 1.5 ** Math.min(reading, 40)), pace.max), 1 + chance / 10)
+export const growing = ({ first, max }: Pace): Schedule.Schedule<Duration.Duration> =>
+  Schedule.min([Schedule.exponential(first, 1.5), Schedule.spaced(max)])
+
+/** Adds up to a tenth to each pause at random, so that many watchers do not read at the same time. */
+export const spread = <Output>(schedule: Schedule.Schedule<Output>): Schedule.Schedule<Output> =>
+  Schedule.modifyDelay(schedule, ({ duration }) =>
+    Effect.map(Random.next, (chance) => Duration.times(duration, 1 + chance / 10))
   )
+
+const paced = (pace: Pace) => spread(growing(pace))
 
 /** Recognises the error by its tag, because the client may be of a second copy of this package. */
 const isRateLimited = (error: unknown): error is ApiError.RateLimited => Predicate.isTagged(error, "RateLimited")
@@ -71,33 +74,23 @@ export const patiently = <E, R>(
   read: Effect.Effect<Assembly.Status, E, R>,
   pace: Pace,
   maxWait: Duration.Duration
-): Effect.Effect<Assembly.Status, E, R> => {
-  const go = (refusals: number): Effect.Effect<Assembly.Status, E, R> =>
-    read.pipe(Effect.catch((error) => again(error, refusals)))
-  const again = (error: E, refusals: number): Effect.Effect<Assembly.Status, E, R> =>
-    isRateLimited(error) && Duration.isLessThanOrEqualTo(error.retryAfter, maxWait)
-      ? Effect.flatMap(pause(pace, refusals), (next) =>
-          Effect.andThen(Effect.sleep(Duration.max(next, error.retryAfter)), go(refusals + 1))
-        )
-      : Effect.fail(error)
-  return go(0)
-}
+): Effect.Effect<Assembly.Status, E, R> =>
+  Effect.retry(read, {
+    while: (error) => isRateLimited(error) && Duration.isLessThanOrEqualTo(error.retryAfter, maxWait),
+    schedule: paced(pace).pipe(
+      Schedule.setInputType<E>(),
+      Schedule.modifyDelay(({ duration, input }) =>
+        Effect.succeed(isRateLimited(input) ? Duration.max(duration, input.retryAfter) : duration)
+      )
+    )
+  })
 
 /** Reads the Status until it is final, and returns the outcome. */
 export const poll = <E, R>(
   read: Effect.Effect<Assembly.Status, E, R>,
   pace: Pace
-): Effect.Effect<Result.Result<Assembly.Status, AssemblyError>, E, R> => {
-  const go = (reading: number): Effect.Effect<Result.Result<Assembly.Status, AssemblyError>, E, R> =>
-    Effect.flatMap(read, (status) =>
-      Option.match(outcome(status), {
-        onNone: () =>
-          pause(pace, reading).pipe(
-            Effect.flatMap(Effect.sleep),
-            Effect.andThen(Effect.suspend(() => go(reading + 1)))
-          ),
-        onSome: Effect.succeed
-      })
-    )
-  return go(0)
-}
+): Effect.Effect<Result.Result<Assembly.Status, AssemblyError>, E, R> =>
+  Effect.map(read, outcome).pipe(
+    Effect.repeat({ until: Option.isSome, schedule: paced(pace) }),
+    Effect.flatMap(Option.match({ onNone: () => poll(read, pace), onSome: Effect.succeed }))
+  )

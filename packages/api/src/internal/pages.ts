@@ -85,7 +85,9 @@ export const follow = <Query extends { readonly cursor?: unknown }, P extends { 
       const cursor = page.next_cursor
       if (cursor !== null && cursor === at.cursor) {
         const problem = "a page whose next_cursor is its own cursor"
-        return Effect.fail(new ApiError.UnexpectedResponse({ operation, status: 200, problem, excerpt: "" }))
+        return Effect.fail(
+          new ApiError.UnexpectedResponse({ operation, status: 200, description: problem, excerpt: "" })
+        )
       }
       return Effect.succeed([page, cursor === null ? undefined : { ...at, cursor }] as const)
     })

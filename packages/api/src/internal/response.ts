@@ -92,7 +92,7 @@ const toDetails = (
     ...Exchange.requestIdOf(headers, secrets),
     ...(error.error ? { code: Redaction.code(error.error, secrets) } : undefined),
     status,
-    explanation: Redaction.text(error.message ?? error.error ?? "", { secrets }),
+    description: Redaction.text(error.message ?? error.error ?? "", { secrets }),
     ...(error.reason === undefined ? undefined : { reason: Redaction.json(error.reason, { secrets }) }),
     ...(assemblyId === undefined ? undefined : { assemblyId })
   }
@@ -105,7 +105,7 @@ const toError = (
   retryAfter: Duration.Duration
 ): Failed["error"] => {
   // The service chooses the code. Without `hasOwn`, the code `toString` would find the method that every object has.
-  const { code = "", explanation } = details
+  const { code = "", description } = details
   const Named = Object.hasOwn(operation.errors, code) ? operation.errors[code] : undefined
   if (Named !== undefined) return new Named(details)
   if (details.status === 429 || ServiceError.rateLimitCodes.has(code)) {
@@ -117,7 +117,7 @@ const toError = (
   }
   return new ApiError.ServiceFailure(
     code === "SERVER_404" && isBelowPath(operation, path)
-      ? { ...details, explanation: `${explanation}; the path of the base URL is probably wrong` }
+      ? { ...details, description: `${description}; the path of the base URL is probably wrong` }
       : details
   )
 }
@@ -135,8 +135,8 @@ const unexpected = ({ operation, response, secrets: secretsOf, subject }: Answer
     ...subject,
     ...Exchange.requestIdOf(response.headers, secrets),
     status: response.status,
-    // The path of a decode error can contain keys of the response, so `problem` is redacted too.
-    problem: Redaction.text(problem, { secrets }),
+    // The path of a decode error can contain keys of the response, so `description` is redacted too.
+    description: Redaction.text(problem, { secrets }),
     excerpt: operation.confidential === undefined ? Redaction.excerpt(text, secrets) : ""
   })
 }
@@ -162,7 +162,7 @@ const readJson = (text: string): Result.Result<unknown, string> =>
 /** The failure of the operation after a response that is not a success. `body` is the parsed `text`. */
 const toFailed = (
   answered: Answered,
-  { problem: unreadable, text }: ErrorText,
+  { description: unreadable, text }: ErrorText,
   body: Result.Result<unknown, string>
 ): Failed => {
   const parsed = Option.getOrUndefined(Result.getSuccess(body))
@@ -214,9 +214,9 @@ export const decoder = (operation: Operation.Any, { maxBytes }: { readonly maxBy
     if (Status.isRedirect(status)) return refused("redirects are not followed", "")
     if (isOk && typeof end !== "string") return Exit.fail(withoutWait(Exchange.toFailure(asked.subject)(end)))
     const read = Body.textOf(response, maxBytes)
-    if (isOk && read.problem !== undefined) return refused(read.problem, read.text.slice(0, excerptBytes))
+    if (isOk && read.description !== undefined) return refused(read.description, read.text.slice(0, excerptBytes))
 
-    const body = read.problem === undefined ? readJson(read.text) : Result.fail(read.problem)
+    const body = read.description === undefined ? readJson(read.text) : Result.fail(read.description)
     if (Result.isFailure(body) || !isAnswer(operation, status, body.success)) {
       return Exit.fail(toFailed(answered, read, body))
     }

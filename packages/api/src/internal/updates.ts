@@ -17,7 +17,7 @@ export const ofAnother = (assemblyId: string): ApiError.UnexpectedResponse =>
     operation,
     assemblyId,
     status: 200,
-    problem: "an update stream of another Assembly",
+    description: "an update stream of another Assembly",
     excerpt: ""
   })
 
@@ -41,7 +41,7 @@ export const read = (
         return yield* new ApiError.UnexpectedResponse({
           ...subject,
           status,
-          problem: "not an update stream",
+          description: "not an update stream",
           excerpt: ""
         })
       }

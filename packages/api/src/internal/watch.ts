@@ -7,12 +7,14 @@ import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Ref from "effect/Ref"
+import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as Predicate from "effect/Predicate"
 import type * as ApiError from "../ApiError.ts"
 import type { AssemblyClient } from "../AssemblyClient.ts"
 import * as ServiceUrl from "../ServiceUrl.ts"
 import * as Completion from "./completion.ts"
+import * as Pauses from "./pauses.ts"
 import * as Updates from "./updates.ts"
 
 /** The Assembly, and how its Status and its update stream are read. */
@@ -24,10 +26,10 @@ export interface Access<E, R> {
 }
 
 /**
- * The pace at which the Status is read while the update stream is connected. These readings find changes whose events
- * were lost.
+ * The pause between two readings of the Status while the update stream is connected. These readings find changes whose
+ * events were lost.
  */
-const silent: Completion.Pace = { first: Duration.seconds(30), max: Duration.seconds(30) }
+const silent = Duration.seconds(30)
 
 /**
  * The time between an event and the reading of the Status. Therefore events (such as progress) cause at most 4 readings
@@ -96,32 +98,17 @@ const listen = (text: UpdateText, assemblyId: Assembly.AssemblyId, signals: Sign
  * Listens to the update stream, and connects again when it ends. The pause between connections grows as long as no
  * event arrives. After a connection with an event, the pause is short.
  */
-const keepListening = (
-  text: UpdateText,
-  assemblyId: Assembly.AssemblyId,
-  signals: Signals,
-  fruitless = 0
-): Effect.Effect<never> =>
-  Effect.flatMap(listen(text, assemblyId, signals), (eventful) => {
-    const connection = eventful ? 0 : fruitless
-    return Completion.pause(reconnect, connection).pipe(
-      Effect.flatMap(Effect.sleep),
-      Effect.andThen(Effect.suspend(() => keepListening(text, assemblyId, signals, connection + 1)))
-    )
-  })
+const keepListening = (text: UpdateText, assemblyId: Assembly.AssemblyId, signals: Signals): Effect.Effect<unknown> =>
+  listen(text, assemblyId, signals).pipe(
+    Effect.repeat({ until: Boolean, schedule: Completion.spread(Completion.growing(reconnect)) }),
+    Effect.repeat(Completion.spread(Schedule.spaced(reconnect.first)))
+  )
 
-/** The last Status, and how many readings in succession have not changed it. */
+/** The last Status, and whether the last reading changed it. */
 interface Reading {
   readonly status: Assembly.Status
-  readonly unchanged: number
+  readonly isNew: boolean
 }
-
-/** Waits until a signal arrives or the next reading is due. */
-const nextReading = Effect.fnUntraced(function* (signals: Signals, pace: Completion.Pace, unchanged: number) {
-  const isConnected = yield* Ref.get(signals.connected)
-  const longest = yield* Completion.pause(isConnected ? silent : pace, unchanged)
-  yield* Queue.take(signals.changed).pipe(Effect.andThen(Effect.sleep(settle)), Effect.timeoutOption(longest))
-})
 
 /** Emits the current Status and each changed Status, and ends after a final Status. */
 export const watch = <E, R>(
@@ -141,16 +128,25 @@ export const watch = <E, R>(
           keepListening((connected) => Updates.read(open, url.value, connected), assemblyId, signals)
         )
       }
+      const pauseOf = Pauses.make(
+        Completion.growing(pace).pipe(
+          Schedule.modifyDelay(({ duration }) =>
+            Effect.map(Ref.get(signals.connected), (isConnected) => (isConnected ? silent : duration))
+          ),
+          Completion.spread
+        )
+      )
       const later = Stream.unfold<Reading, Assembly.Status, E | ApiError.UnexpectedResponse, R>(
-        { status: first, unchanged: 0 },
+        { status: first, isNew: true },
         (last) =>
-          nextReading(signals, pace, last.unchanged).pipe(
-            Effect.andThen(read),
-            Effect.map((status) => {
-              // After a change the pauses are short again.
-              const unchanged = Equal.equals(status, last.status) ? last.unchanged + 1 : 0
-              return [status, { status, unchanged }] as const
-            })
+          // After a change the pauses are short again.
+          Effect.flatMap(pauseOf(undefined, last.isNew), (pause) =>
+            Queue.take(signals.changed).pipe(
+              Effect.andThen(Effect.sleep(settle)),
+              Effect.timeoutOption(Option.getOrElse(pause, () => silent)),
+              Effect.andThen(read),
+              Effect.map((status) => [status, { status, isNew: !Equal.equals(status, last.status) }] as const)
+            )
           )
       )
       return Stream.concat(Stream.succeed(first), later).pipe(Stream.takeUntil(Assembly.isOver), Stream.changes)

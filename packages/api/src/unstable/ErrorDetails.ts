@@ -26,7 +26,7 @@ export const subject = {
  * The response of the service: its error code, the HTTP status and the other fields of the error object.
  *
  * `code` is absent if the response has no error code. All texts of the service are redacted, printable and limited (`@assembly-effect/auth/Redaction`): `code` and
- * `requestId` to 100 characters, `explanation` (the service's `message`, else the code) and each text in `reason` to
+ * `requestId` to 100 characters, `description` (the service's `message`, else the code) and each text in `reason` to
  * 1,000 characters. A text that was cut ends with `…`. `requestId` is the `x-request-id` of the response, with which
  * the service can find the request. `assemblyId` is the id in the request, else the id in the response.
  *
@@ -37,7 +37,7 @@ export const Details = Schema.Struct({
   ...subject,
   code: Schema.optionalKey(Schema.String),
   status: Schema.Int,
-  explanation: Schema.String,
+  description: Schema.String,
   reason: Schema.optionalKey(Schema.Json),
   requestId: Schema.optionalKey(Schema.String)
 })
@@ -53,8 +53,8 @@ export type Details = typeof Details.Type
  * @since 0.1.0
  * @category utilities
  */
-export const answered = ({ code, explanation, status }: Pick<Details, "code" | "explanation" | "status">): string =>
-  `${code === undefined ? "" : `${code}, `}status ${status}${explanation === "" || explanation === code ? "" : `: ${explanation}`}`
+export const answered = ({ code, description, status }: Pick<Details, "code" | "description" | "status">): string =>
+  `${code === undefined ? "" : `${code}, `}status ${status}${description === "" || description === code ? "" : `: ${description}`}`
 
 /**
  * Describes a clock skew for a message. `clockSkew` is in milliseconds, and is positive if the clock of the service is

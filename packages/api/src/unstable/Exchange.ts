@@ -63,12 +63,12 @@ export const requestIdOf = (
 export const toFailure =
   (subject: Subject) =>
   (error: Lost | HttpClientError.HttpClientError): ApiError.TransportFailure => {
-    const { code, permanent, problem, sent } = HttpClientError.isHttpClientError(error)
+    const { code, permanent, description, sent } = HttpClientError.isHttpClientError(error)
       ? Diagnosis.diagnose(error)
       : error
     return new ApiError.TransportFailure({
       ...subject,
-      problem,
+      description,
       sent,
       permanent,
       ...(code === undefined ? undefined : { code })
@@ -93,8 +93,8 @@ export const admit = (
 ): Effect.Effect<Duration.Duration, ApiError.RateLimited | ApiError.TransportFailure> =>
   Effect.mapError(Admission.enter(gate, url, patience), ({ message, wait }) =>
     Option.match(wait, {
-      onNone: () => new ApiError.TransportFailure({ ...hostOf(url), ...subject, problem: message, sent: "no" }),
-      onSome: (retryAfter) => new ApiError.RateLimited({ ...hostOf(url), ...subject, explanation: message, retryAfter })
+      onNone: () => new ApiError.TransportFailure({ ...hostOf(url), ...subject, description: message, sent: "no" }),
+      onSome: (retryAfter) => new ApiError.RateLimited({ ...hostOf(url), ...subject, description: message, retryAfter })
     })
   )
 

@@ -16,7 +16,7 @@ export interface AnyError {
   readonly message: string
   readonly code?: string
   readonly status?: number
-  readonly explanation?: string
+  readonly description?: string
   readonly reason?: Schema.Json
   readonly assemblyId?: string
 }

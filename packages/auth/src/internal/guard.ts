@@ -23,8 +23,8 @@ import { Lost } from "../unstable/Failure.ts"
 type Request = HttpClientRequest.HttpClientRequest
 type Response = HttpClientResponse.HttpClientResponse
 
-const refusal = (code: string, problem: string, sent: "no" | "maybe", permanent = true): Lost =>
-  new Lost({ code, problem: `the ${problem}`, sent, permanent })
+const refusal = (code: string, description: string, sent: "no" | "maybe", permanent = true): Lost =>
+  new Lost({ code, description: `the ${description}`, sent, permanent })
 
 // `sent` is `maybe` after a second send, because the first send may have arrived. A 303 even means that the service has
 // carried out the request.
@@ -155,7 +155,7 @@ class Guard implements Watch {
     const found = this.refusal ?? this.#objection(leaving)
     if (found !== undefined) {
       this.refuse(found)
-      throw new Stop(found.problem)
+      throw new Stop(found.description)
     }
     this.#sends++
     this.#first ??= leaving

@@ -108,7 +108,7 @@ const toError = (
   if (status === 401) return new AuthError.WrongCredentials(refusal)
   if (status >= 500) {
     return new AuthError.TokenUnavailable({
-      problem: `the service responded with status ${status}`,
+      description: `the service responded with status ${status}`,
       status,
       ...(Option.isSome(wait) ? { retryAfter: wait.value } : undefined)
     })
@@ -116,13 +116,13 @@ const toError = (
   return code === undefined
     ? new AuthError.UnexpectedTokenResponse({
         status,
-        problem: problem ?? "neither a token nor an error of the service"
+        description: problem ?? "neither a token nor an error of the service"
       })
     : new AuthError.TokenRefused(refusal)
 }
 
-const unavailable = ({ code, permanent, problem }: Failure.Lost) =>
-  new AuthError.TokenUnavailable({ problem, permanent, ...(code === undefined ? undefined : { code }) })
+const unavailable = ({ code, permanent, description }: Failure.Lost) =>
+  new AuthError.TokenUnavailable({ description, permanent, ...(code === undefined ? undefined : { code }) })
 
 /** The token in a response, or its error. `now` is the local time in milliseconds since 1970. */
 const read = (
@@ -133,18 +133,18 @@ const read = (
 ): Effect.Effect<Answer, AuthError.AuthError> => {
   const { end, headers, status } = gathered
   if (Status.isRedirect(status)) {
-    return Effect.fail(new AuthError.UnexpectedTokenResponse({ status, problem: "redirects are not followed" }))
+    return Effect.fail(new AuthError.UnexpectedTokenResponse({ status, description: "redirects are not followed" }))
   }
   if (Status.isSuccess(status) && typeof end !== "string") return Effect.fail(unavailable(end))
-  const { problem, text } = Body.textOf(gathered, maxBytes)
-  const body = problem === undefined ? Option.getOrUndefined(Body.parseJson(text)) : undefined
+  const { description, text } = Body.textOf(gathered, maxBytes)
+  const body = description === undefined ? Option.getOrUndefined(Body.parseJson(text)) : undefined
   const code = codeOf(body, [Redacted.value(credentials.secret)])
   const token = decodeToken(body)
   if (Status.isSuccess(status) && code === undefined && Option.isSome(token)) {
     const { access_token: value, expires_in: seconds } = token.value
     return Effect.succeed({ value, lifetime: seconds === undefined ? undefined : Duration.seconds(seconds) })
   }
-  return Effect.fail(toError(grant, status, code, problem, Wait.named(headers, body, now)))
+  return Effect.fail(toError(grant, status, code, description, Wait.named(headers, body, now)))
 }
 
 /**
@@ -152,7 +152,7 @@ const read = (
  */
 const notAdmitted = ({ message, wait }: Admission.NotAdmitted): AuthError.AuthError =>
   Option.match(wait, {
-    onNone: () => new AuthError.TokenUnavailable({ problem: message }),
+    onNone: () => new AuthError.TokenUnavailable({ description: message }),
     onSome: (retryAfter) => new AuthError.TokenRateLimited({ retryAfter })
   })
 
@@ -168,7 +168,7 @@ const exchange = Effect.fnUntraced(function* (
     Effect.mapError((error) =>
       error._tag === "Lost"
         ? unavailable(error)
-        : new AuthError.TokenUnavailable({ problem: `no response after ${Duration.toSeconds(requestTimeout)} s` })
+        : new AuthError.TokenUnavailable({ description: `no response after ${Duration.toSeconds(requestTimeout)} s` })
     )
   )
   return yield* read(grant, environment, gathered, yield* Clock.currentTimeMillis)

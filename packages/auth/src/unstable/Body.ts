@@ -24,11 +24,14 @@ const lenient = new TextDecoder()
  * @category utilities
  */
 export const textOf = ({ bytes, end }: Pick<Gathered, "bytes" | "end">, maxBytes: number): ErrorText => {
-  const broken = (problem: string): ErrorText => ({ text: lenient.decode(bytes.subarray(0, maxBytes)), problem })
+  const broken = (description: string): ErrorText => ({
+    text: lenient.decode(bytes.subarray(0, maxBytes)),
+    description
+  })
   switch (end) {
     case "whole":
       try {
-        return { text: strict.decode(bytes), problem: undefined }
+        return { text: strict.decode(bytes), description: undefined }
       } catch {
         return broken("a body that is not UTF-8")
       }

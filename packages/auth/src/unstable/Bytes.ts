@@ -1,6 +1,7 @@
 /**
  * Bytes in pieces, and bytes of other realms.
  */
+import * as Bytes from "effect/Bytes"
 
 /** The accessors of the slots of a typed array, which read an array of any realm and class. */
 const slots: object = Object.getPrototypeOf(Uint8Array.prototype)
@@ -33,14 +34,7 @@ export const own = (value: unknown): Uint8Array | undefined => {
  */
 export const join = (pieces: ReadonlyArray<Uint8Array>): Uint8Array => {
   const [only] = pieces
-  if (pieces.length === 1 && only !== undefined) return only
-  const bytes = new Uint8Array(pieces.reduce((size, piece) => size + piece.length, 0))
-  let filled = 0
-  for (const piece of pieces) {
-    bytes.set(piece, filled)
-    filled += piece.length
-  }
-  return bytes
+  return pieces.length === 1 && only !== undefined ? only : Bytes.concat(pieces)
 }
 
 /**

@@ -163,7 +163,7 @@ export const fromCause = (cause: unknown, circumstances: Circumstances, phase: s
   // With this message, `fetch` reports a redirect that it does not follow. The error has no code.
   if (chain.some((error) => Reflect.get(error, "message") === "unexpected redirect")) {
     return new Lost({
-      problem: "redirects are not followed",
+      description: "redirects are not followed",
       code: "REQUEST_REDIRECTED",
       sent: "maybe",
       permanent: false
@@ -174,7 +174,7 @@ export const fromCause = (cause: unknown, circumstances: Circumstances, phase: s
   const status = chain.map((error) => proxyStatus.exec(String(Reflect.get(error, "message")))?.[1]).find(Boolean)
   if (status !== undefined) {
     return new Lost({
-      problem: `the proxy responded with status ${status}`,
+      description: `the proxy responded with status ${status}`,
       code,
       sent: sent(true, circumstances),
       permanent: Number(status) < 500
@@ -183,7 +183,7 @@ export const fromCause = (cause: unknown, circumstances: Circumstances, phase: s
   const kind = kindOf(code)
   const proxy = found === undefined ? undefined : proxyOf(found, circumstances.url)
   return new Lost({
-    problem: (proxy === undefined ? "" : `proxy ${proxy}: `) + kind.words + phase,
+    description: (proxy === undefined ? "" : `proxy ${proxy}: `) + kind.words + phase,
     code,
     sent: sent(found !== undefined && isBeforeSending(found), circumstances),
     // If a host has responded before, it exists. Therefore the failure of its name lookup is temporary, as on a laptop
@@ -204,22 +204,22 @@ export const diagnose = ({ reason }: HttpClientError.HttpClientError, circumstan
       // If a wrapper of the client refused the request, `description` contains the reason.
       return reason.description === undefined
         ? fromCause(reason.cause, circumstances, "")
-        : new Lost({ problem: reason.description, sent: sent(false, circumstances), permanent: false })
+        : new Lost({ description: reason.description, sent: sent(false, circumstances), permanent: false })
     case "DecodeError":
       return fromCause(reason.cause, circumstances, inResponse)
     case "EncodeError":
       return reason.cause === undefined
         ? new Lost({
-            problem: "this runtime cannot stream a request body",
+            description: "this runtime cannot stream a request body",
             code: "STREAM_UNSUPPORTED",
             sent: circumstances.sends <= 1 ? "no" : "maybe",
             permanent: true
           })
-        : new Lost({ problem: "the stream of the request body failed", sent: "maybe", permanent: false })
+        : new Lost({ description: "the stream of the request body failed", sent: "maybe", permanent: false })
     case "InvalidUrlError":
-      return new Lost({ problem: "the URL is not valid", sent: "no", permanent: true })
+      return new Lost({ description: "the URL is not valid", sent: "no", permanent: true })
     default:
-      return new Lost({ problem: `the request failed (${reason._tag})`, sent: "maybe", permanent: false })
+      return new Lost({ description: `the request failed (${reason._tag})`, sent: "maybe", permanent: false })
   }
 }
 
@@ -243,5 +243,5 @@ export class InvalidArgument extends TypeError {
 export const refusedBy = (defect: unknown): Lost | undefined => {
   const code = Predicate.isObject(defect) ? codeOf(defect) : undefined
   const { words } = kindOf(code)
-  return words === invalid.words ? new Lost({ problem: words, code, sent: "no", permanent: true }) : undefined
+  return words === invalid.words ? new Lost({ description: words, code, sent: "no", permanent: true }) : undefined
 }

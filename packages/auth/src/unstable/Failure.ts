@@ -7,7 +7,7 @@ import type * as Headers from "effect/http/Headers"
 /**
  * A request without a complete response. The error contains neither the URL nor the content of the request.
  *
- * - `problem`: the description of the failure.
+ * - `description`: the description of the failure.
  * - `code`: the error code that the HTTP client reports, if any, such as `ECONNREFUSED`, or a code of this package:
  *   `REQUEST_REPEATED`, `REQUEST_REDIRECTED`, `BODY_CHANGED`, `BODY_READ_TWICE`, `STREAM_UNSUPPORTED`.
  * - `sent`: is `no` if no byte of the request was sent, and `maybe` if the service may have received the request.
@@ -17,15 +17,15 @@ import type * as Headers from "effect/http/Headers"
  * @category errors
  */
 export class Lost extends Data.TaggedError("Lost")<{
-  readonly problem: string
+  readonly description: string
   readonly code?: string | undefined
   readonly sent: "no" | "maybe"
   readonly permanent: boolean
 }> {}
 
 /**
- * The body of an error, as far as it could be read. If `problem` is undefined, `text` is the whole body as valid UTF-8.
- * If `problem` is defined, `text` is the part of the body that could be read, with replacement characters for invalid
+ * The body of an error, as far as it could be read. If `description` is undefined, `text` is the whole body as valid UTF-8.
+ * If `description` is defined, `text` is the part of the body that could be read, with replacement characters for invalid
  * UTF-8. This part may contain a credential, or end in the middle of a credential.
  *
  * @since 0.1.0
@@ -33,7 +33,7 @@ export class Lost extends Data.TaggedError("Lost")<{
  */
 export interface ErrorText {
   readonly text: string
-  readonly problem: string | undefined
+  readonly description: string | undefined
 }
 
 /**

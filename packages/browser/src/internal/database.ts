@@ -42,10 +42,10 @@ const failureOf = (error: unknown): Failure => (error instanceof Error || error 
 const failed =
   (action: JournalFailed["action"]) =>
   (failure: Failure): JournalFailed => {
-    if (failure === null) return new JournalFailed({ action, problem: "the browser aborted the operation" })
+    if (failure === null) return new JournalFailed({ action, description: "the browser aborted the operation" })
     const { message, name } = failure
     const problem = message === "" ? name : `${name}: ${message}`
-    return new JournalFailed({ action, problem, reason: name === "QuotaExceededError" ? "Full" : "Other" })
+    return new JournalFailed({ action, description: problem, reason: name === "QuotaExceededError" ? "Full" : "Other" })
   }
 
 /**

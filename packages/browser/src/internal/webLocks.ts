@@ -39,7 +39,7 @@ const take = (manager: LockManager, name: string): Effect.Effect<Held | undefine
       () => undefined,
       (error: unknown) => {
         if (isGranted) Deferred.doneUnsafe(lost, Effect.succeed("another page stole the lock"))
-        else resume(Effect.fail(new JournalFailed({ action: "lease", problem: problemOf(error) })))
+        else resume(Effect.fail(new JournalFailed({ action: "lease", description: problemOf(error) })))
       }
     )
   })

@@ -215,9 +215,9 @@ interface Reading {
 /** Returns one finding for each problem, with all scopes whose requests failed with this problem. */
 const unknownScopes = (found: ReadonlyArray<Reading>, way: Address.Address): ReadonlyArray<Health.Finding> => {
   const problems = found.flatMap(({ access, scope }) =>
-    typeof access === "string" ? [] : [{ scope, problem: problemOf(access, way.baseUrl?.host) }]
+    typeof access === "string" ? [] : [{ scope, description: problemOf(access, way.baseUrl?.host) }]
   )
-  return [...Map.groupBy(problems, ({ problem }) => problem)].map(([problem, scopes]) =>
+  return [...Map.groupBy(problems, ({ description }) => description)].map(([problem, scopes]) =>
     Health.note(
       "scopes",
       `not known: ${scopes.map(({ scope }) => scope).join(", ")}`,

@@ -29,10 +29,10 @@ import * as Style from "../Style.ts"
 /** The emulator cannot listen on its port. */
 export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
   port: Schema.Int,
-  problem: Schema.String
+  description: Schema.String
 }) {
   override get message() {
-    return `cannot listen on port ${this.port}: ${this.problem}; name another port with --port, or leave out --port for a free port`
+    return `cannot listen on port ${this.port}: ${this.description}; name another port with --port, or leave out --port for a free port`
   }
 }
 
@@ -52,7 +52,7 @@ const refused = (
   const { message, path } = issue ?? { message: "Expected other options", path: [] }
   const [option = "", ...below] = path
   if (option === "templates") {
-    return new CommandError.InvalidDocument({ path: templates, problem: `${below.join(".")}: ${message}` })
+    return new CommandError.InvalidDocument({ path: templates, description: `${below.join(".")}: ${message}` })
   }
   const given = values[option]
   const [rule = message, code] = message.replace(/^Expected /, "").split(/ \((E[A-Z]+)\)$/)
@@ -84,11 +84,11 @@ export class IncompleteCertificate extends Schema.TaggedError<IncompleteCertific
 /** The file of the certificate or of its key cannot be read. */
 export class CannotReadCertificate extends Schema.TaggedError<CannotReadCertificate>()("CannotReadCertificate", {
   path: Schema.String,
-  problem: Schema.String
+  description: Schema.String
 }) {
   override readonly [Runtime.errorExitCode] = ExitCode.codes.usage
   override get message() {
-    return `${this.path || "the certificate"}: ${this.problem}`
+    return `${this.path || "the certificate"}: ${this.description}`
   }
 }
 
@@ -134,7 +134,7 @@ const credentialsOf = (key: Option.Option<string>, secret: Option.Option<Redacte
 }
 
 const readCertificate = (path: string) =>
-  Effect.mapError(TextFile.read(path), (problem) => new CannotReadCertificate({ path, problem }))
+  Effect.mapError(TextFile.read(path), (problem) => new CannotReadCertificate({ path, description: problem }))
 
 /** The certificate for TLS; undefined for plain HTTP. */
 const tlsOf = Effect.fnUntraced(function* (
@@ -281,7 +281,8 @@ export const emulator = Command.make(
           Effect.fail(
             new CannotListen({
               port: flags.port,
-              problem: SystemProblem.ofCause(cause) ?? (cause instanceof Error ? cause.message : "the server failed")
+              description:
+                SystemProblem.ofCause(cause) ?? (cause instanceof Error ? cause.message : "the server failed")
             })
           ),
         InvalidRequest: (error) =>

@@ -80,10 +80,10 @@ export class FolderIsLink extends Schema.TaggedError<FolderIsLink>()("FolderIsLi
 /** The folder for the files cannot be created, or a path in this folder cannot be read. */
 export class CannotUseFolder extends Schema.TaggedError<CannotUseFolder>()("CannotUseFolder", {
   path: Schema.String,
-  problem: Schema.String
+  description: Schema.String
 }) {
   override get message() {
-    return `${this.path}: ${this.problem}; --output names another folder`
+    return `${this.path}: ${this.description}; --output names another folder`
   }
 }
 
@@ -92,7 +92,8 @@ const toCannotUse =
   (error: PlatformError.PlatformError): CannotUseFolder =>
     new CannotUseFolder({
       path,
-      problem: SystemProblem.codeOf(error) === "ENOENT" ? "the folder cannot be created here" : SystemProblem.of(error)
+      description:
+        SystemProblem.codeOf(error) === "ENOENT" ? "the folder cannot be created here" : SystemProblem.of(error)
     })
 
 const stepsFlag = repeated(

@@ -41,7 +41,7 @@ interface Kept extends UnfinishedUploads.Upload {
   /** `status` is `None` if the service has no such Assembly, and undefined if the Status could not be read. */
   readonly status: Option.Option<Assembly.Status> | undefined
   /** Why the Status could not be read. */
-  readonly problem: string | undefined
+  readonly description: string | undefined
 }
 
 /**
@@ -59,18 +59,18 @@ const elsewhere = Effect.fnUntraced(function* ({ command }: UnfinishedUploads.Up
 /** Asks the service what it has of an upload. If the upload belongs to another service, no request is sent. */
 const ask = Effect.fnUntraced(function* (upload: UnfinishedUploads.Upload) {
   const problem = yield* elsewhere(upload)
-  if (problem !== undefined) return { ...upload, status: undefined, problem }
+  if (problem !== undefined) return { ...upload, status: undefined, description: problem }
   return yield* Assemblies.get(upload.entry.assemblyId).pipe(
     Effect.timeout(patience),
-    Effect.map((status): Kept => ({ ...upload, status: Option.some(status), problem: undefined })),
+    Effect.map((status): Kept => ({ ...upload, status: Option.some(status), description: undefined })),
     Effect.catch((error) =>
       Effect.succeed<Kept>(
         error._tag === "ServiceFailure" && error.status === 404
-          ? { ...upload, status: Option.none(), problem: undefined }
+          ? { ...upload, status: Option.none(), description: undefined }
           : {
               ...upload,
               status: undefined,
-              problem: error._tag === "TimeoutError" ? `no answer within ${patience}` : ErrorLine.fromError(error)
+              description: error._tag === "TimeoutError" ? `no answer within ${patience}` : ErrorLine.fromError(error)
             }
       )
     )
@@ -84,8 +84,8 @@ const storedOf = ({ status }: Kept): bigint | undefined => {
   return uploads.reduce((all, { offset }) => all + (Number.isSafeInteger(offset) ? BigInt(offset ?? 0) : 0n), 0n)
 }
 
-const stateOf = ({ entry, problem, status }: Kept): string => {
-  if (status === undefined) return `not known: ${problem}`
+const stateOf = ({ entry, description, status }: Kept): string => {
+  if (status === undefined) return `not known: ${description}`
   return Option.match(status, {
     onNone: () =>
       entry._tag === "Creating"
@@ -177,7 +177,7 @@ const unknown = (assemblyId: string) =>
     Effect.fail(
       new CommandError.NotForgotten({
         assemblyId,
-        problem: `there is no unfinished upload into this Assembly; ${list} lists them`
+        description: `there is no unfinished upload into this Assembly; ${list} lists them`
       })
     )
   )
@@ -185,10 +185,13 @@ const unknown = (assemblyId: string) =>
 /** Cancels the Assembly of an unfinished upload, forgets the upload, and prints what became of both. */
 const forgetOne = Effect.fnUntraced(function* (assemblyId: string, found: UnfinishedUploads.Upload, isJson: boolean) {
   const problem = yield* elsewhere(found)
-  if (problem !== undefined) return yield* new CommandError.NotForgotten({ assemblyId, problem })
+  if (problem !== undefined) return yield* new CommandError.NotForgotten({ assemblyId, description: problem })
   const status = yield* Effect.catchTag(UnfinishedUploads.forget(found), "UploadLeased", () =>
     Effect.fail(
-      new CommandError.NotForgotten({ assemblyId, problem: "another process runs this upload; end that process first" })
+      new CommandError.NotForgotten({
+        assemblyId,
+        description: "another process runs this upload; end that process first"
+      })
     )
   )
   yield* found.forget
@@ -256,7 +259,7 @@ const printRecords = Effect.fnUntraced(function* (
   yield* Effect.forEach(kept, (one) => Output.jsonLine(recordOf(one)), { discard: true })
   yield* Effect.forEach(
     damaged,
-    ({ file, problem }) => Output.jsonLine({ assembly_id: null, state: "damaged", file, problem }),
+    ({ file, description }) => Output.jsonLine({ assembly_id: null, state: "damaged", file, description }),
     { discard: true }
   )
 })

@@ -37,7 +37,7 @@ export const decode = <S extends Schema.ConstraintDecoder<unknown>>(
 ): Effect.Effect<S["Type"], CommandError.InvalidDocument> =>
   Effect.mapError(
     SchemaParser.decodeUnknownEffect(schema, { errors: "all" })(value),
-    (issue) => new CommandError.InvalidDocument({ path, problem: describe(issue, options) })
+    (issue) => new CommandError.InvalidDocument({ path, description: describe(issue, options) })
   )
 
 /** Reads a file, or the standard input if the path is `-`, and decodes its JSON. */
@@ -48,11 +48,11 @@ export const read = Effect.fnUntraced(function* <S extends Schema.ConstraintDeco
 ) {
   const text = yield* Effect.mapError(
     TextFile.read(path),
-    (problem) => new CommandError.InvalidDocument({ path, problem })
+    (problem) => new CommandError.InvalidDocument({ path, description: problem })
   )
   const value = yield* Effect.mapError(
     Effect.fromResult(Json.parse(text)),
-    (problem) => new CommandError.InvalidDocument({ path, problem })
+    (problem) => new CommandError.InvalidDocument({ path, description: problem })
   )
   return yield* decode(schema, path, value, options)
 })

@@ -9,7 +9,7 @@
  */
 export interface Problem {
   readonly line: number
-  readonly problem: string
+  readonly description: string
 }
 
 /** Matches a line that begins with a variable whose name begins with `ASSEMBLY_`. */
@@ -38,7 +38,7 @@ const problemOf = (name: string, rest: string): string | undefined => {
  * reads.
  */
 export const of = (text: string, names: ReadonlyArray<string>): ReadonlyArray<Problem> => {
-  if (/[\0\uFFFD]/.test(text)) return [{ line: 1, problem: "the file is not UTF-8 text; save it as UTF-8" }]
+  if (/[\0\uFFFD]/.test(text)) return [{ line: 1, description: "the file is not UTF-8 text; save it as UTF-8" }]
   const seen = new Map<string, number>()
   const problemsOf = (name: string, rest: string, line: number): ReadonlyArray<string | undefined> => {
     if (!names.includes(name)) return [`there is no variable ${name}; this program reads ${names.join(", ")}`]
@@ -53,6 +53,6 @@ export const of = (text: string, names: ReadonlyArray<string>): ReadonlyArray<Pr
     const [, name = "", rest = ""] = ours.exec(content) ?? []
     const line = index + 1
     const problems = name === "" ? [] : problemsOf(name, rest, line)
-    return problems.filter((problem) => problem !== undefined).map((problem) => ({ line, problem }))
+    return problems.filter((problem) => problem !== undefined).map((problem) => ({ line, description: problem }))
   })
 }

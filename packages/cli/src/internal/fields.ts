@@ -62,6 +62,6 @@ export const read = Effect.fnUntraced(function* ({ fields, fieldsFile }: Given) 
     ? Option.some({ ...ofFile.value, ...fields.value })
     : yield* new CommandError.InvalidDocument({
         path: Option.getOrElse(fieldsFile, () => "-"),
-        problem: `the field ${twice} has another value in --fields`
+        description: `the field ${twice} has another value in --fields`
       })
 })

@@ -22,10 +22,11 @@ export const flag = Flag.String("journal").pipe(
 export const of = Effect.fnUntraced(function* (typed: Option.Option<string>) {
   if (Option.isNone(typed)) return yield* StateFolder.uploads
   const fs = yield* FileSystem.FileSystem
-  if (typed.value === "") return yield* new UploadPlan.InvalidInput({ problem: "--journal is empty; name a folder" })
+  if (typed.value === "")
+    return yield* new UploadPlan.InvalidInput({ description: "--journal is empty; name a folder" })
   const info = yield* Effect.option(fs.stat(typed.value))
   if (Option.exists(info, ({ type }) => type !== "Directory")) {
-    return yield* new UploadPlan.InvalidInput({ problem: `--journal ${typed.value} is not a folder` })
+    return yield* new UploadPlan.InvalidInput({ description: `--journal ${typed.value} is not a folder` })
   }
   return typed
 })

@@ -11,9 +11,9 @@ import * as SystemProblem from "./systemProblem.ts"
 const problemOf = (error: UploadJob.JobError): string | undefined => {
   switch (error._tag) {
     case "JournalFailed":
-      return error.problem
+      return error.description
     case "LeaseLost":
-      return SystemProblem.codeIn(error.problem) === undefined ? undefined : error.problem
+      return SystemProblem.codeIn(error.description) === undefined ? undefined : error.description
     case "FilesFailed": {
       const [first] = error.files.flatMap((file) => (file.outcome === "Failed" ? [file.error] : []))
       return first?._tag === "JournalFailed" || first?._tag === "LeaseLost" ? problemOf(first) : undefined
@@ -45,13 +45,15 @@ export const of = (
 ): CommandError.UnusableJournal | CommandError.DamagedJournal | undefined => {
   const torn = tornOf(error)
   if (torn !== undefined) {
-    return new CommandError.DamagedJournal({ entries: [{ file: `${folder}/${torn.key}.json`, problem: torn.problem }] })
+    return new CommandError.DamagedJournal({
+      entries: [{ file: `${folder}/${torn.key}.json`, description: torn.description }]
+    })
   }
   const problem = problemOf(error)
   if (problem === undefined) return undefined
   return new CommandError.UnusableJournal({
     folder,
-    problem: SystemProblem.ofText(problem),
+    description: SystemProblem.ofText(problem),
     isFull: SystemProblem.isFull(SystemProblem.codeIn(problem)),
     isKept
   })

@@ -8,7 +8,7 @@ import * as SystemProblem from "./systemProblem.ts"
 /** The file descriptor of the standard input. */
 const descriptor = 0
 
-const refused = (problem: string) => new LocalFile.CannotRead({ path: "the standard input (-)", problem })
+const refused = (problem: string) => new LocalFile.CannotRead({ path: "the standard input (-)", description: problem })
 
 type Read = (callback: (error: NodeJS.ErrnoException | null, stats: Stats) => void) => void
 

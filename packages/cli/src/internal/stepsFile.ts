@@ -35,7 +35,7 @@ const isWrapped = (file: JsonObject): boolean =>
  * other keys.
  */
 const stepsOf = (path: string, file: JsonObject) => {
-  const fail = (problem: string) => Effect.fail(new CommandError.InvalidDocument({ path, problem }))
+  const fail = (problem: string) => Effect.fail(new CommandError.InvalidDocument({ path, description: problem }))
   const other = Object.keys(file).find((key) => key !== "steps")
   if (isWrapped(file) && other !== undefined) {
     return fail(

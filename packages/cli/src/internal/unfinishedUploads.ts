@@ -110,10 +110,10 @@ export interface Upload extends Unfinished {
   readonly forget: Effect.Effect<void>
 }
 
-/** An entry of the journal that cannot be read. `file` is its path, and `problem` says why. */
+/** An entry of the journal that cannot be read. `file` is its path, and `description` says why. */
 export interface Damaged {
   readonly file: string
-  readonly problem: string
+  readonly description: string
 }
 
 /** What a journal folder contains: the unfinished uploads, the oldest first, and the entries that cannot be read. */
@@ -136,7 +136,7 @@ const readAll = Effect.fnUntraced(function* (folder: string) {
   yield* Effect.ignore(journal.assemblies.list)
   const names = yield* Effect.mapError(
     fs.readDirectory(folder),
-    (error) => new CommandError.UnreadableJournal({ folder, problem: SystemProblem.of(error) })
+    (error) => new CommandError.UnreadableJournal({ folder, description: SystemProblem.of(error) })
   )
   const jobs: Array<Unfinished> = []
   const damaged: Array<Damaged> = []
@@ -152,7 +152,7 @@ const readAll = Effect.fnUntraced(function* (folder: string) {
     // The entry may be the entry of one file, and not of a job.
     const problem = yield* Effect.flip(journal.get(key)).pipe(Effect.option)
     if (Option.isSome(problem) && problem.value._tag !== "InvalidRequest") {
-      damaged.push({ file: path.join(folder, name), problem: SystemProblem.ofText(problem.value.problem) })
+      damaged.push({ file: path.join(folder, name), description: SystemProblem.ofText(problem.value.description) })
     }
   }
   return { jobs, damaged }

@@ -7,7 +7,7 @@ import { routes, type World } from "./Routes.ts"
 interface Failure {
   readonly number: number
   readonly route: string
-  readonly problem: string
+  readonly description: string
   readonly sent: Buffer
 }
 
@@ -61,7 +61,7 @@ export const run = async (
       const ofRoute = counts.get(route)!
       ofRoute.set(String(answer.outcome), (ofRoute.get(String(answer.outcome)) ?? 0) + 1)
       const problem = wrong(sent, answer)
-      if (problem !== undefined) failures.push({ number, route, problem, sent })
+      if (problem !== undefined) failures.push({ number, route, description: problem, sent })
       progress?.(number)
     }
   }

@@ -36,7 +36,7 @@ export const budget = (most: number): Budget => {
 /** Why a body cannot be read. */
 export type Problem = Refusal.BodyMalformed | Refusal.BodyTooLarge | Refusal.BodyTooSlow | Refusal.Busy
 
-const tooLarge = (bytes: number) => new Refusal.BodyTooLarge({ problem: `The body has more than ${bytes} bytes.` })
+const tooLarge = (bytes: number) => new Refusal.BodyTooLarge({ description: `The body has more than ${bytes} bytes.` })
 
 /** The media type of a body in lower case, without its parameters. */
 export const mediaType = (request: HttpServerRequest.HttpServerRequest): string =>
@@ -52,7 +52,7 @@ const bounded = (
     if (Number(request.headers["content-length"] ?? 0) > most) return Stream.fail(tooLarge(most))
     let bytes = 0
     return request.stream.pipe(
-      Stream.mapError(() => new Refusal.BodyMalformed({ problem: "The body breaks off." })),
+      Stream.mapError(() => new Refusal.BodyMalformed({ description: "The body breaks off." })),
       Stream.mapEffect((chunk) => {
         bytes += chunk.length
         return bytes > most ? Effect.fail(tooLarge(most)) : Effect.succeed(chunk)
@@ -66,7 +66,7 @@ const inTime =
   <A, E, R>(reading: Effect.Effect<A, E, R>): Effect.Effect<A, E | Refusal.BodyTooSlow, R> =>
     Effect.timeoutOrElse(reading, {
       duration: time,
-      orElse: () => Effect.fail(new Refusal.BodyTooSlow({ problem: "The body took too long to arrive." }))
+      orElse: () => Effect.fail(new Refusal.BodyTooSlow({ description: "The body took too long to arrive." }))
     })
 
 /**
@@ -82,7 +82,7 @@ export const within = <A, E, R>(
     let held = 0
     const body = Stream.mapEffect(bounded(request, limits.bytes), (chunk) => {
       if (!shared.take(chunk.length)) {
-        return Effect.fail(new Refusal.Busy({ problem: "Too many requests are being received." }))
+        return Effect.fail(new Refusal.Busy({ description: "Too many requests are being received." }))
       }
       held += chunk.length
       return Effect.succeed(chunk)
@@ -109,5 +109,5 @@ const decode = (chunks: ReadonlyArray<Uint8Array>): Effect.Effect<string, Refusa
       for (const chunk of chunks) whole += decoder.decode(chunk, { stream: true })
       return whole + decoder.decode()
     },
-    catch: () => new Refusal.BodyMalformed({ problem: "The body is not UTF-8." })
+    catch: () => new Refusal.BodyMalformed({ description: "The body is not UTF-8." })
   })

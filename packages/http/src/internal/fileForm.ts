@@ -31,7 +31,7 @@ export interface FileForm {
   readonly content: (maxBytes: number) => Stream.Stream<Uint8Array, Body.Problem>
 }
 
-const malformed = (problem: string) => new Refusal.BodyMalformed({ problem })
+const malformed = (problem: string) => new Refusal.BodyMalformed({ description: problem })
 const secondFile = malformed("The form has more than one file.")
 
 /**
@@ -59,12 +59,12 @@ const bodyOf = (
     Stream.mapError((): Body.Problem => malformed("The body breaks off.")),
     Stream.timeoutOrElse({
       duration: idleTimeout,
-      orElse: () => Stream.fail<Body.Problem>(new Refusal.BodyTooSlow({ problem: "The body stopped arriving." }))
+      orElse: () => Stream.fail<Body.Problem>(new Refusal.BodyTooSlow({ description: "The body stopped arriving." }))
     }),
     Stream.mapEffect((chunk) => {
       bytes += chunk.length
       return bytes > room()
-        ? Effect.fail<Body.Problem>(new Refusal.BodyTooLarge({ problem: "The body is too large." }))
+        ? Effect.fail<Body.Problem>(new Refusal.BodyTooLarge({ description: "The body is too large." }))
         : Effect.succeed(chunk)
     })
   )
@@ -78,7 +78,7 @@ export const read = Effect.fnUntraced(function* (
   idleTimeout: Duration.Input
 ): Effect.fn.Return<FileForm, Body.Problem | Refusal.UnsupportedBody, Scope.Scope> {
   if (Body.mediaType(request) !== "multipart/form-data") {
-    return yield* new Refusal.UnsupportedBody({ problem: "The body is not multipart/form-data." })
+    return yield* new Refusal.UnsupportedBody({ description: "The body is not multipart/form-data." })
   }
   let room = besides
   const pull = yield* Stream.toPull(
@@ -122,7 +122,7 @@ export const read = Effect.fnUntraced(function* (
         Stream.mapEffect((chunk) => {
           bytes += chunk.length
           return bytes > maxBytes
-            ? Effect.fail(new Refusal.BodyTooLarge({ problem: `The file has more than ${maxBytes} bytes.` }))
+            ? Effect.fail(new Refusal.BodyTooLarge({ description: `The file has more than ${maxBytes} bytes.` }))
             : Effect.succeed(chunk)
         }),
         Stream.concat(Stream.drain(Stream.fromEffect(end)))

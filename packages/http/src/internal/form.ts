@@ -12,7 +12,7 @@ export interface Limits extends Body.Limits {
 }
 
 const tooMany = ({ fields }: Limits) =>
-  new Refusal.BodyTooLarge({ problem: `The form has more than ${fields} fields.` })
+  new Refusal.BodyTooLarge({ description: `The form has more than ${fields} fields.` })
 
 const badHeaders = "The headers of a part of the multipart body cannot be read."
 
@@ -39,13 +39,13 @@ export const toProblem =
       case "FieldTooLarge":
       case "FileTooLarge":
       case "BodyTooLarge":
-        return new Refusal.BodyTooLarge({ problem: "A field of the form is too large." })
+        return new Refusal.BodyTooLarge({ description: "A field of the form is too large." })
       default: {
         const { cause } = error.reason
         // If the body failed while a file was read, the cause of the parser's error is the error of the body.
         if (isProblem(cause)) return cause
         const tag = Predicate.hasProperty(cause, "_tag") ? String(cause._tag) : ""
-        return new Refusal.BodyMalformed({ problem: malformed[tag] ?? "The multipart body cannot be read." })
+        return new Refusal.BodyMalformed({ description: malformed[tag] ?? "The multipart body cannot be read." })
       }
     }
   }
@@ -61,7 +61,7 @@ export const parts = (
     Stream.provideContext(Multipart.limitsServices({ maxParts: limits.fields, maxFieldSize: limits.bytes })),
     Stream.mapError(toProblem(limits)),
     // The parser throws a TypeError if the boundary follows the headers of the first part at once.
-    Stream.catchDefect(() => Stream.fail(new Refusal.BodyMalformed({ problem: badHeaders })))
+    Stream.catchDefect(() => Stream.fail(new Refusal.BodyMalformed({ description: badHeaders })))
   )
 
 /**
@@ -78,7 +78,7 @@ const collect = <Name extends string>(names: ReadonlyArray<Name>) => {
       const wanted = names.find((one) => one === name)
       if (wanted === undefined) return Effect.void
       if (found[wanted] !== undefined) {
-        return Effect.fail(new Refusal.BodyMalformed({ problem: `The form has the field ${wanted} twice.` }))
+        return Effect.fail(new Refusal.BodyMalformed({ description: `The form has the field ${wanted} twice.` }))
       }
       found[wanted] = value
       return Effect.void
@@ -96,7 +96,7 @@ const fromMultipart = <Name extends string>(
     yield* Stream.runForEach(parts(request, body, limits), (part) =>
       // A file is refused, because nothing would read its bytes, so the bytes would stay in memory.
       Multipart.isFile(part)
-        ? Effect.fail(new Refusal.BodyMalformed({ problem: "The form has a file." }))
+        ? Effect.fail(new Refusal.BodyMalformed({ description: "The form has a file." }))
         : fields.add(part.key, part.value)
     )
     return fields.found
@@ -136,7 +136,7 @@ export const read = <Name extends string>(
       return Body.within(request, limits, shared, fromUrlEncoded(names, limits))
     default:
       return Effect.fail(
-        new Refusal.UnsupportedBody({ problem: "The body is neither multipart nor a urlencoded form." })
+        new Refusal.UnsupportedBody({ description: "The body is neither multipart nor a urlencoded form." })
       )
   }
 }

@@ -45,5 +45,5 @@ export const check = (
     site === undefined ? origin === undefined || isOwn(origin, host) : site === "same-origin" || site === "none"
   return isPermitted
     ? Effect.void
-    : Effect.fail(new Refusal.OriginRefused({ problem: "A page of another site may not send this request." }))
+    : Effect.fail(new Refusal.OriginRefused({ description: "A page of another site may not send this request." }))
 }

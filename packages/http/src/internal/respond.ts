@@ -32,7 +32,7 @@ export const stream = <E extends HttpServerRespondable.Respondable, R>(
   )
 
 /** The answer if the application has a defect. */
-export const failed = new Refusal.ApplicationFailed({ problem: "The application failed." })
+export const failed = new Refusal.ApplicationFailed({ description: "The application failed." })
 
 /** Logs a defect, and makes an answer that does not describe it. */
 const defect = (what: unknown) =>

@@ -19,8 +19,8 @@ export const of = (
   isUsersName: boolean
 ): Effect.Effect<never, Refusal.BodyMalformed | Refusal.UploadFailed> =>
   isUsersName && isOfFilename(error)
-    ? Effect.fail(new Refusal.BodyMalformed({ problem: "The name of the file is invalid." }))
+    ? Effect.fail(new Refusal.BodyMalformed({ description: "The name of the file is invalid." }))
     : Effect.andThen(
         Effect.logError(`An upload of a user failed: ${error.message}`),
-        Effect.fail(new Refusal.UploadFailed({ problem: problemOf(error) }))
+        Effect.fail(new Refusal.UploadFailed({ description: problemOf(error) }))
       )

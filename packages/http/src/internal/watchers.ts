@@ -113,7 +113,7 @@ export const make = Effect.fnUntraced(function* <Event>(limits: Limits) {
     Effect.gen(function* () {
       if (running >= limits.uploads) {
         yield* forget(id, entry)
-        return yield* new Refusal.Busy({ problem: "Too many uploads are running." })
+        return yield* new Refusal.Busy({ description: "Too many uploads are running." })
       }
       arriving--
       running++
@@ -134,11 +134,11 @@ export const make = Effect.fnUntraced(function* <Event>(limits: Limits) {
       Effect.gen(function* () {
         const entry = yield* find(id)
         if (entry.state !== "announced") {
-          return yield* new Refusal.UploadExists({ problem: "An upload with this id runs or has ended." })
+          return yield* new Refusal.UploadExists({ description: "An upload with this id runs or has ended." })
         }
         if (arriving >= limits.arriving) {
           if (entry.watchers === 0) yield* forget(id, entry)
-          return yield* new Refusal.Busy({ problem: "Too many uploads are arriving." })
+          return yield* new Refusal.Busy({ description: "Too many uploads are arriving." })
         }
         arriving++
         entry.state = "arriving"
@@ -168,7 +168,7 @@ export const make = Effect.fnUntraced(function* <Event>(limits: Limits) {
       const entry = yield* Effect.acquireRelease(
         Effect.gen(function* () {
           if (watching >= limits.watchers) {
-            return yield* new Refusal.Busy({ problem: "Too many pages watch uploads." })
+            return yield* new Refusal.Busy({ description: "Too many pages watch uploads." })
           }
           watching++
           const found = yield* find(id)

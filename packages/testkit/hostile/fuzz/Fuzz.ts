@@ -26,10 +26,10 @@ import * as VirtualClock from "./VirtualClock.ts"
 export class Finding extends Data.TaggedError("Finding")<{
   readonly subject: string
   readonly seed: number
-  readonly problem: string
+  readonly description: string
 }> {
   override get message() {
-    return `${this.subject}, seed ${this.seed}: ${this.problem}`
+    return `${this.subject}, seed ${this.seed}: ${this.description}`
   }
 }
 
@@ -148,7 +148,7 @@ export const record = (counts: Counts, subject: string, outcome: string): void =
 /** Fails if a run does not end in time. */
 export const inTime = <A>(run: Promise<A>, subject: string, seed: number): Promise<A> =>
   new Promise((resolve, reject) => {
-    const late = () => reject(new Finding({ subject, seed, problem: `no end after ${mostMillis} ms` }))
+    const late = () => reject(new Finding({ subject, seed, description: `no end after ${mostMillis} ms` }))
     const timer = setTimeout(late, mostMillis)
     run.then(resolve, reject).finally(() => clearTimeout(timer))
   })
@@ -172,7 +172,7 @@ export const one = async (
       idle.within
     )
   const outcome = outcomeOf(await inTime(Effect.runPromiseExit(run), subject.name, seed))
-  if (Result.isFailure(outcome)) throw new Finding({ subject: subject.name, seed, problem: outcome.failure })
+  if (Result.isFailure(outcome)) throw new Finding({ subject: subject.name, seed, description: outcome.failure })
   return { outcome: outcome.success, answers }
 }
 

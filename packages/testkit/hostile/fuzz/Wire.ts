@@ -147,7 +147,7 @@ export const run = async (options: {
       const result = await Fuzz.inTime(Effect.runPromise(one(subject, client, seed)), subject.name, seed)
       slowest = Math.max(slowest, performance.now() - begun)
       if (Result.isFailure(result.outcome)) {
-        throw new Fuzz.Finding({ subject: `${subject.name} over ${client}`, seed, problem: result.outcome.failure })
+        throw new Fuzz.Finding({ subject: `${subject.name} over ${client}`, seed, description: result.outcome.failure })
       }
       Fuzz.record(counts, subject.name, result.outcome.success)
       answers += result.answers

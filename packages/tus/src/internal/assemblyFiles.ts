@@ -115,7 +115,7 @@ const uploadAll = <Source extends UploadSource, R>(
       if (!isDistinct(file, event)) {
         return new UploadUntrusted({
           host: hostOf(target.tusUrl),
-          problem: "two files have the same Location",
+          description: "two files have the same Location",
           mayBeWhole: true
         })
       }

@@ -62,7 +62,7 @@ interface Doubt {
 
 const doubt = (_tag: Doubt["_tag"], url: UploadUrl, problem: string): Doubt => ({
   _tag,
-  error: new TusError.ProtocolViolation({ request: "offset", host: hostOf(url), status: 200, problem })
+  error: new TusError.ProtocolViolation({ request: "offset", host: hostOf(url), status: 200, description: problem })
 })
 
 /**
@@ -124,10 +124,10 @@ const patience = ({ _tag, error }: Doubt): number => {
 
 const unknown = (
   { target }: { readonly target: UploadTarget },
-  why: Pick<TusError.ConcatenationUnknown, "problem" | "cause">
+  why: Pick<TusError.ConcatenationUnknown, "description" | "cause">
 ) => new TusError.ConcatenationUnknown({ host: hostOf(target.tusUrl), ...why })
 
-const because = (error: Policy.RequestError) => ({ problem: happened(error), cause: error })
+const because = (error: Policy.RequestError) => ({ description: happened(error), cause: error })
 
 /** Emits `Waiting` with the reason, then sleeps before the next request. */
 const wait = <E>({ emit, policy }: Session.Session<E>, { error }: Doubt, asked: number) =>
@@ -160,7 +160,7 @@ const prove = <E>(
     const { policy, store } = session
     const pauseAfter = Policy.retrying(policy)
     const had = { Pending: 0, Contradiction: 0, Gone: 0, Failed: 0 }
-    let why: Parameters<typeof unknown>[1] = { problem: "the server did not report the offset of the final upload" }
+    let why: Parameters<typeof unknown>[1] = { description: "the server did not report the offset of the final upload" }
     const loop = Effect.gen(function* () {
       for (let asked = 1; ; asked++) {
         const standing = yield* look(session, url, length)
@@ -174,7 +174,11 @@ const prove = <E>(
             : wait(session, standing.value, asked)
         } else if (_tag === "Contradiction") {
           // The server may treat the final upload as a complete file of the reported length.
-          const untrusted = new TusError.UploadUntrusted({ host: hostOf(url), problem: why.problem, mayBeWhole: true })
+          const untrusted = new TusError.UploadUntrusted({
+            host: hostOf(url),
+            description: why.description,
+            mayBeWhole: true
+          })
           yield* Effect.uninterruptible(store.update(UploadState.untrusted(untrusted)))
           return yield* untrusted
         } else {
@@ -200,8 +204,10 @@ const found = <E>(session: Session.Session<E>, { finished, url }: Creation.Creat
   return finished ? complete(session, url, length) : Effect.void
 }
 
-const asUnknown = ({ cause, host, problem }: TusError.CreationUnknown) =>
-  Effect.fail(new TusError.ConcatenationUnknown({ host, problem, ...(cause === undefined ? undefined : { cause }) }))
+const asUnknown = ({ cause, host, description }: TusError.CreationUnknown) =>
+  Effect.fail(
+    new TusError.ConcatenationUnknown({ host, description, ...(cause === undefined ? undefined : { cause }) })
+  )
 
 /**
  * Creates the final upload, and adds its URL to the state. After a lost response, the creation is not repeated, and the
@@ -218,7 +224,7 @@ export const begin = <E>(session: Session.Session<E>, parts: ReadonlyArray<Uploa
       refused: ignored(store.update(UploadState.refused(before))),
       created: (final) =>
         parts.some((part) => Redacted.value(part) === Redacted.value(final.url))
-          ? Effect.fail(unknown(session, { problem: "the final upload has the Location of a part" }))
+          ? Effect.fail(unknown(session, { description: "the final upload has the Location of a part" }))
           : found(session, final, length)
     }
     const creation = { _tag: "Final", parts, metadata } as const
@@ -241,7 +247,7 @@ export const finish = <E>(session: Session.Session<E>, { length, marker, url }: 
   const { metadata, policy, target } = session
   return Creation.recover(
     { target, marker, sent: { metadata, size: length }, policy },
-    { problem: "the process ended before the response arrived" }
+    { description: "the process ended before the response arrived" }
   ).pipe(
     Effect.catchIf(
       (error): error is TusError.CreationUnknown => Predicate.isTagged(error, "CreationUnknown"),

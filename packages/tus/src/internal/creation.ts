@@ -135,7 +135,7 @@ const fromReceipt = (found: Option.Option<Receipts.Receipt>): Option.Option<Crea
 /** Finds an upload by its receipt, after an earlier process sent the creation or the response was lost. */
 export const recover = (
   lost: Lost,
-  why: Pick<TusError.CreationUnknown, "problem" | "cause">
+  why: Pick<TusError.CreationUnknown, "description" | "cause">
 ): Effect.Effect<Created, TusError.CreationUnknown, HttpClient.HttpClient> =>
   Effect.flatMap(lookUp(lost), (found) =>
     Option.match(fromReceipt(found), {
@@ -219,7 +219,7 @@ export const create = <E>(
       const did = outcome(error)
       if (error._tag === "Stalled" || did === "Open") {
         const lost = { target, marker, policy, sent: { metadata, size } }
-        return yield* Effect.tap(recover(lost, { problem: happened(error), cause: error }), ledger.created)
+        return yield* Effect.tap(recover(lost, { description: happened(error), cause: error }), ledger.created)
       }
       const pause = did === "Refused" ? Option.none() : yield* pauseAfter(failures, error)
       if (Option.isNone(pause)) return yield* error

@@ -1,11 +1,10 @@
-/** The advice at the end of the message of `UploadGone`. */
-export const goneAdvice = "; run the upload again to start a new upload"
-
 interface Failure {
   readonly _tag: string
   readonly message: string
-  readonly problem?: string
+  readonly description?: string
   readonly operation?: string
+  readonly request?: string
+  readonly host?: string | undefined
   readonly status?: number
 }
 
@@ -13,15 +12,15 @@ interface Failure {
  * Describes an error as a part of the message of another error. The advice at the end of some messages is left out,
  * because the other error has its own advice.
  */
-export const happened = ({ _tag, message, operation, problem, status }: Failure): string => {
+export const happened = ({ _tag, description, host, message, operation, request, status }: Failure): string => {
   switch (_tag) {
     case "UploadMismatch":
     case "SourceFailed":
-      return problem ?? message
+      return description ?? message
     case "RateLimited":
       return `${operation}: too many requests, status ${status}`
     case "UploadGone":
-      return message.endsWith(goneAdvice) ? message.slice(0, -goneAdvice.length) : message
+      return `${request} at ${host}: ${description}`
     default:
       return message
   }

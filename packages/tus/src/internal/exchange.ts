@@ -16,7 +16,6 @@ import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as TusError from "../TusError.ts"
 import { UploadBandwidth } from "../UploadBandwidth.ts"
-import { goneAdvice } from "./errorText.ts"
 import { hostOf } from "./host.ts"
 import * as Telemetry from "./telemetry.ts"
 import * as Timeout from "./timeout.ts"
@@ -76,14 +75,14 @@ const toError = (
   { request, words, ...subject }: Refusal,
   wait: Option.Option<Duration.Duration>
 ): TusError.AnswerError => {
-  const { host, status } = subject
-  const answer = { ...subject, request, message: `${request} at ${host}: ${words}` }
+  const { status } = subject
+  const answer = { ...subject, request, description: words }
   switch (status) {
     case 404:
     case 410:
       // These requests go to `tus_url`, where no upload can be gone: a gateway may know no such path.
       if (request === "create" || request === "discover") return new TusError.UploadRefused(answer)
-      return new TusError.UploadGone({ ...answer, message: `${answer.message}${goneAdvice}` })
+      return new TusError.UploadGone(answer)
     case 409:
       return new TusError.OffsetConflict(answer)
     case 413:
@@ -95,7 +94,7 @@ const toError = (
         code: "RATE_LIMIT_REACHED",
         ...subject,
         operation: `Tus.${request}`,
-        explanation: words,
+        description: words,
         retryAfter: Option.getOrElse(wait, () => Duration.zero)
       })
     case 460:
@@ -105,7 +104,7 @@ const toError = (
       if (status >= 400) {
         return new TusError.ServerFailure(Option.isSome(wait) ? { ...answer, retryAfter: wait.value } : answer)
       }
-      return new TusError.ProtocolViolation({ ...subject, request, problem: "unexpected status" })
+      return new TusError.ProtocolViolation({ ...subject, request, description: "unexpected status" })
   }
 }
 
@@ -168,7 +167,7 @@ const readHeaders = <A>(
         host: hostOf(http.url),
         status,
         ...Transport.requestIdOf(headers, secretsOf(http)),
-        problem: `invalid headers: ${brokenRules(issue)}`
+        description: `invalid headers: ${brokenRules(issue)}`
       })
   )
 
@@ -249,7 +248,7 @@ export const exchange = <A>(options: {
         request,
         host: hostOf(http.url),
         status: answer.status,
-        problem: "upload-offset is less than the sent bytes, and the request declared no length"
+        description: "upload-offset is less than the sent bytes, and the request declared no length"
       })
     }
     return headers

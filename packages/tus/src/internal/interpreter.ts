@@ -78,8 +78,8 @@ export const ended = (
     const { length, url } = state
     return Effect.sync(() => emit(UploadEvent.Completed({ url, length })))
   }
-  const { mayBeWhole, problem } = state
-  return Effect.fail(new UploadUntrusted({ host: hostOf(target.tusUrl), problem, mayBeWhole }))
+  const { mayBeWhole, description } = state
+  return Effect.fail(new UploadUntrusted({ host: hostOf(target.tusUrl), description, mayBeWhole }))
 }
 
 /** Performs the step that the state determines, and stores the new state. */
@@ -96,7 +96,10 @@ const step = <E extends { readonly _tag: string }>(
     case "Parts":
       return source._tag === "OneShot"
         ? Effect.fail(
-            new SourceFailed({ kind: "NotReplayable", problem: "a one-shot stream cannot be read in parallel parts" })
+            new SourceFailed({
+              kind: "NotReplayable",
+              description: "a one-shot stream cannot be read in parallel parts"
+            })
           )
         : Parts.run(session, source, state, concurrency)
     case "Concatenating":

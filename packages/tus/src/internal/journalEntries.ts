@@ -46,7 +46,9 @@ export const make = <Entry extends Dated>(
         : decode(text).pipe(
             Effect.map(Option.some),
             // The issue of the schema is omitted, because the text may contain secret URLs.
-            Effect.mapError(() => new JournalTorn({ key, problem: `the ${text.length} characters cannot be decoded` }))
+            Effect.mapError(
+              () => new JournalTorn({ key, description: `the ${text.length} characters cannot be decoded` })
+            )
           )
     )
 
@@ -75,7 +77,7 @@ export const make = <Entry extends Dated>(
         const key = yield* JournalKey.check(text)
         const encoded = yield* Effect.mapError(
           encode(entry),
-          () => new JournalFailed({ action: "write", problem: "the new entry is invalid" })
+          () => new JournalFailed({ action: "write", description: "the new entry is invalid" })
         )
         yield* store.set(key, encoded)
         yield* onPut

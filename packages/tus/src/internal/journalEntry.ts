@@ -41,7 +41,7 @@ const Stored = Schema.TaggedUnion({
   },
   Concatenating: { ...common, urls: Schema.Array(Url) },
   Completed: { ...common, url: Url },
-  Untrusted: { ...common, urls: Schema.Array(Url), problem: Schema.String, mayBeWhole: Schema.Boolean }
+  Untrusted: { ...common, urls: Schema.Array(Url), description: Schema.String, mayBeWhole: Schema.Boolean }
 })
 
 /**
@@ -51,7 +51,7 @@ const Stored = Schema.TaggedUnion({
  *   sent. A part contains the bytes from `start` (inclusive) to `end` (exclusive).
  * - `Concatenating`: all parts are complete; the creation of the final upload may have been sent.
  * - `Completed`: all `size` bytes are stored at `url`.
- * - `Untrusted`: the bytes that the server stored at `urls` may differ from the sent bytes, because of `problem`.
+ * - `Untrusted`: the bytes that the server stored at `urls` may differ from the sent bytes, because of `description`.
  *   `urls` contains the URLs of all parts and of the final upload. `mayBeWhole` has the same meaning as in
  *   `UploadUntrusted`.
  */
@@ -101,8 +101,8 @@ export const fromState = (
     case "Completed":
       return { ...about, _tag: "Completed", marker: "", url: Redacted.value(state.url) }
     case "Untrusted": {
-      const { mayBeWhole, problem, urls } = state
-      return { ...about, _tag: "Untrusted", marker: "", urls: urls.map(Redacted.value), problem, mayBeWhole }
+      const { mayBeWhole, description, urls } = state
+      return { ...about, _tag: "Untrusted", marker: "", urls: urls.map(Redacted.value), description, mayBeWhole }
     }
   }
 }
@@ -142,8 +142,8 @@ export const toState = (entry: Entry, target: UploadTarget.UploadTarget): Reopen
       case "Completed":
         return { _tag: "Completed", url: yield* resolve(entry.url), length: entry.size }
       case "Untrusted": {
-        const { mayBeWhole, problem } = entry
-        return { _tag: "Untrusted", urls: yield* Result.all(entry.urls.map(resolve)), problem, mayBeWhole }
+        const { mayBeWhole, description } = entry
+        return { _tag: "Untrusted", urls: yield* Result.all(entry.urls.map(resolve)), description, mayBeWhole }
       }
     }
   })

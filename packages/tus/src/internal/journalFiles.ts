@@ -26,7 +26,7 @@ const full: ReadonlySet<string | undefined> = new Set(["ENOSPC", "EDQUOT"])
 const failed = (action: JournalFailed["action"]) => (error: PlatformError.PlatformError) => {
   const code = codeOf(error)
   const problem = code === undefined ? error.message : `${error.message} (${code})`
-  return new JournalFailed({ action, problem, reason: full.has(code) ? "Full" : "Other" })
+  return new JournalFailed({ action, description: problem, reason: full.has(code) ? "Full" : "Other" })
 }
 
 /**
@@ -50,7 +50,7 @@ export const make = (folder: string): Effect.Effect<Store, JournalFailed, FileSy
     const file = (key: Key) => path.join(folder, key + suffix)
 
     if (folder.trim() === "")
-      return yield* new JournalFailed({ action: "write", problem: "folder: Expected a non-blank string" })
+      return yield* new JournalFailed({ action: "write", description: "folder: Expected a non-blank string" })
     yield* Folder.make(folder, { mode: 0o700 }).pipe(Effect.mapError(failed("write")))
 
     const temporary = SecureRandom.SecureRandom.use((random) => random.uuidV4()).pipe(

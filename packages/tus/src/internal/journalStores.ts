@@ -40,7 +40,7 @@ const leasePrefix = "lease-"
  */
 export const fromKeyValueStore = (store: KeyValueStore.KeyValueStore): Store => {
   const failed = (action: JournalFailed["action"]) => (error: KeyValueStore.KeyValueStoreError) =>
-    new JournalFailed({ action, problem: error.message })
+    new JournalFailed({ action, description: error.message })
   const textsIn = (texts: KeyValueStore.KeyValueStore) => ({
     get: (key: string) => Effect.mapError(texts.get(key), failed("read")),
     remove: (key: string) => Effect.mapError(texts.remove(key), failed("remove")),

@@ -84,7 +84,7 @@ const verify = (
     const identity = entry.identity ?? undefined
     const own = yield* UploadJournal.keyOf(entry.target, { ...entry, identity, filename, fieldname })
     if (own !== key) {
-      return yield* new UploadJournal.JournalTorn({ key, problem: "the content does not match the key" })
+      return yield* new UploadJournal.JournalTorn({ key, description: "the content does not match the key" })
     }
     const target = yield* Effect.fromResult(JournalTarget.within(entry.target, origins))
     const state = yield* Effect.fromResult(JournalEntry.toState(entry, target))

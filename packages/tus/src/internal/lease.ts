@@ -121,7 +121,7 @@ export const make = (
 
       const loss = yield* Deferred.make<never, LeaseLost>()
       const lose = (problem: string) =>
-        Effect.flatMap(Deferred.fail(loss, new LeaseLost({ key, problem })), () => Deferred.await(loss))
+        Effect.flatMap(Deferred.fail(loss, new LeaseLost({ key, description: problem })), () => Deferred.await(loss))
 
       /** A holder that cannot renew its lease stops its work this number of milliseconds before the lease expires. */
       const margin = millis / 10
@@ -141,9 +141,9 @@ export const make = (
         )
         return isOurs ? true : yield* lose("another holder took the lease, or the lease was removed")
       }).pipe(
-        Effect.catchTag("JournalFailed", ({ problem }) =>
+        Effect.catchTag("JournalFailed", ({ description }) =>
           Effect.flatMap(left, (time) =>
-            time > 0 ? Effect.succeed(false) : lose(`the lease expired after its renewal failed: ${problem}`)
+            time > 0 ? Effect.succeed(false) : lose(`the lease expired after its renewal failed: ${description}`)
           )
         )
       )

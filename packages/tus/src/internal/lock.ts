@@ -26,7 +26,7 @@ export const make =
       }
       const loss = yield* Deferred.make<never, LeaseLost>()
       yield* Effect.forkScoped(
-        Effect.flatMap(held.lost, (problem) => Deferred.fail(loss, new LeaseLost({ key, problem })))
+        Effect.flatMap(held.lost, (problem) => Deferred.fail(loss, new LeaseLost({ key, description: problem })))
       )
       const lost = Deferred.await(loss)
       return { lost, check: Effect.suspend(() => (Deferred.isDoneUnsafe(loss) ? lost : Effect.void)) }

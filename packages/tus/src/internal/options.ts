@@ -59,7 +59,7 @@ const isSource = (source: unknown): source is UploadSource =>
 
 const sourceIssues = (source: UploadSource | undefined, { isReplayed, parallel }: Upload): Issues => {
   if (!isSource(source)) return [issue("source", "Expected an UploadSource, such as UploadSource.fromBytes(bytes)")]
-  if (Predicate.hasProperty(source, "problem")) return [issue("source", String(source.problem))]
+  if (Predicate.hasProperty(source, "description")) return [issue("source", String(source.description))]
   return [
     ...((source._tag === "Replayable" || source.size !== undefined) && !isSize(source.size)
       ? [{ path: ["source", "size"], message: `Expected 0 to ${largest} bytes, got ${source.size}` }]

@@ -97,15 +97,15 @@ export const collect = (
   })
 
 export const tooShort = (got: bigint, expected: bigint): SourceFailed =>
-  new SourceFailed({ kind: "TooShort", problem: `the source ended after ${got} of ${expected} bytes` })
+  new SourceFailed({ kind: "TooShort", description: `the source ended after ${got} of ${expected} bytes` })
 
 export const tooLong = (expected: bigint): SourceFailed =>
-  new SourceFailed({ kind: "TooLong", problem: `the source has more than the announced ${expected} bytes` })
+  new SourceFailed({ kind: "TooLong", description: `the source has more than the announced ${expected} bytes` })
 
 /** Fails if bytes of the window were taken away, or if the bytes that were read so far contradict the announced size. */
 const checkSize = (window: Window.Window, size: bigint | undefined): Effect.Effect<Window.Window, SourceFailed> => {
   if (window.pieces.reduce((sum, { length }) => sum + length, 0) !== window.size) {
-    return Effect.fail(new SourceFailed({ kind: "Changed", problem: "the memory of a piece was taken away" }))
+    return Effect.fail(new SourceFailed({ kind: "Changed", description: "the memory of a piece was taken away" }))
   }
   const seen = window.start + BigInt(window.size)
   if (size !== undefined && seen > size) return Effect.fail(tooLong(size))
@@ -140,7 +140,7 @@ export const oneShot = (
           if (offset < window.start || offset > window.start + BigInt(window.size)) {
             return yield* new SourceFailed({
               kind: "NotReplayable",
-              problem: `the server needs the byte ${offset}, but the source can be read only once and is at the byte ${window.start}`
+              description: `the server needs the byte ${offset}, but the source can be read only once and is at the byte ${window.start}`
             })
           }
           // The window changes in two steps, so that the acknowledged bytes are not held while the next bytes are read.

@@ -48,7 +48,7 @@ const checkDistinct = ({ tusUrl }: UploadTarget, urls: ReadonlyArray<UploadUrl>)
           request: "create",
           host: hostOf(tusUrl),
           status: 201,
-          problem: "two parts have the same Location"
+          description: "two parts have the same Location"
         })
       )
 

@@ -101,7 +101,7 @@ const recover = <E>(job: Job<E>, marker: string) =>
     const { size } = outgoing
     const { finished, url } = yield* Creation.recover(
       { target, marker, sent: { metadata, size }, policy },
-      { problem: "the process ended before the response arrived" }
+      { description: "the process ended before the response arrived" }
     )
     const created: UploadState.Created = {
       _tag: "Created",
@@ -138,8 +138,8 @@ export const begin = <E>(
 /**
  * The error of an untrusted part. `mayBeWhole` is false, because an untrusted part is never concatenated into a file.
  */
-const ofPart = ({ host, problem }: UploadUntrusted) =>
-  new UploadUntrusted({ ...(host === undefined ? undefined : { host }), problem, mayBeWhole: false })
+const ofPart = ({ host, description }: UploadUntrusted) =>
+  new UploadUntrusted({ ...(host === undefined ? undefined : { host }), description, mayBeWhole: false })
 
 /** Sends the bytes of a piece that the server does not have, and returns the length of the piece. */
 export const send = <E>(

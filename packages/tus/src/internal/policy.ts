@@ -3,9 +3,11 @@
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
 import type { SourceFailed } from "../UploadSource.ts"
 import type * as TusError from "../TusError.ts"
 
@@ -58,32 +60,27 @@ interface Limits {
 }
 
 /**
- * Limits a policy: gives up after `maxRetries` retries without progress, or if a response requests a longer wait than
- * `maxWait`.
- */
-const limited = (policy: RetryPolicy.Policy, { maxRetries, maxWait }: Limits): RetryPolicy.Policy => ({
-  start: Effect.map(
-    policy.start,
-    (next) => (failure) =>
-      failure.failures > (maxRetries ?? Infinity) ||
-      (maxWait !== undefined && Option.exists(failure.wait, Duration.isGreaterThan(Duration.fromInputUnsafe(maxWait))))
-        ? Effect.succeedNone
-        : next(failure)
-  )
-})
-
-/**
  * The provided `RetryPolicy` within the limits of the options, or a policy made from the options if none is provided.
  */
-export const retryPolicy = (said: RetryPolicy.Policy | undefined, limits: Limits): RetryPolicy.Policy =>
-  said === undefined
-    ? RetryPolicy.makeUnsafe({
-        retries: limits.maxRetries ?? 8,
-        base: limits.retryDelay,
-        maxPause: maxDelay,
-        maxWait: limits.maxWait ?? Duration.hours(1)
-      })
-    : limited(said, limits)
+export const retryPolicy = (
+  said: RetryPolicy.Policy | undefined,
+  { maxRetries, maxWait, retryDelay }: Limits
+): RetryPolicy.Policy => {
+  if (said === undefined) {
+    return RetryPolicy.make({
+      retries: maxRetries ?? 8,
+      base: retryDelay,
+      maxPause: maxDelay,
+      maxWait: maxWait ?? Duration.hours(1)
+    })
+  }
+  const longest = Duration.fromInputUnsafe(maxWait ?? Duration.infinity)
+  const isOver = ({ failures, wait }: RetryPolicy.Failure): boolean =>
+    failures > (maxRetries ?? Infinity) || Option.exists(wait, Duration.isGreaterThan(longest))
+  return Schedule.fromStep(
+    Effect.map(Schedule.toStep(said), (step) => (now, failure) => (isOver(failure) ? Cause.done() : step(now, failure)))
+  )
+}
 
 /** The wait that a server requests, if this wait is not zero. */
 const asked = (error: RequestError): Option.Option<Duration.Duration> =>
@@ -94,16 +91,10 @@ const asked = (error: RequestError): Option.Option<Duration.Duration> =>
 /** Returns the pause after the given number of consecutive failures, or `None` to give up. */
 export type Retry = (failures: number, error: RequestError) => Effect.Effect<Option.Option<Duration.Duration>>
 
-/**
- * Makes a function that asks the policy about consecutive failures. After progress (when `failures` is 1 again), the
- * policy starts again.
- */
+/** Makes a function that asks the policy about consecutive failures. */
 export const retrying = ({ retry }: Policy): Retry => {
-  let next: Effect.Success<RetryPolicy.Policy["start"]> | undefined
-  return Effect.fnUntraced(function* (failures, error) {
-    if (next === undefined || failures === 1) next = yield* retry.start
-    return yield* next({ operation: "Upload", retry: "resumes", failures, error, wait: asked(error) })
-  })
+  const pauseAfter = RetryPolicy.pauses(retry)
+  return (failures, error) => pauseAfter({ operation: "Upload", retry: "resumes", failures, error, wait: asked(error) })
 }
 
 /**
@@ -111,4 +102,13 @@ export const retrying = ({ retry }: Policy): Retry => {
  * to `maxDelay`, with jitter.
  */
 export const pollDelay = ({ retryDelay }: Policy, questions: number): Effect.Effect<Duration.Duration> =>
-  RetryPolicy.backOff({ base: retryDelay, maxPause: maxDelay }, questions)
+  Effect.map(
+    RetryPolicy.pauses(RetryPolicy.make({ retries: Infinity, base: retryDelay, maxPause: maxDelay }))({
+      operation: "Upload",
+      retry: "resumes",
+      failures: questions,
+      error: { _tag: "ProtocolViolation" },
+      wait: Option.none()
+    }),
+    Option.getOrElse(() => maxDelay)
+  )

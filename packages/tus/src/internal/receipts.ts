@@ -81,8 +81,8 @@ const status = (
       { method: "GET", origin, path: pathname + search, headers: { accept: "application/json" } },
       { maxBytes: maxStatusBytes, millis: Duration.toMillis(limit) }
     )
-    const { problem, text } = Transport.textOf(answer, maxStatusBytes)
-    if (answer.status !== 200 || problem !== undefined) return Option.none<Assembly.Receipts>()
+    const { description, text } = Transport.textOf(answer, maxStatusBytes)
+    if (answer.status !== 200 || description !== undefined) return Option.none<Assembly.Receipts>()
     const json = Transport.parseJson(text)
     return Option.flatMap(json, decodeStatus).pipe(
       Option.filter((found) => isOf(target, found)),

@@ -71,8 +71,6 @@ const advise = (
 const tooLarge = (error: TusError.TooLarge, maxSize: bigint | undefined, size: bigint | undefined) =>
   new TusError.TooLarge({
     ...error,
-    // The field `message` of an error is not enumerable.
-    message: error.message,
     ...(maxSize === undefined ? undefined : { maxSize }),
     ...(maxSize !== undefined && size !== undefined && size <= maxSize
       ? { advice: "set chunkSize" as const }

@@ -16,5 +16,5 @@ export const problem = "crypto.subtle is unavailable; serve the page over https 
 
 /** Fails if this runtime cannot compute the keys of journal entries. */
 export const forJournal: Effect.Effect<void, JournalFailed> = Effect.flatMap(isAvailable, (isThere) =>
-  isThere ? Effect.void : Effect.fail(new JournalFailed({ action: "write", problem }))
+  isThere ? Effect.void : Effect.fail(new JournalFailed({ action: "write", description: problem }))
 )

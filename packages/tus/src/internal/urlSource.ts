@@ -24,7 +24,7 @@ import * as Timeout from "./timeout.ts"
 /** Why the resource cannot be read. `WebSource` converts a `Failed` to a `SourceFailed`. */
 interface Failed {
   readonly kind: "Unreadable" | "Changed"
-  readonly problem: string
+  readonly description: string
   /** The input of the retry policy. `temporary` is undefined if another request for the remaining bytes cannot help. */
   readonly temporary?: Pick<RetryPolicy.Failure, "error" | "wait"> | undefined
 }
@@ -50,12 +50,12 @@ export interface Described {
 
 const unreadable = ({ url }: Resource, problem: string): Failed => ({
   kind: "Unreadable",
-  problem: `the resource at ${url.host}: ${problem}`
+  description: `the resource at ${url.host}: ${problem}`
 })
 
 const changed = ({ url }: Resource, problem: string): Failed => ({
   kind: "Changed",
-  problem: `the resource at ${url.host}: ${problem}`
+  description: `the resource at ${url.host}: ${problem}`
 })
 
 const lost = (resource: Resource, problem: string, error: RetryPolicy.Failure["error"]): Failed => ({
@@ -66,7 +66,7 @@ const lost = (resource: Resource, problem: string, error: RetryPolicy.Failure["e
 const fromFailure =
   (resource: Resource) =>
   (error: ApiError.TransportFailure): Failed =>
-    lost(resource, error.problem, error)
+    lost(resource, error.description, error)
 
 /** Limits a wait for the server to `Tus.RequestTimeout`. */
 const inTime = <A, E, R>(resource: Resource, wait: Effect.Effect<A, E, R>): Effect.Effect<A, E | Failed, R> =>
@@ -253,10 +253,11 @@ export const range = (
   Stream.unwrap(
     Effect.gen(function* () {
       const outer = yield* Effect.scope
-      const policy = retryPolicy(yield* RetryPolicy.RetryPolicy, { retryDelay: Duration.millis(500) })
+      const pauseAfter = RetryPolicy.pauses(
+        retryPolicy(yield* RetryPolicy.RetryPolicy, { retryDelay: Duration.millis(500) })
+      )
       let position = start
       let failures = 0
-      let next: Effect.Success<RetryPolicy.Policy["start"]> | undefined
       let connection: Connection | undefined
 
       const open = Effect.gen(function* () {
@@ -303,8 +304,7 @@ export const range = (
           const { temporary } = failed
           if (temporary === undefined) return yield* Effect.fail(failed)
           failures++
-          if (next === undefined || failures === 1) next = yield* policy.start
-          const pause = yield* next({ operation: subject.operation, retry: "resumes", failures, ...temporary })
+          const pause = yield* pauseAfter({ operation: subject.operation, retry: "resumes", failures, ...temporary })
           if (Option.isNone(pause)) return yield* Effect.fail(failed)
           yield* Effect.sleep(pause.value)
           return undefined

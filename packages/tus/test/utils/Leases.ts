@@ -63,7 +63,7 @@ export const along = <A, E, R>(way: Way, failure: E, change: Effect.Effect<A, E,
 
 /** A store for this process. */
 export const reach = (way: Way, store: Timed): Timed => {
-  const failure = new JournalFailed({ action: "lease", problem: "the store is away" })
+  const failure = new JournalFailed({ action: "lease", description: "the store is away" })
   const { leases } = store
   return { ...store, leases: { ...leases, swap: (...change) => along(way, failure, leases.swap(...change)) } }
 }

@@ -52,7 +52,7 @@ interface Options {
 }
 
 const unknown = new InvalidSecret({
-  problem:
+  description:
     "the database of the jobs belongs to a deployment with other secrets; add the earlier secret to the list, or use another database"
 })
 

@@ -32,7 +32,7 @@ type Purpose = "fingerprint" | "assembly" | "marker" | "lookup"
 const derivation = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
   const bytes = new Uint8Array(utf8.encode(Redacted.value(secret)))
   if (bytes.length < minBytes) {
-    return yield* new InvalidSecret({ problem: `Expected at least ${minBytes} bytes, got ${bytes.length}` })
+    return yield* new InvalidSecret({ description: `Expected at least ${minBytes} bytes, got ${bytes.length}` })
   }
   const mac = yield* Mac.Mac
   const key = yield* Effect.orDie(Mac.key(Mac.hmacSha256, bytes))
@@ -92,14 +92,14 @@ export const make = Effect.fnUntraced(
   function* (secrets: ReadonlyArray<Redacted.Redacted>) {
     const derivations = yield* Effect.forEach(secrets, derivation)
     const [newest] = derivations
-    if (newest === undefined) return yield* new InvalidSecret({ problem: "Expected at least one secret, got none" })
+    if (newest === undefined) return yield* new InvalidSecret({ description: "Expected at least one secret, got none" })
     const { randomBytes } = yield* SecureRandom.SecureRandom
     const withSecret = (fingerprint: string | undefined): Effect.Effect<Derivation, InvalidSecret> => {
       const found = derivations.find((known) => known.fingerprint === fingerprint)
       return found === undefined
         ? Effect.fail(
             new InvalidSecret({
-              problem: "the job began with a secret that is not in the list; add the earlier secret to the list"
+              description: "the job began with a secret that is not in the list; add the earlier secret to the list"
             })
           )
         : Effect.succeed(found)

@@ -11,7 +11,7 @@ import type { Failure } from "../DurableJob.ts"
  * for an upload that belongs to no job.
  */
 const messageOf = (error: Error): string =>
-  error instanceof SourceFailed ? `the upload source failed: ${error.problem}` : error.message
+  error instanceof SourceFailed ? `the upload source failed: ${error.description}` : error.message
 
 const describe = (error: unknown): Failure =>
   Predicate.hasProperty(error, "_tag") && error instanceof Error

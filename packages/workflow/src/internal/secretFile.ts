@@ -41,11 +41,11 @@ const create = Effect.fnUntraced(function* (path: string) {
  */
 const refuseIfUnfit = Effect.fnUntraced(function* (path: string) {
   const { type } = yield* FileSystem.FileSystem.use((fs) => fs.stat(path))
-  if (type !== "File") return yield* new InvalidSecret({ problem: `${Printable.escape(path)} is not a file` })
+  if (type !== "File") return yield* new InvalidSecret({ description: `${Printable.escape(path)} is not a file` })
   const others = yield* FileModes.openTo(path)
   if (others === undefined) return
   return yield* new InvalidSecret({
-    problem: `the mode of the file ${Printable.escape(path)} is ${others}, so others can read or replace it; if nobody has, run chmod 600 on it`
+    description: `the mode of the file ${Printable.escape(path)} is ${others}, so others can read or replace it; if nobody has, run chmod 600 on it`
   })
 })
 
@@ -64,8 +64,8 @@ export const read = (
     // If jobs have begun, a new secret is refused, because only the old secret leads to the Assemblies of these jobs.
     if (!exists && (yield* Store.hasBegun)) {
       const problem = `the file ${Printable.escape(path)} is missing, and jobs have begun with its secret; put the file back`
-      return yield* new InvalidSecret({ problem })
+      return yield* new InvalidSecret({ description: problem })
     }
     const text = exists ? yield* fs.readFileString(path) : yield* create(path)
     return Redacted.make(text.trim(), label)
-  }).pipe(Effect.catchTag("PlatformError", ({ message }) => Effect.fail(new InvalidSecret({ problem: message }))))
+  }).pipe(Effect.catchTag("PlatformError", ({ message }) => Effect.fail(new InvalidSecret({ description: message }))))

@@ -24,7 +24,7 @@ const open = (source: DurableJob.Source): Effect.Effect<Replayable, SourceFailed
           ? Effect.fail(
               new SourceFailed({
                 kind: "Unreadable",
-                problem: `no object store has the name ${Printable.escape(source.store)}; provide the stores to the host: host.pipe(Layer.provide(ObjectStores.layer({ … })))`
+                description: `no object store has the name ${Printable.escape(source.store)}; provide the stores to the host: host.pipe(Layer.provide(ObjectStores.layer({ … })))`
               })
             )
           : store(source.key)
@@ -40,7 +40,7 @@ const identify = (source: Replayable, filename: string): Effect.Effect<SourceAtR
       ? Effect.fail(
           new SourceFailed({
             kind: "Unreadable",
-            problem: `${Printable.escape(filename)} has no identity, so a change would not be noticed`
+            description: `${Printable.escape(filename)} has no identity, so a change would not be noticed`
           })
         )
       : Digest.Digest.use((digest) => digest.digest(Digest.sha256, utf8.encode(identity))).pipe(
@@ -132,7 +132,7 @@ export const reopen = Effect.fnUntraced(function* (files: ReadonlyArray<File>, b
     if (!isSame(before[index], atRest)) {
       return yield* new SourceFailed({
         kind: "Changed",
-        problem: `${Printable.escape(files[index]?.filename ?? "")} has changed since the job was queued`
+        description: `${Printable.escape(files[index]?.filename ?? "")} has changed since the job was queued`
       })
     }
   }

@@ -29,12 +29,12 @@ export const of =
     const path = errors.flatMap((one) =>
       Predicate.hasProperty(one, "path") && typeof one.path === "string" ? [one.path] : []
     )[0]
-    return new StoreFailed({ operation, problem: problemOf(errors), ...(path === undefined ? {} : { path }) })
+    return new StoreFailed({ operation, description: problemOf(errors), ...(path === undefined ? {} : { path }) })
   }
 
 /** The error of a row that cannot be decoded. `invalid` names the invalid columns, but not their values. */
 export const damaged = (key: string, invalid: ReadonlyArray<string | number | undefined>): StoreFailed =>
-  new StoreFailed({ operation: "decode", problem: `invalid ${[...new Set(invalid)].join(", ")}`, key })
+  new StoreFailed({ operation: "decode", description: `invalid ${[...new Set(invalid)].join(", ")}`, key })
 
 /** Whether an error says that the row of a job is damaged. The same access never succeeds later. */
 export const isDamaged = (error: unknown): boolean => error instanceof StoreFailed && error.key !== undefined

@@ -81,7 +81,7 @@ export const cancel: (
       operation: Cancel.name,
       assemblyId,
       status: 200,
-      problem: "the Assembly has not ended after its cancellation",
+      description: "the Assembly has not ended after its cancellation",
       excerpt: ""
     })
   }

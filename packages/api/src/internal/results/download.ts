@@ -388,8 +388,7 @@ const read = Effect.fnUntraced(function* (
  * failures.
  */
 const persist = Effect.fnUntraced(function* (job: Job, state: State) {
-  const policy = (yield* RetryPolicy.RetryPolicy) ?? RetryPolicy.standard
-  let next = yield* policy.start
+  const next = RetryPolicy.pauses((yield* RetryPolicy.RetryPolicy) ?? RetryPolicy.standard)
   let failures = 0
   let received = 0
   return Effect.fnUntraced(function* (problem: Problem): Effect.fn.Return<void, ResultError.DownloadError> {
@@ -398,7 +397,6 @@ const persist = Effect.fnUntraced(function* (job: Job, state: State) {
     if (state.received > received) {
       received = state.received
       failures = 0
-      next = yield* policy.start
     }
     failures++
     const pause = yield* next({ operation: job.operation, retry: "safe", failures, error, wait })

@@ -43,7 +43,7 @@ export interface Subject {
  * retried, because the server would send the same response again.
  */
 export const unexpected = (subject: Subject, status: number, problem: string): ApiError.UnexpectedResponse =>
-  new ApiError.UnexpectedResponse({ ...subject, status, problem, excerpt: "" })
+  new ApiError.UnexpectedResponse({ ...subject, status, description: problem, excerpt: "" })
 
 /** Fails if nothing arrives for `limit`. */
 export const inTime =
@@ -63,7 +63,7 @@ export const lost =
 /** The failure of a body that ended before its last byte. */
 export const cut = (subject: Subject, received: number, total: number): Failed =>
   withoutWait(
-    new ApiError.TransportFailure({ ...subject, problem: `the body ended after ${received} of ${total} bytes` })
+    new ApiError.TransportFailure({ ...subject, description: `the body ended after ${received} of ${total} bytes` })
   )
 
 const refusal = (
@@ -79,10 +79,10 @@ const refusal = (
       status === 429
         ? new ApiError.RateLimited({
             ...about,
-            explanation: "",
+            description: "",
             retryAfter: Option.getOrElse(wait, () => Duration.zero)
           })
-        : new ApiError.UnexpectedResponse({ ...about, problem: "not a file", excerpt: "" })
+        : new ApiError.UnexpectedResponse({ ...about, description: "not a file", excerpt: "" })
     return { error, wait }
   })
 

@@ -40,7 +40,7 @@ const failed = (path: string) => (error: PlatformError.PlatformError) => {
   return new ResultError.SaveFailed({
     path,
     reason: reasons.get(code) ?? "Other",
-    problem: code === undefined ? error.message : `${error.message} (${code})`
+    description: code === undefined ? error.message : `${error.message} (${code})`
   })
 }
 
@@ -51,7 +51,9 @@ const existingMode = (fs: FileSystem.FileSystem, path: string) =>
     Effect.flatMap(({ mode, type }) =>
       type === "File"
         ? Effect.succeed(mode & 0o777)
-        : Effect.fail(new ResultError.SaveFailed({ path, reason: "NotAFile", problem: `it is not a file (${type})` }))
+        : Effect.fail(
+            new ResultError.SaveFailed({ path, reason: "NotAFile", description: `it is not a file (${type})` })
+          )
     ),
     Effect.catchIf(
       ({ reason }) => reason === "NotFound",
@@ -112,7 +114,11 @@ export const save = Effect.fnUntraced(
     const { dirname, join, sep } = yield* Path.Path
     yield* checkMode(options.mode)
     if (path === "" || path.endsWith("/") || path.endsWith(sep)) {
-      return yield* new ResultError.SaveFailed({ path, reason: "NotAFile", problem: "the path has no name of a file" })
+      return yield* new ResultError.SaveFailed({
+        path,
+        reason: "NotAFile",
+        description: "the path has no name of a file"
+      })
     }
     const existing = yield* existingMode(fs, path)
     const mode = options.mode ?? existing

@@ -46,7 +46,7 @@ const changing = <A>(work: Effect.Effect<A, Refused | StorageFailed>) =>
     Effect.catchTag("StorageFailed", (failed) =>
       Effect.andThen(
         Effect.logError(`The DAM was not changed: ${failed.message}`),
-        Effect.fail(Refusal.named("DAM_MUTATION_FAILED", `The emulator cannot store: ${failed.problem}.`))
+        Effect.fail(Refusal.named("DAM_MUTATION_FAILED", `The emulator cannot store: ${failed.description}.`))
       )
     )
   )

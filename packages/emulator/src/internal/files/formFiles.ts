@@ -57,7 +57,7 @@ const make = Effect.gen(function* () {
       userMeta: {},
       length: undefined
     })
-    const bytes = Stream.mapError(file.content, ({ message }) => new Form.Malformed({ problem: message }))
+    const bytes = Stream.mapError(file.content, ({ message }) => new Form.Malformed({ description: message }))
     yield* store
       .append(id, bytes, { room: maxSize === undefined ? undefined : BigInt(maxSize), isHashed: true })
       .pipe(Effect.catchTag("NoRoom", () => Effect.fail(new Oversized())))

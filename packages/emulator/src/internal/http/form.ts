@@ -14,18 +14,19 @@ import * as Refusal from "./refusal.ts"
 export type Fields = Readonly<Record<string, string>>
 
 /** The body is not a form that the operation accepts. */
-export class Malformed extends Data.TaggedError("Malformed")<{ readonly problem: string }> {}
+export class Malformed extends Data.TaggedError("Malformed")<{ readonly description: string }> {}
 
 /** The form or query exceeds a limit. */
-export class TooLarge extends Data.TaggedError("TooLarge")<{ readonly problem: string }> {}
+export class TooLarge extends Data.TaggedError("TooLarge")<{ readonly description: string }> {}
 
 /** The fields of the body took too long to arrive. */
 export class TooSlow extends Data.TaggedError("TooSlow") {}
 
-const tooMany = ({ formFields }: Limits.Values) => new TooLarge({ problem: `A form has at most ${formFields} fields.` })
+const tooMany = ({ formFields }: Limits.Values) =>
+  new TooLarge({ description: `A form has at most ${formFields} fields.` })
 
 const tooLong = ({ formBytes }: Limits.Values) =>
-  new TooLarge({ problem: `The fields of a form have at most ${formBytes} bytes together.` })
+  new TooLarge({ description: `The fields of a form have at most ${formBytes} bytes together.` })
 
 /** Whether a text has more than `most` separators. */
 const hasMore = (text: string, separator: string, most: number): boolean => {
@@ -56,7 +57,7 @@ export interface Form {
 
 const tooLargeFor = (limits: Limits.Values): Partial<Record<string, TooLarge>> => ({
   FieldTooLarge: tooLong(limits),
-  TooManyParts: new TooLarge({ problem: "The form has too many fields and files." })
+  TooManyParts: new TooLarge({ description: "The form has too many fields and files." })
 })
 
 /** The problem of a malformed form, by the tag of the parser's error. */
@@ -70,7 +71,7 @@ const malformedBody: Partial<Record<string, string>> = {
 const ifFile = (part: Multipart.Part): Effect.Effect<Multipart.File, Malformed> =>
   Multipart.isFile(part)
     ? Effect.succeed(part)
-    : Effect.fail(new Malformed({ problem: "The fields of a form must come before its files." }))
+    : Effect.fail(new Malformed({ description: "The fields of a form must come before its files." }))
 
 const withoutFiles = (fields: Fields): Form => ({ fields, files: undefined })
 
@@ -80,7 +81,7 @@ const withoutFiles = (fields: Fields): Form => ({ fields, files: undefined })
  */
 const unreadable = (cause: unknown): Malformed => {
   const tag = Predicate.hasProperty(cause, "_tag") ? cause._tag : undefined
-  return new Malformed({ problem: malformedBody[String(tag)] ?? "The multipart body cannot be read." })
+  return new Malformed({ description: malformedBody[String(tag)] ?? "The multipart body cannot be read." })
 }
 
 /** The parts of a multipart body. The parser keeps one field at a time in memory. */
@@ -136,7 +137,7 @@ const readText = Effect.fnUntraced(function* (request: HttpServerRequest.HttpSer
   const chunks: Array<Uint8Array> = []
   let bytes = 0
   yield* Stream.runForEach(
-    Stream.mapError(request.stream, ({ message }) => new Malformed({ problem: message })),
+    Stream.mapError(request.stream, ({ message }) => new Malformed({ description: message })),
     (chunk) => {
       bytes += chunk.length
       if (bytes > limits.formBytes) return Effect.fail(tooLong(limits))
@@ -169,7 +170,7 @@ export const readUrlEncoded = (
 ): Effect.Effect<Fields, Problem> =>
   mediaType(request) === "application/x-www-form-urlencoded"
     ? inTime(limits)(fromUrlEncoded(request, limits))
-    : Effect.fail(new Malformed({ problem: "The body is not application/x-www-form-urlencoded." }))
+    : Effect.fail(new Malformed({ description: "The body is not application/x-www-form-urlencoded." }))
 
 /**
  * Reads the form of a request from the query or from the body, as the operation defines. A body may be urlencoded or
@@ -188,7 +189,9 @@ export const read = (
   if (type === "multipart/form-data") {
     return inTime(limits)(fromMultipart(request, limits))
   }
-  return Effect.fail(new Malformed({ problem: `The operation does not accept a body of type ${type || "unknown"}.` }))
+  return Effect.fail(
+    new Malformed({ description: `The operation does not accept a body of type ${type || "unknown"}.` })
+  )
 }
 
 /**
@@ -200,9 +203,9 @@ export const refuse =
   (problem: Problem): Refusal.Refusal => {
     switch (problem._tag) {
       case "Malformed":
-        return malformed(problem.problem)
+        return malformed(problem.description)
       case "TooLarge":
-        return Refusal.server(413, problem.problem)
+        return Refusal.server(413, problem.description)
       case "TooSlow":
         return Refusal.server(408, "The fields of the form took too long to arrive.")
     }

@@ -60,7 +60,7 @@ const defect = server(500, "The emulator failed; see its log.")
  * The response if the disk fails. The response does not contain the path of the file. The specification does not define
  * this response.
  */
-const cannotStore = (failed: StorageFailed) => server(507, `The emulator cannot store: ${failed.problem}.`)
+const cannotStore = (failed: StorageFailed) => server(507, `The emulator cannot store: ${failed.description}.`)
 
 /**
  * Converts the errors of a handler to responses. A refusal has its own status, a disk failure has 507, and a defect has

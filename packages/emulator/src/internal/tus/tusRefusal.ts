@@ -83,7 +83,7 @@ export const invalidChecksum = refusal(
 )
 export const checksumMismatch = refusal("ERR_CHECKSUM_MISMATCH", 460, "the checksum does not match the bytes")
 export const cannotStore = (failed: StorageFailed) =>
-  refusal("ERR_INSUFFICIENT_STORAGE", 507, `the emulator cannot store: ${failed.problem}`)
+  refusal("ERR_INSUFFICIENT_STORAGE", 507, `the emulator cannot store: ${failed.description}`)
 export const defect = refusal("ERR_INTERNAL_SERVER_ERROR", 500, "the emulator failed; see its log")
 
 const codes: ReadonlyMap<string, readonly [code: TusRefusal["code"], status: number]> = new Map([
