@@ -56,9 +56,9 @@ const live = Context.get(Context.empty(), Clock.Clock)
 const timer = (clock: Clock.Clock, millis: number, late: () => void): (() => void) => {
   if (millis === Infinity) return () => {}
   if (clock === live && millis < 2 ** 31) {
+    // Only on the clock of the system, and not with TestClock.
     // @effect-diagnostics-next-line globalTimers:off
-    // oxlint-disable-next-line no-restricted-globals -- only on the clock of the system, and not with TestClock
-    const handle = setTimeout(late, millis)
+    const handle = setTimeout(late, millis) // oxlint-disable-line no-restricted-globals
     return () => clearTimeout(handle)
   }
   const fiber = Effect.runFork(Effect.andThen(clock.sleep(Duration.millis(millis)), Effect.sync(late)))
