@@ -9,7 +9,7 @@
  */
 import { build, type Plugin } from "esbuild"
 import { copyFileSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
-import { dirname, join, posix } from "node:path"
+import { dirname, join, posix, relative } from "node:path"
 import { parseSync } from "oxc-parser"
 
 /** The packages whose index loads many modules. */
@@ -64,11 +64,16 @@ const inBundle = ({ path }: Module, value: string): string =>
 const reExport = ({ values }: Module, from: string, rename: (value: string) => string): string =>
   values.length === 0 ? "export {};\n" : `export { ${values.map(rename).join(", ")} } from "${from}";\n`
 
-/** Leaves the imports of other packages as they are. */
-const otherPackages: Plugin = {
-  name: "other packages",
-  setup: ({ onResolve }) => onResolve({ filter: /^[^./]/ }, ({ path }) => ({ path, external: true }))
-}
+/** Leaves the imports of other packages as they are, and the modules of this package that are loaded later. */
+const outside = (dist: string): Plugin => ({
+  name: "outside",
+  setup: ({ onResolve }) => {
+    onResolve({ filter: /^[^./]/ }, ({ path }) => ({ path, external: true }))
+    onResolve({ filter: /^\./ }, ({ kind, path, resolveDir }) =>
+      kind === "dynamic-import" ? { path: `./${relative(dist, join(resolveDir, path))}`, external: true } : undefined
+    )
+  }
+})
 
 /** Copies a module that the index does not load. Its source map gets the paths of the sources as seen from the copy. */
 const copy = (from: string, to: string, up: string): void => {
@@ -96,7 +101,7 @@ export const write = async (dist: string): Promise<void> => {
     sourcemap: true,
     sourcesContent: false,
     logLevel: "warning",
-    plugins: [otherPackages]
+    plugins: [outside(dist)]
   })
   const paths = globSync("**/*.js", { cwd: dist, exclude: [`${folder}/**`] })
   for (const path of paths) {
@@ -104,8 +109,8 @@ export const write = async (dist: string): Promise<void> => {
     const module = modules.get(path)
     if (module === undefined) copy(join(dist, path), join(target, path), "../../")
     else {
-      const relative = posix.relative(posix.dirname(path), bundle)
-      const from = relative.startsWith(".") ? relative : `./${relative}`
+      const way = posix.relative(posix.dirname(path), bundle)
+      const from = way.startsWith(".") ? way : `./${way}`
       writeFileSync(
         join(target, path),
         reExport(module, from, (value) => `${inBundle(module, value)} as ${value}`)

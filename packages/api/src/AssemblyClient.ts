@@ -12,7 +12,7 @@ import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
 import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
-import * as Config from "effect/Config"
+import type * as Config from "effect/Config"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -366,10 +366,7 @@ export const layerConfig = <E = never, R = never>(
 > =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const { baseUrl, ...credentials } = yield* Variables.read({
-        baseUrl: Config.NonEmptyString("ASSEMBLY_BASE_URL"),
-        ...Credentials.variables()
-      })
+      const { baseUrl, ...credentials } = yield* Variables.service
       const authenticator: Layer.Layer<
         Authenticator.Authenticator,
         E | InvalidRequest | AuthError.CryptoUnavailable,

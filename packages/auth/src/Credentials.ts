@@ -2,7 +2,7 @@
  * The Auth Key and its secret.
  */
 import * as Rules from "@assembly-effect/schema/unstable/Options"
-import * as Config from "effect/Config"
+import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -24,19 +24,6 @@ export class Credentials extends Context.Service<
     readonly secret: Redacted.Redacted
   }
 >()("@assembly-effect/auth/Credentials") {}
-
-/**
- * The configuration variables of the credentials.
- *
- * @since 0.1.0
- * @category utilities
- */
-export const variables = () => {
-  return {
-    key: Config.schema(Rules.notBlank, "ASSEMBLY_AUTH_KEY"),
-    secret: Config.schema(Rules.notBlank, "ASSEMBLY_AUTH_SECRET").pipe(Config.map((secret) => Redacted.make(secret)))
-  }
-}
 
 const check = Rules.checker(Schema.Struct({ key: Rules.notBlank, secret: Rules.notBlank }))
 
@@ -61,7 +48,7 @@ export const layer = (options: {
     })
   )
 
-const makeConfigured = () => Layer.effect(Credentials, Variables.read(variables()))
+const makeConfigured = () => Layer.effect(Credentials, Variables.credentials)
 
 /**
  * Credentials from the configuration: `ASSEMBLY_AUTH_KEY` and `ASSEMBLY_AUTH_SECRET`. The `ConfigError` names each

@@ -12,7 +12,7 @@ import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Uploader from "@assembly-effect/tus/Uploader"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import * as Config from "effect/Config"
+import type * as Config from "effect/Config"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -197,10 +197,4 @@ export const layerConfig = (
 ): Layer.Layer<
   Services | Credentials.Credentials,
   InvalidRequest | AuthError.InvalidCredentials | Config.ConfigError
-> =>
-  Layer.unwrap(
-    Effect.map(
-      Variables.read({ baseUrl: Config.NonEmptyString("ASSEMBLY_BASE_URL"), ...Credentials.variables() }),
-      (configured) => layer({ ...options, ...configured })
-    )
-  )
+> => Layer.unwrap(Effect.map(Variables.service, (configured) => layer({ ...options, ...configured })))

@@ -5,7 +5,6 @@ import * as RuntimeClient from "@assembly-effect/node/RuntimeClient"
 import * as Auth from "@assembly-effect/schema/Auth"
 import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import * as Config from "effect/Config"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as DateTime from "effect/DateTime"
@@ -20,9 +19,6 @@ const decodeBaseUrl = SchemaParser.decodeUnknownEffect(SecureUrl.SecureUrl)
 
 const toBaseUrl = (text: string) =>
   Effect.mapError(decodeBaseUrl(text), (issue) => Input.invalidRequest("ASSEMBLY_BASE_URL", issue))
-
-/** ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET. The error names each of them that is missing. */
-const variables = Variables.read({ baseUrl: Config.NonEmptyString("ASSEMBLY_BASE_URL"), ...Credentials.variables() })
 
 /** A token as JSON. `expires_at` is missing if the service does not say when the token expires. */
 const Printed = Schema.Struct({ access_token: Schema.String, expires_at: Schema.optionalKey(Schema.String) })
@@ -46,7 +42,7 @@ export const token = Command.make(
     )
   },
   Effect.fnUntraced(function* ({ json, scopes }) {
-    const { baseUrl, ...credentials } = yield* variables
+    const { baseUrl, ...credentials } = yield* Variables.service
     const address = yield* toBaseUrl(baseUrl)
     const { expiresAt, value } = yield* Tokens.make(scopes.length === 0 ? {} : { scopes }).pipe(
       Effect.flatMap((tokens) => tokens.get({ baseUrl: address })),
