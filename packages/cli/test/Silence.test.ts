@@ -12,9 +12,8 @@ import * as Layer from "effect/Layer"
 import * as Stdio from "effect/Stdio"
 import * as TestClock from "effect/testing/TestClock"
 import * as ExitCode from "@assembly-effect/cli/ExitCode"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { format } from "node:util"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import { statistics } from "./support/answers.ts"
 import * as Screen from "./support/screen.ts"
 
@@ -25,34 +24,24 @@ type Response = readonly [status: number, body: unknown]
  * A server that answers the requests for which `answerOf` has a response, and never answers the others. `asked` waits for
  * a request without a response whose method and path begin with a text.
  */
-const serving = (answerOf: (request: string) => Response | undefined) =>
-  Effect.acquireRelease(
-    Effect.promise(async () => {
-      const arrived = new Map<string, () => void>()
-      const server = createServer((request, response) => {
-        const name = `${request.method} ${request.url}`
-        // The clock of the test starts in 1970, so a date would be wrong.
-        response.sendDate = false
-        const answer = answerOf(name)
-        if (answer !== undefined) {
-          response.writeHead(answer[0], { "content-type": "application/json" })
-          return response.end(JSON.stringify(answer[1]))
-        }
-        for (const [start, resolve] of arrived) if (name.startsWith(start)) resolve()
-        return
-      })
-      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-      return {
-        host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-        asked: (start: string) => new Promise<void>((resolve) => void arrived.set(start, resolve)),
-        close: () => {
-          server.closeAllConnections()
-          server.close()
-        }
-      }
-    }),
-    ({ close }) => Effect.sync(close)
-  )
+const serving = Effect.fnUntraced(function* (answerOf: (request: string) => Response | undefined) {
+  const arrived = new Map<string, () => void>()
+  const origin = yield* Loopback.serve((request, response) => {
+    const name = `${request.method} ${request.url}`
+    // The clock of the test starts in 1970, so a date would be wrong.
+    response.sendDate = false
+    const answer = answerOf(name)
+    if (answer !== undefined) {
+      response.writeHead(answer[0], { "content-type": "application/json" })
+      return void response.end(JSON.stringify(answer[1]))
+    }
+    for (const [start, resolve] of arrived) if (name.startsWith(start)) resolve()
+  })
+  return {
+    host: new URL(origin).host,
+    asked: (start: string) => new Promise<void>((resolve) => void arrived.set(start, resolve))
+  }
+})
 
 const silent = serving(() => undefined)
 

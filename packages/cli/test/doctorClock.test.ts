@@ -10,11 +10,11 @@ import * as Stdio from "effect/Stdio"
 import * as TestClock from "effect/testing/TestClock"
 import * as TestConsole from "effect/testing/TestConsole"
 import * as Screen from "./support/screen.ts"
-import * as Serving from "./support/serving.ts"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 
 /** A service that has no Assembly, and whose clock stands at a number of seconds since 1970. */
 const serviceAt = (seconds: number) =>
-  Serving.serve((_, response) => {
+  Loopback.serve((_, response) => {
     response.writeHead(404, { date: new Date(seconds * 1000).toUTCString(), "content-type": "application/json" })
     response.end(JSON.stringify({ error: "ASSEMBLY_NOT_FOUND", message: "There is no such Assembly." }))
   })

@@ -9,7 +9,7 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
-import * as Serving from "./support/serving.ts"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as Uploading from "./support/uploading.ts"
 
 const live = Layer.mergeAll(Emulator.layer(), NodeServices.layer)
@@ -31,7 +31,7 @@ const interrupted = Effect.fnUntraced(function* (cwd: string, ...args: ReadonlyA
 /** A server that is not the service of the uploads, and its requests. */
 const foreign = Effect.gen(function* () {
   const requests: Array<string> = []
-  const origin = yield* Serving.serve((request, response) => {
+  const origin = yield* Loopback.serve((request, response) => {
     requests.push(`${request.method} ${request.url}`)
     response.writeHead(404, { "content-type": "application/json" }).end(`{"error":"ASSEMBLY_NOT_FOUND"}`)
   })

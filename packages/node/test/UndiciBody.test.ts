@@ -14,8 +14,8 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { createServer, type ServerResponse } from "node:http"
-import type { AddressInfo } from "node:net"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
+import type { ServerResponse } from "node:http"
 import { Readable } from "node:stream"
 import * as UndiciBody from "../src/internal/undiciBody.ts"
 
@@ -51,18 +51,7 @@ const bodies: Readonly<Record<string, (response: ServerResponse) => void>> = {
   }
 }
 
-const serve = (answer: (response: ServerResponse) => void) =>
-  Effect.acquireRelease(
-    Effect.callback<{ readonly baseUrl: string; readonly close: () => void }>((resume) => {
-      const server = createServer((_, response) => answer(response))
-      server.listen(0, "127.0.0.1", () => {
-        const { port } = server.address() as AddressInfo
-        resume(Effect.succeed({ baseUrl: `http://127.0.0.1:${port}`, close: () => server.closeAllConnections() }))
-        server.unref()
-      })
-    }),
-    ({ close }) => Effect.sync(close)
-  )
+const serve = (answer: (response: ServerResponse) => void) => Loopback.serve((_, response) => answer(response))
 
 const list = Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") }).pipe(RetryPolicy.none)
 
@@ -74,7 +63,7 @@ const client = (baseUrl: string, http: Layer.Layer<HttpClient.HttpClient>) =>
 describe("UndiciClient reads a body as the stream of undici does", () => {
   it.live.each(Object.keys(bodies))("%s", (name) =>
     Effect.gen(function* () {
-      const { baseUrl } = yield* serve(bodies[name] ?? (() => {}))
+      const baseUrl = yield* serve(bodies[name] ?? (() => {}))
       const outcome = (http: Layer.Layer<HttpClient.HttpClient>) =>
         list.pipe(
           Effect.match({
@@ -94,7 +83,7 @@ describe("UndiciClient", () => {
     Effect.gen(function* () {
       const begun = yield* Deferred.make<void>()
       const closed = yield* Deferred.make<void>()
-      const { baseUrl } = yield* serve((response) => {
+      const baseUrl = yield* serve((response) => {
         response.on("close", () => Deferred.doneUnsafe(closed, Effect.void))
         response.write('{"items":[', () => Deferred.doneUnsafe(begun, Effect.void))
       })
@@ -110,7 +99,7 @@ describe("UndiciClient", () => {
   it.live("leaves an endless body at the limit", () =>
     Effect.gen(function* () {
       const closed = yield* Deferred.make<void>()
-      const { baseUrl } = yield* serve((response) => {
+      const baseUrl = yield* serve((response) => {
         response.on("close", () => Deferred.doneUnsafe(closed, Effect.void))
         const more = () => {
           if (!response.destroyed) response.write(" ".repeat(16 * 1024), more)
