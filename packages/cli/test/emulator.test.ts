@@ -111,17 +111,6 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
     })
   )
 
-  it.effect("creates nothing when a file is missing", () =>
-    Effect.gen(function* () {
-      yield* Service.run(list, ["--from", "1h", "--json"])
-      const before = yield* lastJson(AssemblyList.Page)
-      const error = yield* Effect.flip(Service.run(upload, ["missing.txt", "--journal", "/nowhere"]))
-      expect(error).toMatchObject({ _tag: "CannotRead", problem: "no such file" })
-      yield* Service.run(list, ["--from", "1h", "--json"])
-      expect((yield* lastJson(AssemblyList.Page)).items.length).toBe(before.items.length)
-    })
-  )
-
   it.effect("keeps its Assembly when a file is refused, reports this, and continues it", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
@@ -159,24 +148,6 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
       const id = assemblyOf(error)
       yield* Service.run(upload, [...args, "--restart"])
       expect((yield* Assemblies.get(id)).ok).toBe("ASSEMBLY_CANCELED")
-    })
-  )
-
-  it.effect("refuses two files of one name before anything is created", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const { join } = yield* Path.Path
-      const folder = yield* fs.makeTempDirectoryScoped()
-      const paths = [join(folder, "d1", "report.csv"), join(folder, "d2", "report.csv")]
-      for (const [index, path] of paths.entries()) {
-        yield* fs.makeDirectory(join(folder, `d${index + 1}`))
-        yield* fs.writeFileString(path, `${index}`)
-      }
-      const error = yield* Effect.flip(Service.run(upload, [...paths, "--journal", join(folder, "state")]))
-      expect(error.message).toBe(
-        `${paths.join(" and ")} have the same name, report.csv: add -r to keep the folders, or rename one`
-      )
-      expect(yield* fs.exists(join(folder, "state"))).toBe(false)
     })
   )
 })

@@ -141,22 +141,6 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
     }).pipe(Effect.scoped)
   )
 
-  it.effect("show the secrets of Template Credentials with --show-secret", () =>
-    Effect.gen(function* () {
-      const { types } = yield* json(TemplateCredential.TypeListing, "credentials", "types")
-      const [type = "", { fields } = { fields: {} }] = Object.entries(types)[0] ?? []
-      const content = Object.fromEntries(Object.keys(fields).map((name) => [name, `third-${name}-0123456789`]))
-      const args = ["create", "shown", "--type", type, "--content", yield* fileOf(content)]
-      const { credential } = yield* json(TemplateCredential.Created, "credentials", ...args)
-      const id = credential?.id ?? ""
-      const found = yield* json(TemplateCredential.Found, "credentials", "get", id, "--show-secret")
-      expect(Redacted.value(found.credential.content ?? Redacted.make(""))).toEqual(content)
-      const [name] = Object.keys(fields)
-      expect(yield* assembly("credentials", "get", id, "--show-secret")).toContain(`third-${name}-0123456789`)
-      yield* assembly("credentials", "delete", id)
-    }).pipe(Effect.scoped)
-  )
-
   it.effect("list notifications, and send one again", () =>
     Effect.gen(function* () {
       const { assembly_id: id } = yield* Assemblies.create({ notifyUrl: "http://127.0.0.1:9/nobody" })

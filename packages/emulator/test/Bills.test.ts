@@ -19,7 +19,6 @@ import * as BillStore from "../src/internal/billing/billStore.ts"
 import * as Database from "../src/internal/data/database.ts"
 import * as Turns from "../src/internal/http/turns.ts"
 import { signedQuery } from "./notified.ts"
-import { official } from "./official.ts"
 import { json, layer as layerEmulator, send, storeAt, uploadOne } from "./support.ts"
 
 const month = Bill.Month.make
@@ -233,15 +232,5 @@ describe("GET /bill/:month", () => {
       const error = yield* Effect.flip(as(reader)(Billing.get(month("2026-01"))))
       assert.deepInclude(error, { _tag: "AuthenticationFailed", code: "INSUFFICIENT_AUTH_SCOPE" })
     }).pipe(Effect.provide(layerEmulator({ workspaces })))
-  )
-
-  it.effect("is what the official client reads", () =>
-    Effect.gen(function* () {
-      yield* uploadOne({ steps: storeAt("a.txt") }, new Uint8Array(1500))
-      const client = yield* official
-      assert.deepInclude(yield* Effect.promise(() => client.getBill("1970-01")), { ok: "BILL_FOUND", total: 0.000003 })
-      const none = yield* Effect.promise(() => client.getBill("1969-12"))
-      assert.deepInclude(none, { error: "BILL_NOT_FOUND", http_code: 200 })
-    }).pipe(Effect.provide(layerEmulator()))
   )
 })

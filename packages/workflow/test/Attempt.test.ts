@@ -310,16 +310,4 @@ layer(live, { excludeTestServices: true })("An embedded runner", (it) => {
       assert.strictEqual((yield* Durable.await("one").pipe(withRunner(database))).ok, "ASSEMBLY_COMPLETED")
     })
   )
-
-  it.effect("closes the files beside its database to others", () =>
-    Effect.gen(function* () {
-      const { database } = yield* folder
-      const fs = yield* FileSystem.FileSystem
-      yield* withRunner(database)(Effect.asVoid(Durable.Durable))
-      yield* fs.writeFileString(`${database}-shm`, "")
-      yield* fs.chmod(`${database}-shm`, 0o644)
-      const { mode } = yield* withRunner(database)(fs.stat(`${database}-shm`))
-      assert.strictEqual((mode & 0o777).toString(8), "600")
-    })
-  )
 })
