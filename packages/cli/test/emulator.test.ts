@@ -1,7 +1,6 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as CommandError from "@assembly-effect/cli/CommandError"
 import { list } from "@assembly-effect/cli/commands/list"
 import { move } from "@assembly-effect/cli/commands/move"
@@ -16,6 +15,7 @@ import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
 import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as AssemblyUploadError from "@assembly-effect/tus/AssemblyUploadError"
+import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, expect, layer } from "@effect/vitest"
@@ -30,16 +30,7 @@ import * as TestConsole from "effect/testing/TestConsole"
 import * as Screen from "./support/screen.ts"
 import * as Service from "./support/service.ts"
 
-const client = Layer.unwrap(
-  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
-    AssemblyClient.layer({ baseUrl }).pipe(
-      Layer.provide(Authenticator.layerSigned()),
-      Layer.provide(Credentials.layer(credentials))
-    )
-  )
-)
-
-const services = Layer.mergeAll(client, TestConsole.layer).pipe(
+const services = Layer.mergeAll(Client.signed(), TestConsole.layer).pipe(
   Layer.provideMerge([Emulator.layer(), NodeHttpClient.layerUndici, NodeServices.layer])
 )
 

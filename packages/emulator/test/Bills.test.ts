@@ -1,10 +1,7 @@
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Billing from "@assembly-effect/api/Billing"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
-import * as Emulator from "@assembly-effect/emulator/Emulator"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import * as Bill from "@assembly-effect/schema/Bill"
+import * as Client from "@assembly-effect/testkit/emulator/Client"
 import { assert, describe, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -158,20 +155,6 @@ const workspaces = [
   { slug: "south", keys: [other] }
 ]
 
-/** Runs an effect with a client of another Auth Key. */
-const as =
-  (credentials: { readonly key: string; readonly secret: Redacted.Redacted }) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    Effect.flatMap(Emulator.Emulator, ({ baseUrl }) =>
-      Effect.provide(
-        effect,
-        AssemblyClient.layer({ baseUrl }).pipe(
-          Layer.provide(Authenticator.layerSigned()),
-          Layer.provide(Credentials.layer(credentials))
-        )
-      )
-    )
-
 describe("GET /bill/:month", () => {
   // The emulator and the client share the clock of the test.
   it.effect("answers the bills of this month and of earlier ones", () =>
@@ -215,7 +198,7 @@ describe("GET /bill/:month", () => {
         for (const empty of ["2025-12", "2026-03"]) {
           assert.strictEqual((yield* Effect.flip(Billing.get(month(empty))))._tag, "BillNotFound")
         }
-        assert.strictEqual((yield* Effect.flip(as(other)(Billing.get(month("2026-01")))))._tag, "BillNotFound")
+        assert.strictEqual((yield* Effect.flip(Client.as(other)(Billing.get(month("2026-01")))))._tag, "BillNotFound")
       }).pipe(Effect.provide(layerEmulator({ workspaces })))
     })
   )
@@ -229,7 +212,7 @@ describe("GET /bill/:month", () => {
       }
       const unsigned = yield* send(HttpClientRequest.get("/bill/2026-01"))
       assert.deepInclude(json(unsigned), { error: "NO_AUTH_PARAMETER" })
-      const error = yield* Effect.flip(as(reader)(Billing.get(month("2026-01"))))
+      const error = yield* Effect.flip(Client.as(reader)(Billing.get(month("2026-01"))))
       assert.deepInclude(error, { _tag: "AuthenticationFailed", code: "INSUFFICIENT_AUTH_SCOPE" })
     }).pipe(Effect.provide(layerEmulator({ workspaces })))
   )
