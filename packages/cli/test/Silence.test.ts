@@ -2,8 +2,6 @@
 import * as Program from "@assembly-effect/cli/Program"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect, it } from "@effect/vitest"
-import * as ConfigProvider from "effect/ConfigProvider"
-import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FileSystem from "effect/FileSystem"
@@ -12,9 +10,9 @@ import * as Layer from "effect/Layer"
 import * as Stdio from "effect/Stdio"
 import * as TestClock from "effect/testing/TestClock"
 import * as ExitCode from "@assembly-effect/cli/ExitCode"
-import { format } from "node:util"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import { statistics } from "./support/answers.ts"
+import * as InProcess from "./support/inProcess.ts"
 import * as Screen from "./support/screen.ts"
 
 /** The status and the body of a response. */
@@ -46,25 +44,14 @@ const serving = Effect.fnUntraced(function* (answerOf: (request: string) => Resp
 const silent = serving(() => undefined)
 
 const start = Effect.fnUntraced(function* (host: string, args: ReadonlyArray<string>) {
-  const written = { stdout: "", stderr: "" }
-  const console: Console.Console = Object.assign(Object.create(globalThis.console), {
-    log: (...values: ReadonlyArray<unknown>) => void (written.stdout += `${format(...values)}\n`),
-    error: (...values: ReadonlyArray<unknown>) => void (written.stderr += `${format(...values)}\n`)
-  })
+  const { layer: console, written } = InProcess.captured()
   const fiber = yield* Program.run("0.1.0").pipe(
     Effect.provide(
       Layer.mergeAll(
         Screen.make({ columns: 200, animated: false }).layer,
         Stdio.layerTest({ args: Effect.succeed(args) }),
-        Layer.succeed(Console.Console, console),
-        Layer.succeed(
-          ConfigProvider.ConfigProvider,
-          ConfigProvider.fromUnknown({
-            ASSEMBLY_AUTH_KEY: "key",
-            ASSEMBLY_AUTH_SECRET: "secret",
-            ASSEMBLY_BASE_URL: `http://${host}`
-          })
-        )
+        console,
+        InProcess.settings(`http://${host}`)
       ).pipe(Layer.provideMerge(NodeServices.layer))
     ),
     Effect.exit,

@@ -1,10 +1,7 @@
 /** A lost message is never a success, lost progress is no loss, and a command without a reader ends. */
-import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect, layer } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
@@ -14,9 +11,7 @@ import * as Uploading from "./support/uploading.ts"
 
 const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
 
-const live = Layer.mergeAll(Emulator.layer(), NodeServices.layer)
-
-layer(live, { excludeTestServices: true })("the standard error", (it) => {
+layer(Uploading.live, { excludeTestServices: true })("the standard error", (it) => {
   it.effect.skipIf(!existsSync("/dev/full"))("makes a command fail if it loses a message, but not progress", () =>
     Effect.gen(function* () {
       const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
