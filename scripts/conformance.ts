@@ -1,4 +1,4 @@
-// Fills the columns of docs/conformance.md that the code knows: the test files of each clause, and the operations. A test
+// Fills the column of docs/conformance.md that the code knows: the test files of each clause. A test
 // names its clauses in its title or in the title of its `describe`: "… (spec O-3, R-1)". With `--check`, nothing is
 // written, and it fails if a clause has no test, if a test names a clause that does not exist, or if a test file that
 // SECURITY.md, docs/reliability.md or docs/durable.md promises does not exist. Words of titles are never compared.
@@ -34,19 +34,8 @@ const fill = (line: string): string => {
   return `| ${clause} | ${text} | ${[...(tests ?? [])].join(", ")} |`
 }
 
-/** The operations that the code describes. The token request has no description there. */
-const operations = globSync("packages/api/src/**/*.ts", { cwd: root })
-  .flatMap((file) => Array.from(read(file).matchAll(/name: "(\w+\.\w+)",\s*method: "([A-Z]+)",\s*path: "([^"]+)"/g)))
-  .map(([, name, method, path]) => `| ${name} | \`${method} ${path}\` |`)
-  .toSorted()
-const heading = "| Operation | Method and path |\n|---|---|\n"
-
 const before = readFileSync(page, "utf8")
-const after = `${before
-  .slice(0, before.indexOf(heading))
-  .split("\n")
-  .map(fill)
-  .join("\n")}${heading}${operations.join("\n")}\n| Tokens | \`POST /token\` |\n`
+const after = before.split("\n").map(fill).join("\n")
 
 for (const [clause, files] of testsByClause)
   if (!known.has(clause)) problems.push(`${[...files].join(", ")}: no clause ${clause} in docs/conformance.md`)
@@ -61,9 +50,7 @@ for (const document of ["SECURITY.md", "docs/reliability.md", "docs/durable.md"]
 }
 
 for (const problem of problems) console.error(problem)
-console.log(
-  `${known.size} clauses, ${operations.length + 1} operations, ${promised} promises, ${problems.length} problems`
-)
+console.log(`${known.size} clauses, ${promised} promises, ${problems.length} problems`)
 if (problems.length > 0) process.exitCode = 1
 if (!process.argv.includes("--check")) writeFileSync(page, after)
 else if (after !== before) {

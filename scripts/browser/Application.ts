@@ -14,7 +14,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import * as path from "node:path"
-import * as Proxy from "./Proxy.ts"
+import * as TcpProxy from "@assembly-effect/testkit/hostile/TcpProxy"
 
 const example = path.join(import.meta.dirname, "../../docs/examples/browser")
 
@@ -43,7 +43,7 @@ const firstLine = (child: ChildProcess): Promise<string> =>
 export interface Application {
   /** The URL of the page. */
   readonly url: string
-  readonly proxy: Proxy.Proxy
+  readonly proxy: TcpProxy.TcpProxy
   /** A folder for files and profiles. */
   readonly folder: string
   /** The paths of the files that the service has stored. */
@@ -63,9 +63,9 @@ interface Options {
 /** Starts everything. */
 export const start = async ({ http1 = false, rate }: Options): Promise<Application> => {
   const folder = await mkdtemp(path.join(tmpdir(), "assembly-browser-"))
-  const proxy = await Proxy.start(rate)
-  const publicUrl = `${http1 ? "http" : "https"}://127.0.0.1:${proxy.port}`
   const scope = Scope.makeUnsafe()
+  const proxy = await Effect.runPromise(Scope.provide(TcpProxy.make(rate), scope))
+  const publicUrl = `${http1 ? "http" : "https"}://127.0.0.1:${proxy.port}`
   const data = path.join(folder, "service")
   const { certificate, credentials, localUrl } = await Effect.runPromise(
     Layer.build(Emulator.layer({ tls: http1 ? undefined : "self-signed", publicUrl, data })).pipe(
@@ -73,7 +73,7 @@ export const start = async ({ http1 = false, rate }: Options): Promise<Applicati
       Effect.map(Context.get(Emulator.Emulator))
     )
   )
-  proxy.setTarget(Number(new URL(localUrl).port))
+  proxy.to(localUrl)
 
   const trusted = path.join(folder, "certificate.pem")
   await writeFile(trusted, certificate ?? "")
@@ -101,7 +101,6 @@ export const start = async ({ http1 = false, rate }: Options): Promise<Applicati
     },
     close: async () => {
       server.kill()
-      proxy.close()
       await Effect.runPromise(Scope.close(scope, Exit.void))
       await rm(folder, { recursive: true, force: true })
     }

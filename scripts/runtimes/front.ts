@@ -11,11 +11,10 @@ import { execFileSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import * as Http from "node:http"
 import * as Http2 from "node:http2"
-import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pipeline } from "node:stream/promises"
-import { setTimeout as sleep } from "node:timers/promises"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import type * as Checks from "./checks.ts"
 
 /** The protocol between the clients and the front server. */
@@ -71,17 +70,6 @@ const proxy = async (to: URL, incoming: Incoming, outgoing: Outgoing) => {
   // If one of the two connections breaks, the other one is closed too.
   await pipeline(incoming, onward)
 }
-
-const listen = (server: Http.Server | Http2.Http2SecureServer) =>
-  Effect.acquireRelease(
-    Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
-    () =>
-      Effect.promise(() => {
-        const closed = new Promise((resolve) => server.close(resolve))
-        if ("closeAllConnections" in server) server.closeAllConnections()
-        return Promise.race([closed, sleep(500)])
-      })
-  ).pipe(Effect.map(() => (server.address() as AddressInfo).port))
 
 /**
  * - `page`: the script of the page.
@@ -147,7 +135,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   }
 
   const isSecure = protocol === "HTTP/2"
-  const port = yield* listen(
+  const port = yield* Loopback.listen(
     isSecure ? Http2.createSecureServer({ ...certificate() }, handle) : Http.createServer({ requestTimeout: 0 }, handle)
   )
   const origin = isSecure ? `https://localhost:${port}` : `http://127.0.0.1:${port}`

@@ -19,7 +19,6 @@
  * proxy that refuses private addresses.
  */
 import type * as Assembly from "@assembly-effect/schema/Assembly"
-import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -30,42 +29,8 @@ import * as ResultUrl from "./internal/results/resultUrl.ts"
 import * as Save from "./internal/results/save.ts"
 import type { DownloadError, SaveError } from "./ResultError.ts"
 
-/**
- * - `stallTimeout`: the maximum time without a response or a byte, 30 seconds by default. The time that the reader of
- *   the stream needs does not count towards this limit.
- * - `maxBytes`: the maximum size of the file. If the Status or the server reports a larger size, the error is
- *   `ResultTooLarge`, and nothing is read. There is no maximum by default.
- *
- * @since 0.1.0
- * @category options
- */
-export interface DownloadOptions {
-  readonly stallTimeout?: Duration.Input | undefined
-  readonly maxBytes?: number | undefined
-}
-
-/**
- * - `mode`: the permissions of the file, such as `0o600`. By default, a file that exists keeps its permissions, and a
- *   new file has the default permissions of the process (its umask).
- *
- * @since 0.1.0
- * @category options
- */
-export interface SaveOptions extends DownloadOptions {
-  readonly mode?: number | undefined
-}
-
-/**
- * A saved file: its path, its size in bytes, and its MD5 in hexadecimal digits.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Saved {
-  readonly path: string
-  readonly size: number
-  readonly md5hash: string
-}
+export type { DownloadOptions } from "./internal/results/download.ts"
+export type { Saved, SaveOptions } from "./internal/results/save.ts"
 
 /**
  * The files of each Step in a Status, in the order of the Status. The map contains exactly the Steps in the `results`
@@ -139,7 +104,7 @@ export const downloadable = (
  */
 export const download = (
   file: Assembly.File,
-  options: DownloadOptions = {}
+  options: Download.DownloadOptions = {}
 ): Stream.Stream<Uint8Array, DownloadError, HttpClient.HttpClient> => Download.stream(file, options)
 
 /**
@@ -167,6 +132,6 @@ export const download = (
 export const save = (
   file: Assembly.File,
   path: string,
-  options: SaveOptions = {}
-): Effect.Effect<Saved, SaveError, HttpClient.HttpClient | FileSystem.FileSystem | Path.Path> =>
+  options: Save.SaveOptions = {}
+): Effect.Effect<Save.Saved, SaveError, HttpClient.HttpClient | FileSystem.FileSystem | Path.Path> =>
   Save.save(file, path, options)

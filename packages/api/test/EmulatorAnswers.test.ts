@@ -2,15 +2,13 @@
  * Runs the operations against the emulator, with every response that it gives to a client with validated input.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Dam from "@assembly-effect/api/Dam"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import { AssetId, FolderId } from "@assembly-effect/schema/Identifier"
 import { Upload, UploadSource, UploadTarget } from "@assembly-effect/tus"
+import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as Undici from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, layer } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
@@ -20,14 +18,7 @@ import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 
 const clientOf = (options?: { readonly secret: Redacted.Redacted }) =>
-  Layer.unwrap(
-    Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
-      AssemblyClient.layer({ baseUrl }).pipe(
-        Layer.provide(Authenticator.layerSigned()),
-        Layer.provide([Credentials.layer({ ...credentials, ...options }), RetryPolicy.layerNone])
-      )
-    )
-  )
+  Client.signed(options).pipe(Layer.provide(RetryPolicy.layerNone))
 
 const live = clientOf().pipe(Layer.provideMerge(Layer.merge(Emulator.layer(), Undici.layerUndici)))
 

@@ -1,13 +1,11 @@
 /** Templates, replays and notifications against the emulator. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Notifications from "@assembly-effect/api/Notifications"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Templates from "@assembly-effect/api/Templates"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
+import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as Undici from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
@@ -15,14 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 
-const client = Layer.unwrap(
-  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
-    AssemblyClient.layer({ baseUrl }).pipe(
-      Layer.provide(Authenticator.layerSigned()),
-      Layer.provide([Credentials.layer(credentials), RetryPolicy.layerNone])
-    )
-  )
-)
+const client = Client.signed().pipe(Layer.provide(RetryPolicy.layerNone))
 
 const live = client.pipe(Layer.provideMerge(Layer.merge(Emulator.layer(), Undici.layerUndici)))
 

@@ -19,13 +19,14 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
-import type { LookupFunction, Server as NetServer } from "node:net"
+import type { LookupFunction } from "node:net"
 import { createServer as createTcpServer } from "node:net"
 import { createServer as createTlsServer } from "node:tls"
 import { runInNewContext } from "node:vm"
 import { clients } from "./utils/clients.ts"
 import * as FakeService from "./utils/FakeService.ts"
 import { assemblyId, cases } from "./utils/operations.ts"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
 import * as SelfSigned from "./utils/selfSigned.ts"
 
@@ -45,20 +46,8 @@ const send = (request: HttpClientRequest.HttpClientRequest) =>
 
 const fail = (request: HttpClientRequest.HttpClientRequest) => Effect.flip(send(request))
 
-/** A socket server on a free port until the scope ends. */
-const listen = (server: NetServer) =>
-  Effect.acquireRelease(
-    Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
-    () => Effect.promise(() => new Promise((resolve) => server.close(resolve)))
-  ).pipe(
-    Effect.map(() => {
-      const address = server.address()
-      return typeof address === "object" && address !== null ? address.port : 0
-    })
-  )
-
 /** A port that nobody listens on. */
-const closedPort = Effect.scoped(listen(createTcpServer()))
+const closedPort = Effect.scoped(Loopback.listen(createTcpServer()))
 
 const tls = (onConnection: () => void = () => undefined) =>
   createTlsServer({ key: SelfSigned.key, cert: SelfSigned.cert }).on("connection", onConnection)
@@ -92,7 +81,7 @@ describe.each(clients)("with %s", (name, layer) => {
 
   it.effect("an untrusted certificate: nothing was sent, and the failure is permanent", () =>
     Effect.gen(function* () {
-      const port = yield* listen(tls())
+      const port = yield* Loopback.listen(tls())
       assert.deepStrictEqual(facts(yield* fail(post(`https://127.0.0.1:${port}/`))), untrusted)
     }).pipe(Effect.provide(layer))
   )
@@ -131,7 +120,7 @@ describe.each(clients)("with %s", (name, layer) => {
 
   it.effect("an answer that is not HTTP", () =>
     Effect.gen(function* () {
-      const port = yield* listen(
+      const port = yield* Loopback.listen(
         createTcpServer((socket) => socket.on("data", () => socket.end("hello there\r\n\r\n")))
       )
       assert.deepStrictEqual(facts(yield* fail(post(`http://127.0.0.1:${port}/`))), {
@@ -283,7 +272,7 @@ describe("what is repeated", () => {
   it.live.each(clients)("not a certificate that is not trusted (%s)", ([, http]) =>
     Effect.gen(function* () {
       let connections = 0
-      const port = yield* listen(tls(() => connections++))
+      const port = yield* Loopback.listen(tls(() => connections++))
       const client = clientAt(`https://127.0.0.1:${port}`, http)
       const error = yield* Effect.flip(Effect.provide(Assemblies.get(assemblyId), client))
       assert.deepInclude(error, { _tag: "TransportFailure", code: untrusted.code })

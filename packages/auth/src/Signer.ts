@@ -14,6 +14,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as AuthError from "./AuthError.ts"
 import * as Credentials from "./Credentials.ts"
+import { Algorithm } from "./internal/hmac.ts"
 import * as Hmac from "./internal/hmac.ts"
 
 /**
@@ -29,18 +30,7 @@ export class Signer extends Context.Service<
   }
 >()("@assembly-effect/auth/Signer") {}
 
-/**
- * The hash functions that the service accepts. An Auth Key may require one of these functions.
- *
- * @since 0.1.0
- * @category schemas
- */
-export const Algorithm = Schema.Literals(["sha384", "sha256", "sha1"])
-/**
- * @since 0.1.0
- * @category models
- */
-export type Algorithm = typeof Algorithm.Type
+export { Algorithm }
 
 /**
  * Whether a text is an {@link Algorithm}. A signature starts with its algorithm, such as `sha384` in `sha384:0a1b…`.

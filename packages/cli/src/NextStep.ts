@@ -6,25 +6,11 @@ import * as Schema from "effect/Schema"
 import * as ExitCode from "./ExitCode.ts"
 import * as Printable from "@assembly-effect/schema/Printable"
 import * as Input from "@assembly-effect/schema/unstable/Input"
+import type { Address } from "./internal/address.ts"
 import * as Advice from "./internal/address.ts"
 import * as SystemProblem from "./internal/systemProblem.ts"
 
-/**
- * How requests reach the service, and how the user runs this program.
- *
- * - `baseUrl`: ASSEMBLY_BASE_URL. `baseUrl` is undefined if the variable is not set or is not a URL.
- * - `proxyOf`: the proxy of the requests to a host: its address without user and password, and the environment variable
- *   that names it.
- * - `program`: how the user runs this program, such as `npx --no-install assembly`. The default is `assembly`.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Address {
-  readonly baseUrl?: URL | undefined
-  readonly proxyOf?: ((host: string) => { readonly variable: string; readonly address: string } | undefined) | undefined
-  readonly program?: string | undefined
-}
+export type { Address } from "./internal/address.ts"
 
 const Tagged = Schema.Struct({
   _tag: Schema.String,

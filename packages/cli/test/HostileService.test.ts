@@ -7,7 +7,6 @@ import * as Program from "@assembly-effect/cli/Program"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { describe, expect, it } from "@effect/vitest"
 import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
-import * as ConfigProvider from "effect/ConfigProvider"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -19,6 +18,7 @@ import { execFile } from "node:child_process"
 import { format } from "node:util"
 import { fileURLToPath } from "node:url"
 import * as Hostile from "./support/hostile.ts"
+import * as InProcess from "./support/inProcess.ts"
 import * as Screen from "./support/screen.ts"
 
 /**
@@ -47,30 +47,19 @@ interface Ran {
 /** Runs the command line in this process, with colours and a screen whose cursor moves. */
 const run = Effect.fnUntraced(function* (origin: string, args: ReadonlyArray<string>, version = "0.1.0") {
   const screen = Screen.make({ columns: 80, animated: true })
-  const written = { stdout: "", stderr: "" }
-  const console: Console.Console = Object.assign(Object.create(globalThis.console), {
-    log: (...values: ReadonlyArray<unknown>) => void (written.stdout += `${format(...values)}\n`),
-    error: (...values: ReadonlyArray<unknown>) => void (written.stderr += `${format(...values)}\n`)
-  })
+  const { layer: console, written } = InProcess.captured()
   const exit = yield* Program.run(version).pipe(
     Effect.provide(
       Layer.mergeAll(
         screen.layer,
         Stdio.layerTest({ args: Effect.succeed(args) }),
-        Layer.succeed(Console.Console, console),
+        console,
         Layer.succeed(TerminalCapabilities.TerminalCapabilities, {
           canAnimate: true,
           canColor: true,
           canPrompt: false
         }),
-        Layer.succeed(
-          ConfigProvider.ConfigProvider,
-          ConfigProvider.fromUnknown({
-            ASSEMBLY_AUTH_KEY: "key",
-            ASSEMBLY_AUTH_SECRET: "secret",
-            ASSEMBLY_BASE_URL: origin
-          })
-        )
+        InProcess.settings(origin)
       )
     ),
     Effect.exit

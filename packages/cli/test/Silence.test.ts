@@ -2,8 +2,6 @@
 import * as Program from "@assembly-effect/cli/Program"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect, it } from "@effect/vitest"
-import * as ConfigProvider from "effect/ConfigProvider"
-import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FileSystem from "effect/FileSystem"
@@ -12,10 +10,9 @@ import * as Layer from "effect/Layer"
 import * as Stdio from "effect/Stdio"
 import * as TestClock from "effect/testing/TestClock"
 import * as ExitCode from "@assembly-effect/cli/ExitCode"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
-import { format } from "node:util"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import { statistics } from "./support/answers.ts"
+import * as InProcess from "./support/inProcess.ts"
 import * as Screen from "./support/screen.ts"
 
 /** The status and the body of a response. */
@@ -25,57 +22,36 @@ type Response = readonly [status: number, body: unknown]
  * A server that answers the requests for which `answerOf` has a response, and never answers the others. `asked` waits for
  * a request without a response whose method and path begin with a text.
  */
-const serving = (answerOf: (request: string) => Response | undefined) =>
-  Effect.acquireRelease(
-    Effect.promise(async () => {
-      const arrived = new Map<string, () => void>()
-      const server = createServer((request, response) => {
-        const name = `${request.method} ${request.url}`
-        // The clock of the test starts in 1970, so a date would be wrong.
-        response.sendDate = false
-        const answer = answerOf(name)
-        if (answer !== undefined) {
-          response.writeHead(answer[0], { "content-type": "application/json" })
-          return response.end(JSON.stringify(answer[1]))
-        }
-        for (const [start, resolve] of arrived) if (name.startsWith(start)) resolve()
-        return
-      })
-      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-      return {
-        host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-        asked: (start: string) => new Promise<void>((resolve) => void arrived.set(start, resolve)),
-        close: () => {
-          server.closeAllConnections()
-          server.close()
-        }
-      }
-    }),
-    ({ close }) => Effect.sync(close)
-  )
+const serving = Effect.fnUntraced(function* (answerOf: (request: string) => Response | undefined) {
+  const arrived = new Map<string, () => void>()
+  const origin = yield* Loopback.serve((request, response) => {
+    const name = `${request.method} ${request.url}`
+    // The clock of the test starts in 1970, so a date would be wrong.
+    response.sendDate = false
+    const answer = answerOf(name)
+    if (answer !== undefined) {
+      response.writeHead(answer[0], { "content-type": "application/json" })
+      return void response.end(JSON.stringify(answer[1]))
+    }
+    for (const [start, resolve] of arrived) if (name.startsWith(start)) resolve()
+  })
+  return {
+    host: new URL(origin).host,
+    asked: (start: string) => new Promise<void>((resolve) => void arrived.set(start, resolve))
+  }
+})
 
 const silent = serving(() => undefined)
 
 const start = Effect.fnUntraced(function* (host: string, args: ReadonlyArray<string>) {
-  const written = { stdout: "", stderr: "" }
-  const console: Console.Console = Object.assign(Object.create(globalThis.console), {
-    log: (...values: ReadonlyArray<unknown>) => void (written.stdout += `${format(...values)}\n`),
-    error: (...values: ReadonlyArray<unknown>) => void (written.stderr += `${format(...values)}\n`)
-  })
+  const { layer: console, written } = InProcess.captured()
   const fiber = yield* Program.run("0.1.0").pipe(
     Effect.provide(
       Layer.mergeAll(
         Screen.make({ columns: 200, animated: false }).layer,
         Stdio.layerTest({ args: Effect.succeed(args) }),
-        Layer.succeed(Console.Console, console),
-        Layer.succeed(
-          ConfigProvider.ConfigProvider,
-          ConfigProvider.fromUnknown({
-            ASSEMBLY_AUTH_KEY: "key",
-            ASSEMBLY_AUTH_SECRET: "secret",
-            ASSEMBLY_BASE_URL: `http://${host}`
-          })
-        )
+        console,
+        InProcess.settings(`http://${host}`)
       ).pipe(Layer.provideMerge(NodeServices.layer))
     ),
     Effect.exit,

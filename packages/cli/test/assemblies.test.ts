@@ -2,9 +2,7 @@
  * The commands that read and control one Assembly, against the emulator.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
+import type * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import { cancel } from "@assembly-effect/cli/commands/cancel"
 import { get } from "@assembly-effect/cli/commands/get"
 import { list } from "@assembly-effect/cli/commands/list"
@@ -17,6 +15,7 @@ import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, expect, layer } from "@effect/vitest"
@@ -28,16 +27,7 @@ import * as Layer from "effect/Layer"
 import * as TestConsole from "effect/testing/TestConsole"
 import * as Service from "./support/service.ts"
 
-const client = Layer.unwrap(
-  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
-    AssemblyClient.layer({ baseUrl }).pipe(
-      Layer.provide(Authenticator.layerSigned()),
-      Layer.provide(Credentials.layer(credentials))
-    )
-  )
-)
-
-const services = Layer.mergeAll(client, TestConsole.layer).pipe(
+const services = Layer.mergeAll(Client.signed(), TestConsole.layer).pipe(
   Layer.provideMerge([Emulator.layer(), NodeHttpClient.layerUndici, NodeServices.layer])
 )
 

@@ -1,5 +1,5 @@
 /**
- * The completions in real shells: commands, flags, and the names of files.
+ * The completions in every shell that is installed: every command, every flag, and the names of files.
  */
 import { assembly } from "@assembly-effect/cli/commands/assembly"
 import * as CompletionsCommand from "@assembly-effect/cli/commands/completions"
@@ -9,6 +9,7 @@ import * as Completions from "effect/cli/Completions"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { execFileSync, spawnSync } from "node:child_process"
+import { readFileSync } from "node:fs"
 import { assembly as run, folderWith } from "./support/processes.ts"
 
 const isInstalled = (shell: string): boolean => spawnSync(shell, ["--version"]).status === 0
@@ -43,6 +44,68 @@ const shells = { bash, fish } as const
 
 /** Only what begins with the letters of the files: fish also shows flags. */
 const files = (found: ReadonlyArray<string>): ReadonlyArray<string> => found.filter((one) => one.startsWith("zz"))
+
+/** A command line without its last word, and the words that a shell must offer for it. */
+interface Expected {
+  readonly words: ReadonlyArray<string>
+  readonly offers: ReadonlyArray<string>
+}
+
+/** What the shells must offer: below each command its commands, and after each `--` its flags. */
+const expectedOf = (
+  command: Completions.CommandDescriptor,
+  above: ReadonlyArray<string> = []
+): ReadonlyArray<Expected> => {
+  const words = [...above, command.name]
+  const flags = command.flags.map(({ name }) => `--${name}`)
+  const below = command.subcommands.map(({ name }) => name)
+  return [
+    ...(below.length === 0 ? [] : [{ words: [...words, ""], offers: below }]),
+    { words: [...words, "--"], offers: flags },
+    ...command.subcommands.flatMap((one) => expectedOf(one, words))
+  ]
+}
+
+/** One process of bash completes all command lines. */
+const bashAll = (cwd: string, all: ReadonlyArray<Expected>): ReadonlyArray<ReadonlyArray<string>> => {
+  const asked = all.map(({ words }) =>
+    [
+      `COMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")})`,
+      `COMP_CWORD=${words.length - 1} COMP_LINE='${words.join(" ")}' COMP_POINT=${words.join(" ").length}`,
+      "COMPREPLY=()",
+      `_assembly assembly '${words.at(-1)}' '${words.at(-2)}'`,
+      String.raw`printf '%s ' "${"${COMPREPLY[@]}"}"; echo`
+    ].join("\n")
+  )
+  const script = ["source ./completions", ...asked].join("\n")
+  return execFileSync("bash", ["--norc", "--noprofile", "-c", script], { cwd })
+    .toString()
+    .split("\n")
+    .map((line) => line.trim().split(" "))
+}
+
+/** One process of fish completes all command lines. */
+const fishAll = (cwd: string, all: ReadonlyArray<Expected>): ReadonlyArray<ReadonlyArray<string>> => {
+  const asked = all.map(({ words }) => `complete -C '${words.join(" ")}' | cut -f 1; echo "# end"`)
+  const script = ["source ./completions", ...asked].join("\n")
+  const text = execFileSync("fish", ["--no-config", "-c", script], { cwd }).toString()
+  return text.split("# end\n").map((one) => one.split("\n"))
+}
+
+/**
+ * zsh completes only in a terminal. So zsh checks the syntax, and the words are those in the function of each command.
+ */
+const zshAll = (cwd: string, all: ReadonlyArray<Expected>): ReadonlyArray<ReadonlyArray<string>> => {
+  execFileSync("zsh", ["-f", "-n", "completions"], { cwd })
+  const script = readFileSync(`${cwd}/completions`, "utf8")
+  const bodies = new Map(
+    Array.from(script.matchAll(/^(_assembly[\w-]*)\(\) \{\n(.*?)^\}/gms), ([, name = "", body = ""]) => [
+      name.replaceAll("-", "_"),
+      Array.from(body.matchAll(/'(?:\([^)]*\))?([\w-]+)[[:=]/g), ([, word = ""]) => word)
+    ])
+  )
+  return all.map(({ words }) => bodies.get(`_${words.slice(0, -1).join("_").replaceAll("-", "_")}`) ?? [])
+}
 
 layer(NodeServices.layer, { excludeTestServices: true })("completions", (it) => {
   for (const [shell, complete] of Object.entries(shells)) {
@@ -96,4 +159,21 @@ layer(NodeServices.layer, { excludeTestServices: true })("completions", (it) => 
       }
     })
   )
+
+  for (const [shell, complete] of Object.entries({ bash: bashAll, fish: fishAll, zsh: zshAll })) {
+    it.effect.skipIf(!isInstalled(shell))(`of ${shell} know all commands and flags`, () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const cwd = yield* folderWith({})
+        const { stdout } = yield* run(cwd, {}, "completions", shell)
+        yield* fs.writeFileString(`${cwd}/completions`, stdout)
+        const all = expectedOf(Completions.fromCommand(yield* assembly(["--completions"])))
+        expect(all.length).toBeGreaterThan(50)
+        const found = complete(cwd, all)
+        for (const [index, { offers, words }] of all.entries()) {
+          for (const offer of offers) expect(found[index], words.join(" ")).toContain(offer)
+        }
+      }).pipe(Effect.scoped)
+    )
+  }
 })

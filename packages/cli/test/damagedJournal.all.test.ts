@@ -2,30 +2,23 @@
  * A damaged entry of the journal hides no other upload, and the command names its file. A creation that was never sent
  * leaves no entry.
  */
-import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, expect, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as Layer from "effect/Layer"
 import * as Uploading from "./support/uploading.ts"
-
-const live = Layer.mergeAll(Emulator.layer(), NodeServices.layer)
 
 /** Interrupts an upload after the creation of its Assembly. Returns the id of the Assembly. */
 const interrupted = Effect.fnUntraced(function* (cwd: string, file: string) {
-  const { stderr } = yield* Uploading.assembly(cwd, ["upload", "--limit-rate", "20k", file], {
-    onError: (text, kill) => {
-      if (created.test(text)) kill()
-    }
-  })
-  const [, id] = created.exec(stderr) ?? []
+  const { stderr } = yield* Uploading.assembly(
+    cwd,
+    ["upload", "--limit-rate", "20k", file],
+    Uploading.quitAt(Uploading.created)
+  )
+  const [, id] = Uploading.created.exec(stderr) ?? []
   assert(id !== undefined, stderr)
   return id
 })
-
-const created = /Assembly ([0-9a-f]{32})\n/
 
 const content = "meow".repeat(100_000)
 
@@ -40,7 +33,7 @@ const jobsIn = Effect.fnUntraced(function* (folder: string) {
 const next =
   "Delete each damaged file. The same command then uploads into a new Assembly; assembly list --type uploading shows the Assemblies that still wait for files.\n"
 
-layer(live, { excludeTestServices: true })("a damaged journal", (it) => {
+layer(Uploading.live, { excludeTestServices: true })("a damaged journal", (it) => {
   it.effect("is told with the file and the remedy, and the other uploads are listed", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

@@ -3,18 +3,18 @@ import * as ExitCode from "@assembly-effect/cli/ExitCode"
 import * as Program from "@assembly-effect/cli/Program"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect, it } from "@effect/vitest"
-import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stdio from "effect/Stdio"
 import * as TestClock from "effect/testing/TestClock"
 import * as TestConsole from "effect/testing/TestConsole"
+import * as InProcess from "./support/inProcess.ts"
 import * as Screen from "./support/screen.ts"
-import * as Serving from "./support/serving.ts"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 
 /** A service that has no Assembly, and whose clock stands at a number of seconds since 1970. */
 const serviceAt = (seconds: number) =>
-  Serving.serve((_, response) => {
+  Loopback.serve((_, response) => {
     response.writeHead(404, { date: new Date(seconds * 1000).toUTCString(), "content-type": "application/json" })
     response.end(JSON.stringify({ error: "ASSEMBLY_NOT_FOUND", message: "There is no such Assembly." }))
   })
@@ -30,14 +30,7 @@ const clockOf = Effect.fnUntraced(function* (seconds: number) {
         Layer.mergeAll(
           Screen.make({ columns: 0, animated: false }).layer,
           Stdio.layerTest({ args: Effect.succeed(["doctor", "--no-upload"]) }),
-          Layer.succeed(
-            ConfigProvider.ConfigProvider,
-            ConfigProvider.fromUnknown({
-              ASSEMBLY_AUTH_KEY: "key",
-              ASSEMBLY_AUTH_SECRET: "secret",
-              ASSEMBLY_BASE_URL: origin
-            })
-          )
+          InProcess.settings(origin)
         ).pipe(Layer.provideMerge(NodeServices.layer))
       )
     )

@@ -1,7 +1,6 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as CommandError from "@assembly-effect/cli/CommandError"
 import { list } from "@assembly-effect/cli/commands/list"
 import { move } from "@assembly-effect/cli/commands/move"
@@ -16,6 +15,7 @@ import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
 import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as AssemblyUploadError from "@assembly-effect/tus/AssemblyUploadError"
+import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, expect, layer } from "@effect/vitest"
@@ -30,16 +30,7 @@ import * as TestConsole from "effect/testing/TestConsole"
 import * as Screen from "./support/screen.ts"
 import * as Service from "./support/service.ts"
 
-const client = Layer.unwrap(
-  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
-    AssemblyClient.layer({ baseUrl }).pipe(
-      Layer.provide(Authenticator.layerSigned()),
-      Layer.provide(Credentials.layer(credentials))
-    )
-  )
-)
-
-const services = Layer.mergeAll(client, TestConsole.layer).pipe(
+const services = Layer.mergeAll(Client.signed(), TestConsole.layer).pipe(
   Layer.provideMerge([Emulator.layer(), NodeHttpClient.layerUndici, NodeServices.layer])
 )
 
@@ -111,17 +102,6 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
     })
   )
 
-  it.effect("creates nothing when a file is missing", () =>
-    Effect.gen(function* () {
-      yield* Service.run(list, ["--from", "1h", "--json"])
-      const before = yield* lastJson(AssemblyList.Page)
-      const error = yield* Effect.flip(Service.run(upload, ["missing.txt", "--journal", "/nowhere"]))
-      expect(error).toMatchObject({ _tag: "CannotRead", description: "no such file" })
-      yield* Service.run(list, ["--from", "1h", "--json"])
-      expect((yield* lastJson(AssemblyList.Page)).items.length).toBe(before.items.length)
-    })
-  )
-
   it.effect("keeps its Assembly when a file is refused, reports this, and continues it", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
@@ -159,24 +139,6 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
       const id = assemblyOf(error)
       yield* Service.run(upload, [...args, "--restart"])
       expect((yield* Assemblies.get(id)).ok).toBe("ASSEMBLY_CANCELED")
-    })
-  )
-
-  it.effect("refuses two files of one name before anything is created", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const { join } = yield* Path.Path
-      const folder = yield* fs.makeTempDirectoryScoped()
-      const paths = [join(folder, "d1", "report.csv"), join(folder, "d2", "report.csv")]
-      for (const [index, path] of paths.entries()) {
-        yield* fs.makeDirectory(join(folder, `d${index + 1}`))
-        yield* fs.writeFileString(path, `${index}`)
-      }
-      const error = yield* Effect.flip(Service.run(upload, [...paths, "--journal", join(folder, "state")]))
-      expect(error.message).toBe(
-        `${paths.join(" and ")} have the same name, report.csv: add -r to keep the folders, or rename one`
-      )
-      expect(yield* fs.exists(join(folder, "state"))).toBe(false)
     })
   )
 })

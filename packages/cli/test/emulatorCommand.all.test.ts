@@ -10,7 +10,8 @@ import * as Layer from "effect/Layer"
 import { spawn } from "node:child_process"
 import { request } from "node:http"
 import { connect } from "node:http2"
-import { createServer, type AddressInfo, type Server } from "node:net"
+import { createServer } from "node:net"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import { fileURLToPath } from "node:url"
 
 const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
@@ -212,13 +213,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 
 it.live("assembly emulator: a port that another program uses is named with the remedy", () =>
   Effect.gen(function* () {
-    const taken = yield* Effect.acquireRelease(
-      Effect.callback<Server>((resume) => {
-        const server = createServer().listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
-      }),
-      (server) => Effect.sync(() => server.close())
-    )
-    const { port } = taken.address() as AddressInfo
+    const port = yield* Loopback.listen(createServer())
     const { said } = yield* run("--port", String(port))
     assert.strictEqual(
       said,

@@ -1,8 +1,6 @@
 /** The commands of the resources beyond the specification, against the emulator. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
+import type * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import { assets } from "@assembly-effect/cli/commands/assets"
 import { bill } from "@assembly-effect/cli/commands/bill"
 import { credentials } from "@assembly-effect/cli/commands/credentials"
@@ -20,6 +18,7 @@ import * as Notification from "@assembly-effect/schema/Notification"
 import * as Queue from "@assembly-effect/schema/Queue"
 import * as Template from "@assembly-effect/schema/Template"
 import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
+import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect, layer } from "@effect/vitest"
@@ -35,16 +34,7 @@ import { NotConfirmed } from "../src/CommandError.ts"
 import * as Screen from "./support/screen.ts"
 import * as Service from "./support/service.ts"
 
-const client = Layer.unwrap(
-  Effect.map(Emulator.Emulator, ({ baseUrl, credentials: authKey }) =>
-    AssemblyClient.layer({ baseUrl }).pipe(
-      Layer.provide(Authenticator.layerSigned()),
-      Layer.provide(Credentials.layer(authKey))
-    )
-  )
-)
-
-const services = Layer.mergeAll(client, TestConsole.layer).pipe(
+const services = Layer.mergeAll(Client.signed(), TestConsole.layer).pipe(
   Layer.provideMerge([
     Emulator.layer({ notificationPause: "5 millis" }),
     NodeHttpClient.layerUndici,
@@ -141,22 +131,6 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
     }).pipe(Effect.scoped)
   )
 
-  it.effect("show the secrets of Template Credentials with --show-secret", () =>
-    Effect.gen(function* () {
-      const { types } = yield* json(TemplateCredential.TypeListing, "credentials", "types")
-      const [type = "", { fields } = { fields: {} }] = Object.entries(types)[0] ?? []
-      const content = Object.fromEntries(Object.keys(fields).map((name) => [name, `third-${name}-0123456789`]))
-      const args = ["create", "shown", "--type", type, "--content", yield* fileOf(content)]
-      const { credential } = yield* json(TemplateCredential.Created, "credentials", ...args)
-      const id = credential?.id ?? ""
-      const found = yield* json(TemplateCredential.Found, "credentials", "get", id, "--show-secret")
-      expect(Redacted.value(found.credential.content ?? Redacted.make(""))).toEqual(content)
-      const [name] = Object.keys(fields)
-      expect(yield* assembly("credentials", "get", id, "--show-secret")).toContain(`third-${name}-0123456789`)
-      yield* assembly("credentials", "delete", id)
-    }).pipe(Effect.scoped)
-  )
-
   it.effect("list notifications, and send one again", () =>
     Effect.gen(function* () {
       const { assembly_id: id } = yield* Assemblies.create({ notifyUrl: "http://127.0.0.1:9/nobody" })
@@ -171,11 +145,7 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
     Effect.gen(function* () {
       const args = ["--scope", "templates:read", "--description", "dashboard", "--show-secret"]
       const { auth_key: key } = yield* json(AuthKey.Created, "keys", "create", ...args)
-      const { baseUrl } = yield* Emulator.Emulator
-      const other = AssemblyClient.layer({ baseUrl }).pipe(
-        Layer.provide(Authenticator.layerSigned()),
-        Layer.provide(Credentials.layer({ key: key.auth_key, secret: key.auth_secret }))
-      )
+      const other = Client.signed({ key: key.auth_key, secret: key.auth_secret })
       const list = Effect.provide(assembly("templates", "list"), other)
       expect(yield* list).toContain("no Templates")
       expect(yield* Effect.flip(Effect.provide(assembly("keys", "list"), other))).toMatchObject({

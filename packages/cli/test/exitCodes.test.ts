@@ -5,9 +5,9 @@ import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
-import { createServer, type RequestListener } from "node:http"
-import type { AddressInfo } from "node:net"
+import type { RequestListener } from "node:http"
 import { fileURLToPath } from "node:url"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as InProcess from "./support/inProcess.ts"
 
 const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
@@ -44,17 +44,12 @@ const spawned = (
   })
 
 /** Serves until `use` has ended. */
-const serving = async <A>(listener: RequestListener, use: (origin: string, host: string) => Promise<A>): Promise<A> => {
-  const server = createServer(listener)
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
-  try {
-    return await use(`http://${host}`, host)
-  } finally {
-    server.closeAllConnections()
-    server.close()
-  }
-}
+const serving = <A>(listener: RequestListener, use: (origin: string, host: string) => Promise<A>): Promise<A> =>
+  Loopback.serve(listener).pipe(
+    Effect.flatMap((origin) => Effect.promise(() => use(origin, new URL(origin).host))),
+    Effect.scoped,
+    Effect.runPromise
+  )
 
 const answering =
   (status: number, body: unknown): RequestListener =>

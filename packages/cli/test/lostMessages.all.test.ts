@@ -1,29 +1,24 @@
 /** A lost message is never a success, lost progress is no loss, and a command without a reader ends. */
-import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect, layer } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { statistics } from "./support/answers.ts"
-import * as Serving from "./support/serving.ts"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as Uploading from "./support/uploading.ts"
 
 const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
 
-const live = Layer.mergeAll(Emulator.layer(), NodeServices.layer)
-
-layer(live, { excludeTestServices: true })("the standard error", (it) => {
+layer(Uploading.live, { excludeTestServices: true })("the standard error", (it) => {
   it.effect.skipIf(!existsSync("/dev/full"))("makes a command fail if it loses a message, but not progress", () =>
     Effect.gen(function* () {
       const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
       const full = { redirection: "2>/dev/full" }
       const progress = yield* Uploading.assembly(folder, ["upload", "a.txt"], full)
       expect(progress.code).toBe(0)
-      const ASSEMBLY_BASE_URL = yield* Serving.serve((request, response) =>
+      const ASSEMBLY_BASE_URL = yield* Loopback.serve((request, response) =>
         response.end(
           JSON.stringify(
             request.url?.startsWith("/assembly_stats") ? { ...statistics, totalAssemblies: 0 } : { items: [], count: 0 }
@@ -57,7 +52,7 @@ layer(live, { excludeTestServices: true })("the standard error", (it) => {
     Effect.gen(function* () {
       const ended = yield* Deferred.make<void>()
       let requests = 0
-      const origin = yield* Serving.serve((_, response) => {
+      const origin = yield* Loopback.serve((_, response) => {
         requests += 1
         const page = JSON.stringify({ items: [{ id: "0".repeat(32), created: "2026-01-01" }], count: 50 })
         // From the third page on, the service answers only when the reader has ended.

@@ -4,13 +4,14 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { createServer as createHttp, type Server as HttpServer } from "node:http"
+import { createServer as createHttp } from "node:http"
 import { createServer as createHttps } from "node:https"
-import { type AddressInfo, createServer as createTcp, type Server } from "node:net"
+import { createServer as createTcp, type Server } from "node:net"
 import { generate } from "selfsigned"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import { assembly, folderWith } from "./support/processes.ts"
 
-const page = (status: number, body: string, headers: Readonly<Record<string, string>> = {}): HttpServer =>
+const page = (status: number, body: string, headers: Readonly<Record<string, string>> = {}): Server =>
   createHttp((request, response) => {
     request.resume()
     response.writeHead(status, headers)
@@ -23,11 +24,7 @@ const secure = async (): Promise<Server> => {
 }
 
 /** A program that greets, as a server of SSH does. */
-const greeter = (): Server =>
-  createTcp((socket) => {
-    socket.on("error", () => {})
-    socket.end("SSH-2.0-OpenSSH_9.2\r\n")
-  })
+const greeter = (): Server => createTcp((socket) => void socket.end("SSH-2.0-OpenSSH_9.2\r\n"))
 
 interface Program {
   readonly what: string
@@ -107,25 +104,11 @@ const programs: ReadonlyArray<Program> = [
   }
 ]
 
-const listening = (make: Program["make"]) =>
-  Effect.acquireRelease(
-    Effect.promise(async () => {
-      const server = await make()
-      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-      return { server, host: `127.0.0.1:${(server.address() as AddressInfo).port}` }
-    }),
-    ({ server }) =>
-      Effect.sync(() => {
-        if ("closeAllConnections" in server) (server as HttpServer).closeAllConnections()
-        server.close()
-      })
-  )
-
 layer(NodeServices.layer, { excludeTestServices: true })("an error names the address of", (it) => {
   for (const { advice, code, make, says, scheme = "http", what } of programs) {
     it.effect(what, () =>
       Effect.gen(function* () {
-        const { host } = yield* listening(make)
+        const host = `127.0.0.1:${yield* Loopback.listen(yield* Effect.promise(async () => make()))}`
         const cwd = yield* folderWith({})
         const env = {
           ASSEMBLY_AUTH_KEY: "k",

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import { createServer } from "node:http"
 import * as Proxy from "../src/internal/proxy.ts"
 import { assembly, folderWith } from "./support/processes.ts"
-import * as Serving from "./support/serving.ts"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 
 const refused = "http://127.0.0.1:1"
 
@@ -102,7 +102,7 @@ const refusing = Effect.suspend(() => {
     response.end("Who are you?")
   })
   server.on("connect", (_, socket) => socket.end("HTTP/1.1 407 Who are you?\r\ncontent-length: 0\r\n\r\n"))
-  return Serving.listen(server)
+  return Effect.map(Loopback.listen(server), (port) => `127.0.0.1:${port}`)
 })
 
 it.live("an error names the proxy and its variable, and never its password", () =>

@@ -8,10 +8,10 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import { assembly, environment, folderWith, toDotEnv } from "./support/processes.ts"
-import * as Serving from "./support/serving.ts"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 
 /** A server that is not the service. */
-const foreign = Serving.serve((_, response) => response.end("<h1>hello</h1>"))
+const foreign = Loopback.serve((_, response) => response.end("<h1>hello</h1>"))
 
 layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: true })("settings", (it) => {
   it.effect("doctor ends with the exit code of what failed first, and with the advice of the commands", () =>

@@ -1,15 +1,12 @@
 /** `assembly upload` compares the paths at which the service has stored its files with the paths that it asked for. */
-import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, expect, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Uploading from "./support/uploading.ts"
 
-const idIn = (text: string) => /Assembly ([0-9a-f]{32})\n/.exec(text)?.[1]
+const idIn = (text: string) => Uploading.created.exec(text)?.[1]
 
-layer(Layer.mergeAll(Emulator.layer(), NodeServices.layer), { excludeTestServices: true })("stored files", (it) => {
+layer(Uploading.live, { excludeTestServices: true })("stored files", (it) => {
   it.effect("an upload fails if the service has stored a file under another path, and names the file", () =>
     Effect.gen(function* () {
       const faults = yield* Faults.Faults

@@ -1,12 +1,9 @@
 /**
  * The files that a command reads as text: which of them it refuses, and that it never waits for one.
  */
-import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as Layer from "effect/Layer"
 import { execFileSync } from "node:child_process"
 import * as Uploading from "./support/uploading.ts"
 
@@ -17,9 +14,7 @@ const folder = Uploading.folderWith({ "a.txt": "meow", "steps.json": steps })
 const upload = (cwd: string, path: string, options?: Parameters<typeof Uploading.assembly>[2]) =>
   Uploading.assembly(cwd, ["upload", "a.txt", `--steps=${path}`], options)
 
-const live = Layer.mergeAll(Emulator.layer(), NodeServices.layer)
-
-layer(live, { excludeTestServices: true })("a file of Steps", (it) => {
+layer(Uploading.live, { excludeTestServices: true })("a file of Steps", (it) => {
   it.effect("is refused if it has no name, is a folder, may never end, or is too large", () =>
     Effect.gen(function* () {
       const cwd = yield* folder

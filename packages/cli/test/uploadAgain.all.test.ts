@@ -1,16 +1,11 @@
 /**
  * The same `assembly upload` again: after its end, after Ctrl-C, and after the files or the service have changed.
  */
-import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, expect, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as Layer from "effect/Layer"
 import * as Uploading from "./support/uploading.ts"
-
-const live = Layer.mergeAll(Emulator.layer(), NodeServices.layer)
 
 const upload = (cwd: string, ...args: ReadonlyArray<string>) => Uploading.assembly(cwd, ["upload", ...args])
 
@@ -36,20 +31,17 @@ const stateOf = Effect.fnUntraced(function* (cwd: string, id: string) {
 
 /** An upload of a file that Ctrl-C has ended. Returns the id of its Assembly. */
 const interrupted = Effect.fnUntraced(function* (cwd: string) {
-  const { code, stderr } = yield* Uploading.assembly(cwd, ["upload", "--limit-rate", "20k", "a.bin"], {
-    onError: (text, kill) => {
-      if (/Assembly [0-9a-f]{32}\n/.test(text)) kill()
-    }
-  })
+  const { code, stderr } = yield* Uploading.assembly(
+    cwd,
+    ["upload", "--limit-rate", "20k", "a.bin"],
+    Uploading.quitAt(Uploading.created)
+  )
   assert.strictEqual(code, 130)
   expect(stderr).toMatch(/\nassembly: the upload is kept; run the same command again to continue it\n$/)
   return idIn(stderr)
 })
 
-/** A file that is too large to be sent with the creation of its upload. */
-const large = { "a.bin": "meow".repeat(100_000) }
-
-layer(live, { excludeTestServices: true })("the same assembly upload again", (it) => {
+layer(Uploading.live, { excludeTestServices: true })("the same assembly upload again", (it) => {
   it.effect("sends nothing and says so, however the path is written", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
@@ -153,7 +145,7 @@ layer(live, { excludeTestServices: true })("the same assembly upload again", (it
 
   it.effect("starts again if the Assembly of the interrupted upload was canceled", () =>
     Effect.gen(function* () {
-      const folder = yield* Uploading.folderWith(large)
+      const folder = yield* Uploading.folderWith(Uploading.large)
       const id = yield* interrupted(folder)
       yield* Uploading.assembly(folder, ["cancel", id])
       const { code, stderr, stdout } = yield* upload(folder, "a.bin")
@@ -166,7 +158,7 @@ layer(live, { excludeTestServices: true })("the same assembly upload again", (it
   it.effect("starts again if the service no longer has the Assembly of the interrupted upload", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const folder = yield* Uploading.folderWith(large)
+      const folder = yield* Uploading.folderWith(Uploading.large)
       const id = yield* interrupted(folder)
       const journal = `${folder}/.state/assembly/uploads`
       for (const name of (yield* fs.readDirectory(journal)).filter((one) => /^job\w+\.json$/.test(one))) {
@@ -184,7 +176,7 @@ layer(live, { excludeTestServices: true })("the same assembly upload again", (it
   it.effect("cancels the Assembly of an interrupted upload whose file has changed, and says so", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const folder = yield* Uploading.folderWith(large)
+      const folder = yield* Uploading.folderWith(Uploading.large)
       const id = yield* interrupted(folder)
       yield* fs.writeFileString(`${folder}/a.bin`, "changed")
       const { code, stderr, stdout } = yield* upload(folder, "./a.bin")
@@ -201,11 +193,7 @@ layer(live, { excludeTestServices: true })("the same assembly upload again", (it
     Effect.gen(function* () {
       const names = Array.from({ length: 200 }, (_, index) => `many/${index}.txt`)
       const folder = yield* Uploading.folderWith(Object.fromEntries(names.map((name) => [name, name])))
-      const first = yield* Uploading.assembly(folder, ["upload", "many/*.txt"], {
-        onError: (text, kill) => {
-          if (/ [2-9]0% /.test(text)) kill()
-        }
-      })
+      const first = yield* Uploading.assembly(folder, ["upload", "many/*.txt"], Uploading.quitAt(/ [2-9]0% /))
       expect(first).toMatchObject({ code: 130, stdout: "" })
       expect(first.stderr).not.toContain("failed")
       expect(first.stderr).toMatch(/\nassembly: the upload is kept; run the same command again to continue it\n$/)

@@ -1,12 +1,9 @@
 /**
  * Runs `assembly upload`: the parts that need no process of their own; `uploadProcess.all.test.ts` has the others.
  */
-import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as Layer from "effect/Layer"
 import * as InProcess from "./support/inProcess.ts"
 import * as Processes from "./support/processes.ts"
 import * as Uploading from "./support/uploading.ts"
@@ -31,9 +28,7 @@ const parseLines = (text: string): ReadonlyArray<Record<string, unknown>> =>
     .split("\n")
     .map((line) => JSON.parse(line) as Record<string, unknown>)
 
-const live = Layer.mergeAll(Emulator.layer(), NodeServices.layer)
-
-layer(live, { excludeTestServices: true })("assembly upload", (it) => {
+layer(Uploading.live, { excludeTestServices: true })("assembly upload", (it) => {
   it.effect("keeps folders apart with -r, stores them below --path, and separates progress from results", () =>
     Effect.gen(function* () {
       const folder = yield* Uploading.folderWith({ "d1/report.csv": "one", "d2/report.csv": "three" })

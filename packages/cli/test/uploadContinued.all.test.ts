@@ -18,22 +18,9 @@ const live = Layer.mergeAll(
   NodeServices.layer
 )
 
-const upload = (cwd: string, args: ReadonlyArray<string>, options?: Parameters<typeof Uploading.assembly>[2]) =>
-  Uploading.assembly(cwd, ["upload", ...args], options)
-
-/** A file that is too large to be sent with the creation of its upload. */
-const large = { "a.bin": "meow".repeat(100_000) }
-
-/** Presses Ctrl-C as soon as the pattern is on the standard error. */
-const quitAt = (pattern: RegExp) => ({
-  onError: (text: string, kill: () => void) => {
-    if (pattern.test(text)) kill()
-  }
-})
-
 /** Interrupts an upload after the creation of its Assembly. */
 const interrupted = (cwd: string, args: ReadonlyArray<string> = []) =>
-  upload(cwd, ["--limit-rate", "20k", ...args, "a.bin"], quitAt(/Assembly [0-9a-f]{32}\n/))
+  Uploading.upload(cwd, ["--limit-rate", "20k", ...args, "a.bin"], Uploading.quitAt(Uploading.created))
 
 const lastLine = (text: string): string => text.trimEnd().split("\n").at(-1) ?? ""
 
@@ -49,11 +36,11 @@ layer(live, { excludeTestServices: true })("a continued assembly upload", (it) =
     ["knows the id of a Template", gone, ["--template", "hashes"], "Templates"]
   ] as const)("waits for a service that %s, and says why", ([, fault, args, resource]) =>
     Effect.gen(function* () {
-      const folder = yield* Uploading.folderWith(large)
+      const folder = yield* Uploading.folderWith(Uploading.large)
       const faults = yield* Faults.Faults
       expect(lastLine((yield* interrupted(folder, args)).stderr)).toBe(kept)
       yield* faults.inject(fault)
-      const again = yield* upload(folder, [...args, "a.bin"], {
+      const again = yield* Uploading.upload(folder, [...args, "a.bin"], {
         onError: (text) => {
           if (text.includes("Waiting: ")) Effect.runSync(faults.clear)
         }
@@ -68,12 +55,12 @@ layer(live, { excludeTestServices: true })("a continued assembly upload", (it) =
   it.effect("does not wait if the files have changed, because the address may be wrong", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const folder = yield* Uploading.folderWith(large)
+      const folder = yield* Uploading.folderWith(Uploading.large)
       const faults = yield* Faults.Faults
       yield* interrupted(folder)
       yield* fs.writeFileString(`${folder}/a.bin`, "changed")
       yield* faults.inject(Faults.Fault.LoseAnswer({ times: 1000 }))
-      const again = yield* upload(folder, ["a.bin"], quitAt(/Waiting: /))
+      const again = yield* Uploading.upload(folder, ["a.bin"], Uploading.quitAt(/Waiting: /))
       yield* faults.clear
       expect(again.code).toBe(4)
       expect(again.stderr).not.toContain("Waiting: ")
@@ -83,11 +70,11 @@ layer(live, { excludeTestServices: true })("a continued assembly upload", (it) =
 
   it.effect("says after Ctrl-C that the upload is kept, while the service is gone", () =>
     Effect.gen(function* () {
-      const folder = yield* Uploading.folderWith(large)
+      const folder = yield* Uploading.folderWith(Uploading.large)
       const faults = yield* Faults.Faults
       yield* interrupted(folder)
       yield* faults.inject(gone)
-      const again = yield* upload(folder, ["a.bin"], quitAt(/Waiting: /))
+      const again = yield* Uploading.upload(folder, ["a.bin"], Uploading.quitAt(/Waiting: /))
       yield* faults.clear
       expect(again).toMatchObject({ code: 130, stdout: "" })
       expect(lastLine(again.stderr)).toBe(kept)
@@ -99,21 +86,21 @@ layer(live, { excludeTestServices: true })("a continued assembly upload", (it) =
       const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
       const faults = yield* Faults.Faults
       yield* faults.inject(gone)
-      const first = yield* upload(folder, ["a.txt"], quitAt(/Waiting: /))
+      const first = yield* Uploading.upload(folder, ["a.txt"], Uploading.quitAt(/Waiting: /))
       yield* faults.clear
       expect(first).toMatchObject({ code: 130, stdout: "" })
       expect(lastLine(first.stderr)).toBe(
         "assembly: all files are uploaded, and their Assembly goes on; run the same command again to wait for its results"
       )
-      expect(yield* upload(folder, ["a.txt"])).toMatchObject({ code: 0 })
+      expect(yield* Uploading.upload(folder, ["a.txt"])).toMatchObject({ code: 0 })
     })
   )
 
   it.effect("says after Ctrl-C how to continue an upload that --restart began", () =>
     Effect.gen(function* () {
-      const folder = yield* Uploading.folderWith(large)
+      const folder = yield* Uploading.folderWith(Uploading.large)
       const args = ["--restart", "--limit-rate", "20k", "a.bin"]
-      const { code, stderr } = yield* upload(folder, args, quitAt(/Assembly [0-9a-f]{32}\n/))
+      const { code, stderr } = yield* Uploading.upload(folder, args, Uploading.quitAt(Uploading.created))
       expect(code).toBe(130)
       expect(lastLine(stderr)).toBe(
         "assembly: the upload is kept; run the same command again without --restart to continue it"
@@ -126,7 +113,7 @@ layer(live, { excludeTestServices: true })("a continued assembly upload", (it) =
       const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
       const faults = yield* Faults.Faults
       yield* faults.inject(Faults.Fault.Delay({ method: "POST", times: 1000, duration: "1 minute" }))
-      const { code, stderr } = yield* upload(folder, ["a.txt"], quitAt(/Waiting for /))
+      const { code, stderr } = yield* Uploading.upload(folder, ["a.txt"], Uploading.quitAt(/Waiting for /))
       yield* faults.clear
       expect(code).toBe(130)
       // The progress writes the line, because another writer would write it into the progress.
@@ -141,10 +128,10 @@ layer(live, { excludeTestServices: true })("a continued assembly upload", (it) =
     ["begins", "run"]
   ] as const)("says after Ctrl-C while the program %s what is kept", ([, at]) =>
     Effect.gen(function* () {
-      const folder = yield* Uploading.folderWith(large)
+      const folder = yield* Uploading.folderWith(Uploading.large)
       yield* interrupted(folder)
       const env = { NODE_OPTIONS: `--import ${quitAtFixture}`, QUIT_AT: at }
-      const again = yield* upload(folder, ["--limit-rate", "20k", "a.bin"], { env })
+      const again = yield* Uploading.upload(folder, ["--limit-rate", "20k", "a.bin"], { env })
       expect(again).toEqual({
         code: 130,
         stdout: "",

@@ -1,18 +1,10 @@
 /** How an `assembly upload` ends whose Assembly, file or service changes while it runs. */
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as Layer from "effect/Layer"
 import * as Uploading from "./support/uploading.ts"
-
-const upload = (cwd: string, args: ReadonlyArray<string>, options?: Parameters<typeof Uploading.assembly>[2]) =>
-  Uploading.assembly(cwd, ["upload", ...args], options)
-
-/** A file that is too large to be sent with the creation of its upload. */
-const large = { "a.bin": "meow".repeat(100_000) }
 
 const idsIn = (text: string): ReadonlyArray<string | undefined> =>
   Array.from(text.matchAll(/^Assembly ([0-9a-f]{32})$|: Assembly ([0-9a-f]{32})$/gm), ([, one, other]) => one ?? other)
@@ -31,16 +23,14 @@ const once = <R>(pattern: RegExp, act: (found: RegExpExecArray) => Effect.Effect
     }
   })
 
-const live = Layer.mergeAll(Emulator.layer(), NodeServices.layer)
-
-layer(live, { excludeTestServices: true })("an assembly upload ends", (it) => {
+layer(Uploading.live, { excludeTestServices: true })("an assembly upload ends", (it) => {
   it.effect("if somebody cancels its Assembly, and does not start another one", () =>
     Effect.gen(function* () {
-      const folder = yield* Uploading.folderWith(large)
+      const folder = yield* Uploading.folderWith(Uploading.large)
       const cancel = yield* once(/Assembly ([0-9a-f]{32})\n/, ([, id = ""]) =>
         Uploading.assembly(folder, ["cancel", id])
       )
-      const { code, stderr, stdout } = yield* upload(folder, ["--limit-rate", "100k", "a.bin"], cancel)
+      const { code, stderr, stdout } = yield* Uploading.upload(folder, ["--limit-rate", "100k", "a.bin"], cancel)
       expect({ code, stdout }).toEqual({ code: 1, stdout: "" })
       expect(stderr).not.toContain("Starting again")
       expect(idsIn(stderr)).toHaveLength(1)
@@ -55,7 +45,7 @@ layer(live, { excludeTestServices: true })("an assembly upload ends", (it) => {
       const faults = yield* Faults.Faults
       yield* faults.inject(Faults.Fault.Refuse({ method: "GET", times: 1000, status: 503, body: "<h1>gone</h1>" }))
       const back = yield* once(/Waiting: /, () => faults.clear)
-      const { code, stderr, stdout } = yield* upload(folder, ["--restart", "a.txt"], back)
+      const { code, stderr, stdout } = yield* Uploading.upload(folder, ["--restart", "a.txt"], back)
       yield* faults.clear
       const [id] = idsIn(stdout)
       expect({ code, ids: idsIn(stderr) }).toEqual({ code: 0, ids: [id] })
@@ -74,7 +64,7 @@ layer(live, { excludeTestServices: true })("an assembly upload ends", (it) => {
       const cancel = yield* once(/Assembly ([0-9a-f]{32})\n[^]*Waiting: /, ([, id = ""]) =>
         Effect.andThen(faults.clear, Uploading.assembly(folder, ["cancel", id]))
       )
-      const { code, stderr } = yield* upload(folder, ["--steps", "s.json", "a.txt"], cancel)
+      const { code, stderr } = yield* Uploading.upload(folder, ["--steps", "s.json", "a.txt"], cancel)
       yield* faults.clear
       expect(stderr).not.toContain("Starting again")
       expect(code, stderr).toBe(1)
@@ -83,10 +73,10 @@ layer(live, { excludeTestServices: true })("an assembly upload ends", (it) => {
 
   it.effect("after the connection of a file has failed several times in a row", () =>
     Effect.gen(function* () {
-      const folder = yield* Uploading.folderWith(large)
+      const folder = yield* Uploading.folderWith(Uploading.large)
       const faults = yield* Faults.Faults
       yield* faults.inject(Faults.Fault.RefuseEarly({ method: "PATCH", times: 3, status: 500 }))
-      const { code, stderr } = yield* upload(folder, ["a.bin"])
+      const { code, stderr } = yield* Uploading.upload(folder, ["a.bin"])
       yield* faults.clear
       expect(code, stderr).toBe(0)
       expect(stderr).toMatch(/Retrying in .* \(attempt 1\): /)
@@ -96,9 +86,9 @@ layer(live, { excludeTestServices: true })("an assembly upload ends", (it) => {
   it.effect("if its file changes, and says that the same command uploads into a new Assembly", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const folder = yield* Uploading.folderWith(large)
+      const folder = yield* Uploading.folderWith(Uploading.large)
       const change = yield* once(/ \d0% /, () => fs.writeFileString(`${folder}/a.bin`, "changed"))
-      const { code, stderr } = yield* upload(folder, ["--limit-rate", "200k", "a.bin"], change)
+      const { code, stderr } = yield* Uploading.upload(folder, ["--limit-rate", "200k", "a.bin"], change)
       expect(code).toBe(1)
       expect(stderr.trimEnd().split("\n").at(-1)).toBe("Run the same command again to upload into a new Assembly.")
     })
@@ -109,7 +99,7 @@ layer(live, { excludeTestServices: true })("an assembly upload ends", (it) => {
       const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
       const { baseUrl } = yield* Emulator.Emulator
       const failed = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>) {
-        const { code, stdout } = yield* upload(folder, ["--json", "a.txt"], { env })
+        const { code, stdout } = yield* Uploading.upload(folder, ["--json", "a.txt"], { env })
         const last = JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "") as Readonly<Record<string, unknown>>
         expect(stdout).not.toContain("Starting again")
         expect(last).toEqual({ event: "Failed", message: expect.any(String), exit_code: code })
@@ -124,7 +114,7 @@ layer(live, { excludeTestServices: true })("an assembly upload ends", (it) => {
   it.effect.skipIf(process.platform !== "linux")("well, although its progress cannot be written", () =>
     Effect.gen(function* () {
       const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
-      const { code, stdout } = yield* upload(folder, ["a.txt"], { redirection: "2>/dev/full" })
+      const { code, stdout } = yield* Uploading.upload(folder, ["a.txt"], { redirection: "2>/dev/full" })
       expect({ code, ids: idsIn(stdout) }).toEqual({ code: 0, ids: [expect.any(String)] })
     })
   )
@@ -132,7 +122,7 @@ layer(live, { excludeTestServices: true })("an assembly upload ends", (it) => {
   it.effect("not sooner than --limit-rate allows", () =>
     Effect.gen(function* () {
       const folder = yield* Uploading.folderWith({ "a.bin": "meow".repeat(50_000) })
-      const { code, stderr } = yield* upload(folder, ["--limit-rate", "50k", "a.bin"])
+      const { code, stderr } = yield* Uploading.upload(folder, ["--limit-rate", "50k", "a.bin"])
       expect(code).toBe(0)
       const [, seconds] = /a\.bin: 100% .*, in ([\d.]+) s\n/.exec(stderr) ?? []
       expect(Number(seconds)).toBeGreaterThan(2)

@@ -1,15 +1,11 @@
 /** Runs `assembly upload` in a process of its own: with the standard input of a shell, signals, and long waits. */
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Uploading from "./support/uploading.ts"
 
-const live = Layer.mergeAll(Emulator.layer(), NodeServices.layer)
-
-layer(live, { excludeTestServices: true })("assembly upload in a process", (it) => {
+layer(Uploading.live, { excludeTestServices: true })("assembly upload in a process", (it) => {
   it.effect("refuses a standard input that is a folder, and creates nothing", () =>
     Effect.gen(function* () {
       const folder = yield* Uploading.folderWith({})

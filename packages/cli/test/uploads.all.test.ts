@@ -3,25 +3,17 @@
  */
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, expect, layer } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as Layer from "effect/Layer"
-import * as Serving from "./support/serving.ts"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as Uploading from "./support/uploading.ts"
-
-const live = Layer.mergeAll(Emulator.layer(), NodeServices.layer)
 
 /** Interrupts an upload when a part of its bytes is stored. Returns the id of its Assembly. */
 const interrupted = Effect.fnUntraced(function* (cwd: string, ...args: ReadonlyArray<string>) {
   const all = ["upload", "--restart", "--limit-rate", "200k", ...args]
-  const { code, stderr } = yield* Uploading.assembly(cwd, all, {
-    onError: (text, kill) => {
-      if (/ \d0% /.test(text)) kill()
-    }
-  })
+  const { code, stderr } = yield* Uploading.assembly(cwd, all, Uploading.quitAt(/ \d0% /))
   assert.strictEqual(code, 130, stderr)
   const [, id] = /Assembly ([0-9a-f]{32})\n/.exec(stderr) ?? []
   assert(id !== undefined)
@@ -31,7 +23,7 @@ const interrupted = Effect.fnUntraced(function* (cwd: string, ...args: ReadonlyA
 /** A server that is not the service of the uploads, and its requests. */
 const foreign = Effect.gen(function* () {
   const requests: Array<string> = []
-  const origin = yield* Serving.serve((request, response) => {
+  const origin = yield* Loopback.serve((request, response) => {
     requests.push(`${request.method} ${request.url}`)
     response.writeHead(404, { "content-type": "application/json" }).end(`{"error":"ASSEMBLY_NOT_FOUND"}`)
   })
@@ -40,7 +32,7 @@ const foreign = Effect.gen(function* () {
 
 const list = (cwd: string, ...args: ReadonlyArray<string>) => Uploading.assembly(cwd, ["uploads", ...args])
 
-layer(live, { excludeTestServices: true })("assembly uploads", (it) => {
+layer(Uploading.live, { excludeTestServices: true })("assembly uploads", (it) => {
   it.effect("lists an upload with the command that continues it, until the upload is complete", () =>
     Effect.gen(function* () {
       const folder = yield* Uploading.folderWith({ "it's a.bin": "meow".repeat(100_000), "b.txt": "meow" })

@@ -1,15 +1,10 @@
 /** Runs the command line without a folder for unfinished uploads, and with a folder in which nothing can be created. */
-import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import { existsSync } from "node:fs"
 import { textAtStart } from "../src/internal/interruption.ts"
 import * as Processes from "./support/processes.ts"
 import * as Uploading from "./support/uploading.ts"
-
-const live = Layer.mergeAll(Emulator.layer(), NodeServices.layer)
 
 const notice =
   "No command can continue this upload after an interruption, because there is no folder for unfinished uploads: set HOME or XDG_STATE_HOME, or name a folder with --journal"
@@ -17,7 +12,7 @@ const notice =
 /** An empty variable is the same as no variable. */
 const nowhere = { XDG_STATE_HOME: "", HOME: "", LOCALAPPDATA: "", XDG_CACHE_HOME: "" }
 
-layer(live, { excludeTestServices: true })("without a folder", (it) => {
+layer(Uploading.live, { excludeTestServices: true })("without a folder", (it) => {
   it.effect("an upload says that it cannot be continued, and Ctrl-C promises nothing", () =>
     Effect.gen(function* () {
       const folder = yield* Uploading.folderWith({ "a.bin": "meow".repeat(100_000), "b.txt": "meow" })

@@ -1,10 +1,7 @@
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Billing from "@assembly-effect/api/Billing"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
-import * as Emulator from "@assembly-effect/emulator/Emulator"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import * as Bill from "@assembly-effect/schema/Bill"
+import * as Client from "@assembly-effect/testkit/emulator/Client"
 import { assert, describe, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -19,7 +16,6 @@ import * as BillStore from "../src/internal/billing/billStore.ts"
 import * as Database from "../src/internal/data/database.ts"
 import * as Turns from "../src/internal/http/turns.ts"
 import { signedQuery } from "./notified.ts"
-import { official } from "./official.ts"
 import { json, layer as layerEmulator, send, storeAt, uploadOne } from "./support.ts"
 
 const month = Bill.Month.make
@@ -159,20 +155,6 @@ const workspaces = [
   { slug: "south", keys: [other] }
 ]
 
-/** Runs an effect with a client of another Auth Key. */
-const as =
-  (credentials: { readonly key: string; readonly secret: Redacted.Redacted }) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    Effect.flatMap(Emulator.Emulator, ({ baseUrl }) =>
-      Effect.provide(
-        effect,
-        AssemblyClient.layer({ baseUrl }).pipe(
-          Layer.provide(Authenticator.layerSigned()),
-          Layer.provide(Credentials.layer(credentials))
-        )
-      )
-    )
-
 describe("GET /bill/:month", () => {
   // The emulator and the client share the clock of the test.
   it.effect("answers the bills of this month and of earlier ones", () =>
@@ -216,7 +198,7 @@ describe("GET /bill/:month", () => {
         for (const empty of ["2025-12", "2026-03"]) {
           assert.strictEqual((yield* Effect.flip(Billing.get(month(empty))))._tag, "BillNotFound")
         }
-        assert.strictEqual((yield* Effect.flip(as(other)(Billing.get(month("2026-01")))))._tag, "BillNotFound")
+        assert.strictEqual((yield* Effect.flip(Client.as(other)(Billing.get(month("2026-01")))))._tag, "BillNotFound")
       }).pipe(Effect.provide(layerEmulator({ workspaces })))
     })
   )
@@ -230,18 +212,8 @@ describe("GET /bill/:month", () => {
       }
       const unsigned = yield* send(HttpClientRequest.get("/bill/2026-01"))
       assert.deepInclude(json(unsigned), { error: "NO_AUTH_PARAMETER" })
-      const error = yield* Effect.flip(as(reader)(Billing.get(month("2026-01"))))
+      const error = yield* Effect.flip(Client.as(reader)(Billing.get(month("2026-01"))))
       assert.deepInclude(error, { _tag: "AuthenticationFailed", code: "INSUFFICIENT_AUTH_SCOPE" })
     }).pipe(Effect.provide(layerEmulator({ workspaces })))
-  )
-
-  it.effect("is what the official client reads", () =>
-    Effect.gen(function* () {
-      yield* uploadOne({ steps: storeAt("a.txt") }, new Uint8Array(1500))
-      const client = yield* official
-      assert.deepInclude(yield* Effect.promise(() => client.getBill("1970-01")), { ok: "BILL_FOUND", total: 0.000003 })
-      const none = yield* Effect.promise(() => client.getBill("1969-12"))
-      assert.deepInclude(none, { error: "BILL_NOT_FOUND", http_code: 200 })
-    }).pipe(Effect.provide(layerEmulator()))
   )
 })

@@ -3,14 +3,12 @@
  * reason, and the emulator continues when there is space again.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Dam from "@assembly-effect/api/Dam"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Identifier from "@assembly-effect/schema/Identifier"
+import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
@@ -33,14 +31,7 @@ const bytes = Uint8Array.from({ length: 8 * 1024 * 1024 }, (_, index) => (index 
 const sha256 = createHash("sha256").update(bytes).digest("hex")
 
 /** A client without retries. */
-const client = Layer.unwrap(
-  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
-    AssemblyClient.layer({ baseUrl }).pipe(
-      Layer.provide([Authenticator.layerSigned(), RetryPolicy.layerNone]),
-      Layer.provide(Credentials.layer(credentials))
-    )
-  )
-).pipe(Layer.provideMerge(FetchHttpClient.layer))
+const client = Client.signed().pipe(Layer.provide(RetryPolicy.layerNone), Layer.provideMerge(FetchHttpClient.layer))
 
 /** An emulator and its client. */
 const served = <A, E>(emulator: Layer.Layer<A | Emulator.Emulator, E>) => Layer.provideMerge(client, emulator)

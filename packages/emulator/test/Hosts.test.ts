@@ -8,8 +8,7 @@ import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { createServer } from "node:http"
-import { connect } from "node:net"
-import { text } from "node:stream/consumers"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import { sendTo } from "./raw.ts"
 import { createUpload, hmac, json, layer as layerEmulator, patch } from "./support.ts"
 
@@ -65,11 +64,8 @@ layer(layerEmulator(), { excludeTestServices: true })("An emulator", (it) => {
   it.effect("does not answer where no host is named", () =>
     Effect.gen(function* () {
       const { localUrl } = yield* Emulator.Emulator
-      const answer = yield* Effect.promise(() => {
-        const socket = connect(Number(new URL(localUrl).port), "127.0.0.1")
-        socket.end(`GET ${noAssembly} HTTP/1.0\r\n\r\n`)
-        return text(socket)
-      })
+      const { port } = new URL(localUrl)
+      const answer = yield* Loopback.exchange(Number(port), `GET ${noAssembly} HTTP/1.0\r\n\r\n`)
       assert.match(answer, /^HTTP\/1\.1 421 /)
     })
   )

@@ -1,10 +1,7 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Queues from "@assembly-effect/api/Queues"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
-import * as Emulator from "@assembly-effect/emulator/Emulator"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
+import * as Client from "@assembly-effect/testkit/emulator/Client"
 import { assert, describe, it } from "@effect/vitest"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as DateTime from "effect/DateTime"
@@ -157,16 +154,6 @@ const workspaces = [
   { slug: "south", keys: [other] }
 ]
 
-const clientOf = (credentials: { readonly key: string; readonly secret: Redacted.Redacted }) =>
-  Layer.unwrap(
-    Effect.map(Emulator.Emulator, ({ baseUrl }) =>
-      AssemblyClient.layer({ baseUrl }).pipe(
-        Layer.provide(Authenticator.layerSigned()),
-        Layer.provide(Credentials.layer(credentials))
-      )
-    )
-  )
-
 const slow = { wait: { robot: "/emulator/wait", seconds: 3600 } }
 
 describe("Job slots", () => {
@@ -180,7 +167,7 @@ describe("Job slots", () => {
         const [first] = yield* Effect.replicateEffect(Assemblies.create({ steps: slow }), 3)
         yield* Assemblies.create({ steps: slow, numExpectedUploadFiles: 1 })
         assert.deepStrictEqual(yield* current, { count: 3, slots: { "eu-west-1": 3 } })
-        assert.deepStrictEqual(yield* Effect.provide(current, clientOf(other)), { count: 0, slots: {} })
+        assert.deepStrictEqual(yield* Effect.provide(current, Client.signed(other)), { count: 0, slots: {} })
 
         yield* TestClock.adjust("30 seconds")
         yield* Assemblies.cancel(AssemblyId.make(first?.assembly_id ?? ""))
@@ -215,7 +202,7 @@ describe("Job slots", () => {
         assert.strictEqual(long.stats.length, 49)
         const elsewhere = yield* Effect.flip(Queues.statistics({ region: "us-east-1", since }))
         assert.strictEqual(elsewhere._tag, "JobSlotStatisticsMissingRegion")
-        const theirs = yield* Effect.provide(Queues.statistics({ region: "all", since }), clientOf(other))
+        const theirs = yield* Effect.provide(Queues.statistics({ region: "all", since }), Client.signed(other))
         assert.deepInclude(theirs, { avgSlotCount: 0, maxSlotCount: 0 })
 
         yield* TestClock.adjust("1 hour")

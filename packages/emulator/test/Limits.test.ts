@@ -10,6 +10,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import { connect } from "node:net"
 import { createUpload, hmac, json, layer as layerEmulator, send, uploadOne } from "./support.ts"
 
@@ -482,15 +483,7 @@ layer(layerEmulator(), { excludeTestServices: true })("auth.referer", (it) => {
 /** Sends bytes and reads the answer until the server closes the connection. */
 const raw = Effect.fnUntraced(function* (bytes: string) {
   const { baseUrl } = yield* Emulator.Emulator
-  return yield* Effect.callback<string>((resume) => {
-    const socket = connect(Number(new URL(baseUrl).port), "127.0.0.1", () => socket.write(bytes))
-    let text = ""
-    socket.setEncoding("utf8")
-    socket.on("data", (chunk) => (text += chunk))
-    socket.on("error", () => {})
-    socket.on("close", () => resume(Effect.succeed(text)))
-    return Effect.sync(() => socket.destroy())
-  })
+  return yield* Loopback.exchange(Number(new URL(baseUrl).port), bytes)
 })
 
 const says = (text: string, status: number, message: string) => {

@@ -1,15 +1,12 @@
 /** Tests that unanswered notifications use a limited number of connections. The others wait, also across a restart. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as HttpServer from "effect/http/HttpServer"
-import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Latch from "effect/Latch"
 import * as Queue from "effect/Queue"
-import { createServer } from "node:http"
 import { listed } from "./notified.ts"
 import { layer } from "./support.ts"
 
@@ -17,16 +14,12 @@ import { layer } from "./support.ts"
 const hanging = Effect.gen(function* () {
   const arrived = yield* Queue.unbounded<void>()
   const gate = yield* Latch.make()
-  const server = yield* NodeHttpServer.make(() => createServer(), { host: "127.0.0.1", port: 0 })
-  yield* server.serve(
-    Effect.gen(function* () {
-      yield* Queue.offer(arrived, undefined)
-      yield* gate.await
-      return HttpServerResponse.text("heard")
-    })
-  )
-  const { port } = new URL(HttpServer.formatAddress(server.address))
-  return { arrived, gate, url: `http://127.0.0.1:${port}/hook` }
+  const origin = yield* Loopback.serve(async (_, response) => {
+    Queue.offerUnsafe(arrived, undefined)
+    await Effect.runPromise(gate.await)
+    response.end("heard")
+  })
+  return { arrived, gate, url: `${origin}/hook` }
 })
 
 const create = (notifyUrl: string) => Effect.map(Assemblies.create({ notifyUrl }), ({ assembly_id }) => assembly_id)

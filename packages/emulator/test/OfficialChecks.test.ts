@@ -1,18 +1,14 @@
 /**
  * Tests that the official client accepts the responses of the emulator. The client validates them with its own schemas
- * (`validateResponses`). The tests cover all common operations, and Assemblies in every state.
+ * (`validateResponses`), for Assemblies in every state.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import { assert, layer } from "@effect/vitest"
-import type { CreateAssemblyOptions } from "@transloadit/node"
 import * as Effect from "effect/Effect"
 import { official } from "./official.ts"
 import { signedForm } from "./notified.ts"
 import { createUpload, creationHeaders, json, layer as layerEmulator, patch, storeAt } from "./support.ts"
-
-/** Casts params with any robot, because the types of the official client have only the robots of the service. */
-const toParams = (params: object) => params as NonNullable<CreateAssemblyOptions["params"]>
 
 const hour = { wait: { robot: "/emulator/wait", seconds: 3600 } }
 
@@ -82,48 +78,6 @@ layer(layerEmulator(), { excludeTestServices: true })("@transloadit/node, which 
         for await (const item of transloadit.streamAssemblies({ fromdate, pagesize: 2 })) streamed.push(item)
       })
       assert.strictEqual(streamed.length, listed.count)
-    })
-  )
-
-  it.effect("creates, waits for, replays and notifies", () =>
-    Effect.gen(function* () {
-      const transloadit = yield* official
-      const params = toParams({
-        steps: { ":original": { robot: "/upload/handle" } },
-        notify_url: "http://127.0.0.1:9/nobody"
-      })
-      const created = yield* Effect.promise(() =>
-        transloadit.createAssembly({ params, uploads: { file: "hello" }, waitForCompletion: true })
-      )
-      assert.strictEqual(created.ok, "ASSEMBLY_COMPLETED")
-      const id = created.assembly_id ?? ""
-      const notified = yield* Effect.promise(() => transloadit.replayAssemblyNotification(id))
-      assert.strictEqual(notified.ok, "ASSEMBLY_NOTIFICATION_REPLAYED")
-      const replayed = yield* Effect.promise(() => transloadit.replayAssembly(id))
-      const done = yield* Effect.promise(() => transloadit.awaitAssemblyCompletion(replayed.assembly_id ?? ""))
-      assert.strictEqual(done.parent_id, id)
-      const { items } = yield* Effect.promise(() => transloadit.listAssemblies({ fromdate, keywords: ["127.0.0.1:9"] }))
-      assert.strictEqual(items.length, 2)
-    })
-  )
-
-  it.effect("makes, lists and removes Templates, and gets a token", () =>
-    Effect.gen(function* () {
-      const transloadit = yield* official
-      const template = { steps: { ":original": { robot: "/upload/handle" } } } as const
-      const { id } = yield* Effect.promise(() => transloadit.createTemplate({ name: "checked", template }))
-      yield* Effect.promise(() => transloadit.editTemplate(id, { name: "checked-again", template }))
-      assert.strictEqual((yield* Effect.promise(() => transloadit.getTemplate(id))).name, "checked-again")
-      const { items } = yield* Effect.promise(() => transloadit.listTemplates({}))
-      assert.match(String(items[0]?.created), date)
-      assert.match(String(items[0]?.modified), date)
-      const used = yield* Effect.promise(() =>
-        transloadit.createAssembly({ params: toParams({ template_id: id }), waitForCompletion: true })
-      )
-      assert.strictEqual(used.template_id, id)
-      yield* Effect.promise(() => transloadit.deleteTemplate(id))
-      const token = yield* Effect.promise(() => transloadit.mintBearerToken({ aud: "api2" }))
-      assert.strictEqual(token.token_type, "Bearer")
     })
   )
 })

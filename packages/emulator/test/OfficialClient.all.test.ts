@@ -1,40 +1,19 @@
 /** Tests authentication with the official client of the service, which is independent of this project. */
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import { assert, describe, it } from "@effect/vitest"
-import { ApiError, Transloadit } from "@transloadit/node"
+import { Transloadit } from "@transloadit/node"
 import * as Effect from "effect/Effect"
-import * as Redacted from "effect/Redacted"
-
-const official = (options: { readonly secret?: string; readonly key?: string } = {}) =>
-  Effect.map(
-    Emulator.Emulator,
-    ({ baseUrl, credentials }) =>
-      new Transloadit({
-        authKey: options.key ?? credentials.key,
-        authSecret: options.secret ?? Redacted.value(credentials.secret),
-        endpoint: baseUrl,
-        maxRetries: 0
-      })
-  )
+import { official, officialWith, refusal } from "./official.ts"
 
 const withToken = (authToken: string) =>
   Effect.map(Emulator.Emulator, ({ baseUrl }) => new Transloadit({ authToken, endpoint: baseUrl, maxRetries: 0 }))
 
 const list = (client: Transloadit) => Effect.promise(() => client.listAssemblies({ fromdate: "2026-01-01 00:00:00" }))
 
-/** The error code of a refused call. */
-const codeOf = (call: () => Promise<unknown>) =>
-  Effect.promise(() =>
-    call().then(
-      () => "accepted",
-      (error) => (error instanceof ApiError ? error.code : String(error))
-    )
-  )
-
 describe("@transloadit/node", () => {
   it.live("is accepted with the Auth Key and its secret", () =>
     Effect.gen(function* () {
-      const client = yield* official()
+      const client = yield* official
       assert.deepStrictEqual(yield* list(client), { items: [], count: 0 })
       // The official client sends no nonce, so its signatures differ only by the expiry.
       const created = yield* Effect.promise(() => client.createAssembly({ params: { steps: {} } }))
@@ -44,17 +23,17 @@ describe("@transloadit/node", () => {
 
   it.live("is refused with a wrong secret and with an unknown Auth Key", () =>
     Effect.gen(function* () {
-      const stranger = yield* official({ secret: "another" })
-      assert.strictEqual(yield* codeOf(() => stranger.listAssemblies()), "INVALID_SIGNATURE")
-      assert.strictEqual(yield* codeOf(() => stranger.createAssembly({ params: { steps: {} } })), "INVALID_SIGNATURE")
-      const nobody = yield* official({ key: "nobody" })
-      assert.strictEqual(yield* codeOf(() => nobody.listAssemblies()), "GET_ACCOUNT_UNKNOWN_AUTH_KEY")
+      const stranger = yield* officialWith({ authSecret: "another" })
+      assert.strictEqual(yield* refusal(() => stranger.listAssemblies()), "INVALID_SIGNATURE")
+      assert.strictEqual(yield* refusal(() => stranger.createAssembly({ params: { steps: {} } })), "INVALID_SIGNATURE")
+      const nobody = yield* officialWith({ authKey: "nobody" })
+      assert.strictEqual(yield* refusal(() => nobody.listAssemblies()), "GET_ACCOUNT_UNKNOWN_AUTH_KEY")
     }).pipe(Effect.provide(Emulator.layer()))
   )
 
   it.live("gets a bearer token, and is accepted with it", () =>
     Effect.gen(function* () {
-      const client = yield* official()
+      const client = yield* official
       const { access_token, scope, token_type } = yield* Effect.promise(() =>
         client.mintBearerToken({ aud: "api2", scope: ["assemblies:read"] })
       )
@@ -62,7 +41,7 @@ describe("@transloadit/node", () => {
       const bearer = yield* withToken(access_token)
       assert.deepStrictEqual(yield* list(bearer), { items: [], count: 0 })
       assert.strictEqual(
-        yield* codeOf(() => bearer.createAssembly({ params: { steps: {} } })),
+        yield* refusal(() => bearer.createAssembly({ params: { steps: {} } })),
         "INSUFFICIENT_AUTH_SCOPE"
       )
     }).pipe(Effect.provide(Emulator.layer()))
@@ -70,11 +49,11 @@ describe("@transloadit/node", () => {
 
   it.live("gets no bearer token with a wrong secret, and is refused with a made up one", () =>
     Effect.gen(function* () {
-      const stranger = yield* official({ secret: "another" })
-      const message = yield* codeOf(() => stranger.mintBearerToken({ aud: "api2" }))
+      const stranger = yield* officialWith({ authSecret: "another" })
+      const message = yield* refusal(() => stranger.mintBearerToken({ aud: "api2" }))
       assert.include(message, "TOKEN_INVALID_CREDENTIALS")
       const bearer = yield* withToken("made-up")
-      assert.strictEqual(yield* codeOf(() => bearer.listAssemblies()), "BEARER_TOKEN_INVALID")
+      assert.strictEqual(yield* refusal(() => bearer.listAssemblies()), "BEARER_TOKEN_INVALID")
     }).pipe(Effect.provide(Emulator.layer()))
   )
 })

@@ -3,7 +3,7 @@ import * as Notifications from "@assembly-effect/api/Notifications"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import { assert, layer, live } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Deferred from "effect/Deferred"
@@ -12,13 +12,10 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as HttpServer from "effect/http/HttpServer"
-import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
-import { createServer } from "node:http"
 import { DatabaseSync } from "node:sqlite"
 import * as AssemblyStore from "../src/internal/assembly/assemblyStore.ts"
 import * as Database from "../src/internal/data/database.ts"
@@ -271,17 +268,14 @@ live("stops the notification of the replaced one, also while an attempt is under
     const data = yield* fs.makeTempDirectoryScoped()
     const asked = yield* Deferred.make<void>()
     const answered = yield* Deferred.make<void>()
-    const server = yield* NodeHttpServer.make(() => createServer(), { host: "127.0.0.1", port: 0 })
-    yield* server.serve(
-      Effect.gen(function* () {
-        yield* Deferred.succeed(asked, undefined)
-        yield* Deferred.await(answered)
-        return HttpServerResponse.empty({ status: 500 })
-      })
-    )
+    const notifyUrl = yield* Loopback.serve(async (_, response) => {
+      Deferred.doneUnsafe(asked, Effect.void)
+      await Effect.runPromise(Deferred.await(answered))
+      response.writeHead(500).end()
+    })
     const assemblyId = newId()
     yield* Effect.gen(function* () {
-      yield* Assemblies.create({ assemblyId, notifyUrl: HttpServer.formatAddress(server.address) })
+      yield* Assemblies.create({ assemblyId, notifyUrl })
       yield* Deferred.await(asked)
       yield* Assemblies.replace(assemblyId, {})
       const old = (yield* listed).find((id) => id !== assemblyId)

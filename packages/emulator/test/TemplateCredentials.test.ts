@@ -1,12 +1,10 @@
 import * as TemplateCredentials from "@assembly-effect/api/TemplateCredentials"
-import * as Emulator from "@assembly-effect/emulator/Emulator"
 import { CredentialId } from "@assembly-effect/schema/TemplateCredential"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, effect, layer, live } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
@@ -19,20 +17,17 @@ import * as Turns from "../src/internal/http/turns.ts"
 import * as CredentialStore from "../src/internal/templateCredentials/credentialStore.ts"
 import { as, given as authKey } from "./keys.ts"
 import { call, malformed } from "./signedCalls.ts"
-import { official } from "./official.ts"
-import { json, layer as layerEmulator, send } from "./support.ts"
+import { layer as layerEmulator } from "./support.ts"
 
 const secret = "Zq7-very-secret-Kx2"
 const s3 = { key: "an id", secret, bucket: "photos", bucket_region: "eu-west-1" }
 const content = Redacted.make(s3)
 
 const north = authKey("north")
-const reader = authKey("reader", ["template_credentials:read"])
-const assembler = authKey("assembler", ["assemblies:read", "assemblies:write", "templates:write"])
 const south = authKey("south")
 
 const workspaces = [
-  { slug: "north", keys: [north, reader, assembler] },
+  { slug: "north", keys: [north] },
   { slug: "south", keys: [south] }
 ]
 
@@ -48,16 +43,6 @@ const made = Effect.fnUntraced(function* (name: string, fields: object = s3) {
 /** Returns the content without its redaction. */
 const shown = ({ content: hidden }: { readonly content?: Redacted.Redacted<unknown> | null }) =>
   Redacted.isRedacted(hidden) ? Redacted.value(hidden) : hidden
-
-const all = (id: CredentialId) =>
-  [
-    ["GET", path],
-    ["GET", `${path}/types`],
-    ["GET", `${path}/${id}`],
-    ["POST", path],
-    ["PUT", `${path}/${id}`],
-    ["DELETE", `${path}/${id}`]
-  ] as const
 
 layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Template Credentials", (it) => {
   it.effect("are created, read, listed, changed and deleted", () =>
@@ -273,48 +258,6 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Template Cr
     })
   )
 
-  it.effect("need the scopes of each operation, of the Auth Key and of the token", () =>
-    Effect.gen(function* () {
-      const id = yield* made("scoped")
-      const { baseUrl } = yield* Emulator.Emulator
-      const basic = Buffer.from(`${north.key}:${Redacted.value(north.secret)}`).toString("base64")
-      const token = json(
-        yield* send(
-          HttpClientRequest.post(`${baseUrl}/token`, { headers: { authorization: `Basic ${basic}` } }).pipe(
-            HttpClientRequest.bodyUrlParams({
-              grant_type: "client_credentials",
-              aud: "api2",
-              scope: "template_credentials:read"
-            })
-          )
-        )
-      )["access_token"]
-      for (const [method, at] of all(id)) {
-        const isRead = method === "GET"
-        const params = { name: "scoped", type: "none", content: {} }
-        const byNobody = yield* call(method, at, params, assembler)
-        assert.deepInclude(byNobody.said, { error: "INSUFFICIENT_AUTH_SCOPE" })
-        const byReader = yield* call(method, at, isRead ? {} : params, reader)
-        assert.strictEqual(byReader.said["error"], isRead ? undefined : "INSUFFICIENT_AUTH_SCOPE")
-        const headers = { authorization: `Bearer ${token}` }
-        const byToken = json(
-          yield* send(
-            HttpClientRequest.make(method)(at, { headers }).pipe(
-              isRead ? (request) => request : HttpClientRequest.bodyUrlParams({ params: JSON.stringify(params) })
-            )
-          )
-        )
-        assert.strictEqual(byToken["error"], isRead ? undefined : "INSUFFICIENT_AUTH_SCOPE")
-        const unsigned = json(yield* send(HttpClientRequest.make(method)(at)))
-        assert.isString(unsigned["error"])
-      }
-      const refused = yield* Effect.flip(as(reader)(TemplateCredentials.delete(id)))
-      assert.deepInclude(refused, { _tag: "AuthenticationFailed", code: "INSUFFICIENT_AUTH_SCOPE" })
-      assert.strictEqual((yield* TemplateCredentials.get(id)).credential.name, "scoped")
-      yield* TemplateCredentials.delete(id)
-    })
-  )
-
   it.effect("belong to their Workspace", () =>
     Effect.gen(function* () {
       const id = yield* made("own")
@@ -354,32 +297,6 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Template Cr
       const { credentials } = yield* TemplateCredentials.list
       assert.deepStrictEqual(credentials.filter(({ name }) => name === "once" || name === "same").length, 2)
       for (const { id } of credentials) yield* TemplateCredentials.delete(id)
-    })
-  )
-
-  it.effect("are managed by the official client", () =>
-    Effect.gen(function* () {
-      const transloadit = yield* official
-      const settings = { name: "by-client", type: "s3", content: s3 }
-      const { credential } = yield* Effect.promise(() => transloadit.createTemplateCredential(settings))
-      assert.deepInclude(credential, { name: "by-client", type: "s3", account_id: "north" })
-      assert.deepStrictEqual(credential.content, s3)
-      assert.deepStrictEqual(JSON.parse(credential.stringified ?? ""), s3)
-      yield* Effect.promise(() => transloadit.editTemplateCredential(credential.id, { ...settings, name: "edited" }))
-      const read = yield* Effect.promise(() => transloadit.getTemplateCredential(credential.id))
-      assert.deepInclude(read.credential, { id: credential.id, name: "edited" })
-      const { credentials } = yield* Effect.promise(() => transloadit.listTemplateCredentials())
-      assert.deepStrictEqual(
-        credentials.map(({ id }) => id),
-        [credential.id]
-      )
-      const streamed: Array<string> = []
-      yield* Effect.promise(async () => {
-        for await (const { id } of transloadit.streamTemplateCredentials({ order: "asc" })) streamed.push(id)
-      })
-      assert.deepStrictEqual(streamed, [credential.id])
-      const deleted = yield* Effect.promise(() => transloadit.deleteTemplateCredential(credential.id))
-      assert.strictEqual(deleted.ok, "TEMPLATE_CREDENTIALS_DELETED")
     })
   )
 })

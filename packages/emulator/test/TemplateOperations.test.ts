@@ -16,25 +16,14 @@ import { call, malformed } from "./signedCalls.ts"
 import { layer as layerEmulator, storeAt, uploadOne } from "./support.ts"
 
 const north = authKey("north")
-const reader = authKey("reader", ["templates:read"])
-const assembler = authKey("assembler", ["assemblies:read", "assemblies:write"])
 const south = authKey("south")
 
 const workspaces = [
-  { slug: "north", keys: [north, reader, assembler] },
+  { slug: "north", keys: [north] },
   { slug: "south", keys: [south] }
 ]
 
 const steps = { hashed: { robot: "/file/hash", use: ":original" } }
-
-const all = (id: string) =>
-  [
-    ["GET", "/templates"],
-    ["GET", `/templates/${id}`],
-    ["POST", "/templates"],
-    ["PUT", `/templates/${id}`],
-    ["DELETE", `/templates/${id}`]
-  ] as const
 
 layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Templates", (it) => {
   it.effect("have settings that a change keeps unless it names them", () =>
@@ -184,23 +173,6 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Templates",
       const tooMany = yield* Effect.flip(Templates.list({ keywords: Array.from({ length: 21 }, () => "a") }))
       assert.deepInclude(tooMany, { _tag: "TemplateListFailed", status: 400 })
       for (const { id } of [used, unused]) yield* Templates.delete(id)
-    })
-  )
-
-  it.effect("need the scopes of each operation", () =>
-    Effect.gen(function* () {
-      const { id } = yield* Templates.create({ name: "scoped", template: {} })
-      for (const [method, path] of all(id)) {
-        const isRead = method === "GET"
-        const params = isRead ? {} : { name: "other", template: {} }
-        const byNobody = yield* call(method, path, params, assembler)
-        assert.deepInclude(byNobody.said, { error: "INSUFFICIENT_AUTH_SCOPE" })
-        const byReader = yield* call(method, path, params, reader)
-        assert.strictEqual(byReader.said["error"], isRead ? undefined : "INSUFFICIENT_AUTH_SCOPE")
-      }
-      const refused = yield* Effect.flip(as(reader)(Templates.create({ name: "other", template: {} })))
-      assert.deepInclude(refused, { _tag: "AuthenticationFailed", code: "INSUFFICIENT_AUTH_SCOPE" })
-      yield* Templates.delete(id)
     })
   )
 

@@ -4,13 +4,12 @@ import type * as Template from "@assembly-effect/emulator/Template"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer, live } from "@effect/vitest"
-import type { Transloadit } from "@transloadit/node"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
-import { official } from "./official.ts"
+import { official, toTemplate } from "./official.ts"
 import { createUpload, hmac, json, layer as layerEmulator, patch, send, storeAt, uploadOne } from "./support.ts"
 
 const bytes = new Uint8Array(100)
@@ -27,9 +26,6 @@ const templates: ReadonlyArray<Template.Template> = [
 ]
 
 const stored = (status: Assembly.Status) => status.results?.["stored"]?.[0]?.path
-
-/** Casts a content with any robot, because the type of the official client has only the robots of the service. */
-const toTemplate = (content: object) => content as NonNullable<Parameters<Transloadit["createTemplate"]>[0]>["template"]
 
 const signedForm = Effect.fnUntraced(function* (path: string, params: object) {
   const { credentials } = yield* Emulator.Emulator
@@ -114,40 +110,6 @@ layer(layerEmulator({ templates }), { excludeTestServices: true })("A Template",
         items.map(({ id, template_id, template_name }) => [id, template_id, template_name]),
         [[assembly_id, "open", "archive"]]
       )
-    })
-  )
-
-  it.effect("is made, changed, listed and deleted by the official client", () =>
-    Effect.gen(function* () {
-      const transloadit = yield* official
-      const content = { steps: { hash: { robot: "/file/hash" } } }
-      const made = yield* Effect.promise(() =>
-        transloadit.createTemplate({ name: "made-by-client", template: toTemplate(content) })
-      )
-      assert.deepInclude(made, { ok: "TEMPLATE_CREATED", name: "made-by-client" })
-      const id = made.id ?? ""
-      assert.deepStrictEqual((yield* Effect.promise(() => transloadit.getTemplate("made-by-client"))).content, content)
-
-      const taken = yield* Effect.exit(
-        Effect.tryPromise(() => transloadit.createTemplate({ name: "made-by-client", template: toTemplate({}) }))
-      )
-      assert.match(JSON.stringify(taken), /TEMPLATE_VALIDATION_ERROR/)
-
-      const steps = { fail: { robot: "/emulator/fail", error: "EDITED" } }
-      yield* Effect.promise(() => transloadit.editTemplate(id, { name: "edited-by", template: toTemplate({ steps }) }))
-      assert.strictEqual((yield* Assemblies.create({ templateId: id })).error, "EDITED")
-
-      const names = yield* Effect.promise(() => transloadit.listTemplates({ sort: "name", order: "asc" }))
-      assert.deepStrictEqual(
-        names.items.map(({ name }) => name),
-        ["archive", "broken", "closed", "edited-by", "small"]
-      )
-      const used = yield* Effect.promise(() => transloadit.listTemplates({ keywords: ["EDITED"], pagesize: 1 }))
-      assert.deepStrictEqual([used.count, used.items.length], [1, 1])
-
-      yield* Effect.promise(() => transloadit.deleteTemplate(id))
-      const gone = yield* Effect.exit(Effect.tryPromise(() => transloadit.getTemplate(id)))
-      assert.match(JSON.stringify(gone), /TEMPLATE_NOT_FOUND/)
     })
   )
 

@@ -13,7 +13,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { connect as connectHttp2, constants } from "node:http2"
-import { connect } from "node:net"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import { createHash } from "node:crypto"
 import * as Secure from "./secure.ts"
 import { createUpload, json, layer as layerEmulator, patch } from "./support.ts"
@@ -200,12 +200,7 @@ describe("A connection over TLS", () => {
     it.effect("whose handshake does not end is closed", () =>
       Effect.gen(function* () {
         const { localUrl } = yield* Emulator.Emulator
-        yield* Effect.callback<void>((resume) => {
-          const socket = connect(Number(new URL(localUrl).port), "127.0.0.1")
-          socket.on("error", () => {})
-          socket.on("close", () => resume(Effect.void))
-          return Effect.sync(() => socket.destroy())
-        })
+        yield* Loopback.exchange(Number(new URL(localUrl).port), "")
       })
     )
 

@@ -9,6 +9,9 @@ import { listed, receiver } from "./notified.ts"
 import { collect, hash, official, refusal, toTemplate } from "./official.ts"
 import { layer as layerEmulator } from "./support.ts"
 
+/** A time in the format of the service. */
+const date = /^\d{4}\/\d{2}\/\d{2} \d{2}:\d{2}:\d{2} GMT$/
+
 layer(layerEmulator({ notificationPause: "5 millis" }), { excludeTestServices: true })("@transloadit/node", (it) => {
   it.effect("creates, gets, edits and deletes a Template", () =>
     Effect.gen(function* () {
@@ -55,6 +58,7 @@ layer(layerEmulator({ notificationPause: "5 millis" }), { excludeTestServices: t
       const query = { sort: "name" as const, order: "asc" as const, pagesize: 2, keywords: ["listed"] }
       const page = yield* Effect.promise(() => transloadit.listTemplates({ ...query }))
       assert.strictEqual(page.count, 3)
+      for (const at of [page.items[0]?.created, page.items[0]?.modified]) assert.match(String(at), date)
       assert.deepStrictEqual(
         page.items.map(({ content, name }) => ({ content, name })),
         [

@@ -1,13 +1,12 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import type * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Dam from "@assembly-effect/api/Dam"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import type * as Workspace from "@assembly-effect/emulator/Workspace"
 import type * as Auth from "@assembly-effect/schema/Auth"
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as Identifier from "@assembly-effect/schema/Identifier"
+import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer, live } from "@effect/vitest"
 import { ApiError, Transloadit } from "@transloadit/node"
@@ -35,19 +34,7 @@ const workspaces: ReadonlyArray<Workspace.Workspace> = [
   { slug: "south", keys: [south] }
 ]
 
-/** A client with an Auth Key. */
-const as =
-  ({ key, secret }: Workspace.AuthKey) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    Effect.flatMap(Emulator.Emulator, ({ baseUrl }) =>
-      Effect.provide(
-        effect,
-        AssemblyClient.layer({ baseUrl }).pipe(
-          Layer.provide(Authenticator.layerSigned()),
-          Layer.provide(Credentials.layer({ key, secret }))
-        )
-      )
-    )
+const { as } = Client
 
 /** The official client with an Auth Key. */
 const officialAs = ({ key, secret }: Workspace.AuthKey) =>

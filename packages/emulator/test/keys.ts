@@ -1,17 +1,13 @@
 /** Sends requests with a given Auth Key, as raw requests or with the client. */
 import * as AuthKeys from "@assembly-effect/api/AuthKeys"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
-import * as Emulator from "@assembly-effect/emulator/Emulator"
 import type * as Workspace from "@assembly-effect/emulator/Workspace"
 import type * as Auth from "@assembly-effect/schema/Auth"
 import type * as AuthKey from "@assembly-effect/schema/AuthKey"
+import * as Client from "@assembly-effect/testkit/emulator/Client"
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { HttpMethod } from "effect/http/HttpMethod"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { hmac, json, send } from "./support.ts"
 
@@ -25,18 +21,7 @@ export const given = (key: string, scopes?: ReadonlyArray<Auth.Scope>): Workspac
 })
 
 /** Runs a program with a client that signs with an Auth Key. */
-export const as =
-  ({ key, secret }: Pair) =>
-  <A, E, R>(program: Effect.Effect<A, E, R>) =>
-    Effect.flatMap(Emulator.Emulator, ({ baseUrl }) =>
-      Effect.provide(
-        program,
-        AssemblyClient.layer({ baseUrl }).pipe(
-          Layer.provide(Authenticator.layerSigned()),
-          Layer.provide(Credentials.layer({ key, secret }))
-        )
-      )
-    )
+export const { as } = Client
 
 /** Creates an Auth Key with a client that signs with another Auth Key. */
 export const createKey = (by: Pair, request: AuthKey.CreateRequest) =>

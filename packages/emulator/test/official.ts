@@ -4,18 +4,23 @@ import { ApiError, Transloadit } from "@transloadit/node"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 
+/** The client of the emulator in the context, with another Auth Key or secret. */
+export const officialWith = (options: { readonly authKey?: string; readonly authSecret?: string }) =>
+  Effect.map(
+    Emulator.Emulator,
+    ({ baseUrl, credentials }) =>
+      new Transloadit({
+        endpoint: baseUrl,
+        authKey: credentials.key,
+        authSecret: Redacted.value(credentials.secret),
+        validateResponses: true,
+        maxRetries: 0,
+        ...options
+      })
+  )
+
 /** The client of the emulator in the context. */
-export const official = Effect.map(
-  Emulator.Emulator,
-  ({ baseUrl, credentials }) =>
-    new Transloadit({
-      endpoint: baseUrl,
-      authKey: credentials.key,
-      authSecret: Redacted.value(credentials.secret),
-      validateResponses: true,
-      maxRetries: 0
-    })
-)
+export const official = officialWith({})
 
 /** Casts a content with any robot, because the types of the official client have only the robots of the service. */
 export const toTemplate = (content: object) =>

@@ -1,9 +1,7 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
@@ -14,19 +12,9 @@ import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { createHmac } from "node:crypto"
 
-/** A client of the emulator in the context. */
-const client = Layer.unwrap(
-  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
-    AssemblyClient.layer({ baseUrl }).pipe(
-      Layer.provide(Authenticator.layerSigned()),
-      Layer.provide(Credentials.layer(credentials))
-    )
-  )
-)
-
 /** A running emulator with its faults, a client of the emulator, and an HTTP client. */
 export const layer = (options?: Emulator.Options) =>
-  client.pipe(Layer.provideMerge(Layer.merge(Emulator.layer(options), FetchHttpClient.layer)))
+  Client.signed().pipe(Layer.provideMerge(Layer.merge(Emulator.layer(options), FetchHttpClient.layer)))
 
 /** Sends a raw request and reads the whole response. A URL that is only a path is a path of the emulator. */
 export const send = Effect.fnUntraced(function* (request: HttpClientRequest.HttpClientRequest) {

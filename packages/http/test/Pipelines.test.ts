@@ -1,11 +1,9 @@
 /** The examples of docs/examples that connect uploads to folders and databases, against the emulator. */
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
@@ -21,16 +19,8 @@ import { gunzipSync } from "node:zlib"
 import { exportCustomers } from "../../../docs/examples/export-pipeline.ts"
 import { journal, uploadFolder } from "../../../docs/examples/nightly-upload.ts"
 
-const client = Layer.unwrap(
-  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
-    AssemblyClient.layer({ baseUrl }).pipe(
-      Layer.provide(Authenticator.layerSigned()),
-      Layer.provide(Credentials.layer(credentials))
-    )
-  )
-)
 const live = Layer.provideMerge(
-  client,
+  Client.signed(),
   Layer.mergeAll(
     Emulator.layer(),
     NodeHttpClient.layerUndici,
@@ -81,11 +71,7 @@ layer(live, { excludeTestServices: true })("docs/examples", (it) => {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped()
       yield* fs.writeFileString(`${folder}/a.txt`, "a")
-      const { baseUrl, credentials } = yield* Emulator.Emulator
-      const stranger = AssemblyClient.layer({ baseUrl }).pipe(
-        Layer.provide(Authenticator.layerSigned()),
-        Layer.provide(Credentials.layer({ ...credentials, secret: Redacted.make("another") }))
-      )
+      const stranger = Client.signed({ secret: Redacted.make("another") })
       const error = yield* Effect.flip(uploadFolder(folder)).pipe(
         Effect.provide([stranger, UploadJournal.layerMemory()])
       )

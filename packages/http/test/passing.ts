@@ -1,11 +1,10 @@
 /** An application with the route of PassThrough, the emulator behind it, and what a user sends. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as PassThrough from "@assembly-effect/http/PassThrough"
 import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Effect from "effect/Effect"
 import { HttpClient } from "effect/http/HttpClient"
@@ -13,17 +12,8 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { open, serve } from "./support.ts"
 
-const client = Layer.unwrap(
-  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
-    AssemblyClient.layer({ baseUrl }).pipe(
-      Layer.provide(Authenticator.layerSigned()),
-      Layer.provide(Credentials.layer(credentials))
-    )
-  )
-)
-
 /** The service, a client of it, and HTTP itself. */
-export const live = client.pipe(Layer.provideMerge(Layer.merge(Emulator.layer(), NodeHttpClient.layerUndici)))
+export const live = Client.signed().pipe(Layer.provideMerge(Layer.merge(Emulator.layer(), NodeHttpClient.layerUndici)))
 
 const steps = { ":original": { robot: "/upload/handle" } }
 

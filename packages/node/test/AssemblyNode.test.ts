@@ -26,8 +26,8 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import { createServer, request } from "node:http"
-import type { AddressInfo } from "node:net"
 import * as Process from "node:process"
 
 const metadata = { filename: "a.txt", fieldname: "file" }
@@ -208,26 +208,20 @@ Vitest.describe("AssemblyNode refuses before it sends", () => {
 })
 
 /** A proxy of HTTP, and the hosts that it was asked for. */
-const proxy = Effect.acquireRelease(
-  Effect.callback<{ readonly url: string; readonly asked: Array<string>; readonly close: () => void }>((resume) => {
-    const asked: Array<string> = []
-    const server = createServer((incoming, response) => {
-      const { headers, method, url = "" } = incoming
-      asked.push(new URL(url).host)
-      const outgoing = request(url, { method, headers }, (answer) => {
-        response.writeHead(answer.statusCode ?? 502, answer.headers)
-        answer.pipe(response)
-      })
-      outgoing.on("error", () => response.destroy())
-      incoming.pipe(outgoing)
+const proxy = Effect.gen(function* () {
+  const asked: Array<string> = []
+  const url = yield* Loopback.serve((incoming, response) => {
+    const { headers, method, url: target = "" } = incoming
+    asked.push(new URL(target).host)
+    const outgoing = request(target, { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(response)
     })
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo
-      resume(Effect.succeed({ url: `http://127.0.0.1:${port}`, asked, close: () => server.close() }))
-    })
-  }),
-  ({ close }) => Effect.sync(close)
-)
+    outgoing.on("error", () => response.destroy())
+    incoming.pipe(outgoing)
+  })
+  return { url, asked }
+})
 
 layer(Emulator.layer(), { excludeTestServices: true })("a proxy of the environment", (it) => {
   it.effect("is read when the Layer is built, not when it is imported", () =>
@@ -274,39 +268,24 @@ layer(Emulator.layer(), { excludeTestServices: true })("a proxy of the environme
 })
 
 /** A service without entries, also behind itself as a proxy. It closes no connection, and counts the open ones. */
-const service = Effect.acquireRelease(
-  Effect.callback<{
-    readonly url: string
-    readonly asked: Array<URL>
-    readonly most: () => number
-    readonly closed: Deferred.Deferred<void>
-    readonly close: () => void
-  }>((resume) => {
-    const asked: Array<URL> = []
-    const closed = Deferred.makeUnsafe<void>()
-    let open = 0
-    let most = 0
-    const server = createServer({ keepAliveTimeout: 600_000 }, ({ url = "" }, response) => {
-      asked.push(new URL(url, "http://127.0.0.1"))
-      response.end('{"items":[],"count":0}')
+const service = Effect.gen(function* () {
+  const asked: Array<URL> = []
+  const closed = yield* Deferred.make<void>()
+  let open = 0
+  let most = 0
+  const server = createServer({ keepAliveTimeout: 600_000 }, ({ url = "" }, response) => {
+    asked.push(new URL(url, "http://127.0.0.1"))
+    response.end('{"items":[],"count":0}')
+  })
+  server.on("connection", (socket) => {
+    most = Math.max(most, ++open)
+    socket.once("close", () => {
+      if (--open === 0) Deferred.doneUnsafe(closed, Effect.void)
     })
-    server.on("connection", (socket) => {
-      most = Math.max(most, ++open)
-      socket.once("close", () => {
-        if (--open === 0) Deferred.doneUnsafe(closed, Effect.void)
-      })
-    })
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo
-      const close = () => {
-        server.close()
-        server.closeAllConnections()
-      }
-      resume(Effect.succeed({ url: `http://127.0.0.1:${port}`, asked, most: () => most, closed, close }))
-    })
-  }),
-  ({ close }) => Effect.sync(close)
-)
+  })
+  const port = yield* Loopback.listen(server)
+  return { url: `http://127.0.0.1:${port}`, asked, most: () => most, closed }
+})
 
 const list = Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") })
 
@@ -401,12 +380,7 @@ Vitest.describe("the options of AssemblyNode", () => {
   it.live("follow no redirect, whatever the dispatcher of the application would do", () =>
     Effect.gen(function* () {
       const other = yield* service
-      const redirecting = createServer((_, response) => void response.writeHead(307, { location: other.url }).end())
-      yield* Effect.acquireRelease(
-        Effect.promise(() => new Promise<void>((resolve) => redirecting.listen(0, "127.0.0.1", resolve))),
-        () => Effect.sync(() => redirecting.close())
-      )
-      const baseUrl = `http://127.0.0.1:${(redirecting.address() as AddressInfo).port}`
+      const baseUrl = yield* Loopback.serve((_, response) => response.writeHead(307, { location: other.url }).end())
       const http = { dispatcher: new Agent().compose(interceptors.redirect({ maxRedirections: 5 })) }
       const refused = yield* Effect.flip(Effect.provide(list, AssemblyNode.layer({ baseUrl, ...keys, http })))
       assert.deepInclude(refused, { _tag: "UnexpectedResponse", status: 307 })

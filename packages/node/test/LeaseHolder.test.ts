@@ -1,8 +1,5 @@
 import * as ResumableUpload from "@assembly-effect/tus/ResumableUpload"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as LeaseHolder from "@assembly-effect/node/LeaseHolder"
 import * as UndiciClient from "@assembly-effect/node/UndiciClient"
@@ -10,6 +7,7 @@ import * as Tus from "@assembly-effect/tus/LeaseHolder"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import { assert, layer } from "@effect/vitest"
@@ -36,17 +34,8 @@ const startHolder = (args: ReadonlyArray<string>) =>
     ({ kill }) => kill
   )
 
-const client = Layer.unwrap(
-  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
-    AssemblyClient.layer({ baseUrl }).pipe(
-      Layer.provide(Authenticator.layerSigned()),
-      Layer.provide(Credentials.layer(credentials))
-    )
-  )
-)
-
 const live = Layer.provideMerge(
-  client,
+  Client.signed(),
   Layer.mergeAll(Emulator.layer(), UndiciClient.layer, NodeFileSystem.layer, NodePath.layer)
 )
 

@@ -13,7 +13,7 @@ import * as AssemblyList from "./AssemblyList.ts"
 import * as AssemblyStatistics from "./AssemblyStatistics.ts"
 import * as Auth from "./Auth.ts"
 import * as DamAsset from "./DamAsset.ts"
-import type { Rule } from "./internal/invalid.ts"
+import type { Invalids, Rule } from "./internal/invalid.ts"
 import {
   either,
   encoded,
@@ -33,6 +33,8 @@ import {
   whole
 } from "./internal/invalid.ts"
 import * as TusUpload from "./TusUpload.ts"
+
+export type { Invalid, Invalids } from "./internal/invalid.ts"
 
 // The following generators have a separate module, so that each module stays small.
 export {
@@ -56,32 +58,6 @@ export {
   updateCredential,
   updateTemplate
 } from "./internal/invalidOperations.ts"
-
-/**
- * An invalid value. `path` is the path of the invalid part, with the key names of `input`. An empty path means that the
- * whole value is invalid. `rule` describes the broken rule.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Invalid {
-  readonly input: unknown
-  readonly path: ReadonlyArray<PropertyKey>
-  readonly rule: string
-}
-
-/**
- * Invalid values of a request, before and after their encoding. `decoded` generates values that a program passes to an
- * operation. `wire` generates encoded values that a server receives: params or form fields as an object (not as text),
- * headers as an object with lowercase names, or the text of one header or of one part of a path.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Invalids {
-  readonly decoded: Arbitrary.Arbitrary<Invalid>
-  readonly wire: Arbitrary.Arbitrary<Invalid>
-}
 
 const empty = Arbitrary.Constant("")
 

@@ -7,6 +7,7 @@ import { once } from "node:events"
 import * as Http from "node:http"
 import { Transform, type TransformCallback } from "node:stream"
 import { pipeline } from "node:stream/promises"
+import * as Loopback from "../hostile/Loopback.ts"
 
 /** A request that sends bytes of a file. */
 export interface Sending {
@@ -106,20 +107,8 @@ const handle = async (front: Front, to: URL, incoming: Http.IncomingMessage, out
 /** Listens until the scope ends. */
 export const make = Effect.gen(function* () {
   let to: URL | undefined
-  const server = yield* Effect.acquireRelease(
-    Effect.promise(async () => {
-      const listening = Http.createServer({ requestTimeout: 0 }).listen(0, "127.0.0.1")
-      await once(listening, "listening")
-      return listening
-    }),
-    (listening) =>
-      Effect.sync(() => {
-        listening.close()
-        listening.closeAllConnections()
-      })
-  )
-  const address = server.address()
-  const port = typeof address === "object" && address !== null ? address.port : 0
+  const server = Http.createServer({ requestTimeout: 0 })
+  const port = yield* Loopback.listen(server)
   const front: Front = {
     url: `http://127.0.0.1:${port}`,
     passTo: (url) => {

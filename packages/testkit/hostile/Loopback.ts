@@ -1,30 +1,49 @@
 /**
- * A `node:http` server on loopback, for tests.
+ * Servers on a free port of loopback.
  */
 import * as Effect from "effect/Effect"
-import type { IncomingMessage, ServerResponse } from "node:http"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import { type AddressInfo, connect, type Server, type Socket } from "node:net"
 
-/**
- * Serves on a free port until the scope ends, which also cuts all connections. Returns the base URL. If `respond`
- * fails, its connection is cut.
- */
-export const serve = Effect.fnUntraced(function* (
-  respond: (request: IncomingMessage, response: ServerResponse) => Promise<void>
-) {
-  const server = createServer((request, response) => {
-    response.on("error", () => undefined)
-    respond(request, response).catch(() => response.destroy())
+/** Listens until the scope ends, which also cuts all connections. Returns the port. */
+export const listen = (server: Server) =>
+  Effect.suspend(() => {
+    const sockets = new Set<Socket>()
+    server.on("connection", (socket: Socket) => {
+      sockets.add(socket)
+      socket.on("error", () => socket.destroy()).on("close", () => sockets.delete(socket))
+    })
+    return Effect.acquireRelease(
+      Effect.callback<number>((resume) => {
+        server.listen(0, "127.0.0.1", () => resume(Effect.succeed((server.address() as AddressInfo).port)))
+      }),
+      () =>
+        Effect.callback<void>((resume) => {
+          server.close(() => resume(Effect.void))
+          for (const socket of sockets) socket.destroy()
+        })
+    )
   })
-  yield* Effect.acquireRelease(
-    Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
-    () =>
-      Effect.promise(() => {
-        const closed = new Promise((resolve) => server.close(resolve))
-        server.closeAllConnections()
-        return closed
-      })
-  )
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-})
+
+/** An HTTP server until the scope ends. Returns its origin. If `respond` fails, its connection is cut. */
+export const serve = (respond: (request: IncomingMessage, response: ServerResponse) => unknown) => {
+  const server = createServer(async (request, response) => {
+    response.on("error", () => undefined)
+    try {
+      await respond(request, response)
+    } catch {
+      response.destroy()
+    }
+  })
+  return Effect.map(listen(server), (port) => `http://127.0.0.1:${port}`)
+}
+
+/** Writes bytes to a new connection. Returns everything that arrives until the connection is closed. */
+export const exchange = (port: number, bytes: string) =>
+  Effect.callback<string>((resume) => {
+    let text = ""
+    const socket = connect(port, "127.0.0.1", () => socket.write(bytes)).setEncoding("utf8")
+    socket.on("data", (chunk) => (text += String(chunk)))
+    socket.on("error", () => undefined).on("close", () => resume(Effect.succeed(text)))
+    return Effect.sync(() => socket.destroy())
+  })

@@ -5,6 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import * as Http from "node:http"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import type { Fault } from "./utils/Fault.ts"
 import * as Http1 from "./utils/Http1.ts"
 import * as TcpProxy from "./utils/TcpProxy.ts"
@@ -13,33 +14,17 @@ import * as TcpProxy from "./utils/TcpProxy.ts"
 const scene = Effect.fnUntraced(function* (faults: ReadonlyArray<Fault>) {
   const bodies: Array<Buffer> = []
   let onBody: (() => void) | undefined
-  const server = yield* Effect.acquireRelease(
-    Effect.promise(
-      () =>
-        new Promise<Http.Server>((resolve) => {
-          const made = Http.createServer((request, response) => {
-            const chunks: Array<Buffer> = []
-            request.on("data", (chunk: Buffer) => chunks.push(chunk))
-            request.on("error", () => undefined)
-            request.on("close", () => {
-              bodies.push(Buffer.concat(chunks))
-              onBody?.()
-            })
-            request.on("end", () => response.writeHead(200, { "upload-offset": "5" }).end("stored"))
-          }).listen(0, "127.0.0.1", () => resolve(made))
-        })
-    ),
-    (made) =>
-      Effect.promise(
-        () =>
-          new Promise<void>((resolve) => {
-            made.close(() => resolve())
-            made.closeAllConnections()
-          })
-      )
-  )
-  const address = server.address()
-  const proxy = yield* TcpProxy.make(typeof address === "object" && address !== null ? address.port : 0)
+  const origin = yield* Loopback.serve((request, response) => {
+    const chunks: Array<Buffer> = []
+    request.on("data", (chunk: Buffer) => chunks.push(chunk))
+    request.on("error", () => undefined)
+    request.on("close", () => {
+      bodies.push(Buffer.concat(chunks))
+      onBody?.()
+    })
+    request.on("end", () => response.writeHead(200, { "upload-offset": "5" }).end("stored"))
+  })
+  const proxy = yield* TcpProxy.make(Number(new URL(origin).port))
   proxy.faults.push(...faults)
   /** What the server got of the first body; it may hear of a cut after the client. */
   const received = Effect.callback<Buffer>((resume) => {

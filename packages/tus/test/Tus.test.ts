@@ -7,15 +7,14 @@ import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
-import * as Http from "node:http"
-import type { AddressInfo } from "node:net"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as TusServer from "./utils/TusServer.ts"
@@ -42,29 +41,17 @@ const recorded = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   })
 
 /** A server whose downloads never end. */
-const endless = Effect.acquireRelease(
-  Effect.promise(
-    () =>
-      new Promise<Http.Server>((resolve) => {
-        const server = Http.createServer((_, response) => {
-          const more = () => {
-            while (!response.destroyed && response.write(Buffer.alloc(65_536)));
-          }
-          response.on("drain", more)
-          more()
-        })
-        server.listen(0, "127.0.0.1", () => resolve(server))
-      })
-  ),
-  (server) =>
-    Effect.promise(
-      () =>
-        new Promise<void>((resolve) => {
-          server.close(() => resolve())
-          server.closeAllConnections()
-        })
-    )
-)
+const endless = Effect.gen(function* () {
+  const closed = yield* Deferred.make<void>()
+  const origin = yield* Loopback.serve((_, response) => {
+    const more = () => {
+      while (!response.destroyed && response.write(Buffer.alloc(65_536)));
+    }
+    response.on("drain", more).on("close", () => Deferred.doneUnsafe(closed, Effect.void))
+    more()
+  })
+  return { origin, closed: Deferred.await(closed) }
+})
 
 const fixed = { _tag: "Fixed", length: 3n, metadata } as const
 
@@ -173,17 +160,12 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Tus", (it) => 
 
   it.effect("download frees its connection when it is left in the middle", () =>
     Effect.gen(function* () {
-      const server = yield* endless
-      const { port } = server.address() as AddressInfo
-      const origin = `http://127.0.0.1:${port}`
+      const { closed, origin } = yield* endless
       const target = yield* UploadTarget.make({ tusUrl: origin, assemblySslUrl: origin })
       const url = yield* Effect.fromResult(UploadTarget.resolve(target, "/resumable/files/endless"))
       const first = yield* Tus.download(url).pipe(Stream.take(1), Stream.mkUint8Array)
       assert.isAbove(first.length, 0)
-      const open = Effect.promise(() => new Promise((resolve) => server.getConnections((_, count) => resolve(count))))
-      yield* Effect.flatMap(open, (count) => (count === 0 ? Effect.void : Effect.fail(count))).pipe(
-        Effect.retry({ schedule: Schedule.spaced("5 millis"), times: 400 })
-      )
+      yield* closed
     })
   )
 

@@ -13,8 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import * as Http from "node:http"
-import type { AddressInfo } from "node:net"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
 import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
@@ -124,23 +123,7 @@ const stalls = <A, E, R>(effect: Effect.Effect<A, E, R>, server: { readonly requ
   })
 
 /** A server whose downloads begin and never go on. */
-const stuck = Effect.acquireRelease(
-  Effect.promise(
-    () =>
-      new Promise<Http.Server>((resolve) => {
-        const server = Http.createServer((_, response) => void response.write(Buffer.alloc(1000)))
-        server.listen(0, "127.0.0.1", () => resolve(server))
-      })
-  ),
-  (server) =>
-    Effect.promise(
-      () =>
-        new Promise<void>((resolve) => {
-          server.close(() => resolve())
-          server.closeAllConnections()
-        })
-    )
-).pipe(Effect.map((server) => (server.address() as AddressInfo).port))
+const stuck = Loopback.serve((_, response) => response.write(Buffer.alloc(1000)))
 
 /** The connection stays; a server that was never asked would close it after a while. Downloads must not reach this one. */
 const hangs = (method: Fault["method"]): Fault =>
@@ -184,8 +167,7 @@ layer(NodeHttpClient.layerUndici)("A request that is never answered", (it) => {
 
   it.effect("or whose answer stands still, is left", () =>
     Effect.gen(function* () {
-      const port = yield* stuck
-      const origin = `http://127.0.0.1:${port}`
+      const origin = yield* stuck
       const target = yield* UploadTarget.make({ tusUrl: origin, assemblySslUrl: origin })
       const url = yield* Effect.fromResult(UploadTarget.resolve(target, "/resumable/files/stuck"))
       const read = { size: 0 }

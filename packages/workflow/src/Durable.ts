@@ -5,122 +5,22 @@
  *
  * @since 0.1.0
  */
-import type * as Assemblies from "@assembly-effect/api/Assemblies"
-import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
-import type { SourceFailed } from "@assembly-effect/tus/UploadSource"
-import type * as UploadSteps from "@assembly-effect/tus/UploadSteps"
-import type { MessageStorage } from "effect/cluster/MessageStorage"
-import type { Sharding } from "effect/cluster/Sharding"
 import * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as FileSystem from "effect/FileSystem"
-import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
-import type * as Redacted from "effect/Redacted"
-import type * as SqlClient from "effect/sql/SqlClient"
 import * as Stream from "effect/Stream"
-import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import type * as DurableError from "./DurableError.ts"
 import type { Changes, Job, State, Status, Summary } from "./DurableJob.ts"
 import * as Host from "./internal/host.ts"
+import type { AwaitError } from "./internal/reading.ts"
+import type { RetryError, StartError, StartOutcome } from "./internal/starting.ts"
 
-/**
- * The options of each upload, see `UploadSteps.Options`. Metadata is not an option, because each file of a job has its
- * own metadata.
- *
- * @since 0.1.0
- * @category options
- */
-export type UploadOptions = Omit<UploadSteps.Options, "metadata">
-
-/**
- * The options of a runner.
- *
- * - `secrets`: the secrets of the deployment, each of at least 32 bytes. The ids of Assemblies and the markers of
- *   uploads (see `UploadSteps.CreateOptions`) are derived from these secrets. The first secret is used for new
- *   attempts; the others are used to continue attempts that began with them. All runners and clients must have the same
- *   secrets.
- * - `uploads`: the number of places of this runner, 8 by default: how many jobs, and how many files, it uploads at the
- *   same time. The runner has as many further places for jobs that it takes over from another runner, so that these
- *   jobs do not wait for the uploads of this runner.
- * - `patience`: how long a runner retries a job after temporary failures, for example while the service does not
- *   answer, and how long it retries the cancellation of a job. 1 hour by default. If another runner takes the job over,
- *   the time for retries starts again, but the time for a cancellation does not. A pause that the service requests (HTTP
- *   status 429) applies to all jobs of the database, for at most 1 day, and does not count: the time starts again after
- *   the pause. A job waits without this limit if the
- *   service refuses the credentials or the account, if the host or the certificate of the service is wrong, or if the
- *   runner does not know the secret of the attempt.
- * - `pollInterval`: the longest pause before the runner requests the Status of an Assembly in process again, 1 minute
- *   by default. {@link notified} ends the pause.
- * - `retention`: how long a job stays in the database after it has ended, 7 days by default. A runner removes such jobs
- *   at least once an hour. After the removal, another job can use the key of the job.
- * - `upload`: the options of each upload.
- *
- * @since 0.1.0
- * @category options
- */
-export interface Options {
-  readonly secrets: ReadonlyArray<Redacted.Redacted>
-  readonly uploads?: number | undefined
-  readonly patience?: Duration.Input | undefined
-  readonly pollInterval?: Duration.Input | undefined
-  readonly retention?: Duration.Input | undefined
-  readonly upload?: UploadOptions | undefined
-}
-
-/**
- * Why a job is not stored: the job is invalid, a source cannot be read, or another job has the same key.
- *
- * @since 0.1.0
- * @category errors
- */
-export type JobRefused = InvalidRequest | SourceFailed | DurableError.JobConflict
-
-/**
- * The errors of {@link start}: the job is refused, or the database fails. A refused job is not stored. After
- * `StoreFailed`, the job may be stored, because the response of the database may be lost: repeat the call.
- *
- * @since 0.1.0
- * @category errors
- */
-export type StartError = JobRefused | DurableError.StoreFailed
-
-/**
- * What {@link startAll} did with one job. `Started`: the job is stored. `Refused`: the job is not stored, and `error`
- * says why. `error` is `StoreFailed` if the stored job with this key is damaged.
- *
- * @since 0.1.0
- * @category models
- */
-export type StartOutcome =
-  | { readonly _tag: "Started"; readonly job: Job; readonly summary: Summary }
-  | { readonly _tag: "Refused"; readonly job: Job; readonly error: StartError }
-
-/**
- * The errors of {@link retry}. If the call fails, it has not queued another attempt, except perhaps after
- * `StoreFailed`.
- *
- * @since 0.1.0
- * @category errors
- */
-export type RetryError = StartError | DurableError.JobUnknown | DurableError.NotRetryable | DurableError.AssemblyMayRun
-
-/**
- * The errors of {@link await}: the job failed or was canceled, or the job or its Status cannot be read.
- *
- * @since 0.1.0
- * @category errors
- */
-export type AwaitError =
-  | DurableError.JobUnknown
-  | DurableError.JobFailed
-  | DurableError.JobCanceled
-  | DurableError.StoreFailed
-  | DurableError.InvalidSecret
-  | Effect.Error<ReturnType<typeof Assemblies.get>>
+export type { Options, Requirements } from "./internal/host.ts"
+export type { UploadOptions } from "./internal/jobAtRest.ts"
+export type { AwaitError } from "./internal/reading.ts"
+export type { JobRefused, RetryError, StartError, StartOutcome } from "./internal/starting.ts"
 
 /**
  * The service behind the functions of this module.
@@ -128,23 +28,7 @@ export type AwaitError =
  * @since 0.1.0
  * @category services
  */
-export class Durable extends Context.Service<
-  Durable,
-  {
-    readonly start: (job: Job) => Effect.Effect<Summary, StartError>
-    readonly startAll: <E, R>(
-      jobs: Stream.Stream<Job, E, R>
-    ) => Stream.Stream<StartOutcome, E | DurableError.StoreFailed, R>
-    readonly await: (key: string) => Effect.Effect<Assembly.Status, AwaitError>
-    readonly status: (key: string) => Effect.Effect<Status, DurableError.JobUnknown | DurableError.StoreFailed>
-    readonly cancel: (key: string) => Effect.Effect<Summary, DurableError.JobUnknown | DurableError.StoreFailed>
-    readonly retry: (key: string, changes?: Changes) => Effect.Effect<Summary, RetryError>
-    readonly list: (options?: {
-      readonly state?: State | undefined
-    }) => Stream.Stream<Summary, DurableError.StoreFailed>
-    readonly notified: (assemblyId: string) => Effect.Effect<void, DurableError.StoreFailed>
-  }
->()("@assembly-effect/workflow/Durable") {}
+export class Durable extends Context.Service<Durable, Host.Host>()("@assembly-effect/workflow/Durable") {}
 
 /**
  * Stores a job, and returns when it is stored. A runner uploads the files of the job and waits for the Assembly of the
@@ -291,22 +175,6 @@ export const notified = (assemblyId: string): Effect.Effect<void, DurableError.S
   Effect.flatMap(Durable, (durable) => durable.notified(assemblyId))
 
 /**
- * What a host of jobs needs: the database, the cluster with its workflow engine, the clients of the service, and the
- * file system.
- *
- * @since 0.1.0
- * @category models
- */
-export type Requirements =
-  | SqlClient.SqlClient
-  | Sharding
-  | MessageStorage
-  | WorkflowEngine
-  | AssemblyClient
-  | HttpClient.HttpClient
-  | FileSystem.FileSystem
-
-/**
  * A host that starts, reads, cancels and runs jobs. `DurableSqlite.layer` and `DurablePostgres.runner` are built on
  * this Layer.
  *
@@ -314,8 +182,8 @@ export type Requirements =
  * @category layers
  */
 export const layer = (
-  options: Options
-): Layer.Layer<Durable, InvalidRequest | DurableError.InvalidSecret | DurableError.StoreFailed, Requirements> =>
+  options: Host.Options
+): Layer.Layer<Durable, InvalidRequest | DurableError.InvalidSecret | DurableError.StoreFailed, Host.Requirements> =>
   Layer.effect(Durable, Effect.map(Host.make(options, { runs: true }), Durable.of))
 
 /**
@@ -326,6 +194,6 @@ export const layer = (
  * @category layers
  */
 export const layerClient = (
-  options: Options
-): Layer.Layer<Durable, InvalidRequest | DurableError.InvalidSecret | DurableError.StoreFailed, Requirements> =>
+  options: Host.Options
+): Layer.Layer<Durable, InvalidRequest | DurableError.InvalidSecret | DurableError.StoreFailed, Host.Requirements> =>
   Layer.effect(Durable, Effect.map(Host.make(options, { runs: false }), Durable.of))

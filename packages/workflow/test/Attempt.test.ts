@@ -1,6 +1,7 @@
 /** What belongs to one attempt of a job, and what does not follow it into the next process or the next attempt. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Faults from "@assembly-effect/emulator/Faults"
+import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import type * as DurableJob from "@assembly-effect/workflow/DurableJob"
 import { assert, layer } from "@effect/vitest"
@@ -21,18 +22,18 @@ const wrong = { steps: { fail: { robot: "/emulator/fail", error: "MINE" } } }
 const slow = (seconds: number) => ({ ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds } })
 
 /** The params of a job whose Assembly takes longer than one look at it, and that expects a notification. */
-const expecting = { steps: slow(4), notifyUrl: "http://127.0.0.1:9/never" }
+const expecting = (seconds: number) => ({ steps: slow(seconds), notifyUrl: "http://127.0.0.1:9/never" })
 
 const until = (key: string, fits: (status: DurableJob.Status) => boolean) =>
   Durable.status(key).pipe(Effect.repeat({ until: fits, schedule: Schedule.spaced("20 millis") }))
 
-/** Waits until a job is `Processing` and its Assembly has completed, and returns the id. No look has found it yet. */
-const processed = (key: string) =>
+/** Waits until a job is `Processing`, ends its Assembly, and returns the id. No look has found the end yet. */
+const processed = <E, R>(key: string, end: (id: Assembly.AssemblyId) => Effect.Effect<unknown, E, R>) =>
   Effect.gen(function* () {
     yield* until(key, ({ state }) => state === "Processing")
     const [own] = yield* Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0), type: "executing" }))
-    const id = own?.id as Parameters<typeof Assemblies.get>[0]
-    yield* Assemblies.awaitCompletion(id, { interval: "50 millis" })
+    const id = Assembly.AssemblyId.make(String(own?.id))
+    yield* end(id)
     assert.strictEqual((yield* Durable.status(key)).state, "Processing")
     return id
   })
@@ -93,10 +94,9 @@ layer(live, { excludeTestServices: true })("The next attempt of a durable job", 
       const content = yield* file("a.bin", 100)
       yield* Effect.gen(function* () {
         yield* Effect.flip(Durable.run(job("notified", [content], { params: wrong })))
-        yield* Durable.retry("notified", { params: expecting })
-        const id = yield* processed("notified")
-        yield* Durable.notified(id)
-        assert.strictEqual((yield* Durable.await("notified")).assembly_id, id)
+        yield* Durable.retry("notified", { params: expecting(3600) })
+        yield* Durable.notified(yield* processed("notified", Assemblies.cancel))
+        assert.deepInclude(yield* Effect.flip(Durable.await("notified")), { _tag: "JobFailed", attempt: 2 })
       }).pipe(withRunner(database, hour))
     })
   )
@@ -109,14 +109,13 @@ layer(live, { excludeTestServices: true })("A durable job that another process c
       const gate = yield* gated
       const [old, young] = [Redacted.make("o".repeat(32)), Redacted.make("y".repeat(32))]
       yield* Effect.gen(function* () {
-        yield* Durable.start(job("rotated", [], { params: expecting, files: [gate.file("rotated")] }))
+        yield* Durable.start(job("rotated", [], { params: expecting(3600), files: [gate.file("rotated")] }))
         yield* gate.reached
       }).pipe(withRunner(database, { ...hour, secrets: [old] }), Effect.provide(gate.layer))
       yield* gate.open
       yield* Effect.gen(function* () {
-        const id = yield* processed("rotated")
-        yield* Durable.notified(id)
-        assert.strictEqual((yield* Durable.await("rotated")).assembly_id, id)
+        yield* Durable.notified(yield* processed("rotated", Assemblies.cancel))
+        assert.strictEqual((yield* Effect.flip(Durable.await("rotated")))._tag, "JobFailed")
       }).pipe(withRunner(database, { ...hour, secrets: [young, old] }), Effect.provide(gate.layer))
     })
   )
@@ -178,8 +177,8 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
       const { database, file } = yield* folder
       const content = yield* file("a.bin", 100)
       yield* Effect.gen(function* () {
-        yield* Durable.start(job("faster", [content], { params: expecting }))
-        const id = yield* processed("faster")
+        yield* Durable.start(job("faster", [content], { params: expecting(4) }))
+        const id = yield* processed("faster", (own) => Assemblies.awaitCompletion(own, { interval: "50 millis" }))
         assert.strictEqual((yield* Durable.cancel("faster")).state, "Canceling")
         assert.strictEqual((yield* Durable.await("faster")).assembly_id, id)
         assert.strictEqual((yield* Durable.status("faster")).state, "Completed")
@@ -308,18 +307,6 @@ layer(live, { excludeTestServices: true })("An embedded runner", (it) => {
       const secret = yield* fs.readFileString(`${database}.secret`)
       yield* fs.writeFileString(`${database}.secret`, `${secret}\n`)
       assert.strictEqual((yield* Durable.await("one").pipe(withRunner(database))).ok, "ASSEMBLY_COMPLETED")
-    })
-  )
-
-  it.effect("closes the files beside its database to others", () =>
-    Effect.gen(function* () {
-      const { database } = yield* folder
-      const fs = yield* FileSystem.FileSystem
-      yield* withRunner(database)(Effect.asVoid(Durable.Durable))
-      yield* fs.writeFileString(`${database}-shm`, "")
-      yield* fs.chmod(`${database}-shm`, 0o644)
-      const { mode } = yield* withRunner(database)(fs.stat(`${database}-shm`))
-      assert.strictEqual((mode & 0o777).toString(8), "600")
     })
   )
 })

@@ -7,13 +7,14 @@ import * as Durable from "@assembly-effect/workflow/Durable"
 import { assert, layer } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
+import * as Redacted from "effect/Redacted"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as Cluster from "@assembly-effect/testkit/cluster/Cluster"
 import type * as Front from "@assembly-effect/testkit/cluster/Front"
 import * as Wait from "@assembly-effect/testkit/cluster/Wait"
-import * as Gate from "@assembly-effect/testkit/postgres/Gate"
+import * as TcpProxy from "@assembly-effect/testkit/hostile/TcpProxy"
 import * as Postgres from "@assembly-effect/testkit/postgres/Postgres"
 
 const files = Number(process.env["DURABLE_FILES"] ?? 30)
@@ -302,8 +303,11 @@ layer(Server.layer, { excludeTestServices: true })("Runners on several machines"
   it.effect("Postgres restarts, and refuses connections for 3 seconds: all files are stored once", () =>
     Effect.gen(function* () {
       const { database } = yield* Server
-      const gate = yield* Gate.make(yield* database(`cluster_${++databases}`))
-      const cluster = yield* Cluster.make({ database: gate.url, isShown: isStrict })
+      const url = new URL(Redacted.value(yield* database(`cluster_${++databases}`)))
+      const proxy = yield* TcpProxy.make()
+      proxy.to(url.href)
+      url.host = `127.0.0.1:${proxy.port}`
+      const cluster = yield* Cluster.make({ database: Redacted.make(url.href), isShown: isStrict })
       const { front } = cluster
       front.speed = 256 * kibi
       const made = yield* makeFiles(cluster, [large, large, ...Array.from({ length: 24 }, () => 64 * kibi)])
@@ -312,9 +316,9 @@ layer(Server.layer, { excludeTestServices: true })("Runners on several machines"
         yield* on(cluster, startAll(made))
         yield* Wait.until("bytes", () => front.sendings.some(({ bytes }) => bytes > 100 * kibi))
         yield* Effect.acquireUseRelease(
-          gate.close,
+          Effect.sync(() => proxy.set("down")),
           () => Effect.sleep("3 seconds"),
-          () => gate.open
+          () => Effect.sync(() => proxy.set("up"))
         )
         front.speed = Infinity
         const again = yield* on(cluster, checkAll(cluster, made))

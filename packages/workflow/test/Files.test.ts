@@ -33,14 +33,15 @@ layer(live, { excludeTestServices: true })("The database of an embedded runner",
     })
   )
 
-  it.effect("is closed to others if an earlier version left it open", () =>
+  it.effect("is closed to others, with the file beside it, if somebody else could read it", () =>
     Effect.gen(function* () {
       const { database } = yield* folder
       const fs = yield* FileSystem.FileSystem
       yield* open(database)
-      yield* fs.chmod(database, 0o644)
-      yield* open(database)
-      assert.strictEqual(yield* modeOf(database), "600")
+      yield* fs.writeFileString(`${database}-shm`, "")
+      for (const name of [database, `${database}-shm`]) yield* fs.chmod(name, 0o644)
+      const modes = yield* withRunner(database)(Effect.all([modeOf(database), modeOf(`${database}-shm`)]))
+      assert.deepStrictEqual(modes, ["600", "600"])
     })
   )
 

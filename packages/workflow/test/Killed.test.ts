@@ -11,7 +11,8 @@ import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
-import { front, runner } from "./processes.ts"
+import * as TcpProxy from "@assembly-effect/testkit/hostile/TcpProxy"
+import { runner } from "./processes.ts"
 import { folder, job, storedIn, withRunner } from "./support.ts"
 
 const MiB = 1024 * 1024
@@ -32,10 +33,11 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("An embedded runner",
     () =>
       Effect.gen(function* () {
         const moments = yield* draw
-        const proxy = yield* front
-        const emulator = yield* Layer.build(Emulator.layer({ publicUrl: proxy.origin }))
+        const proxy = yield* TcpProxy.make()
+        const origin = `http://127.0.0.1:${proxy.port}`
+        const emulator = yield* Layer.build(Emulator.layer({ publicUrl: origin }))
         const { credentials, localUrl } = yield* Effect.provideContext(Emulator.Emulator, emulator)
-        proxy.to(Number(new URL(localUrl).port))
+        proxy.to(localUrl)
         const { database, file } = yield* folder
         const content = yield* file("a.bin", size)
         let worst = 0
@@ -44,7 +46,7 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("An embedded runner",
           const key = `job ${index} at ${moment}`
           const jobs = [job(key, [content])]
           const orders = {
-            baseUrl: proxy.origin,
+            baseUrl: origin,
             key: credentials.key,
             secret: Redacted.value(credentials.secret),
             database,

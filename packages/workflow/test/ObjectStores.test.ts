@@ -6,15 +6,14 @@ import * as ObjectStores from "@assembly-effect/workflow/ObjectStores"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { randomBytes } from "node:crypto"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import { folder, job, live, sha256, storedIn, withRunner } from "./support.ts"
 
 /** An object store with one object. `refused` are the numbers of the signatures that it refuses. */
 const objectStore = Effect.fnUntraced(function* (refused: ReadonlyArray<number>, etag: string | undefined) {
   const bytes = randomBytes(700_000)
   let signatures = 0
-  const server = createServer((request, response) => {
+  const origin = yield* Loopback.serve((request, response) => {
     const url = new URL(request.url ?? "/", "http://localhost")
     const [, start = "0", end] = /^bytes=(\d+)-(\d*)$/u.exec(request.headers.range ?? "") ?? []
     if (refused.includes(Number(url.searchParams.get("signature")))) {
@@ -30,11 +29,6 @@ const objectStore = Effect.fnUntraced(function* (refused: ReadonlyArray<number>,
     })
     response.end(bytes.subarray(Number(start), last + 1))
   })
-  yield* Effect.acquireRelease(
-    Effect.callback<void>((resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void))),
-    () => Effect.promise(async () => void server.close())
-  )
-  const { port } = server.address() as AddressInfo
   return {
     sha256: sha256(bytes),
     signatures: () => signatures,
@@ -42,7 +36,7 @@ const objectStore = Effect.fnUntraced(function* (refused: ReadonlyArray<number>,
       store: ObjectStores.presigned((key) =>
         key === "missing"
           ? Effect.fail(new SourceFailed({ kind: "Unreadable", description: "the object is missing" }))
-          : Effect.sync(() => `http://127.0.0.1:${port}/${key}?signature=${++signatures}`)
+          : Effect.sync(() => `${origin}/${key}?signature=${++signatures}`)
       )
     })
   }

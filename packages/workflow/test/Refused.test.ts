@@ -133,7 +133,7 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
       const { database, file } = yield* folder
       const content = yield* file("a.bin", 100)
       const faults = yield* Faults.Faults
-      const slow = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 4 } }
+      const slow = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 3600 } }
       yield* Effect.gen(function* () {
         yield* Durable.start(job("looks", [content], { params: { steps: slow } }))
         yield* Durable.status("looks").pipe(
@@ -146,8 +146,6 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
         // All bytes were stored before.
         assert.strictEqual(stored, 100n)
         yield* faults.clear
-        assert.strictEqual((yield* Durable.await("looks")).ok, "ASSEMBLY_COMPLETED")
-        assert.isUndefined((yield* Durable.status("looks")).waiting)
       }).pipe(withRunner(database, { pollInterval: "100 millis" }))
 
       const gate = yield* gated

@@ -163,28 +163,6 @@ layer(live, { excludeTestServices: true })("The database of an embedded runner",
       yield* withRunner(database)(Durable.Durable)
     })
   )
-
-  it.effect("that cannot be opened is a typed error", () =>
-    Effect.gen(function* () {
-      const { path } = yield* folder
-      const error = yield* Effect.flip(withRunner(`${path}/none/jobs.db`)(Durable.Durable))
-      assert.strictEqual(error._tag, "StoreFailed")
-    })
-  )
-
-  it.effect("answers with the secret that a job began with, after a new secret was put before it", () =>
-    Effect.gen(function* () {
-      const { database, file } = yield* folder
-      const [old, young] = [Redacted.make("o".repeat(32)), Redacted.make("y".repeat(32))]
-      const content = yield* file("a.bin", 100)
-      const status = yield* Durable.run(job("rotated", [content])).pipe(withRunner(database, { secrets: [old] }))
-      const again = yield* Durable.await("rotated").pipe(withRunner(database, { secrets: [young, old] }))
-      assert.strictEqual(again.assembly_id, status.assembly_id)
-      const error = yield* Durable.await("rotated").pipe(withRunner(database, { secrets: [young] }), Effect.flip)
-      assert.strictEqual(error._tag, "InvalidSecret")
-      assert.include(error.message, "add the earlier secret to the list")
-    })
-  )
 })
 
 describe("The failure of a job", () => {

@@ -1,67 +1,7 @@
-/** Runners in separate processes, and a proxy that counts the bytes that they send. */
+/** Runners in separate processes. */
 import * as Effect from "effect/Effect"
 import { type ChildProcess, fork } from "node:child_process"
-import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 import type { Orders, Report } from "./fixtures/runner.ts"
-
-/** A proxy between runners and the emulator. It counts the bytes of the runners. */
-interface Front {
-  readonly origin: string
-  /** The bytes that runners have sent. */
-  readonly sent: () => number
-  /** Sets the port that new connections are forwarded to. */
-  readonly to: (port: number) => void
-  /** Waits until runners have sent this many bytes. */
-  readonly reached: (bytes: number) => Effect.Effect<void>
-}
-
-/** Serves the proxy until the scope closes. */
-export const front = Effect.gen(function* () {
-  let sent = 0
-  let port = 0
-  const sockets = new Set<Socket>()
-  const watchers = new Set<() => void>()
-  const server = createServer((client) => {
-    const upstream = connect(port, "127.0.0.1")
-    for (const socket of [client, upstream]) {
-      sockets.add(socket)
-      socket.once("close", () => sockets.delete(socket))
-      socket.on("error", () => socket.destroy())
-    }
-    client.on("data", (piece) => {
-      sent += piece.length
-      for (const watcher of watchers) watcher()
-    })
-    client.pipe(upstream)
-    upstream.pipe(client)
-  })
-  yield* Effect.acquireRelease(
-    Effect.callback<void>((resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void))),
-    () =>
-      Effect.callback<void>((resume) => {
-        for (const socket of sockets) socket.destroy()
-        server.close(() => resume(Effect.void))
-      })
-  )
-  return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    sent: () => sent,
-    to: (to) => {
-      port = to
-    },
-    reached: (bytes) =>
-      Effect.callback<void>((resume) => {
-        const watcher = () => {
-          if (sent < bytes) return
-          watchers.delete(watcher)
-          resume(Effect.void)
-        }
-        watchers.add(watcher)
-        watcher()
-        return Effect.sync(() => watchers.delete(watcher))
-      })
-  } satisfies Front
-})
 
 /** A runner in a separate process. `gone` waits for its end. */
 export interface Process {

@@ -8,7 +8,14 @@ import * as Random from "effect/Random"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as ApiError from "../ApiError.ts"
-import type { AssemblyError } from "../Assemblies.ts"
+
+/**
+ * The error for an Assembly that ended without completing.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type AssemblyError = ApiError.AssemblyFailed | ApiError.AssemblyCanceled | ApiError.AssemblyAborted
 
 /**
  * The outcome of an Assembly: its Status if the Assembly completed, else the error that describes how it ended. The

@@ -2,13 +2,12 @@ import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Instructions from "@assembly-effect/schema/Instructions"
 import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import type { ReplaceOptions } from "../Assemblies.ts"
 
 /**
  * The params and the form fields of a new Assembly. In a JavaScript program, the options may be any value. Such a value
  * becomes the params, which refuse it.
  */
-export const partsOf = (options: ReplaceOptions) => {
+export const partsOf = (options: Assembly.CreateParams & Assembly.CreateForm) => {
   if (!Input.isRecord(options)) return { params: options, fields: {} }
   const { numExpectedUploadFiles, ...params } = options
   return { params, fields: numExpectedUploadFiles === undefined ? {} : { numExpectedUploadFiles } }

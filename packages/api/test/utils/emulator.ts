@@ -2,7 +2,6 @@
  * An emulator with state for every operation, and a call of every operation that succeeds on this state.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as AuthKeys from "@assembly-effect/api/AuthKeys"
 import * as Billing from "@assembly-effect/api/Billing"
 import * as Dam from "@assembly-effect/api/Dam"
@@ -11,13 +10,12 @@ import * as Queues from "@assembly-effect/api/Queues"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as TemplateCredentials from "@assembly-effect/api/TemplateCredentials"
 import * as Templates from "@assembly-effect/api/Templates"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import * as Bill from "@assembly-effect/schema/Bill"
 import { AssetId } from "@assembly-effect/schema/Identifier"
 import { Upload, UploadSource, UploadTarget } from "@assembly-effect/tus"
+import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -25,14 +23,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 
-const client = Layer.unwrap(
-  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
-    AssemblyClient.layer({ baseUrl }).pipe(
-      Layer.provide(Authenticator.layerSigned()),
-      Layer.provide([Credentials.layer(credentials), RetryPolicy.layerNone])
-    )
-  )
-)
+const client = Client.signed().pipe(Layer.provide(RetryPolicy.layerNone))
 
 /** A running emulator, a client of it without retries, and HTTP itself. Failed notifications are not repeated. */
 export const emulator = client.pipe(

@@ -2,8 +2,21 @@ import * as Mac from "effect/crypto/Mac"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import * as Subtle from "./subtle.ts"
-import type { Algorithm } from "../Signer.ts"
+
+/**
+ * The hash functions that the service accepts. An Auth Key may require one of these functions.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Algorithm = Schema.Literals(["sha384", "sha256", "sha1"])
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type Algorithm = typeof Algorithm.Type
 
 export const algorithms: { readonly [A in Algorithm]: Mac.Algorithm } = {
   sha384: Mac.hmacSha384,

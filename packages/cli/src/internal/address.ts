@@ -3,10 +3,24 @@
  * the proxy, the certificate or the network. All functions are pure.
  */
 import * as ServiceError from "@assembly-effect/schema/ServiceError"
-import type { Address } from "../NextStep.ts"
 import type * as Proxy from "./proxy.ts"
 
-export type { Address } from "../NextStep.ts"
+/**
+ * How requests reach the service, and how the user runs this program.
+ *
+ * - `baseUrl`: ASSEMBLY_BASE_URL. `baseUrl` is undefined if the variable is not set or is not a URL.
+ * - `proxyOf`: the proxy of the requests to a host: its address without user and password, and the environment variable
+ *   that names it.
+ * - `program`: how the user runs this program, such as `npx --no-install assembly`. The default is `assembly`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Address {
+  readonly baseUrl?: URL | undefined
+  readonly proxyOf?: ((host: string) => { readonly variable: string; readonly address: string } | undefined) | undefined
+  readonly program?: string | undefined
+}
 
 /** The fields of an error that show how far its request came. */
 export interface Failure {

@@ -8,6 +8,7 @@ import { readFileSync } from "node:fs"
 import * as Http from "node:http"
 import * as Net from "node:net"
 import * as Tls from "node:tls"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 
 /** Makes the certificates in a folder: `ca.pem`, `server.pem`, `client.pem` and their keys. */
 const makeCertificates = (folder: string) => {
@@ -21,18 +22,6 @@ const makeCertificates = (folder: string) => {
   make("server", "localhost", ...signed, "-addext", "subjectAltName=DNS:localhost")
   make("client", "Program", ...signed)
 }
-
-/** Listens on a free port until the scope ends. */
-const listen = <S extends Net.Server>(server: S) =>
-  Effect.acquireRelease(
-    Effect.callback<number>((resume) => {
-      const sockets = new Set<Net.Socket>()
-      server.on("connection", (socket: Net.Socket) => sockets.add(socket.on("error", () => socket.destroy())))
-      server.on("close", () => sockets.forEach((socket) => socket.destroy()))
-      server.listen(0, "127.0.0.1", () => resume(Effect.succeed((server.address() as Net.AddressInfo).port)))
-    }),
-    () => Effect.sync(() => void server.close())
-  )
 
 const join = (a: Net.Socket, b: Net.Socket) => {
   a.on("error", () => b.destroy())
@@ -58,7 +47,7 @@ export const make = Effect.fnUntraced(function* (folder: string) {
       join(socket, Net.connect(behind, "127.0.0.1"))
     }
   )
-  const port = yield* listen(server)
+  const port = yield* Loopback.listen(server)
 
   const password = `Basic ${Buffer.from("user:s3cret").toString("base64")}`
   const proxy = Http.createServer().on("connect", (request, socket: Net.Socket) => {
@@ -69,7 +58,7 @@ export const make = Effect.fnUntraced(function* (folder: string) {
     socket.write("HTTP/1.1 200 Connection established\r\n\r\n")
     join(socket, Net.connect(port, "127.0.0.1"))
   })
-  const proxyPort = yield* listen(proxy)
+  const proxyPort = yield* Loopback.listen(proxy)
 
   return {
     serviceUrl: `https://localhost:${port}`,

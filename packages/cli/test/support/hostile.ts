@@ -1,9 +1,8 @@
 /**
  * A service that puts control sequences of terminals into every text of its responses.
  */
-import * as Effect from "effect/Effect"
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
-import type { AddressInfo } from "node:net"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
+import type { IncomingMessage } from "node:http"
 import { moved, statistics } from "./answers.ts"
 import * as Resources from "./resources.ts"
 
@@ -170,26 +169,14 @@ export const kinds: Readonly<Record<string, (origin: string, id: string, name: s
 }
 
 /** Serves one kind of responses until the scope ends. Returns its origin. */
-export const serve = (kind: string) =>
-  Effect.acquireRelease(
-    Effect.callback<{ readonly origin: string; readonly close: Effect.Effect<void> }>((resume) => {
-      const answerOf = kinds[kind]!
-      const answer = async (request: IncomingMessage, response: ServerResponse) => {
-        await receive(request)
-        const id = /[0-9a-f]{32}/.exec(request.url ?? "")?.[0] ?? "0".repeat(32)
-        const { body, headers, status, type = "application/json" } = answerOf(originOf(), id, nameOf(request))
-        response.writeHead(status, { "content-type": type, ...headers })
-        response.end(typeof body === "string" ? body : JSON.stringify(body))
-      }
-      const server = createServer((request, response) => {
-        void answer(request, response)
-      })
-      const originOf = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-      const close = Effect.callback<void>((closed) => {
-        server.close(() => closed(Effect.void))
-        server.closeAllConnections()
-      })
-      server.listen(0, "127.0.0.1", () => resume(Effect.succeed({ origin: originOf(), close })))
-    }),
-    ({ close }) => close
-  ).pipe(Effect.map(({ origin }) => origin))
+export const serve = (kind: string) => {
+  const answerOf = kinds[kind]!
+  return Loopback.serve(async (request, response) => {
+    await receive(request)
+    const id = /[0-9a-f]{32}/.exec(request.url ?? "")?.[0] ?? "0".repeat(32)
+    const origin = `http://${request.headers.host}`
+    const { body, headers, status, type = "application/json" } = answerOf(origin, id, nameOf(request))
+    response.writeHead(status, { "content-type": type, ...headers })
+    response.end(typeof body === "string" ? body : JSON.stringify(body))
+  })
+}

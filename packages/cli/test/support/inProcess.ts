@@ -13,10 +13,31 @@ import * as Layer from "effect/Layer"
 import * as Stdio from "effect/Stdio"
 import { format } from "node:util"
 
+/** A console that keeps what is written. */
+export const captured = () => {
+  const written = { stdout: "", stderr: "" }
+  const console: Console.Console = Object.assign(Object.create(globalThis.console), {
+    log: (...values: ReadonlyArray<unknown>) => void (written.stdout += `${format(...values)}\n`),
+    error: (...values: ReadonlyArray<unknown>) => void (written.stderr += `${format(...values)}\n`)
+  })
+  return { written, layer: Layer.succeed(Console.Console, console) }
+}
+
+/** The variables for a service at an origin. */
+export const settings = (origin: string) =>
+  Layer.succeed(
+    ConfigProvider.ConfigProvider,
+    ConfigProvider.fromUnknown({
+      ASSEMBLY_AUTH_KEY: "key",
+      ASSEMBLY_AUTH_SECRET: "secret",
+      ASSEMBLY_BASE_URL: origin
+    })
+  )
+
 /** Runs the command line in a folder, with only these variables. */
 export const assembly = (cwd: string, env: Readonly<Record<string, string>>, args: ReadonlyArray<string>) =>
   Effect.suspend(() => {
-    const written = { stdout: "", stderr: "" }
+    const { layer, written } = captured()
     const stderr = process.stderr.write
     const folder = process.cwd()
     process.chdir(cwd)
@@ -25,13 +46,9 @@ export const assembly = (cwd: string, env: Readonly<Record<string, string>>, arg
       written.stderr += String(text)
       return true
     }
-    const console: Console.Console = Object.assign(Object.create(globalThis.console), {
-      log: (...values: ReadonlyArray<unknown>) => void (written.stdout += `${format(...values)}\n`),
-      error: (...values: ReadonlyArray<unknown>) => void (written.stderr += `${format(...values)}\n`)
-    })
     const services = Layer.mergeAll(
       Stdio.layerTest({ args: Effect.succeed(args) }),
-      Layer.succeed(Console.Console, console),
+      layer,
       Layer.succeed(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
     )
     return Program.run("0.0.0").pipe(

@@ -3,7 +3,6 @@
  */
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
 import * as Redacted from "effect/Redacted"
 import { execFile } from "node:child_process"
 import { fileURLToPath } from "node:url"
@@ -30,13 +29,7 @@ export const assembly = (cwd: string, env: Readonly<Record<string, string>>, ...
     return Effect.sync(() => void child.kill("SIGKILL"))
   })
 
-/** A temporary folder with files. */
-export const folderWith = Effect.fnUntraced(function* (files: Readonly<Record<string, string>>) {
-  const fs = yield* FileSystem.FileSystem
-  const folder = yield* fs.makeTempDirectoryScoped()
-  for (const [name, content] of Object.entries(files)) yield* fs.writeFileString(`${folder}/${name}`, content)
-  return folder
-})
+export { folderWith } from "./uploading.ts"
 
 /** The variables of the emulator. */
 export const environment = Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) => ({

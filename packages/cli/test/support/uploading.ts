@@ -1,6 +1,8 @@
 import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
@@ -19,7 +21,7 @@ export const assembly = Effect.fnUntraced(function* (
     readonly redirection?: string | undefined
     readonly state?: string | undefined
     readonly env?: Readonly<Record<string, string>> | undefined
-    readonly onError?: ((stderr: string, kill: () => void) => void) | undefined
+    readonly onError?: ((stderr: string, kill: (signal?: NodeJS.Signals) => void) => void) | undefined
   } = {}
 ) {
   const { baseUrl, credentials } = yield* Emulator.Emulator
@@ -49,12 +51,31 @@ export const assembly = Effect.fnUntraced(function* (
         child.stderr.on("data", (text: Buffer) => {
           stderr += text.toString()
           // A second signal would end the program at once.
-          options.onError?.(stderr, () => (isKilled ||= child.kill("SIGINT")))
+          options.onError?.(stderr, (signal = "SIGINT") => (isKilled ||= child.kill(signal)))
         })
         child.on("close", (code) => resolve({ stdout, stderr, code }))
         if (options.input !== undefined) child.stdin.end(options.input)
       })
   )
+})
+
+export const live = Layer.mergeAll(Emulator.layer(), NodeServices.layer)
+
+/** Runs `assembly upload`. */
+export const upload = (cwd: string, args: ReadonlyArray<string>, options?: Parameters<typeof assembly>[2]) =>
+  assembly(cwd, ["upload", ...args], options)
+
+/** A file that is too large to be sent with the creation of its upload. */
+export const large = { "a.bin": "meow".repeat(100_000) }
+
+/** The id in the line about an Assembly. */
+export const created = /Assembly ([0-9a-f]{32})\n/
+
+/** Presses Ctrl-C as soon as the pattern is on the standard error. */
+export const quitAt = (pattern: RegExp, signal?: NodeJS.Signals) => ({
+  onError: (text: string, kill: (signal?: NodeJS.Signals) => void) => {
+    if (pattern.test(text)) kill(signal)
+  }
 })
 
 /** A folder with these files. */

@@ -5,7 +5,32 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
-import type { Invalid, Invalids } from "../testing.ts"
+
+/**
+ * An invalid value. `path` is the path of the invalid part, with the key names of `input`. An empty path means that the
+ * whole value is invalid. `rule` describes the broken rule.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Invalid {
+  readonly input: unknown
+  readonly path: ReadonlyArray<PropertyKey>
+  readonly rule: string
+}
+
+/**
+ * Invalid values of a request, before and after their encoding. `decoded` generates values that a program passes to an
+ * operation. `wire` generates encoded values that a server receives: params or form fields as an object (not as text),
+ * headers as an object with lowercase names, or the text of one header or of one part of a path.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Invalids {
+  readonly decoded: Arbitrary.Arbitrary<Invalid>
+  readonly wire: Arbitrary.Arbitrary<Invalid>
+}
 
 /** One way to break a rule: `change` makes a valid value invalid, and `path` is the path of the invalid part. */
 interface Breakage<in A> {

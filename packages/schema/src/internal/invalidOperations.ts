@@ -11,7 +11,7 @@ import * as Notification from "../Notification.ts"
 import * as Queue from "../Queue.ts"
 import * as Template from "../Template.ts"
 import * as TemplateCredential from "../TemplateCredential.ts"
-import type { Invalids } from "../testing.ts"
+import type { Invalids } from "./invalid.ts"
 import {
   field,
   fractions,

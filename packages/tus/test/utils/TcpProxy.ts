@@ -10,6 +10,7 @@ import * as Net from "node:net"
 import type { Fault } from "./Fault.ts"
 import * as HangClock from "./HangClock.ts"
 import * as Http1 from "./Http1.ts"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 
 export interface TcpProxy {
   /** `127.0.0.1:<port>`, where clients connect. */
@@ -260,14 +261,6 @@ const join = (
   for (const socket of [client, server]) socket.setNoDelay(true).on("error", () => undefined)
 }
 
-const listen = (server: Net.Server): Promise<number> =>
-  new Promise((resolve) =>
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      resolve(typeof address === "object" && address !== null ? address.port : 0)
-    })
-  )
-
 /** The text with the names in `assembly_url` exchanged too, which is Base64. */
 const exchanged = (from: string, to: string) => (text: string) =>
   text
@@ -282,48 +275,38 @@ const exchanged = (from: string, to: string) => (text: string) =>
  * A proxy in front of a server on this machine. For one that believes its own address more than the `host` of a request,
  * `exchangesNames`: the name of the proxy becomes that of the server in requests, and back in answers.
  */
-export const make = (port: number, { exchangesNames = false }: { readonly exchangesNames?: boolean } = {}) =>
-  Effect.acquireRelease(
-    Effect.flatMap(Effect.serviceOption(HangClock.Jump), (jump) =>
-      Effect.promise(async () => {
-        const shared = {
-          jump: Option.getOrUndefined(jump),
-          port,
-          faults: [],
-          requests: [],
-          clients: new Set<Net.Socket>(),
-          busy: new Set<Net.Socket>()
-        }
-        const names = { proxy: "", server: `127.0.0.1:${port}` }
-        const proxy = Net.createServer((client) => {
-          shared.clients.add(client)
-          join(client, {
-            ...shared,
-            toServer: exchangesNames ? exchanged(names.proxy, names.server) : identity,
-            toClient: exchangesNames ? exchanged(names.server, names.proxy) : identity
-          })
-        })
-        names.proxy = `127.0.0.1:${await listen(proxy)}`
-        return { proxy, shared, authority: names.proxy }
-      })
-    ),
-    ({ proxy, shared }) =>
-      Effect.promise(
-        () =>
-          new Promise<void>((resolve) => {
-            proxy.close(() => resolve())
-            for (const client of shared.clients) client.destroy()
-          })
-      )
-  ).pipe(
-    Effect.map(({ authority, shared }): TcpProxy => ({
-      authority,
-      faults: shared.faults,
-      requests: shared.requests,
-      connections: () => shared.clients.size,
-      busy: () => shared.busy.size,
-      closeIdle: () => {
-        for (const client of shared.clients) if (!shared.busy.has(client)) client.destroySoon()
-      }
-    }))
-  )
+export const make = Effect.fnUntraced(function* (
+  port: number,
+  { exchangesNames = false }: { readonly exchangesNames?: boolean } = {}
+) {
+  const jump = Option.getOrUndefined(yield* Effect.serviceOption(HangClock.Jump))
+  const faults: Array<Fault> = []
+  const requests: Array<string> = []
+  const clients = new Set<Net.Socket>()
+  const busy = new Set<Net.Socket>()
+  const names = { proxy: "", server: `127.0.0.1:${port}` }
+  const proxy = Net.createServer((client) => {
+    clients.add(client)
+    join(client, {
+      jump,
+      port,
+      faults,
+      requests,
+      clients,
+      busy,
+      toServer: exchangesNames ? exchanged(names.proxy, names.server) : identity,
+      toClient: exchangesNames ? exchanged(names.server, names.proxy) : identity
+    })
+  })
+  names.proxy = `127.0.0.1:${yield* Loopback.listen(proxy)}`
+  return {
+    authority: names.proxy,
+    faults,
+    requests,
+    connections: () => clients.size,
+    busy: () => busy.size,
+    closeIdle: () => {
+      for (const client of clients) if (!busy.has(client)) client.destroySoon()
+    }
+  } satisfies TcpProxy
+})

@@ -8,9 +8,9 @@ import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import * as Http from "node:http"
-import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as TcpProxy from "./TcpProxy.ts"
 
 interface Uploaded {
@@ -58,15 +58,6 @@ export interface TusServer extends Omit<TcpProxy.TcpProxy, "authority"> {
 // gone, and then threw where nobody catches it.
 FileStore.prototype["checkOrCreateDirectory"] = () => undefined
 
-const listen = (server: Http.Server): Promise<number> =>
-  new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port)))
-
-const close = (server: Http.Server): Promise<void> =>
-  new Promise((resolve) => {
-    server.close(() => resolve())
-    server.closeAllConnections()
-  })
-
 const answer = (response: Http.ServerResponse, status: number, headers: Http.OutgoingHttpHeaders, body = "") => {
   response.writeHead(status, { "tus-resumable": "1.0.0", ...headers })
   response.end(body)
@@ -86,176 +77,172 @@ const isWhole = (checksum: string, body: Buffer): boolean => {
   return createHash(algorithm).update(body).digest("base64") === digest
 }
 
-const makeServer = Effect.acquireRelease(
-  Effect.promise(async () => {
-    const directory = await mkdtemp(join(tmpdir(), "tus-"))
-    const created: Array<Uploaded> = []
-    const gone = new Set<string>()
-    const finished = new Map<string, number | undefined>()
-    const finals = new Map<string, Buffer>()
-    let partials = 0
-    const tus = new Server({
-      path: "/resumable/files",
-      maxSize,
-      // Its timer would look like a timer that a client has left.
-      lockDrainTimeout: 100,
-      datastore: new FileStore({ directory }),
-      onUploadCreate: async (_, upload) => {
-        created.push({ id: upload.id, size: upload.size, metadata: upload.metadata ?? {} })
-        return {}
-      },
-      onUploadFinish: async (_, upload) => {
-        finished.set(upload.id, upload.size)
-        return {}
-      }
-    })
-    const inner = Http.createServer((request, response) => void tus.handle(request, response))
-    const innerPort = await listen(inner)
-    const log: Array<string> = []
-    const state: Pick<TusServer, "receipts" | "retell" | "assemblyId" | "checksums" | "maxBody"> = {
-      receipts: true,
-      retell: (receipts) => receipts,
-      assemblyId: "0".repeat(32),
-      checksums: [],
-      maxBody: Infinity
+const makeServer = Effect.gen(function* () {
+  const directory = yield* Effect.acquireRelease(
+    Effect.promise(() => mkdtemp(join(tmpdir(), "tus-"))),
+    (folder) => Effect.promise(() => rm(folder, { recursive: true }))
+  )
+  const created: Array<Uploaded> = []
+  const gone = new Set<string>()
+  const finished = new Map<string, number | undefined>()
+  const finals = new Map<string, Buffer>()
+  let partials = 0
+  const tus = new Server({
+    path: "/resumable/files",
+    maxSize,
+    // Its timer would look like a timer that a client has left.
+    lockDrainTimeout: 100,
+    datastore: new FileStore({ directory }),
+    onUploadCreate: async (_, upload) => {
+      created.push({ id: upload.id, size: upload.size, metadata: upload.metadata ?? {} })
+      return {}
+    },
+    onUploadFinish: async (_, upload) => {
+      finished.set(upload.id, upload.size)
+      return {}
     }
-    const verified: Array<number> = []
+  })
+  const inner = Http.createServer((request, response) => void tus.handle(request, response))
+  const innerPort = yield* Loopback.listen(inner)
+  const log: Array<string> = []
+  const state: Pick<TusServer, "receipts" | "retell" | "assemblyId" | "checksums" | "maxBody"> = {
+    receipts: true,
+    retell: (receipts) => receipts,
+    assemblyId: "0".repeat(32),
+    checksums: [],
+    maxBody: Infinity
+  }
+  const verified: Array<number> = []
 
-    const receiptOf = ({ id, metadata, size }: Uploaded): Receipt => {
-      const length = size ?? finished.get(id) ?? null
-      return {
-        filename: metadata["filename"],
-        fieldname: metadata["fieldname"],
-        user_meta: metadata,
-        size: length,
-        offset: finished.has(id) ? length : 0,
-        finished: finished.has(id),
-        upload_url: `/resumable/files/${id}`
-      }
-    }
-
-    const status = () => ({
-      ok: "ASSEMBLY_UPLOADING",
-      assembly_id: state.assemblyId,
-      tus_uploads: state.receipts ? state.retell(created.map(receiptOf)) : []
-    })
-
-    /** Forwards a request to the tus server, and returns the response. */
-    const forward = (request: Http.IncomingMessage, response: Http.ServerResponse, checked?: Buffer) => {
-      const upstream = Http.request({
-        port: innerPort,
-        host: "127.0.0.1",
-        method: request.method,
-        path: request.url,
-        headers: request.headers,
-        agent: false
-      })
-      upstream.on("error", () => response.destroy())
-      request.on("close", () => {
-        // What came before the connection broke is stored.
-        if (!request.complete) upstream.socket?.destroySoon()
-      })
-      upstream.on("response", (inbound) => {
-        log.push(`${request.method} ${inbound.statusCode}`)
-        const headers = { ...inbound.headers }
-        if (request.method === "OPTIONS") {
-          headers["tus-extension"] = `${String(headers["tus-extension"])},concatenation`
-          if (state.checksums.length > 0) {
-            headers["tus-extension"] += ",checksum"
-            headers["tus-checksum-algorithm"] = state.checksums.join(",")
-          }
-        }
-        response.writeHead(inbound.statusCode ?? 500, headers)
-        inbound.pipe(response)
-      })
-      if (checked === undefined) request.pipe(upstream)
-      else upstream.end(checked)
-    }
-
-    /** Implements the checksum extension of tus 1.0.0. */
-    const verify = async (request: Http.IncomingMessage, response: Http.ServerResponse, checksum: string) => {
-      const body = await toBuffer(request)
-      if (isWhole(checksum, body)) {
-        verified.push(body.length)
-        return forward(request, response, body)
-      }
-      log.push(`${request.method} 460`)
-      answer(response, 460, {}, "ERR_CHECKSUM_MISMATCH: these are other bytes\n")
-    }
-
-    /** Implements the concatenation, which the tus server lacks: joins the parts in the order of their URLs. */
-    const concatenate = async (request: Http.IncomingMessage, response: Http.ServerResponse) => {
-      const ids = String(request.headers["upload-concat"])
-        .replace("final;", "")
-        .split(" ")
-        .map((url) => url.split("/").at(-1) ?? "")
-      const id = `final-${finals.size}`
-      finals.set(id, Buffer.concat(await Promise.all(ids.map((part) => readFile(join(directory, part))))))
-      const metadata = Object.fromEntries(
-        String(request.headers["upload-metadata"])
-          .split(",")
-          .map((entry) => entry.split(" "))
-          .map(([key = "", value = ""]) => [key, Buffer.from(value, "base64").toString()])
-      )
-      finished.set(id, finals.get(id)?.length)
-      created.push({ id, size: finals.get(id)?.length, metadata })
-      log.push("FINAL 201")
-      answer(response, 201, { location: `/resumable/files/${id}` })
-    }
-
-    const front = Http.createServer((request, response) => {
-      const { method = "" } = request
-      if (request.url?.startsWith("/assemblies/") === true) {
-        response.writeHead(200, { "content-type": "application/json" })
-        return void response.end(JSON.stringify(status()))
-      }
-      const concat = request.headers["upload-concat"]
-      if (concat === "partial") {
-        delete request.headers["upload-concat"]
-        partials++
-      } else if (concat !== undefined) return void concatenate(request, response)
-      const id = request.url?.split("/").at(-1) ?? ""
-      if (gone.has(id)) {
-        request.resume()
-        log.push(`${method} 404`)
-        return answer(response, 404, {}, "ERR_UPLOAD_NOT_FOUND: gone\n")
-      }
-      if (Number(request.headers["content-length"] ?? 0) > state.maxBody) {
-        request.resume()
-        log.push(`${method} 413`)
-        return answer(response, 413, {}, "too large\n")
-      }
-      const final = finals.get(id)
-      if (final !== undefined && method === "HEAD") {
-        log.push("HEAD 200")
-        const size = String(final.length)
-        return answer(response, 200, { "upload-offset": size, "upload-length": size, "cache-control": "no-store" })
-      }
-      const checksum = request.headers["upload-checksum"]
-      if (typeof checksum === "string") {
-        // A body that breaks off is no request.
-        return void verify(request, response, checksum).catch(() => response.destroy())
-      }
-      forward(request, response)
-    })
-    const port = await listen(front)
-    const server = {
-      state,
-      log,
-      created,
-      verified,
-      sha256: async (id: string) => sha256(finals.get(id) ?? (await readFile(join(directory, id)))),
-      partials: () => partials,
-      forget: (id: string) => void gone.add(id)
-    }
+  const receiptOf = ({ id, metadata, size }: Uploaded): Receipt => {
+    const length = size ?? finished.get(id) ?? null
     return {
-      server,
-      port,
-      end: () => Promise.all([close(front), close(inner)]).then(() => rm(directory, { recursive: true }))
+      filename: metadata["filename"],
+      fieldname: metadata["fieldname"],
+      user_meta: metadata,
+      size: length,
+      offset: finished.has(id) ? length : 0,
+      finished: finished.has(id),
+      upload_url: `/resumable/files/${id}`
     }
-  }),
-  ({ end }) => Effect.promise(end)
-)
+  }
+
+  const status = () => ({
+    ok: "ASSEMBLY_UPLOADING",
+    assembly_id: state.assemblyId,
+    tus_uploads: state.receipts ? state.retell(created.map(receiptOf)) : []
+  })
+
+  /** Forwards a request to the tus server, and returns the response. */
+  const forward = (request: Http.IncomingMessage, response: Http.ServerResponse, checked?: Buffer) => {
+    const upstream = Http.request({
+      port: innerPort,
+      host: "127.0.0.1",
+      method: request.method,
+      path: request.url,
+      headers: request.headers,
+      agent: false
+    })
+    upstream.on("error", () => response.destroy())
+    request.on("close", () => {
+      // What came before the connection broke is stored.
+      if (!request.complete) upstream.socket?.destroySoon()
+    })
+    upstream.on("response", (inbound) => {
+      log.push(`${request.method} ${inbound.statusCode}`)
+      const headers = { ...inbound.headers }
+      if (request.method === "OPTIONS") {
+        headers["tus-extension"] = `${String(headers["tus-extension"])},concatenation`
+        if (state.checksums.length > 0) {
+          headers["tus-extension"] += ",checksum"
+          headers["tus-checksum-algorithm"] = state.checksums.join(",")
+        }
+      }
+      response.writeHead(inbound.statusCode ?? 500, headers)
+      inbound.pipe(response)
+    })
+    if (checked === undefined) request.pipe(upstream)
+    else upstream.end(checked)
+  }
+
+  /** Implements the checksum extension of tus 1.0.0. */
+  const verify = async (request: Http.IncomingMessage, response: Http.ServerResponse, checksum: string) => {
+    const body = await toBuffer(request)
+    if (isWhole(checksum, body)) {
+      verified.push(body.length)
+      return forward(request, response, body)
+    }
+    log.push(`${request.method} 460`)
+    answer(response, 460, {}, "ERR_CHECKSUM_MISMATCH: these are other bytes\n")
+  }
+
+  /** Implements the concatenation, which the tus server lacks: joins the parts in the order of their URLs. */
+  const concatenate = async (request: Http.IncomingMessage, response: Http.ServerResponse) => {
+    const ids = String(request.headers["upload-concat"])
+      .replace("final;", "")
+      .split(" ")
+      .map((url) => url.split("/").at(-1) ?? "")
+    const id = `final-${finals.size}`
+    finals.set(id, Buffer.concat(await Promise.all(ids.map((part) => readFile(join(directory, part))))))
+    const metadata = Object.fromEntries(
+      String(request.headers["upload-metadata"])
+        .split(",")
+        .map((entry) => entry.split(" "))
+        .map(([key = "", value = ""]) => [key, Buffer.from(value, "base64").toString()])
+    )
+    finished.set(id, finals.get(id)?.length)
+    created.push({ id, size: finals.get(id)?.length, metadata })
+    log.push("FINAL 201")
+    answer(response, 201, { location: `/resumable/files/${id}` })
+  }
+
+  const front = Http.createServer((request, response) => {
+    const { method = "" } = request
+    if (request.url?.startsWith("/assemblies/") === true) {
+      response.writeHead(200, { "content-type": "application/json" })
+      return void response.end(JSON.stringify(status()))
+    }
+    const concat = request.headers["upload-concat"]
+    if (concat === "partial") {
+      delete request.headers["upload-concat"]
+      partials++
+    } else if (concat !== undefined) return void concatenate(request, response)
+    const id = request.url?.split("/").at(-1) ?? ""
+    if (gone.has(id)) {
+      request.resume()
+      log.push(`${method} 404`)
+      return answer(response, 404, {}, "ERR_UPLOAD_NOT_FOUND: gone\n")
+    }
+    if (Number(request.headers["content-length"] ?? 0) > state.maxBody) {
+      request.resume()
+      log.push(`${method} 413`)
+      return answer(response, 413, {}, "too large\n")
+    }
+    const final = finals.get(id)
+    if (final !== undefined && method === "HEAD") {
+      log.push("HEAD 200")
+      const size = String(final.length)
+      return answer(response, 200, { "upload-offset": size, "upload-length": size, "cache-control": "no-store" })
+    }
+    const checksum = request.headers["upload-checksum"]
+    if (typeof checksum === "string") {
+      // A body that breaks off is no request.
+      return void verify(request, response, checksum).catch(() => response.destroy())
+    }
+    forward(request, response)
+  })
+  const port = yield* Loopback.listen(front)
+  const server = {
+    state,
+    log,
+    created,
+    verified,
+    sha256: async (id: string) => sha256(finals.get(id) ?? (await readFile(join(directory, id)))),
+    partials: () => partials,
+    forget: (id: string) => void gone.add(id)
+  }
+  return { server, port }
+})
 
 export const make = Effect.gen(function* () {
   const { port, server } = yield* makeServer

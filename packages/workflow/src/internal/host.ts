@@ -6,13 +6,19 @@ import * as UploadSteps from "@assembly-effect/tus/UploadSteps"
 import { Sharding } from "effect/cluster/Sharding"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
+import type { MessageStorage } from "effect/cluster/MessageStorage"
+import type * as FileSystem from "effect/FileSystem"
+import type * as HttpClient from "effect/http/HttpClient"
+import type * as Redacted from "effect/Redacted"
+import type * as SqlClient from "effect/sql/SqlClient"
+import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { WorkflowEngine } from "effect/workflow/WorkflowEngine"
-import type * as Durable from "../Durable.ts"
 import type { JobUnknown, StoreFailed } from "../DurableError.ts"
-import type { Summary } from "../DurableJob.ts"
+import type { Changes, Job, State, Status, Summary } from "../DurableJob.ts"
 import * as Attendant from "./attendant.ts"
 import * as Deployment from "./deployment.ts"
 import * as Derive from "./derive.ts"
@@ -28,6 +34,69 @@ import * as Retention from "./retention.ts"
 import * as Starting from "./starting.ts"
 import * as Store from "./store.ts"
 import * as Work from "./work.ts"
+
+/**
+ * The options of a runner.
+ *
+ * - `secrets`: the secrets of the deployment, each of at least 32 bytes. The ids of Assemblies and the markers of
+ *   uploads (see `UploadSteps.CreateOptions`) are derived from these secrets. The first secret is used for new
+ *   attempts; the others are used to continue attempts that began with them. All runners and clients must have the same
+ *   secrets.
+ * - `uploads`: the number of places of this runner, 8 by default: how many jobs, and how many files, it uploads at the
+ *   same time. The runner has as many further places for jobs that it takes over from another runner, so that these
+ *   jobs do not wait for the uploads of this runner.
+ * - `patience`: how long a runner retries a job after temporary failures, for example while the service does not
+ *   answer, and how long it retries the cancellation of a job. 1 hour by default. If another runner takes the job over,
+ *   the time for retries starts again, but the time for a cancellation does not. A pause that the service requests (HTTP
+ *   status 429) applies to all jobs of the database, for at most 1 day, and does not count: the time starts again after
+ *   the pause. A job waits without this limit if the
+ *   service refuses the credentials or the account, if the host or the certificate of the service is wrong, or if the
+ *   runner does not know the secret of the attempt.
+ * - `pollInterval`: the longest pause before the runner requests the Status of an Assembly in process again, 1 minute
+ *   by default. `Durable.notified` ends the pause.
+ * - `retention`: how long a job stays in the database after it has ended, 7 days by default. A runner removes such jobs
+ *   at least once an hour. After the removal, another job can use the key of the job.
+ * - `upload`: the options of each upload.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export interface Options {
+  readonly secrets: ReadonlyArray<Redacted.Redacted>
+  readonly uploads?: number | undefined
+  readonly patience?: Duration.Input | undefined
+  readonly pollInterval?: Duration.Input | undefined
+  readonly retention?: Duration.Input | undefined
+  readonly upload?: JobAtRest.UploadOptions | undefined
+}
+
+/**
+ * What a host of jobs needs: the database, the cluster with its workflow engine, the clients of the service, and the
+ * file system.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Requirements =
+  | SqlClient.SqlClient
+  | Sharding
+  | MessageStorage
+  | WorkflowEngine
+  | AssemblyClient
+  | HttpClient.HttpClient
+  | FileSystem.FileSystem
+
+/** The service behind `Durable`. */
+export interface Host {
+  readonly start: (job: Job) => Effect.Effect<Summary, Starting.StartError>
+  readonly startAll: <E, R>(jobs: Stream.Stream<Job, E, R>) => Stream.Stream<Starting.StartOutcome, E | StoreFailed, R>
+  readonly await: (key: string) => Effect.Effect<Assembly.Status, Reading.AwaitError>
+  readonly status: (key: string) => Effect.Effect<Status, JobUnknown | StoreFailed>
+  readonly cancel: (key: string) => Effect.Effect<Summary, JobUnknown | StoreFailed>
+  readonly retry: (key: string, changes?: Changes) => Effect.Effect<Summary, Starting.RetryError>
+  readonly list: (options?: { readonly state?: State | undefined }) => Stream.Stream<Summary, StoreFailed>
+  readonly notified: (assemblyId: string) => Effect.Effect<void, StoreFailed>
+}
 
 const defaultUploads = 8
 
@@ -49,7 +118,7 @@ const settingIssues = Rules.checker(
 )
 
 /** The rules that the options break. */
-export const issues = (options: Durable.Options): ReadonlyArray<Issue> => {
+export const issues = (options: Options): ReadonlyArray<Issue> => {
   const found = settingIssues(options)
   return found.length > 0
     ? found
@@ -58,7 +127,7 @@ export const issues = (options: Durable.Options): ReadonlyArray<Issue> => {
       )
 }
 
-const check = (options: Durable.Options): Effect.Effect<void, InvalidRequest> => {
+const check = (options: Options): Effect.Effect<void, InvalidRequest> => {
   const found = issues(options)
   return found.length === 0 ? Effect.void : Effect.fail(new InvalidRequest({ operation: "Durable", issues: found }))
 }
@@ -84,7 +153,7 @@ interface Parts {
  * Registers the workflow before anything else, because the engine delivers the executions of an earlier process at
  * once. These executions wait until the Deferred `work` is completed.
  */
-const register = Effect.fnUntraced(function* (options: Durable.Options, work: Deferred.Deferred<Work.Activities>) {
+const register = Effect.fnUntraced(function* (options: Options, work: Deferred.Deferred<Work.Activities>) {
   const engine = yield* WorkflowEngine
   yield* engine.register(
     JobWorkflow.JobWorkflow,
@@ -98,7 +167,7 @@ const register = Effect.fnUntraced(function* (options: Durable.Options, work: De
 
 /** Runs jobs until the scope closes. */
 const run = Effect.fnUntraced(function* (
-  { patience = "1 hour", retention = "7 days", upload = {}, uploads = defaultUploads }: Durable.Options,
+  { patience = "1 hour", retention = "7 days", upload = {}, uploads = defaultUploads }: Options,
   { derive, store, waiting }: Parts,
   work: Deferred.Deferred<Work.Activities>
 ) {
@@ -132,7 +201,7 @@ const run = Effect.fnUntraced(function* (
 })
 
 /** Makes the service behind `Durable`. Creates the missing tables, and runs jobs if `runs` is true. */
-export const make = Effect.fnUntraced(function* (options: Durable.Options, role: { readonly runs: boolean }) {
+export const make = Effect.fnUntraced(function* (options: Options, role: { readonly runs: boolean }) {
   yield* check(options)
   yield* Attendant.checkShards
   const work = yield* Deferred.make<Work.Activities>()
@@ -169,8 +238,8 @@ export const make = Effect.fnUntraced(function* (options: Durable.Options, role:
     yield* JobWorkflow.notify(executionId)
   })
 
-  const context = yield* Effect.context<Durable.Requirements>()
-  const provided = <A, E>(effect: Effect.Effect<A, E, Durable.Requirements>): Effect.Effect<A, E> =>
+  const context = yield* Effect.context<Requirements>()
+  const provided = <A, E>(effect: Effect.Effect<A, E, Requirements>): Effect.Effect<A, E> =>
     Effect.provideContext(effect, context)
 
   return {
@@ -187,5 +256,5 @@ export const make = Effect.fnUntraced(function* (options: Durable.Options, role:
     retry: (key, changes) => provided(starting.retry(key, changes)),
     list: reading.list,
     notified: (assemblyId) => provided(notified(assemblyId))
-  } satisfies Durable.Durable["Service"]
+  } satisfies Host
 })

@@ -14,9 +14,17 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import * as DurableJob from "../DurableJob.ts"
-import type { UploadOptions } from "../Durable.ts"
 import * as StoreError from "./storeError.ts"
 import { resolve } from "node:path"
+
+/**
+ * The options of each upload, see `UploadSteps.Options`. Metadata is not an option, because each file of a job has its
+ * own metadata.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export type UploadOptions = Omit<UploadSteps.Options, "metadata">
 
 const File = Schema.Struct({
   source: DurableJob.Source,

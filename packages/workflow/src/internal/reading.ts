@@ -7,14 +7,27 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import type * as Durable from "../Durable.ts"
-import { JobCanceled, JobFailed, JobUnknown, type StoreFailed } from "../DurableError.ts"
+import { type InvalidSecret, JobCanceled, JobFailed, JobUnknown, type StoreFailed } from "../DurableError.ts"
 import type { State, Status, Summary } from "../DurableJob.ts"
 import type * as Attendant from "./attendant.ts"
 import type { Derive } from "./derive.ts"
 import { executionOf } from "./jobWorkflow.ts"
 import * as JobAtRest from "./jobAtRest.ts"
 import * as Store from "./store.ts"
+
+/**
+ * The errors of `Durable.await`: the job failed or was canceled, or the job or its Status cannot be read.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export type AwaitError =
+  | JobUnknown
+  | JobFailed
+  | JobCanceled
+  | StoreFailed
+  | InvalidSecret
+  | Effect.Error<ReturnType<typeof Assemblies.get>>
 
 /** The time limit of the request for the number of stored bytes. */
 const patience = "10 seconds"
@@ -54,7 +67,7 @@ export const make = ({ derive, store, waiting }: Options) => {
     }).pipe(Effect.scoped)
 
   /** Waits until a job has ended, and reads the Status of its Assembly. */
-  const wait = (key: string): Effect.Effect<Assembly.Status, Durable.AwaitError, AssemblyClient> =>
+  const wait = (key: string): Effect.Effect<Assembly.Status, AwaitError, AssemblyClient> =>
     Effect.gen(function* () {
       const row = yield* ended(key)
       const { attempt, failure = { reason: "Unknown", message: "no reason is stored" } } = row

@@ -1,5 +1,7 @@
 /** Stores jobs: checks the jobs, opens their sources, and queues the jobs whose keys are not in the table. */
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import type { SourceFailed } from "@assembly-effect/tus/UploadSource"
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import type { Sharding } from "effect/cluster/Sharding"
@@ -7,8 +9,7 @@ import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import type * as Durable from "../Durable.ts"
-import { AssemblyMayRun, JobConflict, NotRetryable, type StoreFailed } from "../DurableError.ts"
+import { AssemblyMayRun, JobConflict, type JobUnknown, NotRetryable, type StoreFailed } from "../DurableError.ts"
 import type { Changes, Job, Summary } from "../DurableJob.ts"
 import * as Attendant from "./attendant.ts"
 import * as Canceling from "./canceling.ts"
@@ -21,6 +22,43 @@ import * as Sources from "./sources.ts"
 import * as Store from "./store.ts"
 import * as StoreError from "./storeError.ts"
 
+/**
+ * Why a job is not stored: the job is invalid, a source cannot be read, or another job has the same key.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export type JobRefused = InvalidRequest | SourceFailed | JobConflict
+
+/**
+ * The errors of `Durable.start`: the job is refused, or the database fails. A refused job is not stored. After
+ * `StoreFailed`, the job may be stored, because the response of the database may be lost: repeat the call.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export type StartError = JobRefused | StoreFailed
+
+/**
+ * What `Durable.startAll` did with one job. `Started`: the job is stored. `Refused`: the job is not stored, and `error`
+ * says why. `error` is `StoreFailed` if the stored job with this key is damaged.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type StartOutcome =
+  | { readonly _tag: "Started"; readonly job: Job; readonly summary: Summary }
+  | { readonly _tag: "Refused"; readonly job: Job; readonly error: StartError }
+
+/**
+ * The errors of `Durable.retry`. If the call fails, it has not queued another attempt, except perhaps after
+ * `StoreFailed`.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export type RetryError = StartError | JobUnknown | NotRetryable | AssemblyMayRun
+
 type Services = Sharding | FileSystem.FileSystem
 
 /** `queued`: called after jobs were queued. */
@@ -28,7 +66,7 @@ interface Options {
   readonly store: Store.Store
   readonly derive: Derive
   readonly reading: Reading.Reading
-  readonly upload: Durable.UploadOptions
+  readonly upload: JobAtRest.UploadOptions
   readonly queued: Effect.Effect<void>
 }
 
@@ -99,7 +137,7 @@ export const make = ({ derive, queued, reading, store, upload }: Options) => {
    * Stores a job. If the job is already stored, a source that can no longer be read is not an error, because a program
    * may delete what it has uploaded.
    */
-  const start = (job: Job): Effect.Effect<Summary, Durable.StartError, Services> =>
+  const start = (job: Job): Effect.Effect<Summary, StartError, Services> =>
     Effect.gen(function* () {
       const encoded = yield* JobAtRest.encode("Durable.start", job, upload)
       const known = yield* store.find(job.key)
@@ -114,12 +152,12 @@ export const make = ({ derive, queued, reading, store, upload }: Options) => {
       return yield* same(row, (yield* insert([row])).get(job.key))
     })
 
-  const refused = (job: Job) => (error: Durable.StartError) => ({ _tag: "Refused" as const, job, error })
+  const refused = (job: Job) => (error: StartError) => ({ _tag: "Refused" as const, job, error })
 
   const started = (job: Job) => (summary: Summary) => ({ _tag: "Started" as const, job, summary })
 
   /** Stores one job, as {@link start} does. */
-  const startOne = (job: Job): Effect.Effect<Durable.StartOutcome, StoreFailed, Services> =>
+  const startOne = (job: Job): Effect.Effect<StartOutcome, StoreFailed, Services> =>
     start(job).pipe(
       Effect.map(started(job)),
       Effect.catch((error) =>
@@ -130,9 +168,7 @@ export const make = ({ derive, queued, reading, store, upload }: Options) => {
     )
 
   /** Stores all valid jobs of `jobs` with one statement. Returns the outcome of each job. */
-  const startMany = (
-    jobs: ReadonlyArray<Job>
-  ): Effect.Effect<ReadonlyArray<Durable.StartOutcome>, StoreFailed, Services> =>
+  const startMany = (jobs: ReadonlyArray<Job>): Effect.Effect<ReadonlyArray<StartOutcome>, StoreFailed, Services> =>
     Effect.gen(function* () {
       const prepared = yield* Effect.forEach(
         jobs,
@@ -145,7 +181,7 @@ export const make = ({ derive, queued, reading, store, upload }: Options) => {
         { concurrency: 4 }
       )
       const stored = yield* insert(prepared.flatMap((one) => (one._tag === "Prepared" ? [one.row] : [])))
-      return yield* Effect.forEach(prepared, (one): Effect.Effect<Durable.StartOutcome> =>
+      return yield* Effect.forEach(prepared, (one): Effect.Effect<StartOutcome> =>
         one._tag === "Prepared"
           ? Effect.match(same(one.row, stored.get(one.job.key)), {
               onFailure: refused(one.job),
@@ -182,10 +218,7 @@ export const make = ({ derive, queued, reading, store, upload }: Options) => {
    * Queues the next attempt of a job, with the current sizes and identities of its sources. The next attempt is queued
    * only after the service has confirmed that the Assembly of the last attempt has ended.
    */
-  const retry = (
-    key: string,
-    changes: Changes = {}
-  ): Effect.Effect<Summary, Durable.RetryError, Services | AssemblyClient> =>
+  const retry = (key: string, changes: Changes = {}): Effect.Effect<Summary, RetryError, Services | AssemblyClient> =>
     Effect.gen(function* () {
       const row = yield* reading.found(key)
       const { attempt, state } = row

@@ -22,7 +22,6 @@ import * as Stream from "effect/Stream"
 import type * as DurableError from "../DurableError.ts"
 import { isNotFound } from "./canceling.ts"
 import type { Derive } from "./derive.ts"
-import type { UploadOptions } from "../Durable.ts"
 import * as JobAtRest from "./jobAtRest.ts"
 import * as Sources from "./sources.ts"
 import type { Row, Store } from "./store.ts"
@@ -32,7 +31,7 @@ import * as StoreError from "./storeError.ts"
 export interface Sending {
   readonly store: Store
   readonly derive: Derive
-  readonly upload: UploadOptions
+  readonly upload: JobAtRest.UploadOptions
 }
 
 /**

@@ -3,12 +3,21 @@ import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
-import type { CreateOptions } from "../../Assemblies.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 import * as Lost from "../lost.ts"
 import * as Steps from "../steps.ts"
 import { get } from "./get.ts"
+
+/**
+ * The params and form fields of a new Assembly, and its id if the caller has chosen one.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface CreateOptions extends Assembly.CreateParams, Assembly.CreateForm {
+  readonly assemblyId?: Assembly.AssemblyId
+}
 
 /**
  * `POST /assemblies/:assemblyId`. The operation is beyond the specification, which names it but does not define it.

@@ -7,12 +7,44 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as ApiError from "../../ApiError.ts"
-import type { AwaitOptions, FollowOptions } from "../../Assemblies.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import type * as Operation from "../../Operation.ts"
 import * as Completion from "../completion.ts"
 import * as Watch from "../watch.ts"
 import { type Get, getFor } from "./get.ts"
+
+/**
+ * The options of `awaitCompletion` and `watch`, which read the Status of an Assembly repeatedly.
+ *
+ * - `interval`: the first pause between two readings, 1 second by default. Each further pause is 1.5 times as long, up
+ *   to `maxInterval`. Up to a tenth of each pause is added at random. In `watch`, the pauses start again at `interval`
+ *   after each changed Status. While `watch` is connected to an update stream, it reads the Status after events and
+ *   every 30 to 33 seconds instead.
+ * - `maxInterval`: the longest pause before the random part is added, 10 seconds by default.
+ * - `maxWait`: the maximum pause that a rate limit may request, 1 minute by default. If a rate limit requests a longer
+ *   pause, the error is `RateLimited`.
+ *
+ * Each duration must be positive and finite. If a duration breaks this rule, nothing is read, and the error is
+ * `InvalidRequest`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface FollowOptions {
+  readonly interval?: Duration.Input | undefined
+  readonly maxInterval?: Duration.Input | undefined
+  readonly maxWait?: Duration.Input | undefined
+}
+
+/**
+ * - `timeout`: the time limit of the whole `awaitCompletion`, 1 hour by default.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface AwaitOptions extends FollowOptions {
+  readonly timeout?: Duration.Input | undefined
+}
 
 /**
  * Validates the options of {@link awaitCompletion}. A function that creates an Assembly and then waits uses this

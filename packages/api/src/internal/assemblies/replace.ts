@@ -1,8 +1,15 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import type { ReplaceOptions } from "../../Assemblies.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 import * as Steps from "../steps.ts"
+
+/**
+ * The params and form fields of an Assembly that replaces another Assembly.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ReplaceOptions extends Assembly.CreateParams, Assembly.CreateForm {}
 
 /**
  * `PUT /assemblies/:assemblyId`. The operation is beyond the specification, which names it but does not define it.

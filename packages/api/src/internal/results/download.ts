@@ -22,13 +22,26 @@ import * as Stream from "effect/Stream"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import type * as ApiError from "../../ApiError.ts"
 import * as ResultError from "../../ResultError.ts"
-import type { DownloadOptions } from "../../Results.ts"
 import * as RetryPolicy from "../../RetryPolicy.ts"
 import * as Md5 from "../../unstable/Md5.ts"
 import * as Telemetry from "../telemetry.ts"
 import * as Representation from "./representation.ts"
 import * as Request from "./request.ts"
 import * as ResultUrl from "./resultUrl.ts"
+
+/**
+ * - `stallTimeout`: the maximum time without a response or a byte, 30 seconds by default. The time that the reader of
+ *   the stream needs does not count towards this limit.
+ * - `maxBytes`: the maximum size of the file. If the Status or the server reports a larger size, the error is
+ *   `ResultTooLarge`, and nothing is read. There is no maximum by default.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export interface DownloadOptions {
+  readonly stallTimeout?: Duration.Input | undefined
+  readonly maxBytes?: number | undefined
+}
 
 type Pieces = Arr.NonEmptyReadonlyArray<Uint8Array>
 

@@ -12,8 +12,30 @@ import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
 import * as Pull from "effect/Pull"
 import * as ResultError from "../../ResultError.ts"
-import type { Saved, SaveOptions } from "../../Results.ts"
 import * as Download from "./download.ts"
+
+/**
+ * - `mode`: the permissions of the file, such as `0o600`. By default, a file that exists keeps its permissions, and a
+ *   new file has the default permissions of the process (its umask).
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export interface SaveOptions extends Download.DownloadOptions {
+  readonly mode?: number | undefined
+}
+
+/**
+ * A saved file: its path, its size in bytes, and its MD5 in hexadecimal digits.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Saved {
+  readonly path: string
+  readonly size: number
+  readonly md5hash: string
+}
 
 const operation = "Results.save"
 

@@ -1,0 +1,25 @@
+/** Clients of the emulator in the context. */
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Redacted from "effect/Redacted"
+
+/** Signs with the first Auth Key of the emulator, or with another one. */
+export const signed = (options: { readonly key?: string; readonly secret?: Redacted.Redacted } = {}) =>
+  Layer.unwrap(
+    Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
+      AssemblyClient.layer({ baseUrl }).pipe(
+        Layer.provide(Authenticator.layerSigned()),
+        Layer.provide(Credentials.layer({ ...credentials, ...options }))
+      )
+    )
+  )
+
+/** Runs a program with a client that signs with an Auth Key. */
+export const as =
+  ({ key, secret }: { readonly key: string; readonly secret: Redacted.Redacted }) =>
+  <A, E, R>(program: Effect.Effect<A, E, R>) =>
+    Effect.provide(program, signed({ key, secret }))
