@@ -15,7 +15,7 @@ import * as AssemblyStore from "../src/internal/assembly/assemblyStore.ts"
 import * as BillStore from "../src/internal/billing/billStore.ts"
 import * as Database from "../src/internal/data/database.ts"
 import * as Turns from "../src/internal/http/turns.ts"
-import { signedQuery } from "./notified.ts"
+import { call } from "./signedCalls.ts"
 import { json, layer as layerEmulator, send, storeAt, uploadOne } from "./support.ts"
 
 const month = Bill.Month.make
@@ -206,7 +206,7 @@ describe("GET /bill/:month", () => {
   it.live("refuses a month that breaks its rule, and a key without the scope", () =>
     Effect.gen(function* () {
       for (const invalid of ["2026-13", "2026-1", "26-01", "2026-01-01", "latest"]) {
-        const answer = yield* signedQuery(`/bill/${invalid}`, {})
+        const answer = yield* call("GET", `/bill/${invalid}`, {})
         assert.deepInclude(json(answer), { error: "SERVER_400", http_code: 400 }, invalid)
         assert.include(answer.text, "YYYY-MM")
       }

@@ -23,7 +23,7 @@ import * as SlotStore from "../src/internal/queues/slotStore.ts"
 import type * as SlotUse from "../src/internal/queues/slotUse.ts"
 import * as Turns from "../src/internal/http/turns.ts"
 import * as Limits from "../src/Limits.ts"
-import { signedQuery } from "./notified.ts"
+import { call } from "./signedCalls.ts"
 import { json, layer as layerEmulator } from "./support.ts"
 
 const Time = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 200 }))
@@ -229,7 +229,7 @@ describe("Job slots", () => {
         [{ region, since: tooEarly }, "INVALID_TIME"]
       ]
       for (const [params, code] of refusals) {
-        const answer = yield* signedQuery("/priority_job_slot_stats", params)
+        const answer = yield* call("GET", "/priority_job_slot_stats", params)
         assert.strictEqual(answer.status, 400)
         assert.strictEqual(json(answer)["error"], `PRIORITY_JOB_SLOT_STATS_${code}`, JSON.stringify(params))
       }

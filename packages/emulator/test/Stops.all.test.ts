@@ -4,7 +4,8 @@ import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import { storeAll } from "./assets.ts"
-import { signedForm, signedQuery } from "./notified.ts"
+import { signedForm } from "./notified.ts"
+import { call } from "./signedCalls.ts"
 import { json, layer as layerEmulator, send } from "./support.ts"
 
 const processorTime = () => {
@@ -71,7 +72,7 @@ layer(layerEmulator(), { excludeTestServices: true })("No stop is longer than 10
       for (let count = 0; count < 40; count++) yield* signedForm("/assemblies", { fields })
       const keywords = Array.from({ length: 20 }, () => "x")
       const list = (page: number) =>
-        Effect.map(signedQuery("/assemblies", { fromdate: "2020-01-01 00:00:00", keywords, page, pagesize: 30 }), json)
+        Effect.map(call("GET", "/assemblies", { fromdate: "2020-01-01 00:00:00", keywords, page, pagesize: 30 }), json)
       yield* stopsNobody(
         Effect.gen(function* () {
           const [first, second] = [yield* list(1), yield* list(2)]

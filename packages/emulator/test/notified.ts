@@ -61,16 +61,6 @@ export const signedForm = Effect.fnUntraced(function* (path: string, params: obj
   return yield* send(HttpClientRequest.post(path).pipe(HttpClientRequest.bodyFormData(form)))
 })
 
-/** Sends a GET request with the signature of the first Auth Key. */
-export const signedQuery = Effect.fnUntraced(function* (path: string, params: object) {
-  const { credentials } = yield* Emulator.Emulator
-  const nonce = yield* Clock.currentTimeNanos
-  const auth = { key: credentials.key, expires: "2999-01-01T00:00:00Z" }
-  const text = JSON.stringify({ auth, nonce: String(nonce), ...params })
-  const query = { params: text, signature: hmac(text, credentials.secret) }
-  return yield* send(HttpClientRequest.get(path).pipe(HttpClientRequest.setUrlParams(query)))
-})
-
 /** Lists the notification attempts of an Assembly, with the given headers and query. */
 export const listed = (assemblyId: string, headers: Readonly<Record<string, string>> = {}, query = "") =>
   Effect.map(send(HttpClientRequest.get(`/assembly_notifications/${assemblyId}${query}`, { headers })), (answer) => {

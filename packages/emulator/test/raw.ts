@@ -1,6 +1,7 @@
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Effect from "effect/Effect"
-import { type IncomingHttpHeaders, request } from "node:http"
+import { type IncomingHttpHeaders, request as requestHttp } from "node:http"
+import { request as requestHttps } from "node:https"
 import { text } from "node:stream/consumers"
 
 /** A response, unchanged. */
@@ -10,18 +11,21 @@ export interface Answer {
   readonly text: string
 }
 
-/** Sends a raw request, with any `host` and `origin`. `fetch` would replace these headers. */
+/** Sends a raw request, with any `host` and `origin`, which `fetch` would replace. `ca` is a certificate to trust. */
 export const send = (
   url: string,
   options: {
     readonly method?: string
     readonly headers?: Readonly<Record<string, string>>
     readonly body?: string | Uint8Array
+    readonly ca?: string
   } = {}
 ): Effect.Effect<Answer> =>
   Effect.callback<Answer>((resume) => {
-    const { body, headers = {}, method = "GET" } = options
-    const sent = request(url, { method, headers, agent: false }, (response) => {
+    const { body, ca, headers = {}, method = "GET" } = options
+    const request = ca === undefined ? requestHttp : requestHttps
+    const secure = ca === undefined ? undefined : { ca, servername: "localhost" }
+    const sent = request(url, { method, headers, agent: false, ...secure }, (response) => {
       const answered = Effect.promise(() => text(response))
       resume(
         Effect.map(answered, (said) => ({ status: response.statusCode ?? 0, headers: response.headers, text: said }))

@@ -1,10 +1,8 @@
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Effect from "effect/Effect"
 import * as Http2 from "node:http2"
-import { request } from "node:https"
-import { text } from "node:stream/consumers"
 import { connect as connectTls, type TLSSocket } from "node:tls"
-import type { Answer, send } from "./raw.ts"
+import { send } from "./raw.ts"
 
 /** The URL of the emulator, and the certificate that a client has to trust. */
 const target = Effect.map(Emulator.Emulator, ({ certificate = "", localUrl }) => ({ ca: certificate, url: localUrl }))
@@ -58,26 +56,9 @@ export const overHttp2 = Effect.fnUntraced(function* (
 }, Effect.scoped)
 
 /** Sends a raw request over HTTP/1.1 and TLS. */
-export const overHttp1 = Effect.fnUntraced(function* (
-  path: string,
-  { body, headers = {}, method = "GET" }: NonNullable<Options> = {}
-) {
+export const overHttp1 = Effect.fnUntraced(function* (path: string, options?: Options) {
   const { ca, url } = yield* target
-  return yield* Effect.callback<Answer>((resume) => {
-    const sent = request(
-      `${url}${path}`,
-      { method, headers, agent: false, ca, servername: "localhost" },
-      (response) => {
-        const answered = Effect.promise(() => text(response))
-        resume(
-          Effect.map(answered, (said) => ({ status: response.statusCode ?? 0, headers: response.headers, text: said }))
-        )
-      }
-    )
-    sent.once("error", (error) => resume(Effect.die(error)))
-    sent.end(body)
-    return Effect.sync(() => sent.destroy())
-  })
+  return yield* send(`${url}${path}`, { ...options, ca })
 })
 
 /** Opens a TLS connection for the given protocol. */
