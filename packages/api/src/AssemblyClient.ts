@@ -6,13 +6,11 @@ import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import type * as AuthError from "@assembly-effect/auth/AuthError"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
-import * as Variables from "@assembly-effect/auth/unstable/Variables"
 import { InvalidRequest, type Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
 import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
-import type * as Config from "effect/Config"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -334,50 +332,6 @@ export const layer = (
   options: Options
 ): Layer.Layer<AssemblyClient, InvalidRequest, Authenticator.Authenticator | HttpClient.HttpClient> =>
   Layer.effect(AssemblyClient, make(options))
-
-/**
- * A client with signed requests for the service in the configuration: `ASSEMBLY_BASE_URL`, `ASSEMBLY_AUTH_KEY` and
- * `ASSEMBLY_AUTH_SECRET`. The `ConfigError` names each variable that is missing or empty, and a blank key or secret. An
- * invalid base URL fails with `InvalidRequest`.
- *
- * The options are the options of {@link layer} without `baseUrl`, and one further option. `authenticator` is a Layer
- * that replaces the signed requests with another authentication. The `authenticator` Layer may use the Credentials from
- * the configuration.
- *
- * @example
- * AssemblyClient.layerConfig({ requestTimeout: "10 seconds" }).pipe(Layer.provide(FetchHttpClient.layer))
- *
- * @example
- * AssemblyClient.layerConfig({
- *   authenticator: Authenticator.layerTokens.pipe(Layer.provide(Tokens.layer()))
- * }).pipe(Layer.provide(FetchHttpClient.layer))
- *
- * @since 0.1.0
- * @category layers
- */
-export const layerConfig = <E = never, R = never>(
-  options?: Omit<Options, "baseUrl"> & {
-    readonly authenticator?: Layer.Layer<Authenticator.Authenticator, E, R> | undefined
-  }
-): Layer.Layer<
-  AssemblyClient | Credentials.Credentials,
-  InvalidRequest | AuthError.CryptoUnavailable | AuthError.InvalidCredentials | Config.ConfigError | E,
-  HttpClient.HttpClient | Exclude<R, Credentials.Credentials>
-> =>
-  Layer.unwrap(
-    Effect.gen(function* () {
-      const { baseUrl, ...credentials } = yield* Variables.service
-      const authenticator: Layer.Layer<
-        Authenticator.Authenticator,
-        E | InvalidRequest | AuthError.CryptoUnavailable,
-        R | Credentials.Credentials
-      > = options?.authenticator ?? Authenticator.layerSigned()
-      return layer({ ...options, baseUrl }).pipe(
-        Layer.provide(authenticator),
-        Layer.provideMerge(Credentials.layer(credentials))
-      )
-    })
-  )
 
 /**
  * The response to one operation in a test; see {@link handler}.

@@ -2,14 +2,12 @@
  * The Auth Key and its secret.
  */
 import * as Rules from "@assembly-effect/schema/unstable/Options"
-import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { InvalidCredentials } from "./AuthError.ts"
-import * as Variables from "./unstable/Variables.ts"
 
 /**
  * The Auth Key and the Auth Secret. Do not use this service in a browser, because a browser must not have the secret.
@@ -47,17 +45,3 @@ export const layer = (options: {
       return issues.length === 0 ? Effect.succeed(options) : Effect.fail(new InvalidCredentials({ issues }))
     })
   )
-
-const makeConfigured = () => Layer.effect(Credentials, Variables.credentials)
-
-/**
- * Credentials from the configuration: `ASSEMBLY_AUTH_KEY` and `ASSEMBLY_AUTH_SECRET`. The `ConfigError` names each
- * variable that is missing, empty or blank.
- *
- * @since 0.1.0
- * @category layers
- */
-export const layerConfig: Layer.Layer<Credentials, Config.ConfigError> =
-  // The build marks this call as pure, so that a bundler removes this Layer and `Config` from programs that do not use
-  // this Layer.
-  makeConfigured()
