@@ -66,10 +66,10 @@ export const persist = <A>(
     }
     const failures = progress.failures + 1
     const pause = yield* pauseAfter({ operation: name, retry, failures, error, wait })
-    const now = clock.currentTimeMillisUnsafe()
-    if (Option.isNone(pause) || now + Duration.toMillis(pause.value) >= until) return yield* Effect.fail(error)
-    yield* Telemetry.retried(name, { error, failures, pause: Duration.toMillis(pause.value) })
-    yield* Effect.sleep(pause.value)
+    const millis = Option.isSome(pause) ? Duration.toMillis(pause.value) : Infinity
+    if (clock.currentTimeMillisUnsafe() + millis >= until) return yield* Effect.fail(error)
+    yield* Telemetry.retried(name, { error, failures, pause: millis })
+    yield* Effect.sleep(millis)
     return yield* attempt({ ...progress, failures })
   })
 
