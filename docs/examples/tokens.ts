@@ -4,7 +4,8 @@
  * through a folder, encrypted with a key that is derived from the Auth Secret.
  */
 import { AssemblyClient } from "@assembly-effect/api"
-import { Authenticator, Credentials, Tokens, TokenStore } from "@assembly-effect/auth"
+import { Credentials, Tokens } from "@assembly-effect/auth"
+import * as KeyValueTokenStore from "@assembly-effect/auth/KeyValueTokenStore"
 import { Layer, type Redacted } from "effect"
 import { FetchHttpClient } from "effect/http"
 import * as KeyValueStore from "effect/persistence/KeyValueStore"
@@ -15,10 +16,10 @@ export const client = (options: {
   readonly folder: string
 }) =>
   AssemblyClient.layer({ baseUrl: options.baseUrl }).pipe(
-    Layer.provide(Authenticator.layerTokens),
+    Layer.provide(Tokens.layerAuthenticator),
     // One token for all operations of the program. Without `scopes`, each scope has its own token.
     Layer.provide(Tokens.layer({ scopes: ["assemblies:read", "assemblies:write"] })),
-    Layer.provide(TokenStore.layerKeyValueStore),
+    Layer.provide(KeyValueTokenStore.layer),
     Layer.provide([
       KeyValueStore.layerFileSystem(options.folder),
       Credentials.layer(options.credentials),

@@ -2,7 +2,8 @@
  * The application of the page. It has the Auth Key and its secret, creates an Assembly for each file, and gives the
  * page the two URLs that an upload needs. The page never sees a credential.
  */
-import { Assemblies, AssemblyClient } from "@assembly-effect/api"
+import { Assemblies } from "@assembly-effect/api"
+import * as AssemblyClientConfig from "@assembly-effect/api/AssemblyClientConfig"
 import { UndiciClient } from "@assembly-effect/node"
 import { Assembly } from "@assembly-effect/schema"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
@@ -72,7 +73,7 @@ const live = Layer.unwrap(
       Layer.effectDiscard(announce)
     ).pipe(
       Layer.provide(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port })),
-      Layer.provide(AssemblyClient.layerConfig().pipe(Layer.provide(UndiciClient.layer)))
+      Layer.provide(AssemblyClientConfig.layer().pipe(Layer.provide(UndiciClient.layer)))
     )
   })
 )

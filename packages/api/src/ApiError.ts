@@ -11,7 +11,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Cause from "./unstable/Cause.ts"
-import { answered, Details, refused, skewed, subject } from "./unstable/ErrorDetails.ts"
+import { answered, Details, refusing, skewed, subject } from "./unstable/ErrorDetails.ts"
 
 export { Details }
 export { isAuthentication, isNetwork, isService, isThrottled } from "./internal/errorKind.ts"
@@ -102,11 +102,7 @@ export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited"
  * @since 0.1.0
  * @category errors
  */
-export class ServiceFailure extends Schema.TaggedError<ServiceFailure>()("ServiceFailure", Details) {
-  override get message() {
-    return refused(this)
-  }
-}
+export class ServiceFailure extends refusing(Schema.TaggedError<ServiceFailure>()("ServiceFailure", Details)) {}
 
 /**
  * A response that is neither a valid success nor an error of the service. `excerpt` is the beginning of the body,
@@ -180,14 +176,9 @@ export class TimedOut extends Schema.TaggedError<TimedOut>()("TimedOut", {
  * @since 0.1.0
  * @category errors
  */
-export class StatisticsInvalidTime extends Schema.TaggedError<StatisticsInvalidTime>()(
-  "StatisticsInvalidTime",
-  Details
-) {
-  override get message() {
-    return refused(this)
-  }
-}
+export class StatisticsInvalidTime extends refusing(
+  Schema.TaggedError<StatisticsInvalidTime>()("StatisticsInvalidTime", Details)
+) {}
 
 /**
  * 400 ASSEMBLY_STATS_MISSING_REGION: a region or `all` is required.
@@ -195,14 +186,9 @@ export class StatisticsInvalidTime extends Schema.TaggedError<StatisticsInvalidT
  * @since 0.1.0
  * @category errors
  */
-export class StatisticsMissingRegion extends Schema.TaggedError<StatisticsMissingRegion>()(
-  "StatisticsMissingRegion",
-  Details
-) {
-  override get message() {
-    return refused(this)
-  }
-}
+export class StatisticsMissingRegion extends refusing(
+  Schema.TaggedError<StatisticsMissingRegion>()("StatisticsMissingRegion", Details)
+) {}
 
 /**
  * 500 ASSEMBLY_STATS_ERROR: the statistics could not be loaded.
@@ -210,14 +196,9 @@ export class StatisticsMissingRegion extends Schema.TaggedError<StatisticsMissin
  * @since 0.1.0
  * @category errors
  */
-export class StatisticsUnavailable extends Schema.TaggedError<StatisticsUnavailable>()(
-  "StatisticsUnavailable",
-  Details
-) {
-  override get message() {
-    return refused(this)
-  }
-}
+export class StatisticsUnavailable extends refusing(
+  Schema.TaggedError<StatisticsUnavailable>()("StatisticsUnavailable", Details)
+) {}
 
 /**
  * ASSEMBLY_LIST_ERROR: the service returned an error instead of a list.
@@ -225,11 +206,9 @@ export class StatisticsUnavailable extends Schema.TaggedError<StatisticsUnavaila
  * @since 0.1.0
  * @category errors
  */
-export class AssemblyListFailed extends Schema.TaggedError<AssemblyListFailed>()("AssemblyListFailed", Details) {
-  override get message() {
-    return refused(this)
-  }
-}
+export class AssemblyListFailed extends refusing(
+  Schema.TaggedError<AssemblyListFailed>()("AssemblyListFailed", Details)
+) {}
 
 /**
  * 400 DAM_INVALID_REQUEST: the params are invalid.
@@ -237,11 +216,9 @@ export class AssemblyListFailed extends Schema.TaggedError<AssemblyListFailed>()
  * @since 0.1.0
  * @category errors
  */
-export class DamInvalidRequest extends Schema.TaggedError<DamInvalidRequest>()("DamInvalidRequest", Details) {
-  override get message() {
-    return refused(this)
-  }
-}
+export class DamInvalidRequest extends refusing(
+  Schema.TaggedError<DamInvalidRequest>()("DamInvalidRequest", Details)
+) {}
 
 /**
  * 404 DAM_RESOURCE_NOT_FOUND: the asset or folder does not exist in the Workspace of the Auth Key.
@@ -249,11 +226,9 @@ export class DamInvalidRequest extends Schema.TaggedError<DamInvalidRequest>()("
  * @since 0.1.0
  * @category errors
  */
-export class DamResourceNotFound extends Schema.TaggedError<DamResourceNotFound>()("DamResourceNotFound", Details) {
-  override get message() {
-    return refused(this)
-  }
-}
+export class DamResourceNotFound extends refusing(
+  Schema.TaggedError<DamResourceNotFound>()("DamResourceNotFound", Details)
+) {}
 
 /**
  * 409 DAM_MUTATION_CONFLICT: the change conflicts with an existing resource.
@@ -261,11 +236,9 @@ export class DamResourceNotFound extends Schema.TaggedError<DamResourceNotFound>
  * @since 0.1.0
  * @category errors
  */
-export class DamMutationConflict extends Schema.TaggedError<DamMutationConflict>()("DamMutationConflict", Details) {
-  override get message() {
-    return refused(this)
-  }
-}
+export class DamMutationConflict extends refusing(
+  Schema.TaggedError<DamMutationConflict>()("DamMutationConflict", Details)
+) {}
 
 /**
  * 500 DAM_MUTATION_FAILED: the change could not be completed. The service permits a retry.
@@ -273,11 +246,9 @@ export class DamMutationConflict extends Schema.TaggedError<DamMutationConflict>
  * @since 0.1.0
  * @category errors
  */
-export class DamMutationFailed extends Schema.TaggedError<DamMutationFailed>()("DamMutationFailed", Details) {
-  override get message() {
-    return refused(this)
-  }
-}
+export class DamMutationFailed extends refusing(
+  Schema.TaggedError<DamMutationFailed>()("DamMutationFailed", Details)
+) {}
 
 /**
  * The errors that every operation can have.

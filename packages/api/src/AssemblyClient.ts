@@ -3,9 +3,7 @@
  */
 import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
-import type * as AuthError from "@assembly-effect/auth/AuthError"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
 import { InvalidRequest, type Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
 import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
@@ -322,7 +320,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
  * @example
  * AssemblyClient.layer({ baseUrl: "https://api2.example.com" }).pipe(
  *   Layer.provide([Authenticator.layerSigned(), FetchHttpClient.layer]),
- *   Layer.provide(Credentials.layerConfig)
+ *   Layer.provide(CredentialsConfig.layer)
  * )
  *
  * @since 0.1.0

@@ -26,7 +26,7 @@ import * as AssemblyClient from "./AssemblyClient.ts"
  *
  * @example
  * AssemblyClientConfig.layer({
- *   authenticator: Authenticator.layerTokens.pipe(Layer.provide(Tokens.layer()))
+ *   authenticator: Tokens.layerAuthenticator.pipe(Layer.provide(Tokens.layer()))
  * }).pipe(Layer.provide(FetchHttpClient.layer))
  *
  * @since 0.1.0

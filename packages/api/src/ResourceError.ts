@@ -2,7 +2,7 @@
  * The named errors that only operations beyond the specification have. `ApiError` also exports these errors.
  */
 import * as Schema from "effect/Schema"
-import { Details, refused } from "./unstable/ErrorDetails.ts"
+import { Details, refusing } from "./unstable/ErrorDetails.ts"
 
 /**
  * AUTH_KEY_NOT_CREATED: the Auth Key could not be created.
@@ -12,11 +12,9 @@ import { Details, refused } from "./unstable/ErrorDetails.ts"
  * @since 0.1.0
  * @category errors
  */
-export class AuthKeyNotCreated extends Schema.TaggedError<AuthKeyNotCreated>()("AuthKeyNotCreated", Details) {
-  override get message() {
-    return refused(this)
-  }
-}
+export class AuthKeyNotCreated extends refusing(
+  Schema.TaggedError<AuthKeyNotCreated>()("AuthKeyNotCreated", Details)
+) {}
 
 /**
  * AUTH_KEY_NOT_UPDATED: the Auth Key could not be changed.
@@ -26,11 +24,9 @@ export class AuthKeyNotCreated extends Schema.TaggedError<AuthKeyNotCreated>()("
  * @since 0.1.0
  * @category errors
  */
-export class AuthKeyNotUpdated extends Schema.TaggedError<AuthKeyNotUpdated>()("AuthKeyNotUpdated", Details) {
-  override get message() {
-    return refused(this)
-  }
-}
+export class AuthKeyNotUpdated extends refusing(
+  Schema.TaggedError<AuthKeyNotUpdated>()("AuthKeyNotUpdated", Details)
+) {}
 
 /**
  * AUTH_KEY_NOT_DELETED: the Auth Key could not be deleted.
@@ -40,11 +36,9 @@ export class AuthKeyNotUpdated extends Schema.TaggedError<AuthKeyNotUpdated>()("
  * @since 0.1.0
  * @category errors
  */
-export class AuthKeyNotDeleted extends Schema.TaggedError<AuthKeyNotDeleted>()("AuthKeyNotDeleted", Details) {
-  override get message() {
-    return refused(this)
-  }
-}
+export class AuthKeyNotDeleted extends refusing(
+  Schema.TaggedError<AuthKeyNotDeleted>()("AuthKeyNotDeleted", Details)
+) {}
 
 /**
  * AUTH_SECRET_NOT_RETRIEVED: the secret of the Auth Key cannot be shown.
@@ -54,14 +48,9 @@ export class AuthKeyNotDeleted extends Schema.TaggedError<AuthKeyNotDeleted>()("
  * @since 0.1.0
  * @category errors
  */
-export class AuthSecretNotRetrieved extends Schema.TaggedError<AuthSecretNotRetrieved>()(
-  "AuthSecretNotRetrieved",
-  Details
-) {
-  override get message() {
-    return refused(this)
-  }
-}
+export class AuthSecretNotRetrieved extends refusing(
+  Schema.TaggedError<AuthSecretNotRetrieved>()("AuthSecretNotRetrieved", Details)
+) {}
 
 /**
  * TEMPLATE_LIST_ERROR: the service returned an error instead of a list.
@@ -71,11 +60,9 @@ export class AuthSecretNotRetrieved extends Schema.TaggedError<AuthSecretNotRetr
  * @since 0.1.0
  * @category errors
  */
-export class TemplateListFailed extends Schema.TaggedError<TemplateListFailed>()("TemplateListFailed", Details) {
-  override get message() {
-    return refused(this)
-  }
-}
+export class TemplateListFailed extends refusing(
+  Schema.TaggedError<TemplateListFailed>()("TemplateListFailed", Details)
+) {}
 
 /**
  * TEMPLATE_NOT_FOUND: no Template has this id or name.
@@ -85,11 +72,7 @@ export class TemplateListFailed extends Schema.TaggedError<TemplateListFailed>()
  * @since 0.1.0
  * @category errors
  */
-export class TemplateNotFound extends Schema.TaggedError<TemplateNotFound>()("TemplateNotFound", Details) {
-  override get message() {
-    return refused(this)
-  }
-}
+export class TemplateNotFound extends refusing(Schema.TaggedError<TemplateNotFound>()("TemplateNotFound", Details)) {}
 
 /**
  * TEMPLATE_VALIDATION_ERROR: a setting or the content of the Template is invalid.
@@ -99,11 +82,7 @@ export class TemplateNotFound extends Schema.TaggedError<TemplateNotFound>()("Te
  * @since 0.1.0
  * @category errors
  */
-export class TemplateInvalid extends Schema.TaggedError<TemplateInvalid>()("TemplateInvalid", Details) {
-  override get message() {
-    return refused(this)
-  }
-}
+export class TemplateInvalid extends refusing(Schema.TaggedError<TemplateInvalid>()("TemplateInvalid", Details)) {}
 
 /**
  * TEMPLATE_CREDENTIALS_NOT_FOUND: the Template Credentials could not be listed.
@@ -113,14 +92,9 @@ export class TemplateInvalid extends Schema.TaggedError<TemplateInvalid>()("Temp
  * @since 0.1.0
  * @category errors
  */
-export class TemplateCredentialsNotFound extends Schema.TaggedError<TemplateCredentialsNotFound>()(
-  "TemplateCredentialsNotFound",
-  Details
-) {
-  override get message() {
-    return refused(this)
-  }
-}
+export class TemplateCredentialsNotFound extends refusing(
+  Schema.TaggedError<TemplateCredentialsNotFound>()("TemplateCredentialsNotFound", Details)
+) {}
 
 /**
  * TEMPLATE_CREDENTIALS_NOT_READ: the Template Credentials could not be read.
@@ -130,14 +104,9 @@ export class TemplateCredentialsNotFound extends Schema.TaggedError<TemplateCred
  * @since 0.1.0
  * @category errors
  */
-export class TemplateCredentialsNotRead extends Schema.TaggedError<TemplateCredentialsNotRead>()(
-  "TemplateCredentialsNotRead",
-  Details
-) {
-  override get message() {
-    return refused(this)
-  }
-}
+export class TemplateCredentialsNotRead extends refusing(
+  Schema.TaggedError<TemplateCredentialsNotRead>()("TemplateCredentialsNotRead", Details)
+) {}
 
 /**
  * TEMPLATE_CREDENTIALS_NOT_CREATED: the Template Credentials could not be created.
@@ -147,14 +116,9 @@ export class TemplateCredentialsNotRead extends Schema.TaggedError<TemplateCrede
  * @since 0.1.0
  * @category errors
  */
-export class TemplateCredentialsNotCreated extends Schema.TaggedError<TemplateCredentialsNotCreated>()(
-  "TemplateCredentialsNotCreated",
-  Details
-) {
-  override get message() {
-    return refused(this)
-  }
-}
+export class TemplateCredentialsNotCreated extends refusing(
+  Schema.TaggedError<TemplateCredentialsNotCreated>()("TemplateCredentialsNotCreated", Details)
+) {}
 
 /**
  * TEMPLATE_CREDENTIALS_NOT_UPDATED: the Template Credentials could not be changed.
@@ -164,14 +128,9 @@ export class TemplateCredentialsNotCreated extends Schema.TaggedError<TemplateCr
  * @since 0.1.0
  * @category errors
  */
-export class TemplateCredentialsNotUpdated extends Schema.TaggedError<TemplateCredentialsNotUpdated>()(
-  "TemplateCredentialsNotUpdated",
-  Details
-) {
-  override get message() {
-    return refused(this)
-  }
-}
+export class TemplateCredentialsNotUpdated extends refusing(
+  Schema.TaggedError<TemplateCredentialsNotUpdated>()("TemplateCredentialsNotUpdated", Details)
+) {}
 
 /**
  * TEMPLATE_CREDENTIALS_NOT_DELETED: the Template Credentials could not be deleted.
@@ -181,14 +140,9 @@ export class TemplateCredentialsNotUpdated extends Schema.TaggedError<TemplateCr
  * @since 0.1.0
  * @category errors
  */
-export class TemplateCredentialsNotDeleted extends Schema.TaggedError<TemplateCredentialsNotDeleted>()(
-  "TemplateCredentialsNotDeleted",
-  Details
-) {
-  override get message() {
-    return refused(this)
-  }
-}
+export class TemplateCredentialsNotDeleted extends refusing(
+  Schema.TaggedError<TemplateCredentialsNotDeleted>()("TemplateCredentialsNotDeleted", Details)
+) {}
 
 /**
  * BILL_NOT_FOUND: there is no bill for the month. The service sends this error with status 200.
@@ -198,11 +152,7 @@ export class TemplateCredentialsNotDeleted extends Schema.TaggedError<TemplateCr
  * @since 0.1.0
  * @category errors
  */
-export class BillNotFound extends Schema.TaggedError<BillNotFound>()("BillNotFound", Details) {
-  override get message() {
-    return refused(this)
-  }
-}
+export class BillNotFound extends refusing(Schema.TaggedError<BillNotFound>()("BillNotFound", Details)) {}
 
 /**
  * PRIORITY_JOB_SLOT_STATS_INVALID_AGGREGATION: the aggregation is invalid.
@@ -212,14 +162,9 @@ export class BillNotFound extends Schema.TaggedError<BillNotFound>()("BillNotFou
  * @since 0.1.0
  * @category errors
  */
-export class JobSlotStatisticsInvalidAggregation extends Schema.TaggedError<JobSlotStatisticsInvalidAggregation>()(
-  "JobSlotStatisticsInvalidAggregation",
-  Details
-) {
-  override get message() {
-    return refused(this)
-  }
-}
+export class JobSlotStatisticsInvalidAggregation extends refusing(
+  Schema.TaggedError<JobSlotStatisticsInvalidAggregation>()("JobSlotStatisticsInvalidAggregation", Details)
+) {}
 
 /**
  * PRIORITY_JOB_SLOT_STATS_INVALID_TIME: `since` is missing or invalid.
@@ -229,14 +174,9 @@ export class JobSlotStatisticsInvalidAggregation extends Schema.TaggedError<JobS
  * @since 0.1.0
  * @category errors
  */
-export class JobSlotStatisticsInvalidTime extends Schema.TaggedError<JobSlotStatisticsInvalidTime>()(
-  "JobSlotStatisticsInvalidTime",
-  Details
-) {
-  override get message() {
-    return refused(this)
-  }
-}
+export class JobSlotStatisticsInvalidTime extends refusing(
+  Schema.TaggedError<JobSlotStatisticsInvalidTime>()("JobSlotStatisticsInvalidTime", Details)
+) {}
 
 /**
  * PRIORITY_JOB_SLOT_STATS_MISSING_REGION: a region is required.
@@ -246,14 +186,9 @@ export class JobSlotStatisticsInvalidTime extends Schema.TaggedError<JobSlotStat
  * @since 0.1.0
  * @category errors
  */
-export class JobSlotStatisticsMissingRegion extends Schema.TaggedError<JobSlotStatisticsMissingRegion>()(
-  "JobSlotStatisticsMissingRegion",
-  Details
-) {
-  override get message() {
-    return refused(this)
-  }
-}
+export class JobSlotStatisticsMissingRegion extends refusing(
+  Schema.TaggedError<JobSlotStatisticsMissingRegion>()("JobSlotStatisticsMissingRegion", Details)
+) {}
 
 /**
  * 500 PRIORITY_JOB_SLOT_STATS_ERROR: the statistics could not be loaded.
@@ -263,11 +198,6 @@ export class JobSlotStatisticsMissingRegion extends Schema.TaggedError<JobSlotSt
  * @since 0.1.0
  * @category errors
  */
-export class JobSlotStatisticsUnavailable extends Schema.TaggedError<JobSlotStatisticsUnavailable>()(
-  "JobSlotStatisticsUnavailable",
-  Details
-) {
-  override get message() {
-    return refused(this)
-  }
-}
+export class JobSlotStatisticsUnavailable extends refusing(
+  Schema.TaggedError<JobSlotStatisticsUnavailable>()("JobSlotStatisticsUnavailable", Details)
+) {}

@@ -170,8 +170,10 @@ export const pauses = (policy: Policy): ((failure: Failure) => Effect.Effect<Opt
       ? Effect.map(
           next(failure, failure.failures === 1),
           Option.flatMap((pause) => {
-            if (asked(failure) <= Duration.toMillis(pause)) return Option.some(pause)
-            return asked(failure) > longest ? Option.none() : failure.wait
+            const own = Duration.toMillis(pause)
+            const wait = asked(failure)
+            if (wait > Math.max(own, longest)) return Option.none()
+            return Option.some(Duration.millis(Math.max(own, wait)))
           })
         )
       : Effect.succeedNone

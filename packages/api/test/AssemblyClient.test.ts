@@ -17,6 +17,7 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Metric from "effect/Metric"
 import * as References from "effect/References"
+import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
@@ -246,6 +247,32 @@ describe("a wrong clock", () => {
         const [first = 0, second = 0, third = 0] = expiries(service)
         assert.deepStrictEqual([second - first, third - first], [3_000_000, 0])
       }
+    })
+  )
+
+  it.effect("that is corrected in vain: the next operation signs as before", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.UTC(2026, 0, 1))
+      const ahead = expired("Thu, 01 Jan 2026 01:00:00 GMT")
+      const service = Service.make(ahead, ahead, Service.json(200, []))
+      const list = Effect.ignore(Assemblies.list({ fromDate }))
+      yield* Effect.all([list, list]).pipe(provide(service))
+      const [first = 0, second = 0, third = 0] = expiries(service)
+      assert.deepStrictEqual([second - first, third - first], [3_600_000, 0])
+    })
+  )
+
+  it.effect("stays corrected in the retry after a temporary failure", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.UTC(2026, 0, 1))
+      const service = Service.make(
+        expired("Thu, 01 Jan 2026 01:00:00 GMT"),
+        Service.text(503, "busy"),
+        Service.json(200, [])
+      )
+      yield* Assemblies.list({ fromDate }).pipe(RetryPolicy.withPolicy(Schedule.recurs(1)), provide(service))
+      const [first = 0, second = 0, third = 0] = expiries(service)
+      assert.deepStrictEqual([second - first, third - first], [3_600_000, 3_600_000])
     })
   )
 

@@ -1,5 +1,5 @@
+import * as AssemblyClientConfig from "@assembly-effect/api/AssemblyClientConfig"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
@@ -22,14 +22,14 @@ const complete = {
 const withEnv = (env: Readonly<Record<string, string>>) =>
   Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
 
-describe("AssemblyClient.layerConfig", () => {
+describe("AssemblyClientConfig.layer", () => {
   it.effect("signs with the credentials from the configuration, which the program gets as well", () =>
     Effect.gen(function* () {
       const service = Service.make(page)
       const key = yield* Effect.andThen(
         list,
         Credentials.Credentials.use(({ key: own }) => Effect.succeed(own))
-      ).pipe(Effect.provide(AssemblyClient.layerConfig().pipe(Layer.provide(service.layer))), withEnv(complete))
+      ).pipe(Effect.provide(AssemblyClientConfig.layer().pipe(Layer.provide(service.layer))), withEnv(complete))
       assert.strictEqual(key, "the-key")
       const [url] = service.requests
       assert.strictEqual(url?.host, "api2.example.com")
@@ -43,7 +43,7 @@ describe("AssemblyClient.layerConfig", () => {
     [{ ASSEMBLY_BASE_URL: complete.ASSEMBLY_BASE_URL }, ["ASSEMBLY_AUTH_KEY", "ASSEMBLY_AUTH_SECRET"]]
   ])("%j: one error names every variable that is missing", ([env, names]) =>
     Effect.gen(function* () {
-      const layer = AssemblyClient.layerConfig().pipe(Layer.provide(Service.make(page).layer))
+      const layer = AssemblyClientConfig.layer().pipe(Layer.provide(Service.make(page).layer))
       const error = yield* Effect.flip(Layer.build(layer)).pipe(withEnv(env))
       assert.strictEqual(error._tag, "ConfigError")
       assert.deepStrictEqual([...new Set(error.message.match(/ASSEMBLY_\w+/g))], names)
@@ -52,7 +52,7 @@ describe("AssemblyClient.layerConfig", () => {
 
   it.effect("says of each variable what is wrong with it, in one line", () =>
     Effect.gen(function* () {
-      const layer = AssemblyClient.layerConfig().pipe(Layer.provide(Service.make(page).layer))
+      const layer = AssemblyClientConfig.layer().pipe(Layer.provide(Service.make(page).layer))
       const error = yield* Effect.flip(Layer.build(layer)).pipe(
         withEnv({ ASSEMBLY_BASE_URL: "", ASSEMBLY_AUTH_SECRET: " " })
       )
@@ -66,13 +66,13 @@ describe("AssemblyClient.layerConfig", () => {
   it.effect("takes the options of the client, which it checks, and another proof", () =>
     Effect.gen(function* () {
       const service = Service.make(page)
-      const refused = AssemblyClient.layerConfig({ deadline: 0 }).pipe(Layer.provide(service.layer))
+      const refused = AssemblyClientConfig.layer({ deadline: 0 }).pipe(Layer.provide(service.layer))
       const error = yield* Effect.flip(Layer.build(refused)).pipe(withEnv(complete))
       assert.strictEqual(
         error.message,
         "AssemblyClient.layer: deadline: Expected a finite duration above zero, at most 100 years"
       )
-      const bearer = AssemblyClient.layerConfig({
+      const bearer = AssemblyClientConfig.layer({
         authenticator: Authenticator.layerBearer(Redacted.make("a-token-of-somebody-else"))
       }).pipe(Layer.provide([service.layer, RetryPolicy.layerNone]))
       yield* list.pipe(Effect.provide(bearer), withEnv(complete))

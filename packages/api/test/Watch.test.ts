@@ -137,11 +137,17 @@ describe("watch with an update stream", () => {
     })
   )
 
-  it.effect("reads at its own pace while the service does not answer the request for the stream", () =>
+  it.effect.each([
+    ["the service does not answer the request for the stream", () => Effect.never],
+    ["no stream follows the one that was cut", Service.text(503, "busy")]
+  ] as const)("reads at its own pace while %s", ([, later]) =>
     Effect.gen(function* () {
+      let connections = 0
       let readings = 0
       const fake = Service.make((request, url) => {
-        if (url.pathname === "/updates") return Effect.never
+        if (url.pathname === "/updates") {
+          return (connections++ === 0 ? Service.text(200, "data: x\n\n", eventStream) : later)(request, url)
+        }
         readings++
         const updates = { update_stream_url: "https://api2.example.com/updates" }
         return Service.json(200, { ...status, ok: "ASSEMBLY_EXECUTING", ...updates })(request, url)

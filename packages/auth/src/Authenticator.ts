@@ -15,7 +15,6 @@ import * as Schema from "effect/Schema"
 import * as AuthError from "./AuthError.ts"
 import * as Credentials from "./Credentials.ts"
 import * as Signer from "./Signer.ts"
-import * as Tokens from "./Tokens.ts"
 
 /**
  * A request that is not authenticated yet.
@@ -127,7 +126,7 @@ export const layerSignedNoDeps = (
  * requests, `Signer.layerFrom` is faster.
  *
  * @example
- * Authenticator.layerSigned().pipe(Layer.provide(Credentials.layerConfig))
+ * Authenticator.layerSigned().pipe(Layer.provide(CredentialsConfig.layer))
  *
  * @since 0.1.0
  * @category layers
@@ -171,45 +170,3 @@ export const layerBearer = (token: Redacted.Redacted): Layer.Layer<Authenticator
       )
     })
   )
-
-/**
- * The error codes with which the service refuses a token, although it may accept another token. Beyond the
- * specification.
- */
-const tokenCodes: ReadonlySet<string> = new Set(["BEARER_TOKEN_EXPIRED", "BEARER_TOKEN_INVALID"])
-
-const makeTokens = () =>
-  Layer.effect(
-    Authenticator,
-    Effect.map(Tokens.Tokens, (tokens) =>
-      Authenticator.of({
-        authenticate: ({ baseUrl, params, scope }) =>
-          Effect.map(tokens.get({ baseUrl, scope }), ({ value }) => ({
-            _tag: "Bearer",
-            params: JSON.stringify(params),
-            token: value
-          })),
-        refused: (proof, { code, status }) =>
-          proof._tag === "Bearer" && (status === 401 || tokenCodes.has(code ?? ""))
-            ? Effect.as(tokens.refused(proof.token), "retry")
-            : Effect.succeed("final")
-      })
-    )
-  )
-
-/**
- * Authenticates with a bearer token from `Tokens`. If the service refuses the token (401, or an error code for tokens),
- * the token is discarded, and the request is repeated once with another token.
- *
- * @example
- * Authenticator.layerTokens.pipe(
- *   Layer.provide(Tokens.layer()),
- *   Layer.provide([Credentials.layerConfig, FetchHttpClient.layer])
- * )
- *
- * @since 0.1.0
- * @category layers
- */
-export const layerTokens: Layer.Layer<Authenticator, never, Tokens.Tokens> =
-  // The build marks this call as pure, so that a bundler removes the code for tokens from programs that only sign.
-  makeTokens()

@@ -81,12 +81,10 @@ export const signParams = (
     readonly nonceIn: "params" | "auth"
   }
 ): Effect.Effect<{ readonly params: string; readonly signature: Redacted.Redacted }> => {
-  const { key, nonce } = proof
-  const own: Auth.SignedAuthParams = { key, expires: DateTime.formatIso(DateTime.makeUnsafe(proof.expires)) }
-  const auth = { ...(restrictions as Schema.JsonObject | undefined), ...own }
-  const text = JSON.stringify(
-    proof.nonceIn === "auth" ? { ...params, auth: { ...auth, nonce } } : { ...params, auth, nonce }
-  )
+  const { key, nonce, nonceIn } = proof
+  const expires = DateTime.formatIso(DateTime.makeUnsafe(proof.expires))
+  const auth = { ...(restrictions as Schema.JsonObject | undefined), key, expires } satisfies Auth.SignedAuthParams
+  const text = JSON.stringify(nonceIn === "auth" ? { ...params, auth: { ...auth, nonce } } : { ...params, auth, nonce })
   return Effect.map(signer.sign(text), (signature) => ({ params: text, signature }))
 }
 
@@ -132,7 +130,7 @@ export const make = Effect.fnUntraced(function* (options: Options & { readonly s
  *     }),
  *     SecureRandom.layerWebCrypto
  *   ]),
- *   Layer.provide(Credentials.layerConfig)
+ *   Layer.provide(CredentialsConfig.layer)
  * )
  *
  * @since 0.1.0

@@ -193,7 +193,7 @@ export const make = Effect.gen(function* () {
  * Signs URLs with the HMAC of WebCrypto. An empty secret is a defect.
  *
  * @example
- * SmartCdn.layer.pipe(Layer.provide(Credentials.layerConfig))
+ * SmartCdn.layer.pipe(Layer.provide(CredentialsConfig.layer))
  *
  * @since 0.1.0
  * @category layers

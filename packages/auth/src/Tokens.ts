@@ -23,6 +23,7 @@ import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import * as Admission from "./unstable/Admission.ts"
 import type * as AuthError from "./AuthError.ts"
+import * as Authenticator from "./Authenticator.ts"
 import * as Credentials from "./Credentials.ts"
 import * as TokenEndpoint from "./internal/tokenEndpoint.ts"
 import * as Sender from "./unstable/Sender.ts"
@@ -297,9 +298,9 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
  * Requests tokens with `POST /token`.
  *
  * @example
- * Authenticator.layerTokens.pipe(
+ * Tokens.layerAuthenticator.pipe(
  *   Layer.provide(Tokens.layer({ scopes: ["assemblies:read", "dam:write"] })),
- *   Layer.provide([Credentials.layerConfig, FetchHttpClient.layer])
+ *   Layer.provide([CredentialsConfig.layer, FetchHttpClient.layer])
  * )
  *
  * @since 0.1.0
@@ -309,3 +310,45 @@ export const layer = (
   options?: Options
 ): Layer.Layer<Tokens, InvalidRequest, Credentials.Credentials | HttpClient.HttpClient> =>
   Layer.effect(Tokens, make(options))
+
+/**
+ * The error codes with which the service refuses a token, although it may accept another token. Beyond the
+ * specification.
+ */
+const tokenCodes: ReadonlySet<string> = new Set(["BEARER_TOKEN_EXPIRED", "BEARER_TOKEN_INVALID"])
+
+const makeAuthenticator = () =>
+  Layer.effect(
+    Authenticator.Authenticator,
+    Effect.map(Tokens, (tokens) =>
+      Authenticator.Authenticator.of({
+        authenticate: ({ baseUrl, params, scope }) =>
+          Effect.map(tokens.get({ baseUrl, scope }), ({ value }) => ({
+            _tag: "Bearer",
+            params: JSON.stringify(params),
+            token: value
+          })),
+        refused: (proof, { code, status }) =>
+          proof._tag === "Bearer" && (status === 401 || tokenCodes.has(code ?? ""))
+            ? Effect.as(tokens.refused(proof.token), "retry")
+            : Effect.succeed("final")
+      })
+    )
+  )
+
+/**
+ * Authenticates with a bearer token from {@link Tokens}. If the service refuses the token (401, or an error code for tokens),
+ * the token is discarded, and the request is repeated once with another token.
+ *
+ * @example
+ * Tokens.layerAuthenticator.pipe(
+ *   Layer.provide(Tokens.layer()),
+ *   Layer.provide([CredentialsConfig.layer, FetchHttpClient.layer])
+ * )
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerAuthenticator: Layer.Layer<Authenticator.Authenticator, never, Tokens> =
+  // The build marks this call as pure, so that a bundler removes the code for tokens from programs that only sign.
+  makeAuthenticator()

@@ -191,7 +191,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
  * Verifies notifications with the HMAC of WebCrypto.
  *
  * @example
- * Webhook.layer().pipe(Layer.provide(Credentials.layerConfig))
+ * Webhook.layer().pipe(Layer.provide(CredentialsConfig.layer))
  *
  * @since 0.1.0
  * @category layers

@@ -1,3 +1,4 @@
+import * as CredentialsConfig from "@assembly-effect/auth/CredentialsConfig"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import { assert, describe, it } from "@effect/vitest"
 import * as ConfigProvider from "effect/ConfigProvider"
@@ -7,7 +8,7 @@ import * as Redacted from "effect/Redacted"
 
 const read = (env: Readonly<Record<string, string>>) =>
   Credentials.Credentials.use(Effect.succeed).pipe(
-    Effect.provide(Credentials.layerConfig.pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))))
+    Effect.provide(CredentialsConfig.layer.pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))))
   )
 
 describe("Credentials", () => {

@@ -1,9 +1,9 @@
 /**
  * A page on plain http, where `crypto` can do no more than random values: what needs more says so when it is built.
  */
+import * as KeyValueTokenStore from "@assembly-effect/auth/KeyValueTokenStore"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
-import * as TokenStore from "@assembly-effect/auth/TokenStore"
 import * as Webhook from "@assembly-effect/auth/Webhook"
 import { assert, describe, it } from "@effect/vitest"
 import * as WebCrypto from "effect/crypto/WebCrypto"
@@ -23,7 +23,7 @@ const credentials = Layer.orDie(Credentials.layer({ key: "test-key", secret: Red
 const layers = {
   "signed params": Authenticator.layerSigned(),
   notifications: Webhook.layer(),
-  "shared tokens": TokenStore.layerKeyValueStore
+  "shared tokens": KeyValueTokenStore.layer
 }
 
 describe("without crypto.subtle", () => {

@@ -1,3 +1,4 @@
+import * as KeyValueTokenStore from "@assembly-effect/auth/KeyValueTokenStore"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import type * as Tokens from "@assembly-effect/auth/Tokens"
 import * as TokenStore from "@assembly-effect/auth/TokenStore"
@@ -19,7 +20,7 @@ const { answer, get, refuse, token } = TokenServer
 
 /** The store of a process whose Auth Secret is `secret`. */
 const storeOf = (keyValueStore: KeyValueStore.KeyValueStore, secret = "test-secret") =>
-  TokenStore.layerKeyValueStore.pipe(
+  KeyValueTokenStore.layer.pipe(
     Layer.orDie,
     Layer.provide([
       Layer.orDie(Credentials.layer({ key: "test-key", secret: Redacted.make(secret) })),
@@ -77,7 +78,7 @@ const resealed = async (bytes: Uint8Array, change: (text: string) => string) => 
   return new Uint8Array([...iv, ...new Uint8Array(sealed)])
 }
 
-describe("TokenStore.layerKeyValueStore", () => {
+describe("KeyValueTokenStore.layer", () => {
   it.effect("returns a saved token until it is forgotten", () =>
     Effect.gen(function* () {
       const store = yield* open(yield* memory)

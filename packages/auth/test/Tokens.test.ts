@@ -1,5 +1,5 @@
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import type * as Tokens from "@assembly-effect/auth/Tokens"
+import * as Tokens from "@assembly-effect/auth/Tokens"
 import * as TokenStore from "@assembly-effect/auth/TokenStore"
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
@@ -484,9 +484,9 @@ describe("What the service answers", () => {
   )
 })
 
-describe("Authenticator.layerTokens", () => {
+describe("Tokens.layerAuthenticator", () => {
   const authenticated = (options?: Tokens.Options) =>
-    Authenticator.layerTokens.pipe(Layer.provideMerge(tokens(options)))
+    Tokens.layerAuthenticator.pipe(Layer.provideMerge(tokens(options)))
 
   it.effect("carries the params as they are, and a token for the scope (spec A-5)", () =>
     Effect.gen(function* () {

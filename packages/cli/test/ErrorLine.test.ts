@@ -1,5 +1,5 @@
+import * as AssemblyClientConfig from "@assembly-effect/api/AssemblyClientConfig"
 import * as ApiError from "@assembly-effect/api/ApiError"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as AuthError from "@assembly-effect/auth/AuthError"
 import * as ErrorLine from "@assembly-effect/cli/ErrorLine"
 import * as AssemblyUploadError from "@assembly-effect/tus/AssemblyUploadError"
@@ -23,7 +23,7 @@ const details = {
   description: "No such asset."
 }
 
-const service = AssemblyClient.layerConfig().pipe(Layer.provide(FetchHttpClient.layer))
+const service = AssemblyClientConfig.layer().pipe(Layer.provide(FetchHttpClient.layer))
 
 describe("ErrorLine.fromError", () => {
   it.each([

@@ -65,7 +65,7 @@ const tagsOf = (...names: ReadonlyArray<string>): ReadonlyMap<string, string> =>
           .slice(1)
       )
       .flatMap((text) => {
-        const [, tag] = /^\w+\s+extends[^(]*TaggedError<\w+>\(\)\("(\w+)"/.exec(text) ?? []
+        const [, tag] = /^\w+\s+extends (?:\w+\(\s*)?[^(]*TaggedError<\w+>\(\)\(\s*"(\w+)"/.exec(text) ?? []
         return tag === undefined ? [] : [[tag, text] as const]
       })
   )

@@ -1,5 +1,5 @@
+import * as AssemblyClientConfig from "@assembly-effect/api/AssemblyClientConfig"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, it } from "@effect/vitest"
 import * as ConfigProvider from "effect/ConfigProvider"
@@ -58,7 +58,7 @@ it.live("assembly emulator: prints the environment of a client, and reads Templa
     const { interrupt, said } = yield* run("--data", `${folder}/data`, "--templates", `${folder}/templates.json`)
 
     const status = yield* Assemblies.create({ templateId: "one" }).pipe(
-      Effect.provide(AssemblyClient.layerConfig().pipe(Layer.provide(FetchHttpClient.layer))),
+      Effect.provide(AssemblyClientConfig.layer().pipe(Layer.provide(FetchHttpClient.layer))),
       Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown(environment(said)))
     )
     assert.strictEqual(status.error, "FROM_FILE")
@@ -203,7 +203,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
           assert.strictEqual(yield* end(signal), 130)
           yield* Effect.promise(() => over)
         }).pipe(
-          Effect.provide(AssemblyClient.layerConfig().pipe(Layer.provide(FetchHttpClient.layer))),
+          Effect.provide(AssemblyClientConfig.layer().pipe(Layer.provide(FetchHttpClient.layer))),
           Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown(environment(said)))
         )
         assert.deepStrictEqual(yield* fs.readDirectory(temporary), [])

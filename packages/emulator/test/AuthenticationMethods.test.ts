@@ -95,7 +95,7 @@ const client = (
         bearer: Layer.unwrap(Effect.map(oneToken(options.scope), Authenticator.layerBearer)).pipe(
           Layer.provide(tokens)
         ),
-        tokens: Authenticator.layerTokens.pipe(Layer.provide(tokens))
+        tokens: Tokens.layerAuthenticator.pipe(Layer.provide(tokens))
       }
       return AssemblyClient.layer({ baseUrl: emulator.baseUrl }).pipe(Layer.provide([authenticators[method], http]))
     })

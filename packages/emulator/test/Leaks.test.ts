@@ -2,6 +2,7 @@
  * Tests that no value, text, log line or span of `@assembly-effect/auth` or of a failed operation contains the Auth
  * Secret, a token or a signature, even if the server repeats the request in its response.
  */
+import * as KeyValueTokenStore from "@assembly-effect/auth/KeyValueTokenStore"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
@@ -10,7 +11,6 @@ import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Signer from "@assembly-effect/auth/Signer"
 import * as Tokens from "@assembly-effect/auth/Tokens"
-import * as TokenStore from "@assembly-effect/auth/TokenStore"
 import * as Webhook from "@assembly-effect/auth/Webhook"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import { SecureUrl } from "@assembly-effect/schema/SecureUrl"
@@ -39,7 +39,7 @@ const tokens = Tokens.layer().pipe(Layer.provide([known, http]), Layer.fresh)
 const authenticators = {
   signed: Authenticator.layerSigned().pipe(Layer.provide(known)),
   bearer: Authenticator.layerBearer(Redacted.make("a-bearer-token-9d41")),
-  tokens: Authenticator.layerTokens.pipe(Layer.provide(tokens))
+  tokens: Tokens.layerAuthenticator.pipe(Layer.provide(tokens))
 }
 
 type Method = keyof typeof authenticators
@@ -138,7 +138,7 @@ describe("No secret, token or signature is seen", () => {
       })
       witness.protectToken("a-minted-token-77f0")
       const url = SecureUrl.make(baseUrl)
-      const store = TokenStore.layerKeyValueStore.pipe(Layer.provide([known, KeyValueStore.layerMemory]))
+      const store = KeyValueTokenStore.layer.pipe(Layer.provide([known, KeyValueStore.layerMemory]))
 
       yield* Effect.gen(function* () {
         const layers = [known, tokens, store, ...Object.values(authenticators), Credentials.layer(credentials)]

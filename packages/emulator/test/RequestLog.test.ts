@@ -16,6 +16,7 @@ it.live("tells the listener the operation, the status and the reason of each req
     yield* Effect.flip(Templates.get("nope"))
     yield* Effect.promise(() => fetch(`${tus_url}x`, { method: "HEAD", headers: { "tus-resumable": "1.0.0" } }))
     yield* Effect.promise(() => fetch(`${tus_url}x`, { method: "PATCH" }))
+    yield* Effect.promise(() => fetch(`${baseUrl}/assemblies/${"0".repeat(33)}`))
     yield* Effect.promise(() => fetch(`${baseUrl}/nothing?signature=secret`))
     assert.deepStrictEqual(
       heard.map(({ method, operation, reason, status }) => [method, operation, status, reason]),
@@ -25,12 +26,13 @@ it.live("tells the listener the operation, the status and the reason of each req
         ["GET", "Templates.get", 404, "TEMPLATE_NOT_FOUND: There is no such Template in this Workspace."],
         ["HEAD", "Tus.offset", 404, "ERR_UPLOAD_NOT_FOUND: there is no such upload"],
         ["PATCH", "Tus.append", 412, "ERR_UNSUPPORTED_VERSION: tus-resumable must be 1.0.0"],
+        ["GET", "Assemblies.get", 404, "ASSEMBLY_NOT_FOUND: There is no such Assembly."],
         ["GET", undefined, 404, "SERVER_404: There is no such operation."]
       ]
     )
     assert.deepStrictEqual(
       heard.map(({ assemblyId }) => assemblyId),
-      [assembly_id, assembly_id, undefined, undefined, undefined, undefined]
+      [assembly_id, assembly_id, undefined, undefined, undefined, undefined, undefined]
     )
     assert.strictEqual(heard.at(-1)?.path, "/nothing")
     assert.notInclude(JSON.stringify(heard), "signature")

@@ -1,6 +1,14 @@
 import { assert, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
 import * as Scheduler from "effect/Scheduler"
+import * as TestClock from "effect/testing/TestClock"
+import * as FileStore from "../src/internal/files/fileStore.ts"
+import * as UploadStore from "../src/internal/files/uploadStore.ts"
+import * as Expiry from "../src/internal/tus/expiry.ts"
 import * as UploadLocks from "../src/internal/tus/uploadLocks.ts"
 
 it.effect("an upload has one holder, wherever the fibers that want it yield", () =>
@@ -29,5 +37,36 @@ it.effect("an upload has one holder, wherever the fibers that want it yield", ()
       )
     }
     assert.strictEqual(most, 1)
+  }).pipe(Effect.provide(UploadLocks.layer))
+)
+
+it.effect("an expired upload that a request holds is removed after the request", () =>
+  Effect.gen(function* () {
+    const removed: Array<string> = []
+    const request = yield* Deferred.make<void>()
+    const locks = yield* UploadLocks.UploadLocks
+    const holding = locks.hold("one", () => Deferred.await(request))
+    const fiber = yield* Effect.forkChild(holding, { startImmediately: true })
+    yield* Layer.build(
+      Expiry.layer(Duration.hours(1)).pipe(
+        Layer.provide([
+          Layer.succeed(UploadLocks.UploadLocks, locks),
+          Layer.mock(UploadStore.UploadStore)({
+            kept: () => Effect.succeed([]),
+            expired: () => Effect.succeed(["one"])
+          }),
+          Layer.mock(FileStore.FileStore)({
+            names: Effect.succeed([]),
+            remove: (id) => Effect.sync(() => void removed.push(id))
+          })
+        ])
+      )
+    )
+    yield* TestClock.adjust("1 minute")
+    assert.deepStrictEqual(removed, [])
+    yield* Deferred.succeed(request, undefined)
+    yield* Fiber.join(fiber)
+    yield* TestClock.adjust("1 minute")
+    assert.deepStrictEqual(removed, ["one"])
   }).pipe(Effect.provide(UploadLocks.layer))
 )

@@ -67,7 +67,7 @@ describe("Signatures", () => {
           Effect.succeed({
             params: { templateId: "a", notifyUrl: "https://example.com/assembly-notifications" },
             maxSize: "unlimited",
-            expiresIn: "1 hour",
+            expiresIn: "1 day",
             referer: "^https://example\\.com/",
             credentials: { key: "another", secret: Redacted.make(secret) }
           })
@@ -78,7 +78,7 @@ describe("Signatures", () => {
       assert.deepStrictEqual(rest, {
         template_id: "a",
         notify_url: "https://example.com/assembly-notifications",
-        auth: { key: "another", expires: "1970-01-01T01:00:00.000Z", referer: "^https://example\\.com/" }
+        auth: { key: "another", expires: "1970-01-02T00:00:00.000Z", referer: "^https://example\\.com/" }
       })
     })
   )

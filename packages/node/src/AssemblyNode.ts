@@ -85,7 +85,7 @@ const authenticator = (
   options: Authentication
 ): Layer.Layer<Authenticator.Authenticator, InvalidRequest, Credentials.Credentials | HttpClient.HttpClient> =>
   options.authentication === "tokens"
-    ? Authenticator.layerTokens.pipe(Layer.provide(Tokens.layer()))
+    ? Tokens.layerAuthenticator.pipe(Layer.provide(Tokens.layer()))
     : Authenticator.layerSignedNoDeps(options).pipe(Layer.provide([NodeSigner.layer(options), Random.layer]))
 
 const check = Rules.decoder(

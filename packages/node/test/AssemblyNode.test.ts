@@ -360,9 +360,13 @@ Vitest.describe("the options of AssemblyNode", () => {
   it.live("send every request through the dispatcher of the application, which stays open", () =>
     Effect.gen(function* () {
       const { asked, url } = yield* service
+      const signals: Array<boolean> = []
       // Nothing is there: the dispatcher decides where requests go.
       const through = (origin: string) => ({
-        dispatcher: new Agent().compose((dispatch) => (options, handler) => dispatch({ ...options, origin }, handler))
+        dispatcher: new Agent().compose((dispatch) => (options, handler) => {
+          signals.push("signal" in options)
+          return dispatch({ ...options, origin }, handler)
+        })
       })
       yield* variable("HTTP_PROXY", "not a URL")
       const baseUrl = "http://127.0.0.1:1"
@@ -370,6 +374,7 @@ Vitest.describe("the options of AssemblyNode", () => {
       yield* Effect.provide(list, AssemblyNode.layer({ baseUrl, ...keys, http }))
       yield* Effect.provide(list, AssemblyNode.layerBearer({ baseUrl, token: Redacted.make("token"), http }))
       assert.strictEqual(asked.length, 2)
+      assert.deepStrictEqual(signals, [false, false], "they have no AbortController, because no client is between")
       // It may keep a piece after sending it.
       const client = yield* Effect.provide(HttpClient.HttpClient, AssemblyNode.layer({ baseUrl, ...keys, http }))
       assert.isFalse(PieceMemory.isRegistered(client))

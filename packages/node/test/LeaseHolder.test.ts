@@ -10,13 +10,14 @@ import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import { fork, spawn } from "node:child_process"
 import { readFile } from "node:fs/promises"
+import { syncBuiltinESMExports } from "node:module"
 
 /** A process that holds the upload of a file and has reported this, with its process id. */
 const startHolder = (args: ReadonlyArray<string>) =>
@@ -82,6 +83,27 @@ layer(live, { excludeTestServices: true })("LeaseHolder", (it) => {
       for (const text of ["", "{}", "null", changed({ pid: 0 }), changed({ pid: -1 }), changed({ started: "" })]) {
         assert.isFalse(yield* isGone(text), text)
       }
+    }).pipe(Effect.provide(LeaseHolder.layer))
+  )
+
+  it.effect.skipIf(!isLinux)("a process of another user, of which only EPERM is known, is not gone", () =>
+    Effect.gen(function* () {
+      const { id, isGone } = yield* Tus.LeaseHolder
+      yield* Effect.acquireRelease(
+        Effect.sync(() => {
+          vi.spyOn(process, "kill").mockImplementation(() => {
+            throw Object.assign(new Error("kill EPERM"), { code: "EPERM" })
+          })
+          syncBuiltinESMExports()
+        }),
+        () =>
+          Effect.sync(() => {
+            vi.restoreAllMocks()
+            syncBuiltinESMExports()
+          })
+      )
+      const own: unknown = JSON.parse(id ?? "")
+      assert.isFalse(yield* isGone(JSON.stringify(Object.assign({}, own, { pid: 2 ** 22 + 1 }))))
     }).pipe(Effect.provide(LeaseHolder.layer))
   )
 

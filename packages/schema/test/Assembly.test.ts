@@ -108,6 +108,7 @@ describe("Status", () => {
       { assembly_id: null },
       { assembly_url: at(assembly_id), assembly_ssl_url: `${at(assembly_id).toUpperCase()}?x=/assemblies/${other}` },
       { assembly_ssl_url: "https://api2.example.com/assemblies/other" },
+      { assembly_ssl_url: at(`${other}0`) },
       { assembly_ssl_url: `https://api2.example.com/files/${other}`, parent_id: other }
     ]
     const strange = [

@@ -150,6 +150,8 @@ describe("Timestamp", () => {
     assert.strictEqual(timestamp.text, "2026-01-01T10:00:00.123456Z")
     assert.strictEqual(DateTime.formatIso(timestamp.instant), "2026-01-01T10:00:00.123Z")
     assert.strictEqual(Schema.encodeSync(Scalar.Timestamp)(timestamp), "2026-01-01T10:00:00.123456Z")
+    const other = { ...timestamp, instant: DateTime.makeUnsafe("2026-01-01T10:00:00.124Z") }
+    assert.deepStrictEqual(onEncode(Scalar.Timestamp, other), ["Expected Timestamp"])
   })
 })
 

@@ -64,6 +64,7 @@ describe("Page", () => {
       const date = created(text)
       assert.isTrue(DateTime.isDateTime(date) && DateTime.formatIso(date) === "2025-09-24T14:30:24.000Z", text)
     }
+    assert.deepStrictEqual(created("2025/09/24 14:30:24.567891 GMT"), DateTime.makeUnsafe("2025-09-24T14:30:24.567Z"))
     assert.isNull(created(null))
     for (const text of ["2025/02/30 10:00:00 GMT", "2025/09/24", "soon", 5]) assert.isUndefined(created(text))
   })

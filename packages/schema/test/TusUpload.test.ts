@@ -291,8 +291,10 @@ describe("Creation", () => {
       onEncode(TusUpload.Creation, { _tag: "Final", metadata, parts: ["https://tus.example.com/a"] }),
       ["parts.0: Expected an upload URL [https://host]/resumable/files/<id>[/…]"]
     )
-    const parts = Array.from({ length: 400 }, () => "/resumable/files/abcd")
-    assert.deepStrictEqual(onEncode(TusUpload.Creation, { _tag: "Final", metadata, parts }), [
+    const issuesOf = (length: number) =>
+      onEncode(TusUpload.Creation, { _tag: "Final", metadata, parts: ["/resumable/files/".padEnd(length, "a")] })
+    assert.deepStrictEqual(issuesOf(8192 - "final;".length), [])
+    assert.deepStrictEqual(issuesOf(8193 - "final;".length), [
       "parts: Expected part URLs of at most 8192 characters in upload-concat"
     ])
   })

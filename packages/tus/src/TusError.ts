@@ -8,6 +8,7 @@
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Cause from "@assembly-effect/api/unstable/Cause"
+import { withMessage } from "@assembly-effect/api/unstable/ErrorDetails"
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 
@@ -53,7 +54,14 @@ interface Subject {
 
 const at = ({ host, request }: Subject): string => `${request} at ${host}`
 
-const said = (error: Subject & { readonly description: string }): string => `${at(error)}: ${error.description}`
+/** The class `base`, whose errors have the text of the server as their message, and then an advice. */
+const saying = <Base extends abstract new (...args: never) => Subject & { readonly description: string } & Error>(
+  base: Base,
+  advice = ""
+): Base =>
+  withMessage(base, function () {
+    return `${at(this)}: ${this.description}${advice}`
+  })
 
 /** The host of the server, in an error about a whole upload. `host` is absent if the error is only about the source. */
 const server = { host: Schema.optionalKey(Schema.String) }
@@ -65,11 +73,10 @@ const server = { host: Schema.optionalKey(Schema.String) }
  * @since 0.1.0
  * @category errors
  */
-export class UploadGone extends Schema.TaggedError<UploadGone>()("UploadGone", answer) {
-  override get message() {
-    return `${said(this)}; run the upload again to start a new upload`
-  }
-}
+export class UploadGone extends saying(
+  Schema.TaggedError<UploadGone>()("UploadGone", answer),
+  "; run the upload again to start a new upload"
+) {}
 
 /**
  * 400, 401, 403, 412, any other 4xx for which there is no other error, and 501: the server refuses the request, and a
@@ -79,11 +86,7 @@ export class UploadGone extends Schema.TaggedError<UploadGone>()("UploadGone", a
  * @since 0.1.0
  * @category errors
  */
-export class UploadRefused extends Schema.TaggedError<UploadRefused>()("UploadRefused", answer) {
-  override get message() {
-    return said(this)
-  }
-}
+export class UploadRefused extends saying(Schema.TaggedError<UploadRefused>()("UploadRefused", answer)) {}
 
 /**
  * 409: the request had another offset than the upload on the server. `Upload` requests the offset from the server and
@@ -92,11 +95,7 @@ export class UploadRefused extends Schema.TaggedError<UploadRefused>()("UploadRe
  * @since 0.1.0
  * @category errors
  */
-export class OffsetConflict extends Schema.TaggedError<OffsetConflict>()("OffsetConflict", answer) {
-  override get message() {
-    return said(this)
-  }
-}
+export class OffsetConflict extends saying(Schema.TaggedError<OffsetConflict>()("OffsetConflict", answer)) {}
 
 /**
  * 413: the upload or the request has more bytes than the server accepts. If the server refuses bytes of an existing
@@ -107,15 +106,13 @@ export class OffsetConflict extends Schema.TaggedError<OffsetConflict>()("Offset
  * @since 0.1.0
  * @category errors
  */
-export class TooLarge extends Schema.TaggedError<TooLarge>()("TooLarge", {
-  ...answer,
-  maxSize: Schema.optionalKey(Schema.BigInt),
-  advice: Schema.optionalKey(Schema.Literal("set chunkSize"))
-}) {
-  override get message() {
-    return said(this)
-  }
-}
+export class TooLarge extends saying(
+  Schema.TaggedError<TooLarge>()("TooLarge", {
+    ...answer,
+    maxSize: Schema.optionalKey(Schema.BigInt),
+    advice: Schema.optionalKey(Schema.Literal("set chunkSize"))
+  })
+) {}
 
 /**
  * 423: the server has locked the upload for another request. `Upload` tries again after a pause, and fails with this
@@ -124,11 +121,7 @@ export class TooLarge extends Schema.TaggedError<TooLarge>()("TooLarge", {
  * @since 0.1.0
  * @category errors
  */
-export class UploadLocked extends Schema.TaggedError<UploadLocked>()("UploadLocked", answer) {
-  override get message() {
-    return said(this)
-  }
-}
+export class UploadLocked extends saying(Schema.TaggedError<UploadLocked>()("UploadLocked", answer)) {}
 
 /**
  * 460: the received bytes differ from the sent bytes. `Upload` sends the bytes again, and fails with this error when
@@ -137,11 +130,7 @@ export class UploadLocked extends Schema.TaggedError<UploadLocked>()("UploadLock
  * @since 0.1.0
  * @category errors
  */
-export class ChecksumMismatch extends Schema.TaggedError<ChecksumMismatch>()("ChecksumMismatch", answer) {
-  override get message() {
-    return said(this)
-  }
-}
+export class ChecksumMismatch extends saying(Schema.TaggedError<ChecksumMismatch>()("ChecksumMismatch", answer)) {}
 
 /**
  * 408, 425, 499, and any 5xx except 501: a temporary failure of the server or of a gateway. `retryAfter` is the pause
@@ -150,14 +139,12 @@ export class ChecksumMismatch extends Schema.TaggedError<ChecksumMismatch>()("Ch
  * @since 0.1.0
  * @category errors
  */
-export class ServerFailure extends Schema.TaggedError<ServerFailure>()("ServerFailure", {
-  ...answer,
-  retryAfter: Schema.optionalKey(Schema.Duration)
-}) {
-  override get message() {
-    return said(this)
-  }
-}
+export class ServerFailure extends saying(
+  Schema.TaggedError<ServerFailure>()("ServerFailure", {
+    ...answer,
+    retryAfter: Schema.optionalKey(Schema.Duration)
+  })
+) {}
 
 /**
  * A response that tus 1.0.0 or the specification of the service does not permit.

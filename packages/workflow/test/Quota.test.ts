@@ -1,6 +1,7 @@
 /** Pauses that the service requests: every job keeps them, also after a restart, and they use up no patience. */
 import { Admission } from "@assembly-effect/api/unstable/Transport"
 import * as Faults from "@assembly-effect/emulator/Faults"
+import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import { assert, layer } from "@effect/vitest"
 import * as Clock from "effect/Clock"
@@ -13,7 +14,7 @@ import * as Schedule from "effect/Schedule"
 import { TestClock } from "effect/testing"
 import { DatabaseSync } from "node:sqlite"
 import * as Quota from "../src/internal/quota.ts"
-import type { Store } from "../src/internal/store.ts"
+import * as Store from "../src/internal/store.ts"
 import { folder, job, live, storedIn, withRunner } from "./support.ts"
 
 /** The pauses of one database. */
@@ -25,7 +26,7 @@ const database = () => {
       Effect.sync(() => {
         until = Math.max(until, time)
       })
-  } as Partial<Store> as Store
+  } as Partial<Store.Store> as Store.Store
 }
 
 const outage = { report: () => Effect.void }
@@ -75,6 +76,11 @@ layer(Layer.empty)("A pause of the service", (it) => {
         yield* refused(quota, time)
         assert.strictEqual(yield* send(quota), expected)
       }
+      // The database has lost this pause.
+      const lost = Quota.make({ ...store, pausedUntil: Effect.succeed(0) }, outage)
+      yield* refused(lost, "10 seconds")
+      yield* lost.refresh
+      assert.strictEqual(yield* send(lost), "10s")
       // The clock of the runner that stored this time was wrong.
       const other = database()
       yield* other.pause(1e14)
@@ -106,6 +112,8 @@ layer(live, { excludeTestServices: true })("A job that is refused with 429 and R
           yield* Durable.start(job("second", [content]))
           assert.deepInclude(yield* Durable.status("first"), { state: "Uploading" })
         }).pipe(withRunner(path, { patience: 1 }))
+        // A shorter pause changes nothing.
+        yield* Effect.flatMap(Store.make, (store) => store.pause(1)).pipe(Effect.provide(SqliteClient.layer({ path })))
         const opened = new DatabaseSync(path)
         const row = opened.prepare("SELECT paused_until FROM durable_deployment").get()
         assert.isAbove(Number(row?.["paused_until"]), (yield* Clock.currentTimeMillis) + 3_000_000)

@@ -8,11 +8,14 @@ import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import type * as DurableJob from "@assembly-effect/workflow/DurableJob"
 import { assert, describe, it as test, layer } from "@effect/vitest"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
+import { DatabaseSync } from "node:sqlite"
+import * as Canceling from "../src/internal/canceling.ts"
 import * as Transfer from "../src/internal/transfer.ts"
 import { gated } from "./gates.ts"
 import { folder, job, live, steps, storedIn, withRunner } from "./support.ts"
@@ -158,6 +161,45 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
         yield* gate.open
         yield* Durable.await("sends")
       }).pipe(withRunner(database), Effect.provide(gate.layer))
+    })
+  )
+
+  it.effect("has its whole patience again after a refusal that is not about the job", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const content = yield* file("a.bin", 100)
+      const faults = yield* Faults.Faults
+      const once = { method: "POST", path: "/assemblies/:assemblyId", times: 1 } as const
+      for (const status of [403, 407, 403]) yield* faults.inject(Faults.Fault.Refuse({ ...once, status }))
+      yield* Effect.gen(function* () {
+        yield* Durable.start(job("paused", [content]))
+        assert.deepStrictEqual(storedIn(yield* Durable.await("paused")), [content.sha256])
+      }).pipe(withRunner(database, { patience: "1500 millis" }))
+    })
+  )
+
+  it.effect("counts the patience of its cancellation from the end of a pause that the service requested", () =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      const gate = yield* gated
+      const faults = yield* Faults.Faults
+      const refuse = (times: number) => faults.inject(Faults.Fault.Refuse({ method: "DELETE", status: 403, times }))
+      yield* refuse(Infinity)
+      yield* Effect.gen(function* () {
+        yield* Durable.start(job("paused", [], { files: [gate.file("paused")] }))
+        yield* gate.reached
+        yield* Durable.cancel("paused")
+        yield* untilWaiting("paused")
+      }).pipe(withRunner(database), Effect.provide(gate.layer))
+      yield* faults.clear
+      const stored = new DatabaseSync(database)
+      stored.exec("UPDATE durable_jobs SET canceled_at = 0")
+      stored.prepare("UPDATE durable_deployment SET paused_until = ?").run(yield* Clock.currentTimeMillis)
+      stored.close()
+      // The runner sends so many requests before it looks at its patience.
+      yield* refuse(Canceling.tries.times + 1)
+      const error = yield* Effect.flip(Durable.await("paused")).pipe(withRunner(database), Effect.provide(gate.layer))
+      assert.strictEqual(error._tag, "JobCanceled")
     })
   )
 

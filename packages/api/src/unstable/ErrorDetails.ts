@@ -67,9 +67,28 @@ export const skewed = (clockSkew: number): string =>
   `the clock of the service is ${Math.abs(clockSkew) / 1000} s ${clockSkew < 0 ? "behind" : "ahead of"} the local clock`
 
 /**
- * The message of an error whose fields are these details.
+ * The class `base`, whose errors have the message that `get` makes of their fields.
  *
  * @since 0.1.0
  * @category utilities
  */
-export const refused = (details: Details): string => `${details.operation} failed with ${answered(details)}`
+export const withMessage = <Base extends abstract new (...args: never) => { readonly message: string }>(
+  base: Base,
+  get: (this: InstanceType<Base>) => string
+): Base => {
+  Object.defineProperty(base.prototype, "message", { get })
+  return base
+}
+
+/**
+ * The class `base`, whose errors say that the operation failed, and with which response.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const refusing = <Base extends abstract new (...args: never) => Details & { readonly message: string }>(
+  base: Base
+): Base =>
+  withMessage(base, function () {
+    return `${this.operation} failed with ${answered(this)}`
+  })
