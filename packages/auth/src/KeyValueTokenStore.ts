@@ -17,7 +17,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as AuthError from "./AuthError.ts"
 import * as Credentials from "./Credentials.ts"
-import * as Subtle from "./internal/subtle.ts"
+import * as Hmac from "./internal/hmac.ts"
 import * as TokenStore from "./TokenStore.ts"
 import * as Bytes from "./unstable/Bytes.ts"
 
@@ -129,6 +129,4 @@ export const layer: Layer.Layer<
   never,
   AuthError.CryptoUnavailable,
   Credentials.Credentials | KeyValueStore.KeyValueStore
-> = Layer.effect(TokenStore.TokenStore, Effect.orDie(makeKeyValueStore)).pipe(
-  Layer.provide([layerCrypto, Subtle.required])
-)
+> = Layer.effect(TokenStore.TokenStore, Effect.orDie(makeKeyValueStore)).pipe(Layer.provide([layerCrypto, Hmac.subtle]))

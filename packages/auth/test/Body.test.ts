@@ -1,5 +1,5 @@
 /** Bodies are read up to a limit, however long they are. */
-import * as Body from "@assembly-effect/auth/unstable/Body"
+import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -17,7 +17,7 @@ const read = (response: HttpClientResponse.HttpClientResponse) =>
   Effect.map(Sender.gather(response, maxBytes), (gathered) => ({
     end: gathered.end,
     bytes: gathered.bytes.length,
-    ...Body.textOf(gathered, maxBytes)
+    ...Outcome.textOf(gathered, maxBytes)
   }))
 
 /** An endless body in pieces of 100 bytes, and the number of bytes that were requested from it. */

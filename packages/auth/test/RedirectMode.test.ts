@@ -2,7 +2,7 @@
  * Redirects on runtimes that differ in what `fetch` may be told of them. The real runtimes are in `scripts/runtimes`.
  */
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
-import * as Status from "@assembly-effect/auth/unstable/Status"
+import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import * as StreamSender from "@assembly-effect/auth/unstable/StreamSender"
 import { afterEach, assert, describe, it, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -67,7 +67,7 @@ describe("a streamed request, where fetch refuses the redirect mode `error`", ()
       other.script(Server.text(204, ""))
       for (const status of [301, 302, 303, 307, 308]) {
         server.script(Server.text(status, "", { location: `${other.baseUrl}/b` }))
-        assert.isTrue(Status.isRedirect(yield* send(server.baseUrl)))
+        assert.isTrue(Outcome.isRedirect(yield* send(server.baseUrl)))
       }
       assert.strictEqual(server.received.length, 5)
       assert.isEmpty(other.received)

@@ -6,7 +6,6 @@ import * as Schema from "effect/Schema"
 
 // These schemas have separate modules, so that a bundle leaves out the schemas that its program does not use.
 export { FromDate, ToDate } from "./internal/listDate.ts"
-export { ByteSize, Count, PixelSize } from "./internal/size.ts"
 export { IsoDateTime, Timestamp } from "./Timestamp.ts"
 
 const isAtLeastZero = Schema.isGreaterThanOrEqualTo(0, { expected: "a number of at least 0" })
@@ -66,3 +65,33 @@ export const NonEmptyString = Schema.String.check(
     toJsonSchema: () => ({ minLength: 1 })
   })
 )
+
+const isSafeFrom = (minimum: number) =>
+  Schema.isBetween(
+    { minimum, maximum: Number.MAX_SAFE_INTEGER },
+    { expected: `an integer of ${minimum} to 9007199254740991` }
+  )
+
+/**
+ * A size in bytes, 0 to 2^53 - 1 (spec.md, "asset object").
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const ByteSize = Schema.Int.check(isSafeFrom(0))
+
+/**
+ * A number of things, such as files, 0 to 2^53 - 1. A larger number has no exact successor, so it counts nothing.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Count = ByteSize
+
+/**
+ * A width or height in pixels, 1 to 2^53 - 1 (spec.md, "asset object").
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const PixelSize = Schema.Int.check(isSafeFrom(1))

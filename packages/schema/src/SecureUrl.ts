@@ -2,7 +2,15 @@
  * URLs that may receive a credential or a file.
  */
 import * as Schema from "effect/Schema"
-import { isLoopback } from "./internal/loopback.ts"
+
+/**
+ * Whether a host name, as in `URL.hostname`, is `localhost`, `[::1]` or an IPv4 address of `127.0.0.0/8`.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const isLoopback = (hostname: string): boolean =>
+  hostname === "localhost" || hostname === "[::1]" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname)
 
 /** The first rule of secure URLs that a text breaks, or undefined. */
 const brokenRule = (text: string): string | undefined => {

@@ -5,10 +5,6 @@
 import * as Schema from "effect/Schema"
 import { NonEmptyString } from "./Scalar.ts"
 
-// These schemas have separate modules, so that a bundle leaves out the schemas that its program does not use.
-export { ListError, MoveError, named, type NamedCode, StatisticsError, statusOf } from "./internal/namedError.ts"
-export { parseTusError, TusErrorBody, TusErrorText } from "./internal/tusError.ts"
-
 const HttpCode = Schema.Union([
   Schema.Finite,
   Schema.String.check(Schema.isPattern(/^-?\d+(?:\.\d+)?$/u, { expected: "a number in digits" }))

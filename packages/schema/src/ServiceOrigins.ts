@@ -6,7 +6,7 @@
  * capability, but names no host.
  */
 import * as Result from "effect/Result"
-import { isLoopback } from "./internal/loopback.ts"
+import { isLoopback } from "./SecureUrl.ts"
 
 /**
  * The origin of the public service, and the pattern for the origins of its cells. A cell is a part of the service with

@@ -6,7 +6,7 @@ import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
-import * as Calendar from "./internal/calendar.ts"
+import { instantOf } from "./internal/listDate.ts"
 
 /**
  * A date-time: the text that the service wrote, and its instant.
@@ -33,7 +33,7 @@ const isDateTimeText = (zone: string, expected: string) =>
     arbitraryConstraint: { patterns: [{ source: `^${commonDay}T${time}${zone}$`, flags: "" }] }
   }).abort()
 
-const isCalendarDay = (text: string): boolean => Option.isSome(Calendar.instantOf(`${text.slice(0, 10)}T00:00:00.000Z`))
+const isCalendarDay = (text: string): boolean => Option.isSome(instantOf(`${text.slice(0, 10)}T00:00:00.000Z`))
 
 const isRealDay = Schema.makeFilter<string>(isCalendarDay, { expected: "a valid calendar date" })
 

@@ -1,4 +1,6 @@
 import * as ServiceError from "@assembly-effect/schema/ServiceError"
+import * as NamedError from "@assembly-effect/schema/NamedError"
+import * as TusErrorBody from "@assembly-effect/schema/TusErrorBody"
 import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
 import { accepted, accepts, onDecode, onEncode } from "./support.ts"
@@ -32,14 +34,14 @@ describe("ErrorObject", () => {
 
 describe("named errors", () => {
   const table = [
-    ["ASSEMBLY_STATS_INVALID_TIME", 400, ServiceError.StatisticsError],
-    ["ASSEMBLY_STATS_MISSING_REGION", 400, ServiceError.StatisticsError],
-    ["ASSEMBLY_STATS_ERROR", 500, ServiceError.StatisticsError],
-    ["ASSEMBLY_LIST_ERROR", 400, ServiceError.ListError],
-    ["DAM_INVALID_REQUEST", 400, ServiceError.MoveError],
-    ["DAM_RESOURCE_NOT_FOUND", 404, ServiceError.MoveError],
-    ["DAM_MUTATION_CONFLICT", 409, ServiceError.MoveError],
-    ["DAM_MUTATION_FAILED", 500, ServiceError.MoveError]
+    ["ASSEMBLY_STATS_INVALID_TIME", 400, NamedError.StatisticsError],
+    ["ASSEMBLY_STATS_MISSING_REGION", 400, NamedError.StatisticsError],
+    ["ASSEMBLY_STATS_ERROR", 500, NamedError.StatisticsError],
+    ["ASSEMBLY_LIST_ERROR", 400, NamedError.ListError],
+    ["DAM_INVALID_REQUEST", 400, NamedError.MoveError],
+    ["DAM_RESOURCE_NOT_FOUND", 404, NamedError.MoveError],
+    ["DAM_MUTATION_CONFLICT", 409, NamedError.MoveError],
+    ["DAM_MUTATION_FAILED", 500, NamedError.MoveError]
   ] as const
 
   it.each(table)(
@@ -47,19 +49,19 @@ describe("named errors", () => {
     (error, status, schema) => {
       const valid = [{ error }, { error, http_code: status }, { error, http_code: `${status}` }]
       const invalid = [{ error, http_code: status + 1 }, { error, http_code: `0${status}` }, { error: `${error}_` }, {}]
-      assert.deepStrictEqual(accepted(ServiceError.named(error), [...valid, ...invalid]), valid)
+      assert.deepStrictEqual(accepted(NamedError.named(error), [...valid, ...invalid]), valid)
       assert.deepStrictEqual(accepted(schema, valid), valid)
     }
   )
 
   it("are these eight (spec E-5)", () => {
     const named: ReadonlyArray<readonly [string, number]> = table.map(([code, status]) => [code, status])
-    assert.deepStrictEqual<unknown>(Object.entries(ServiceError.statusOf), named)
+    assert.deepStrictEqual<unknown>(Object.entries(NamedError.statusOf), named)
   })
 
   it("each belong to one operation (spec E-6)", () => {
     for (const [error, , own] of table) {
-      for (const other of [ServiceError.StatisticsError, ServiceError.ListError, ServiceError.MoveError]) {
+      for (const other of [NamedError.StatisticsError, NamedError.ListError, NamedError.MoveError]) {
         assert.strictEqual(accepts(other, { error }), other === own, error)
       }
     }
@@ -67,12 +69,12 @@ describe("named errors", () => {
 
   it("keep message, reason, assembly_id and unknown fields", () => {
     const body = { error: "DAM_INVALID_REQUEST", message: "m", reason: ["r"], assembly_id: "a", more: 1 }
-    assert.deepStrictEqual(Schema.decodeUnknownSync(ServiceError.MoveError)(body) as object, body)
+    assert.deepStrictEqual(Schema.decodeUnknownSync(NamedError.MoveError)(body) as object, body)
   })
 })
 
 describe("TusErrorBody", () => {
-  const decode = Schema.decodeUnknownSync(ServiceError.TusErrorBody)
+  const decode = Schema.decodeUnknownSync(TusErrorBody.TusErrorBody)
 
   it("reads the line form (spec E-16)", () => {
     assert.deepStrictEqual(decode("ERR_UPLOAD_STOPPED: no more: today\n"), {
@@ -97,15 +99,15 @@ describe("TusErrorBody", () => {
 
   it("encodes every text unchanged (spec E-17)", () => {
     for (const text of ["ERR_A: b\n", "ERR_A: b\nc\n", "ERR_A: \n", '{"error":"a"', "\n"]) {
-      assert.strictEqual(Schema.encodeSync(ServiceError.TusErrorBody)(decode(text)), text)
+      assert.strictEqual(Schema.encodeSync(TusErrorBody.TusErrorBody)(decode(text)), text)
     }
   })
 
   it("cannot encode one form as the other", () => {
-    assert.deepStrictEqual(onEncode(ServiceError.TusErrorBody, { _tag: "Line", code: "a", message: "b" }), [
+    assert.deepStrictEqual(onEncode(TusErrorBody.TusErrorBody, { _tag: "Line", code: "a", message: "b" }), [
       "code: Expected ERR_ and a code in upper case"
     ])
-    assert.deepStrictEqual(onEncode(ServiceError.TusErrorBody, { _tag: "Hook", text: "ERR_A: b\n" }), [
+    assert.deepStrictEqual(onEncode(TusErrorBody.TusErrorBody, { _tag: "Hook", text: "ERR_A: b\n" }), [
       "text: Expected a text other than ERR_CODE: message"
     ])
   })

@@ -11,6 +11,8 @@ import * as DamEntries from "@assembly-effect/schema/DamEntries"
 import * as Notification from "@assembly-effect/schema/Notification"
 import * as Queue from "@assembly-effect/schema/Queue"
 import * as ServiceError from "@assembly-effect/schema/ServiceError"
+import * as NamedError from "@assembly-effect/schema/NamedError"
+import * as TusErrorBody from "@assembly-effect/schema/TusErrorBody"
 import * as Template from "@assembly-effect/schema/Template"
 import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
 import * as Testing from "@assembly-effect/schema/testing"
@@ -92,10 +94,10 @@ const responses: ReadonlyArray<readonly [name: string, schema: Codec]> = [
   ["OpenTokenRequest", Auth.OpenTokenRequest],
   ["TokenResponse", Auth.TokenResponse],
   ["ErrorObject", ServiceError.ErrorObject],
-  ["StatisticsError", ServiceError.StatisticsError],
-  ["ListError", ServiceError.ListError],
-  ["MoveError", ServiceError.MoveError],
-  ["TusErrorBody", ServiceError.TusErrorBody]
+  ["StatisticsError", NamedError.StatisticsError],
+  ["ListError", NamedError.ListError],
+  ["MoveError", NamedError.MoveError],
+  ["TusErrorBody", TusErrorBody.TusErrorBody]
 ]
 
 /** What else a program passes in. */

@@ -1,4 +1,4 @@
-import * as Status from "@assembly-effect/auth/unstable/Status"
+import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 
 /** The fields of an error: its tag, the HTTP status of the response, and whether the request was sent. */
 interface Told {
@@ -20,6 +20,6 @@ export const isLost = ({ _tag, sent, status }: Told): boolean => {
     case "TransportFailure":
       return sent !== "no"
     default:
-      return status === undefined || !Status.isRefusal(status)
+      return status === undefined || !Outcome.isRefusal(status)
   }
 }

@@ -1,7 +1,6 @@
 import * as Redaction from "@assembly-effect/auth/Redaction"
-import * as Body from "@assembly-effect/auth/unstable/Body"
-import type { ErrorText, Gathered } from "@assembly-effect/auth/unstable/Failure"
-import * as Status from "@assembly-effect/auth/unstable/Status"
+import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
+import type { ErrorText, Gathered } from "@assembly-effect/auth/unstable/Outcome"
 import * as Wait from "@assembly-effect/auth/unstable/Wait"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Json from "@assembly-effect/schema/Json"
@@ -74,7 +73,7 @@ const isAboutRequest = (code: string): boolean =>
  */
 const isAnswer = (operation: Operation.Any, status: number, body: unknown): boolean => {
   const code = codeOf(body)
-  if (code === undefined || operation.answers === "result") return Status.isSuccess(status) && code === undefined
+  if (code === undefined || operation.answers === "result") return Outcome.isSuccess(status) && code === undefined
   return status !== 429 && status < 500 && !isAboutRequest(code) && textOf(body, "assembly_id") !== undefined
 }
 
@@ -208,12 +207,12 @@ export const decoder = (operation: Operation.Any, { maxBytes }: { readonly maxBy
   return (response: Gathered, asked: Asked): Exit.Exit<unknown, Failed> => {
     const answered: Answered = { ...asked, operation, response }
     const { end, status } = response
-    const isOk = Status.isSuccess(status)
+    const isOk = Outcome.isSuccess(status)
     const refused = (problem: string, text: string) => Exit.fail(withoutWait(unexpected(answered, problem, text)))
 
-    if (Status.isRedirect(status)) return refused("redirects are not followed", "")
+    if (Outcome.isRedirect(status)) return refused("redirects are not followed", "")
     if (isOk && typeof end !== "string") return Exit.fail(withoutWait(Exchange.toFailure(asked.subject)(end)))
-    const read = Body.textOf(response, maxBytes)
+    const read = Outcome.textOf(response, maxBytes)
     if (isOk && read.description !== undefined) return refused(read.description, read.text.slice(0, excerptBytes))
 
     const body = read.description === undefined ? readJson(read.text) : Result.fail(read.description)

@@ -1,4 +1,4 @@
-import * as Body from "@assembly-effect/auth/unstable/Body"
+import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -57,7 +57,10 @@ interface Signals {
 
 /** Whether the data of an event belongs to another Assembly. The data of most events is a plain word or a file. */
 const isOfAnother = (data: string, assemblyId: Assembly.AssemblyId): boolean =>
-  Option.exists(Body.parseJson(data), (value) => Predicate.isObject(value) && Assembly.isOfAnother(value, assemblyId))
+  Option.exists(
+    Outcome.parseJson(data),
+    (value) => Predicate.isObject(value) && Assembly.isOfAnother(value, assemblyId)
+  )
 
 /**
  * Turns events into signals. The content of an event is not trusted to be complete, so the Status is read instead. The

@@ -4,7 +4,7 @@
 import * as Redaction from "@assembly-effect/auth/Redaction"
 import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import * as Diagnosis from "@assembly-effect/auth/unstable/Diagnosis"
-import type { Lost } from "@assembly-effect/auth/unstable/Failure"
+import type { Lost } from "@assembly-effect/auth/unstable/Outcome"
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

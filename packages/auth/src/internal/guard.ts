@@ -18,7 +18,7 @@ import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
 import * as Diagnosis from "../unstable/Diagnosis.ts"
-import { Lost } from "../unstable/Failure.ts"
+import { Lost } from "../unstable/Outcome.ts"
 
 type Request = HttpClientRequest.HttpClientRequest
 type Response = HttpClientResponse.HttpClientResponse

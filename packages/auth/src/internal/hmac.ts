@@ -1,9 +1,11 @@
 import * as Mac from "effect/crypto/Mac"
 import * as SecureRandom from "effect/crypto/SecureRandom"
+import { WebCrypto } from "effect/crypto/WebCrypto"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import * as Subtle from "./subtle.ts"
+import { CryptoUnavailable } from "../AuthError.ts"
 
 /**
  * The hash functions that the service accepts. An Auth Key may require one of these functions.
@@ -31,5 +33,15 @@ export const algorithms: { readonly [A in Algorithm]: Mac.Algorithm } = {
 export const key = (algorithm: Algorithm, secret: Redacted.Redacted) =>
   Mac.key(algorithms[algorithm], new Uint8Array(new TextEncoder().encode(Redacted.value(secret))))
 
+/**
+ * Fails if `crypto.subtle` is missing. Without this check, the crypto modules of Effect would die when they are first
+ * used.
+ */
+export const subtle: Layer.Layer<never, CryptoUnavailable> = Layer.effectDiscard(
+  WebCrypto.use((crypto: Crypto | undefined) =>
+    crypto?.subtle === undefined ? Effect.fail(new CryptoUnavailable()) : Effect.void
+  )
+)
+
 /** Computes HMAC with WebCrypto, which edge runtimes and workers support too. */
-export const layer = Mac.layerWebCrypto.pipe(Layer.provide([SecureRandom.layerWebCrypto, Subtle.required]))
+export const layer = Mac.layerWebCrypto.pipe(Layer.provide([SecureRandom.layerWebCrypto, subtle]))

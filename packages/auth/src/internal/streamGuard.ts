@@ -7,7 +7,7 @@ import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Stream from "effect/Stream"
 import * as Bytes from "../unstable/Bytes.ts"
-import type { Lost } from "../unstable/Failure.ts"
+import type { Lost } from "../unstable/Outcome.ts"
 import { mapPieces } from "../unstable/Pieces.ts"
 import * as Guard from "./guard.ts"
 

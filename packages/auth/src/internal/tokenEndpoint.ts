@@ -18,9 +18,7 @@ import type * as Credentials from "../Credentials.ts"
 import * as Redaction from "../Redaction.ts"
 import type { Grant } from "../TokenStore.ts"
 import type * as Sender from "../unstable/Sender.ts"
-import * as Body from "../unstable/Body.ts"
-import type * as Failure from "../unstable/Failure.ts"
-import * as Status from "../unstable/Status.ts"
+import * as Outcome from "../unstable/Outcome.ts"
 import * as Wait from "../unstable/Wait.ts"
 
 export interface Environment {
@@ -121,26 +119,26 @@ const toError = (
     : new AuthError.TokenRefused(refusal)
 }
 
-const unavailable = ({ code, permanent, description }: Failure.Lost) =>
+const unavailable = ({ code, permanent, description }: Outcome.Lost) =>
   new AuthError.TokenUnavailable({ description, permanent, ...(code === undefined ? undefined : { code }) })
 
 /** The token in a response, or its error. `now` is the local time in milliseconds since 1970. */
 const read = (
   grant: Grant,
   { credentials }: Environment,
-  gathered: Failure.Gathered,
+  gathered: Outcome.Gathered,
   now: number
 ): Effect.Effect<Answer, AuthError.AuthError> => {
   const { end, headers, status } = gathered
-  if (Status.isRedirect(status)) {
+  if (Outcome.isRedirect(status)) {
     return Effect.fail(new AuthError.UnexpectedTokenResponse({ status, description: "redirects are not followed" }))
   }
-  if (Status.isSuccess(status) && typeof end !== "string") return Effect.fail(unavailable(end))
-  const { description, text } = Body.textOf(gathered, maxBytes)
-  const body = description === undefined ? Option.getOrUndefined(Body.parseJson(text)) : undefined
+  if (Outcome.isSuccess(status) && typeof end !== "string") return Effect.fail(unavailable(end))
+  const { description, text } = Outcome.textOf(gathered, maxBytes)
+  const body = description === undefined ? Option.getOrUndefined(Outcome.parseJson(text)) : undefined
   const code = codeOf(body, [Redacted.value(credentials.secret)])
   const token = decodeToken(body)
-  if (Status.isSuccess(status) && code === undefined && Option.isSome(token)) {
+  if (Outcome.isSuccess(status) && code === undefined && Option.isSome(token)) {
     const { access_token: value, expires_in: seconds } = token.value
     return Effect.succeed({ value, lifetime: seconds === undefined ? undefined : Duration.seconds(seconds) })
   }

@@ -11,7 +11,7 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { restMillis } from "./Gathering.ts"
+import { restMillis } from "./Outcome.ts"
 
 /**
  * A request was not admitted, so it was not sent. If the wait for a permit would exceed `patience` (the longest wait

@@ -4,7 +4,7 @@
  */
 import type * as HttpClientError from "effect/http/HttpClientError"
 import * as Predicate from "effect/Predicate"
-import { Lost } from "./Failure.ts"
+import { Lost } from "./Outcome.ts"
 
 /**
  * The facts about a request that the error of the HTTP client does not contain.

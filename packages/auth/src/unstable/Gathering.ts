@@ -12,9 +12,12 @@ import * as Fiber from "effect/Fiber"
 import type * as Headers from "effect/http/Headers"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import type * as HttpClientError from "effect/http/HttpClientError"
 import * as Bytes from "./Bytes.ts"
-import type { Gathered, Lost } from "./Failure.ts"
-import * as Status from "./Status.ts"
+import * as Diagnosis from "./Diagnosis.ts"
+import { type Gathered, isRedirect, isSuccess, type Lost, restMillis } from "./Outcome.ts"
 
 /**
  * - `maxBytes`: the maximum size of the body of the response. Reading stops at the chunk that exceeds it.
@@ -38,14 +41,6 @@ export interface Limits {
  * @category errors
  */
 export class Late extends Data.TaggedError("Late") {}
-
-/**
- * The time for the body of a response that is not a success, in milliseconds.
- *
- * @since 0.1.0
- * @category utilities
- */
-export const restMillis = 5_000
 
 const live = Context.get(Context.empty(), Clock.Clock)
 
@@ -99,8 +94,8 @@ export class Gathering {
   /** The status and the headers have arrived. The body of a redirect is not read. */
   begin(status: number, headers: Headers.Headers): void {
     this.#head = { status, headers }
-    if (Status.isSuccess(status) && this.#limits.isDecidedByStatus !== true) return
-    if (Status.isRedirect(status)) return this.end("whole")
+    if (isSuccess(status) && this.#limits.isDecidedByStatus !== true) return
+    if (isRedirect(status)) return this.end("whole")
     this.#stopTimer()
     this.#stopTimer = timer(this.#clock, restMillis, () => this.end("late"))
   }
@@ -169,3 +164,38 @@ export const gather = (
       })
     })
   )
+
+const enough = { _tag: "Enough" } as const
+
+const fromStream = (
+  { stream }: HttpClientResponse.HttpClientResponse,
+  gathering: Gathering
+): Effect.Effect<void, HttpClientError.HttpClientError> =>
+  stream.pipe(
+    Stream.runForEachArray((pieces) => {
+      for (const piece of pieces) gathering.take(piece)
+      return gathering.isSettled ? Effect.fail(enough) : Effect.void
+    }),
+    Effect.catch((error) => (error._tag === "Enough" ? Effect.void : Effect.fail(error)))
+  )
+
+/**
+ * Passes a response to a gathering, which stops the reading at its limits.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const into = (
+  response: HttpClientResponse.HttpClientResponse,
+  gathering: Gathering
+): Effect.Effect<void, Lost> =>
+  Effect.suspend(() => {
+    gathering.begin(response.status, response.headers)
+    if (gathering.isSettled) return Effect.void
+    return fromStream(response, gathering).pipe(
+      Effect.catch((error) =>
+        // Some clients fail with `EmptyBodyError` for a response without a body.
+        error.reason._tag === "EmptyBodyError" ? Effect.void : Effect.fail(Diagnosis.diagnose(error))
+      )
+    )
+  })

@@ -9,9 +9,8 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import type * as Scope from "effect/Scope"
 import * as Guard from "../internal/guard.ts"
-import * as Body from "./Body.ts"
 import * as Bytes from "./Bytes.ts"
-import type { Gathered, Lost } from "./Failure.ts"
+import type { Gathered, Lost } from "./Outcome.ts"
 import * as Gathering from "./Gathering.ts"
 
 /**
@@ -78,7 +77,7 @@ const guarded =
   (request, limits) =>
     Gathering.gather(limits, (gathering) =>
       Effect.flatMap(Guard.exchange(http, toRequest(request), "manual", inMemory), (response) =>
-        Body.into(response, gathering)
+        Gathering.into(response, gathering)
       )
     )
 
@@ -122,5 +121,5 @@ export const open = (
  */
 export const gather = (response: HttpClientResponse.HttpClientResponse, maxBytes: number): Effect.Effect<Gathered> =>
   Gathering.gather({ maxBytes, millis: Infinity, isDecidedByStatus: true }, (gathering) =>
-    Body.into(response, gathering)
+    Gathering.into(response, gathering)
   ).pipe(Effect.orDie)

@@ -9,8 +9,7 @@ import * as Option from "effect/Option"
 import * as Guard from "../internal/guard.ts"
 import * as StreamGuard from "../internal/streamGuard.ts"
 import * as Admission from "./Admission.ts"
-import * as Body from "./Body.ts"
-import type { Gathered, Lost } from "./Failure.ts"
+import type { Gathered, Lost } from "./Outcome.ts"
 import * as Gathering from "./Gathering.ts"
 
 /**
@@ -61,7 +60,7 @@ export const send = (
     return Gathering.gather({ maxBytes, millis: Infinity, isDecidedByStatus: true }, (gathering) =>
       Effect.flatMap(Guard.exchange(http, request, redirectMode(), StreamGuard.guard), (response) => {
         isDeclared = declaresLength(response)
-        return Admission.afterStatus(Body.into(response, gathering))
+        return Admission.afterStatus(Gathering.into(response, gathering))
       })
     ).pipe(
       Effect.catchTag("Late", Effect.die),

@@ -8,7 +8,13 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
-import * as Calendar from "./calendar.ts"
+
+/**
+ * The instant of a UTC date-time in the format of `DateTime.formatIso`, or `None` if its day or time does not exist.
+ * JavaScript reads 30 February as a day in March, so the instant is formatted and compared with the text.
+ */
+export const instantOf = (iso: string): Option.Option<DateTime.Utc> =>
+  Option.filter(DateTime.make(iso), (instant) => DateTime.formatIso(instant) === iso)
 
 const minSecond = -62_167_219_200
 const maxSecond = 253_402_300_799
@@ -35,7 +41,7 @@ export const moment = (round: Round) =>
   })
 
 const parseListDate = (text: string): Effect.Effect<DateTime.Utc, SchemaIssue.Issue> =>
-  Option.match(Calendar.instantOf(`${text.replace(" ", "T")}.000Z`), {
+  Option.match(instantOf(`${text.replace(" ", "T")}.000Z`), {
     onNone: () => Effect.fail(new SchemaIssue.InvalidValue({ expected: "a valid calendar date" }, text)),
     onSome: Effect.succeed
   })

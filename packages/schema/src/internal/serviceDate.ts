@@ -7,14 +7,13 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
-import * as Calendar from "./calendar.ts"
-import { moment } from "./listDate.ts"
+import { instantOf, moment } from "./listDate.ts"
 
 const pattern = /^(\d{4})[/-](\d{2})[/-](\d{2})[ T](\d{2}:\d{2}:\d{2})(?:\.(\d{3})\d*)?(?: ?GMT|Z)?$/u
 
 const parse = (text: string): Effect.Effect<DateTime.Utc, SchemaIssue.Issue> => {
   const [, year, month, day, time, millis = "000"] = pattern.exec(text) ?? []
-  return Option.match(Calendar.instantOf(`${year}-${month}-${day}T${time}.${millis}Z`), {
+  return Option.match(instantOf(`${year}-${month}-${day}T${time}.${millis}Z`), {
     onNone: () => Effect.fail(new SchemaIssue.InvalidValue({ expected: "a day of the calendar" }, text)),
     onSome: Effect.succeed
   })

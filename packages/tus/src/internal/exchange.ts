@@ -2,6 +2,7 @@ import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Transport from "@assembly-effect/api/unstable/Transport"
 import * as StreamSender from "@assembly-effect/auth/unstable/StreamSender"
 import * as ServiceError from "@assembly-effect/schema/ServiceError"
+import * as TusErrorBody from "@assembly-effect/schema/TusErrorBody"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -34,7 +35,7 @@ interface Said {
  * the service's error object, else the whole body.
  */
 const readSaid = (body: string, json: Option.Option<unknown>): Said => {
-  const error = ServiceError.parseTusError(body)
+  const error = TusErrorBody.parseTusError(body)
   if (error._tag === "Line") return { words: `${error.code}: ${error.message}`, code: error.code }
   return Option.match(Option.flatMap(json, decodeErrorObject), {
     onNone: () => ({ words: error.text }),

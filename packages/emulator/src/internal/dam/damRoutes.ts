@@ -1,6 +1,6 @@
 import * as Operations from "@assembly-effect/api/Dam"
 import * as DamEntries from "@assembly-effect/schema/DamEntries"
-import type * as ServiceError from "@assembly-effect/schema/ServiceError"
+import type * as NamedError from "@assembly-effect/schema/NamedError"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -13,7 +13,7 @@ import type * as Moving from "./moving.ts"
 import { type Reason, Refused } from "./refused.ts"
 
 /** The error code and the message for each reason. */
-const refusals: Readonly<Record<Reason, readonly [code: ServiceError.NamedCode, message: string]>> = {
+const refusals: Readonly<Record<Reason, readonly [code: NamedError.NamedCode, message: string]>> = {
   AssetNotFound: ["DAM_RESOURCE_NOT_FOUND", "There is no such asset in this Workspace."],
   EntryNotFound: ["DAM_RESOURCE_NOT_FOUND", "There is no such asset or folder in this Workspace."],
   FolderNotFound: ["DAM_RESOURCE_NOT_FOUND", "There is no such folder in this Workspace."],

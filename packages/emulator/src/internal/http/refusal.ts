@@ -1,5 +1,5 @@
 import type { Issue } from "@assembly-effect/schema/InvalidRequest"
-import * as ServiceError from "@assembly-effect/schema/ServiceError"
+import * as NamedError from "@assembly-effect/schema/NamedError"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -14,8 +14,8 @@ export class Refusal extends Data.TaggedError("Refusal")<{
 }> {}
 
 /** A refusal with the status of its code. Only the status of `ASSEMBLY_LIST_ERROR` is beyond the specification. */
-export const named = (code: ServiceError.NamedCode, message: string): Refusal =>
-  new Refusal({ code, status: ServiceError.statusOf[code], message })
+export const named = (code: NamedError.NamedCode, message: string): Refusal =>
+  new Refusal({ code, status: NamedError.statusOf[code], message })
 
 /** The maximum number of issues in a message, and the maximum number of characters in a message. */
 const maxIssues = 20

@@ -1,5 +1,6 @@
 /**
- * The bodies of the named errors. `@assembly-effect/api` recognizes a named error by its code, without these schemas.
+ * The bodies of the named errors (spec.md, "Errors"). `@assembly-effect/api` recognizes a named error by its code, without
+ * these schemas.
  */
 import * as Schema from "effect/Schema"
 
@@ -33,7 +34,7 @@ export type NamedCode = keyof typeof statusOf
  * This schema describes what the service should send. `@assembly-effect/api` decodes an `ErrorObject` and compares only
  * the code, so it also recognizes a named error with a wrong status.
  *
- * @example `ServiceError.named("DAM_MUTATION_CONFLICT")`
+ * @example `NamedError.named("DAM_MUTATION_CONFLICT")`
  *
  * @since 0.1.0
  * @category utilities

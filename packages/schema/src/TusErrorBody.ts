@@ -1,6 +1,5 @@
 /**
- * The errors of tus. This is a separate module, so that the bundle of a program without uploads does not include these
- * errors.
+ * The bodies of the errors of a tus server (spec.md, "Errors").
  */
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"

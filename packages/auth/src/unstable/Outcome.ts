@@ -1,0 +1,135 @@
+/**
+ * What came of a request: a response, or a request that was lost; and what its status and its body say.
+ */
+import * as Json from "@assembly-effect/schema/Json"
+import * as Data from "effect/Data"
+import type * as Headers from "effect/http/Headers"
+import type * as Option from "effect/Option"
+import * as Result from "effect/Result"
+
+/**
+ * A request without a complete response. The error contains neither the URL nor the content of the request.
+ *
+ * - `description`: the description of the failure.
+ * - `code`: the error code that the HTTP client reports, if any, such as `ECONNREFUSED`, or a code of this package:
+ *   `REQUEST_REPEATED`, `REQUEST_REDIRECTED`, `BODY_CHANGED`, `BODY_READ_TWICE`, `STREAM_UNSUPPORTED`.
+ * - `sent`: is `no` if no byte of the request was sent, and `maybe` if the service may have received the request.
+ * - `permanent`: whether the same request would fail again in the same way.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class Lost extends Data.TaggedError("Lost")<{
+  readonly description: string
+  readonly code?: string | undefined
+  readonly sent: "no" | "maybe"
+  readonly permanent: boolean
+}> {}
+
+/**
+ * The body of an error, as far as it could be read. If `description` is undefined, `text` is the whole body as valid UTF-8.
+ * If `description` is defined, `text` is the part of the body that could be read, with replacement characters for invalid
+ * UTF-8. This part may contain a credential, or end in the middle of a credential.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ErrorText {
+  readonly text: string
+  readonly description: string | undefined
+}
+
+/**
+ * A response whose body was read as far as it could be, within a limit of bytes. `end` says how the body ended: it is
+ * `whole`; it is `tooLarge`, and `bytes` includes the chunk that exceeds the limit; it did not end in time (`late`); or
+ * the connection was lost.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Gathered {
+  readonly status: number
+  readonly headers: Headers.Headers
+  readonly bytes: Uint8Array
+  readonly end: "whole" | "tooLarge" | "late" | Lost
+}
+
+/**
+ * Whether a status is a redirect. A browser reports a redirect that it did not follow as status 0.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const isRedirect = (status: number): boolean => status === 0 || (status >= 300 && status < 400)
+
+/**
+ * Whether a status is a success: any 2xx, because the specification does not name the exact status of most operations
+ * (spec.md, "Endpoints").
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const isSuccess = (status: number): boolean => status >= 200 && status < 300
+
+/**
+ * Statuses from 400 to 499 that do not refuse a request for good. After 408, 409, 425 and 499 it is unknown whether the
+ * request was carried out. After 429 and 423 it was not carried out, but may be sent again.
+ */
+const openBelow500: ReadonlySet<number> = new Set([408, 409, 423, 425, 429, 499])
+
+/**
+ * Whether a status refuses a request for good, so that the request was not carried out: 501, or a 4xx other than 408,
+ * 409, 423, 425, 429 and 499. After 429 and 423 the request was not carried out either, but may be sent again. After
+ * any other error status, it is unknown whether the request was carried out, whatever the body says.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const isRefusal = (status: number): boolean =>
+  status === 501 || (status >= 400 && status < 500 && !openBelow500.has(status))
+
+/**
+ * The time for the body of a response that is not a success, in milliseconds.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const restMillis = 5_000
+
+const strict = new TextDecoder("utf-8", { fatal: true })
+const lenient = new TextDecoder()
+
+/**
+ * The text of a body, or as much of it as was read. `maxBytes` is the limit with which the body was gathered.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const textOf = ({ bytes, end }: Pick<Gathered, "bytes" | "end">, maxBytes: number): ErrorText => {
+  const broken = (description: string): ErrorText => ({
+    text: lenient.decode(bytes.subarray(0, maxBytes)),
+    description
+  })
+  switch (end) {
+    case "whole":
+      try {
+        return { text: strict.decode(bytes), description: undefined }
+      } catch {
+        return broken("a body that is not UTF-8")
+      }
+    case "tooLarge":
+      return broken(`a body of more than ${maxBytes} bytes`)
+    case "late":
+      return broken(`a body that did not end within ${restMillis / 1000} s`)
+    default:
+      return broken("an incomplete body")
+  }
+}
+
+/**
+ * Parses a JSON text. Returns `None` if the text is not JSON or is nested deeper than `Json.maxDepth`.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const parseJson = (text: string): Option.Option<unknown> => Result.getSuccess(Json.parse(text))
