@@ -19,6 +19,7 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import type * as Scope from "effect/Scope"
@@ -262,7 +263,14 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const callIssues = (context: Context.Context<never>): ReadonlyArray<Issue> => {
     const timeout = Context.get(context, Timeout)
     const deadline = Context.get(context, Deadline)
-    return [...(timeout === undefined ? [] : checkCall({ withTimeout: timeout })), ...(deadline?.issues ?? [])]
+    const policy: unknown = Context.get(context, RetryPolicy.RetryPolicy)
+    return [
+      ...(timeout === undefined ? [] : checkCall({ withTimeout: timeout })),
+      ...(deadline?.issues ?? []),
+      ...(policy === undefined || Schedule.isSchedule(policy)
+        ? []
+        : [{ path: ["withPolicy"], message: "Expected a Schedule" }])
+    ]
   }
 
   const compile = (operation: Operation.Any) => {

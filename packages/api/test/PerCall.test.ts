@@ -117,6 +117,16 @@ describe("one call", () => {
     })
   )
 
+  it.effect("with a policy that is no Schedule is refused before it is sent", () =>
+    Effect.gen(function* () {
+      // A JavaScript program may give any value.
+      const list = Assemblies.list(query).pipe(RetryPolicy.withPolicy("nonsense" as never))
+      const { exit, requests } = yield* outcome(list, [page])
+      assert.deepStrictEqual([tagOf(exit), requests], ["InvalidRequest", 0])
+      assert.match(String(exit), /Assemblies\.list: withPolicy: Expected a Schedule/)
+    })
+  )
+
   it.effect("pauses by a Schedule, and at least as long as the response requests", () =>
     Effect.gen(function* () {
       const scheduled = Assemblies.list(query).pipe(

@@ -18,6 +18,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
 import * as Tracer from "effect/Tracer"
 import { clients } from "./utils/clients.ts"
 import { gzipSync } from "node:zlib"
@@ -42,6 +43,12 @@ const send = (request: HttpClientRequest.HttpClientRequest, wrap: Wrap) =>
     const outgoing = { method, origin, path: pathname + search, headers: request.headers, body: content }
     return (yield* Sender.of(client)(outgoing, { maxBytes: 1000, millis: Infinity })).status
   })
+
+/** Gathers the response to a request without a body. */
+const gather = (client: HttpClient.HttpClient, url: string, millis = Infinity) => {
+  const { origin, pathname } = new URL(url)
+  return Sender.of(client)({ method: "GET", origin, path: pathname, headers: {} }, { maxBytes: 1000, millis })
+}
 
 const post = (url: string, body?: HttpBody.HttpBody) => HttpClientRequest.post(url, body === undefined ? {} : { body })
 
@@ -382,6 +389,51 @@ describe.each(clients)("with %s", (_, layer) => {
       const longer: Wrap = (client) => withBody(HttpBody.uint8Array(bytes("hello!"), contentType))(hiding(client))
       assert.deepStrictEqual(facts(yield* Effect.flip(send(request, longer))), { ...resized, sent: "maybe" })
     }).pipe(Effect.provide(layer))
+  )
+
+  it.effect.each([
+    ["text", (response) => response.text],
+    ["json", (response) => response.json],
+    ["arrayBuffer", (response) => response.arrayBuffer]
+  ] satisfies ReadonlyArray<
+    readonly [string, (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<unknown, HttpClientError>]
+  >)("gathers the bytes of a response whose %s a wrapper of the client has read", ([, read]) =>
+    Effect.gen(function* () {
+      const server = yield* Server.make
+      server.script(Server.text(200, '{"a":"é"}'))
+      const client = HttpClient.tap(yield* HttpClient.HttpClient, (response): Effect.Effect<unknown, HttpClientError> =>
+        read(response)
+      )
+      const { bytes: received } = yield* gather(client, server.baseUrl)
+      assert.strictEqual(new TextDecoder().decode(received), '{"a":"é"}')
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect.each([new Error("x"), "x", undefined, { _tag: "TimeoutError" }])(
+    "is lost, and maybe sent, if a wrapper fails with %s instead of an HttpClientError after it sent",
+    (failure) =>
+      Effect.gen(function* () {
+        const server = yield* Server.make
+        server.script(Server.text(200, "done"))
+        const failing = HttpClient.transform(yield* HttpClient.HttpClient, (sent) =>
+          Effect.andThen(sent, Effect.fail(failure as HttpClientError))
+        )
+        assert.deepStrictEqual(facts(yield* Effect.flip(gather(failing, server.baseUrl))), {
+          code: undefined,
+          description: "the HTTP client failed",
+          sent: "maybe",
+          permanent: false
+        })
+      }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("is late after its time limit, although a wrapper makes the client uninterruptible", () =>
+    Effect.gen(function* () {
+      const server = yield* Server.make
+      server.script(Server.silence)
+      const stubborn = HttpClient.transform(yield* HttpClient.HttpClient, Effect.uninterruptible)
+      assert.strictEqual((yield* Effect.flip(gather(stubborn, server.baseUrl, 50)))._tag, "Late")
+    }).pipe(TestClock.withLive, Effect.provide(layer))
   )
 
   it.effect("a status is a response, even if the client treats it as a failure", () =>

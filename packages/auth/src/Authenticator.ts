@@ -157,8 +157,8 @@ export const layerBearer = (token: Redacted.Redacted): Layer.Layer<Authenticator
   Layer.effect(
     Authenticator,
     Effect.suspend(() => {
-      if (!sendable.test(Redacted.value(token))) {
-        const message = "Expected printable ASCII characters without white space"
+      if (!Redacted.isRedacted(token) || !sendable.test(Redacted.value(token))) {
+        const message = "Expected a Redacted of printable ASCII characters without white space"
         return Effect.fail(new AuthError.InvalidCredentials({ issues: [{ path: ["token"], message }] }))
       }
       return Effect.succeed(

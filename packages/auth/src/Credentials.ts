@@ -41,7 +41,8 @@ export const layer = (options: {
   Layer.effect(
     Credentials,
     Effect.suspend(() => {
-      const issues = check({ key: options.key, secret: Redacted.value(options.secret) })
+      const { key, secret }: Partial<typeof options> = options ?? {}
+      const issues = check({ key, secret: Redacted.isRedacted(secret) ? Redacted.value(secret) : undefined })
       return issues.length === 0 ? Effect.succeed(options) : Effect.fail(new InvalidCredentials({ issues }))
     })
   )

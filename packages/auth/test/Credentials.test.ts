@@ -51,6 +51,22 @@ describe("Credentials", () => {
     })
   )
 
+  it.effect.each([
+    ["a text", "my secret"],
+    ["null", null],
+    ["a number", 5]
+  ] as const)("with %s as secret, which is not Redacted, are refused by name", ([, secret]) =>
+    Effect.gen(function* () {
+      // A JavaScript program may give any value.
+      const layer = Credentials.layer({ key: "a-key", secret: secret as never })
+      const error = yield* Effect.flip(Credentials.Credentials.use(Effect.succeed).pipe(Effect.provide(layer)))
+      assert.deepStrictEqual(
+        error.issues.map(({ path }) => path),
+        [["secret"]]
+      )
+    })
+  )
+
   it.effect("name every field that is blank", () =>
     Effect.gen(function* () {
       const layer = Credentials.layer({ key: "", secret: Redacted.make("") })

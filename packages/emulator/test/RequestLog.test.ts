@@ -39,6 +39,22 @@ it.live("tells the listener the operation, the status and the reason of each req
   }).pipe(Effect.provide(layerEmulator({ onRequest })))
 })
 
+it.live.each<readonly [string, unknown]>([
+  [
+    "throws",
+    () => {
+      throw new Error("no")
+    }
+  ],
+  ["dies", () => Effect.die("no")],
+  ["is async", async () => undefined]
+])("answers a request if onRequest %s", ([, onRequest]) =>
+  // A JavaScript program may give any value.
+  Assemblies.create({ numExpectedUploadFiles: 1 }).pipe(
+    Effect.provide(layerEmulator({ onRequest: onRequest as RequestLog.Listener }))
+  )
+)
+
 it.live("tells the listener which Assembly each request of an upload is about", () => {
   const heard: Array<RequestLog.Entry> = []
   const onRequest = (entry: RequestLog.Entry) => Effect.sync(() => void heard.push(entry))

@@ -55,7 +55,16 @@ const proxies = ({ dispatcher, proxy = "environment" }: Options) => {
   }
 }
 
-const isProxyUrl = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text)
+/** Whether undici can read the URL. It decodes the user and the password, in which a `%` is written as `%25`. */
+const isProxyUrl = (text: string): boolean => {
+  if (!/^https?:\/\//i.test(text)) return false
+  try {
+    const { password, username } = new URL(text)
+    return decodeURIComponent(username + password) !== undefined
+  } catch {
+    return false
+  }
+}
 
 /**
  * The data among the {@link Options}.

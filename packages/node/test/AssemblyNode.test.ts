@@ -192,18 +192,24 @@ Vitest.describe("AssemblyNode refuses before it sends", () => {
     })
   )
 
-  Vitest.it.effect.each(["127.0.0.1:3128", "localhost:3128", "foo", "  ", "http://", "ftp://proxy.example.com"])(
-    "the proxy %j, and shows the variable without its value",
-    (proxyUrl) =>
-      Effect.gen(function* () {
-        yield* variable("HTTPS_PROXY", proxyUrl)
-        const error = yield* refusal(AssemblyNode.layer(options))
-        assert.strictEqual(error._tag, "InvalidRequest")
-        assert.strictEqual(
-          error.message,
-          "UndiciClient.layer: HTTPS_PROXY: Expected a URL such as http://proxy.example.com:8080"
-        )
-      })
+  Vitest.it.effect.each([
+    "127.0.0.1:3128",
+    "localhost:3128",
+    "foo",
+    "  ",
+    "http://",
+    "ftp://proxy.example.com",
+    "http://a:100%sure@proxy.example.com"
+  ])("the proxy %j, and shows the variable without its value", (proxyUrl) =>
+    Effect.gen(function* () {
+      yield* variable("HTTPS_PROXY", proxyUrl)
+      const error = yield* refusal(AssemblyNode.layer(options))
+      assert.strictEqual(error._tag, "InvalidRequest")
+      assert.strictEqual(
+        error.message,
+        "UndiciClient.layer: HTTPS_PROXY: Expected a URL such as http://proxy.example.com:8080"
+      )
+    })
   )
 })
 

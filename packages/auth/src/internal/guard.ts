@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import type * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
-import type * as HttpClientError from "effect/http/HttpClientError"
+import * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Fiber from "effect/Fiber"
@@ -225,6 +225,11 @@ const settle = (
 ): Effect.Effect<Response, Lost> => {
   const found = Cause.findError(cause)
   if (Result.isSuccess(found)) {
+    // A wrapper in a JavaScript program may fail with any value.
+    if (!HttpClientError.isHttpClientError(found.success)) {
+      const sent = circumstances.isSeen && circumstances.sends === 0 ? "no" : "maybe"
+      return Effect.fail(new Lost({ description: "the HTTP client failed", sent, permanent: false }))
+    }
     const { reason } = found.success
     return reason._tag === "StatusCodeError"
       ? Effect.succeed(reason.response)

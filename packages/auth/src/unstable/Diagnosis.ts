@@ -85,26 +85,35 @@ const isCode = (code: unknown): code is string => typeof code === "string" && /^
 /** The maximum length of a chain of causes. */
 const maxDepth = 8
 
+/** A property of an error of another library, whose getter may throw. */
+const read = (error: object, key: string): unknown => {
+  try {
+    return Reflect.get(error, key)
+  } catch {
+    return undefined
+  }
+}
+
 /** An error and its causes. `fetch`, for example, wraps the network error in a `TypeError`. */
 const chainOf = (error: unknown): ReadonlyArray<object> => {
   const chain: Array<object> = []
   let current = error
   while (Predicate.isObject(current) && chain.length < maxDepth) {
     chain.push(current)
-    current = Reflect.get(current, "cause")
+    current = read(current, "cause")
   }
   return chain
 }
 
 /** The errors of all connection attempts, if one error combines the attempts for several addresses of a host. */
 const attemptsOf = (error: object): ReadonlyArray<object> => {
-  const errors: unknown = Reflect.get(error, "errors")
+  const errors: unknown = read(error, "errors")
   return Array.isArray(errors) ? errors.filter(Predicate.isObject) : []
 }
 
 const codeOf = (error: object): string | undefined => {
-  const code = [error, ...attemptsOf(error)].map((one): unknown => Reflect.get(one, "code")).find(isCode)
-  return code ?? (Reflect.get(error, "name") === "HTTPParserError" ? "HPE_INVALID_CONSTANT" : undefined)
+  const code = [error, ...attemptsOf(error)].map((one): unknown => read(one, "code")).find(isCode)
+  return code ?? (read(error, "name") === "HTTPParserError" ? "HPE_INVALID_CONSTANT" : undefined)
 }
 
 /**
@@ -114,7 +123,7 @@ const codeOf = (error: object): string | undefined => {
 const isBeforeSending = (error: object): boolean => {
   const attempts = attemptsOf(error)
   if (attempts.length > 0) return attempts.every(isBeforeSending)
-  const syscall: unknown = Reflect.get(error, "syscall")
+  const syscall: unknown = read(error, "syscall")
   if (syscall !== undefined) return connecting.has(syscall)
   return kindOf(codeOf(error)).isBeforeSending === true
 }
@@ -131,6 +140,11 @@ const proxyOf = (error: object, url: URL | undefined): string | undefined => {
   const own = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port)
   if (typeof address !== "string" || typeof port !== "number" || port === own) return undefined
   return address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`
+}
+
+const messageOf = (error: object): string => {
+  const message = read(error, "message")
+  return typeof message === "string" ? message : ""
 }
 
 /** The messages of undici if a proxy refuses a connection. */
@@ -161,7 +175,7 @@ export const inResponse = " in the middle of the response"
 export const fromCause = (cause: unknown, circumstances: Circumstances, phase: string): Lost => {
   const chain = chainOf(cause)
   // With this message, `fetch` reports a redirect that it does not follow. The error has no code.
-  if (chain.some((error) => Reflect.get(error, "message") === "unexpected redirect")) {
+  if (chain.some((error) => read(error, "message") === "unexpected redirect")) {
     return new Lost({
       description: "redirects are not followed",
       code: "REQUEST_REDIRECTED",
@@ -171,7 +185,7 @@ export const fromCause = (cause: unknown, circumstances: Circumstances, phase: s
   }
   const found = chain.find((error) => codeOf(error) !== undefined)
   const code = found === undefined ? undefined : codeOf(found)
-  const status = chain.map((error) => proxyStatus.exec(String(Reflect.get(error, "message")))?.[1]).find(Boolean)
+  const status = chain.map((error) => proxyStatus.exec(messageOf(error))?.[1]).find(Boolean)
   if (status !== undefined) {
     return new Lost({
       description: `the proxy responded with status ${status}`,

@@ -91,6 +91,11 @@ export class Gathering {
     return this.#isSettled
   }
 
+  /** Whether no byte of the body has arrived. */
+  get isEmpty(): boolean {
+    return this.#size === 0
+  }
+
   /** The status and the headers have arrived. The body of a redirect is not read. */
   begin(status: number, headers: Headers.Headers): void {
     this.#head = { status, headers }
@@ -147,9 +152,12 @@ export const gather = (
       const stop = Effect.suspend(() =>
         Effect.andThen(running === undefined ? Effect.void : Fiber.interrupt(running), Scope.close(scope, Exit.void))
       )
-      const gathering = new Gathering(limits, caller.getRef(Clock.Clock), (outcome) =>
-        resume(hasEnded ? outcome : Effect.andThen(stop, outcome))
-      )
+      const gathering = new Gathering(limits, caller.getRef(Clock.Clock), (outcome) => {
+        if (hasEnded) return resume(outcome)
+        // A client may be uninterruptible, so nobody waits for its end. The scope closes the connection.
+        running?.interruptUnsafe()
+        resume(Effect.andThen(Scope.close(scope, Exit.void), outcome))
+      })
       running = Effect.runForkWith(caller.context)(Scope.provide(exchange(gathering), scope))
       running.addObserver((exit) => {
         hasEnded = Exit.isSuccess(exit)
@@ -179,6 +187,15 @@ const fromStream = (
     Effect.catch((error) => (error._tag === "Enough" ? Effect.void : Effect.fail(error)))
   )
 
+/** The bytes of a body that a wrapper of the client has read, for a log for example. Effect keeps them. */
+const remembered = (
+  response: HttpClientResponse.HttpClientResponse
+): Effect.Effect<Uint8Array, HttpClientError.HttpClientError> =>
+  Effect.suspend(() => response.arrayBuffer).pipe(
+    Effect.map((bytes) => new Uint8Array(bytes)),
+    Effect.catch(() => Effect.map(response.text, (text) => new TextEncoder().encode(text)))
+  )
+
 /**
  * Passes a response to a gathering, which stops the reading at its limits.
  *
@@ -192,10 +209,19 @@ export const into = (
   Effect.suspend(() => {
     gathering.begin(response.status, response.headers)
     if (gathering.isSettled) return Effect.void
-    return fromStream(response, gathering).pipe(
+    return Effect.suspend(() => fromStream(response, gathering)).pipe(
       Effect.catch((error) =>
         // Some clients fail with `EmptyBodyError` for a response without a body.
         error.reason._tag === "EmptyBodyError" ? Effect.void : Effect.fail(Diagnosis.diagnose(error))
+      ),
+      // A stream that was read is empty, or its reader throws.
+      Effect.catchDefect((defect) => (gathering.isEmpty ? Effect.void : Effect.die(defect))),
+      Effect.andThen(
+        Effect.suspend(() =>
+          gathering.isEmpty
+            ? Effect.ignore(Effect.map(remembered(response), (bytes) => gathering.take(bytes)))
+            : Effect.void
+        )
       )
     )
   })

@@ -46,15 +46,22 @@ export const layer = (listener: RequestLog.Listener | undefined) =>
           const before = yield* Clock.currentTimeMillis
           const tell = (response: HttpServerResponse.HttpServerResponse) =>
             Effect.flatMap(Clock.currentTimeMillis, (now) =>
-              listener({
-                method,
-                operation: note.operation,
-                assemblyId: note.assemblyId ?? assemblyOf(url),
-                path: url.split("?", 1)[0] ?? "",
-                status: response.status,
-                reason: reasonOf(response),
-                duration: Duration.millis(now - before)
-              })
+              Effect.suspend(() => {
+                const told = listener({
+                  method,
+                  operation: note.operation,
+                  assemblyId: note.assemblyId ?? assemblyOf(url),
+                  path: url.split("?", 1)[0] ?? "",
+                  status: response.status,
+                  reason: reasonOf(response),
+                  duration: Duration.millis(now - before)
+                })
+                // In a JavaScript program, the listener may return a Promise.
+                return Effect.isEffect(told) ? told : Effect.void
+              }).pipe(
+                // The listener is the program's own code. Its failure must not take a response from a client.
+                Effect.catchCause((cause) => Effect.logWarning("onRequest of the emulator failed", cause))
+              )
             )
           return yield* RequestNote.provide(handler, note).pipe(
             Effect.tap(tell),
