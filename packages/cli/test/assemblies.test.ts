@@ -37,7 +37,8 @@ const client = Layer.unwrap(
   )
 )
 
-const services = Layer.mergeAll(client, TestConsole.layer).pipe(
+const services = AssemblyUpload.layer.pipe(
+  Layer.provideMerge(Layer.mergeAll(client, TestConsole.layer)),
   Layer.provideMerge([Emulator.layer(), NodeHttpClient.layerUndici, NodeServices.layer])
 )
 

@@ -19,6 +19,7 @@ import * as Equal from "effect/Equal"
 import * as Exit from "effect/Exit"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
+import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import type * as Scope from "effect/Scope"
 import { credentials } from "./support.ts"
@@ -30,7 +31,11 @@ const services = Layer.mergeAll(
   KeyValueStore.layerMemory,
   SqliteClient.layer({ path: ":memory:" }),
   Webhook.layer(),
-  AssemblyClient.layer({ baseUrl: "http://127.0.0.1:9" }).pipe(Layer.provide(Authenticator.layerSigned()))
+  AssemblyUpload.layer.pipe(
+    Layer.provideMerge(
+      AssemblyClient.layer({ baseUrl: "http://127.0.0.1:9" }).pipe(Layer.provide(Authenticator.layerSigned()))
+    )
+  )
 ).pipe(Layer.provideMerge([Credentials.layer(credentials), FetchHttpClient.layer]))
 
 type Build = (options: {}) => Effect.Effect<unknown, unknown, Layer.Success<typeof services> | Scope.Scope>

@@ -15,6 +15,8 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
+import * as Upload from "@assembly-effect/tus/Upload"
+import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as Redacted from "effect/Redacted"
 import * as SqlClient from "effect/sql/SqlClient"
 import { gunzipSync } from "node:zlib"
@@ -29,14 +31,16 @@ const client = Layer.unwrap(
     )
   )
 )
-const live = Layer.provideMerge(
-  client,
-  Layer.mergeAll(
-    Emulator.layer(),
-    NodeHttpClient.layerUndici,
-    NodeServices.layer,
-    UploadJournal.layerMemory(),
-    SqliteClient.layer({ path: ":memory:" })
+const live = Layer.merge(Upload.layer, AssemblyUpload.layerJournaled).pipe(
+  Layer.provideMerge(client),
+  Layer.provideMerge(
+    Layer.mergeAll(
+      Emulator.layer(),
+      NodeHttpClient.layerUndici,
+      NodeServices.layer,
+      UploadJournal.layerMemory(),
+      SqliteClient.layer({ path: ":memory:" })
+    )
   )
 )
 
@@ -87,7 +91,7 @@ layer(live, { excludeTestServices: true })("docs/examples", (it) => {
         Layer.provide(Credentials.layer({ ...credentials, secret: Redacted.make("another") }))
       )
       const error = yield* Effect.flip(uploadFolder(folder)).pipe(
-        Effect.provide([stranger, UploadJournal.layerMemory()])
+        Effect.provide(AssemblyUpload.layerJournaled.pipe(Layer.provide([stranger, UploadJournal.layerMemory()])))
       )
       assert.strictEqual(error._tag, "AuthenticationFailed")
       assert.include(error.message, "check the secret of the Auth Key")

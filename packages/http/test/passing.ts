@@ -6,6 +6,7 @@ import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as PassThrough from "@assembly-effect/http/PassThrough"
 import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Effect from "effect/Effect"
 import { HttpClient } from "effect/http/HttpClient"
@@ -23,7 +24,10 @@ const client = Layer.unwrap(
 )
 
 /** The service, a client of it, and HTTP itself. */
-export const live = client.pipe(Layer.provideMerge(Layer.merge(Emulator.layer(), NodeHttpClient.layerUndici)))
+export const live = AssemblyUpload.layer.pipe(
+  Layer.provideMerge(client),
+  Layer.provideMerge(Layer.merge(Emulator.layer(), NodeHttpClient.layerUndici))
+)
 
 const steps = { ":original": { robot: "/upload/handle" } }
 
@@ -48,8 +52,9 @@ export const application = Effect.fnUntraced(function* (
       }),
     ...options
   })
-  const services = Layer.merge(
+  const services = Layer.mergeAll(
     Layer.succeed(AssemblyClient.AssemblyClient, yield* AssemblyClient.AssemblyClient),
+    Layer.succeed(AssemblyUpload.AssemblyUpload, yield* AssemblyUpload.AssemblyUpload),
     Layer.succeed(HttpClient, yield* HttpClient)
   )
   const served = yield* serve(routes.pipe(Layer.provide(services)))

@@ -9,7 +9,9 @@ import type * as Signer from "@assembly-effect/auth/Signer"
 import * as Variables from "@assembly-effect/auth/unstable/Variables"
 import * as Tokens from "@assembly-effect/auth/Tokens"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
-import * as Uploader from "@assembly-effect/tus/Uploader"
+import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
+import * as Upload from "@assembly-effect/tus/Upload"
+import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Config from "effect/Config"
 import type * as Duration from "effect/Duration"
@@ -24,18 +26,19 @@ import * as NodeSigner from "./NodeSigner.ts"
 import * as RuntimeClient from "./RuntimeClient.ts"
 
 /**
- * The services that the Layers of this module provide: the client of the operations, the `Uploader`, the HTTP client of
- * `RuntimeClient`, and the `NodeServices` of Effect (file system, paths, terminal, standard streams and child
- * processes). `Upload` and the other functions of `@assembly-effect/tus` use the HTTP client. The Layers also include
- * `LeaseHolder`, so that on Linux a resumed upload does not wait for the lease of an ended process on this machine, and
- * `NodeMd5`, which computes the MD5 of downloads and verified uploads faster.
+ * The services that the Layers of this module provide: the client of the operations, `Upload` and `AssemblyUpload`
+ * without a journal, the HTTP client of `RuntimeClient`, and the `NodeServices` of Effect (file system, paths, terminal,
+ * standard streams and child processes). The Layers also include `LeaseHolder`, so that on Linux a resumed upload does
+ * not wait for the lease of an ended process on this machine, and `NodeMd5`, which computes the MD5 of downloads and
+ * verified uploads faster. For uploads that resume, add {@link layerJournaled}.
  *
  * @since 0.1.0
  * @category models
  */
 export type Services =
   | AssemblyClient.AssemblyClient
-  | Uploader.Uploader
+  | Upload.Upload
+  | AssemblyUpload.AssemblyUpload
   | HttpClient.HttpClient
   | NodeServices.NodeServices
 
@@ -90,7 +93,7 @@ const around = <A, E, E2, R>(
   client: Layer.Layer<A | AssemblyClient.AssemblyClient, E, HttpClient.HttpClient>,
   http: Layer.Layer<HttpClient.HttpClient, E2, R>
 ): Layer.Layer<A | Services, E | E2, R> =>
-  Uploader.layer.pipe(
+  Layer.merge(Upload.layer, AssemblyUpload.layer).pipe(
     Layer.provideMerge(client),
     Layer.provideMerge(Layer.mergeAll(http, NodeServices.layer, LeaseHolder.layer, NodeMd5.layer))
   )
@@ -185,4 +188,25 @@ export const layerConfig = (
       Variables.read({ baseUrl: Config.NonEmptyString("ASSEMBLY_BASE_URL"), ...Credentials.variables() }),
       (configured) => layer({ ...options, ...configured })
     )
+  )
+
+/**
+ * `Upload` and `AssemblyUpload` with a journal in a folder: a later run of the program continues the uploads and the
+ * jobs that an earlier run has started. `Layer.provide` adds one of the other Layers of this module.
+ *
+ * @example AssemblyNode.layerJournaled("/var/lib/my-app/uploads").pipe(Layer.provideMerge(AssemblyNode.layerConfig()))
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerJournaled = (
+  folder: string,
+  options?: UploadJournal.Options
+): Layer.Layer<
+  Upload.Upload | AssemblyUpload.AssemblyUpload | UploadJournal.UploadJournal,
+  InvalidRequest | UploadJournal.JournalFailed,
+  Services
+> =>
+  Layer.merge(Upload.layerJournaled, AssemblyUpload.layerJournaled).pipe(
+    Layer.provideMerge(UploadJournal.layerFileSystem(folder, options))
   )

@@ -8,8 +8,8 @@ import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
-import type { Delivered, Proof, Verify } from "./AssemblyJob.ts"
 import { DeliveryMismatch } from "./AssemblyUploadError.ts"
+import type { Delivered, Proof, Verify } from "./internal/job.ts"
 import type { OneShot, Replayable, SourceFailed, UploadSource } from "./UploadSource.ts"
 
 /**
@@ -215,8 +215,8 @@ export const check = (
  * @since 0.1.0
  * @category options
  */
-export const md5: Verify = <Source extends UploadSource>(sources: ReadonlyArray<Source>) =>
-  Effect.map(Effect.forEach(sources, summed), (sums): Proof<Source> => ({
+export const md5: Verify = (sources) =>
+  Effect.map(Effect.forEach(sources, summed), (sums): Proof => ({
     sources: sums.map(({ source }) => source),
     check: Effect.fnUntraced(function* (status, files) {
       const totals = yield* Effect.forEach(sums, ({ total }) => total)

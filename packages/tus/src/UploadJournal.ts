@@ -1,6 +1,6 @@
 /**
  * The journal of uploads that survive a crash. The journal has one entry for each upload, and one for each job of
- * `ResumableAssemblyUpload`. The entry of an upload is written before each creation request, before the first PATCH,
+ * `AssemblyUpload`. The entry of an upload is written before each creation request, before the first PATCH,
  * and when all bytes are stored or become untrusted. The entry of an upload contains capabilities (URLs that grant
  * access), so store the journal as a secret.
  */
@@ -31,11 +31,19 @@ import * as JournalKey from "./internal/journalKey.ts"
 import * as Leasing from "./internal/lease.ts"
 import * as Lock from "./internal/lock.ts"
 import * as Sweep from "./internal/sweep.ts"
-import type { JournalFailed, JournalTorn, LeaseLost, UploadLeased } from "./JournalError.ts"
-import * as LeaseHolder from "./LeaseHolder.ts"
+import type { JournalFailed, JournalTorn, LeaseLost, UploadLeased } from "./internal/journalError.ts"
+import * as LeaseHolder from "./internal/leaseHolder.ts"
 import type * as UploadTarget from "./UploadTarget.ts"
 
-export { type JournalError, JournalFailed, JournalTorn, LeaseLost, NoSuchUpload, UploadLeased } from "./JournalError.ts"
+export {
+  type JournalError,
+  JournalFailed,
+  JournalTorn,
+  LeaseLost,
+  NoSuchUpload,
+  UploadLeased
+} from "./internal/journalError.ts"
+export { type Holder, LeaseHolder } from "./internal/leaseHolder.ts"
 
 /**
  * The entry of one upload. The upload URLs in an entry are plain text; `UploadTarget.urlAtRest` checks a URL and
@@ -47,7 +55,7 @@ export { type JournalError, JournalFailed, JournalTorn, LeaseLost, NoSuchUpload,
 export type Entry = JournalEntry.Entry
 
 /**
- * The entry of an Assembly whose files are uploaded by `ResumableAssemblyUpload`.
+ * The entry of an Assembly whose files are uploaded by `AssemblyUpload`.
  *
  * @since 0.1.0
  * @category models
@@ -194,14 +202,14 @@ const decode = Rules.decoder("UploadJournal", Settings)
 export const make = (
   store: Store,
   options: Options = {},
-  holder: LeaseHolder.Service = LeaseHolder.unknown
+  holder: LeaseHolder.Holder = LeaseHolder.unknown
 ): Effect.Effect<UploadJournal["Service"], InvalidRequest> =>
   Effect.map(decode(options), (settings) => onStore(store, settings, holder))
 
 const onStore = (
   store: Store,
   settings: typeof Settings.Type,
-  holder: LeaseHolder.Service
+  holder: LeaseHolder.Holder
 ): UploadJournal["Service"] => {
   const expiry = Duration.toMillis(settings.expiry ?? "24 hours")
   const completedExpiry = Duration.toMillis(settings.completedExpiry ?? "60 days")

@@ -9,84 +9,15 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
-import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as FilePieces from "./internal/filePieces.ts"
 import * as Pieces from "./internal/pieces.ts"
+import type { OneShot, Replayable } from "./internal/source.ts"
+import { failedWith, SourceFailed } from "./internal/sourceFailed.ts"
 
-const remedy = {
-  Unreadable: "check the source, and try again",
-  TooShort: "set size to the actual size of the source",
-  TooLong: "set size to the actual size of the source",
-  Changed: "run the upload again when no process writes to the source",
-  NotReplayable: "use a larger chunkSize, or a source that can be read again"
-} as const
-
-/**
- * The source failed, for the reason `kind`. An upload never retries after this failure, in contrast to a failure of the
- * network.
- *
- * - `Unreadable`: reading failed. Repair the source and run the upload again.
- * - `TooShort`, `TooLong`: the number of bytes differs from `size`. Give the correct size.
- * - `Changed`: the source changed during the upload, or its Blob can no longer be read. Upload the source again when no
- *   process writes to it.
- * - `NotReplayable`: the upload of a one-shot stream must continue at an offset whose bytes are not in memory. Use a
- *   larger `chunkSize`, or a source that can be read again.
- *
- * @since 0.1.0
- * @category errors
- */
-export class SourceFailed extends Schema.TaggedError<SourceFailed>()("SourceFailed", {
-  kind: Schema.Literals(["Unreadable", "TooShort", "TooLong", "Changed", "NotReplayable"]),
-  problem: Schema.String
-}) {
-  override get message() {
-    return `the upload source failed: ${this.problem}; ${remedy[this.kind]}`
-  }
-}
-
-/**
- * Bytes of a known size that can be read again from any offset.
- *
- * - `size`: the size in bytes.
- * - `bytes(start, end)`: the bytes from `start` (inclusive) to `end` (exclusive).
- * - `identity`: identifies the content, so that a resumed upload can check that the content is the same. The result is
- *   undefined if the source has no identity.
- * - `read(start, end)`: returns the same bytes in memory instead of as a stream. `read` may return only the first part
- *   of these bytes. `read` is defined only if it is less work than a stream. An upload calls `read` only for small
- *   ranges.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Replayable {
-  readonly _tag: "Replayable"
-  readonly size: bigint
-  readonly bytes: (start: bigint, end: bigint) => Stream.Stream<Uint8Array, SourceFailed>
-  readonly identity: Effect.Effect<string | undefined, SourceFailed>
-  readonly read?: ((start: bigint, end: bigint) => Effect.Effect<Uint8Array, SourceFailed>) | undefined
-}
-
-/**
- * Bytes that can be read once. `size` is undefined if it is unknown. The upload keeps in memory the bytes that were
- * read and that the server has not acknowledged yet.
- *
- * @since 0.1.0
- * @category models
- */
-export interface OneShot {
-  readonly _tag: "OneShot"
-  readonly size: bigint | undefined
-  readonly stream: Stream.Stream<Uint8Array, SourceFailed>
-}
-
-/**
- * The source of an upload.
- *
- * @since 0.1.0
- * @category models
- */
-export type UploadSource = Replayable | OneShot
+export type { OneShot, Replayable, UploadSource } from "./internal/source.ts"
+export { failedWith, SourceFailed } from "./internal/sourceFailed.ts"
+export { fromReadableStream, fromUrl } from "./internal/webSource.ts"
 
 /**
  * Makes a source that can be read again. `bytes(offset)` streams all bytes from `offset` to the end, and may be called
@@ -336,33 +267,6 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
     }
   })
 
-/** Recognises an error by its tag, because a second copy of this package has another class. */
-const isSourceFailed = (error: unknown): error is SourceFailed => Predicate.isTagged(error, "SourceFailed")
-
-/** Whether a value is an `Error`, possibly of another realm. */
-const isError = (value: unknown): value is Error => /Error|Exception/.test(Object.prototype.toString.call(value))
-
-/** Describes the error of a stream, if the error is not an instance of `Error`. */
-const shown = (error: unknown): string => {
-  if (typeof error !== "object" || error === null) return String(error)
-  return Predicate.hasProperty(error, "_tag") ? String(error._tag) : "a value that is not an Error"
-}
-
-/**
- * The error of a source whose stream failed with `error`. A `SourceFailed` stays as it is. Of an object that is not an
- * `Error`, only the `_tag` is shown.
- *
- * @since 0.1.0
- * @category errors
- */
-export const failedWith = (error: unknown): SourceFailed =>
-  isSourceFailed(error)
-    ? error
-    : new SourceFailed({
-        kind: "Unreadable",
-        problem: isError(error) ? error.message : `reading failed with ${shown(error)}`
-      })
-
 /**
  * Makes a source from a stream. The source can be read only once. The upload keeps unacknowledged bytes in memory, at
  * most `chunkSize` bytes (8 MiB by default) and one chunk of the stream.
@@ -395,7 +299,5 @@ export const fromStream = <E>(
  */
 export const identifiedByContent = (source: Replayable): Replayable => ({
   ...source,
-  identity: Effect.suspend(() => Pieces.digest(Pieces.owned(source.bytes(0n, source.size), failedWith))).pipe(
-    Effect.map((digest) => `sha256/1MiB ${digest}`)
-  )
+  identity: Pieces.identityOf(source)
 })

@@ -1,7 +1,6 @@
 /**
  * What a creation that fails leaves behind: nothing for sure, or perhaps an upload that the receipts have to tell of.
  */
-import * as Upload from "@assembly-effect/tus/Upload"
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
@@ -14,6 +13,7 @@ import * as Stream from "effect/Stream"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as Scene from "./utils/Scene.ts"
 import * as ScriptedTus from "./utils/ScriptedTus.ts"
+import * as Upload from "./utils/Upload.ts"
 
 const bytes = Scene.content(300_000)
 const source = UploadSource.fromBytes(bytes)

@@ -1,7 +1,6 @@
 /**
  * A limit of bandwidth, on the TestClock: how long uploads take, that they share it, and that a wait is no stall.
  */
-import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadBandwidth from "@assembly-effect/tus/UploadBandwidth"
 import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
@@ -17,6 +16,7 @@ import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Stream from "effect/Stream"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
 import * as Scene from "./utils/Scene.ts"
+import * as Upload from "./utils/Upload.ts"
 
 interface Arrival {
   readonly upload: string

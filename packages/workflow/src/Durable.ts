@@ -10,7 +10,7 @@ import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import type { SourceFailed } from "@assembly-effect/tus/UploadSource"
-import type * as UploadSteps from "@assembly-effect/tus/UploadSteps"
+import type { RequestOptions } from "@assembly-effect/tus/Upload"
 import type { MessageStorage } from "effect/cluster/MessageStorage"
 import type { Sharding } from "effect/cluster/Sharding"
 import * as Context from "effect/Context"
@@ -28,19 +28,18 @@ import type { Changes, Job, State, Status, Summary } from "./DurableJob.ts"
 import * as Host from "./internal/host.ts"
 
 /**
- * The options of each upload, see `UploadSteps.Options`. Metadata is not an option, because each file of a job has its
- * own metadata.
+ * The options of each upload, see `Upload.RequestOptions`.
  *
  * @since 0.1.0
  * @category options
  */
-export type UploadOptions = Omit<UploadSteps.Options, "metadata">
+export type UploadOptions = RequestOptions
 
 /**
  * The options of a runner.
  *
  * - `secrets`: the secrets of the deployment, each of at least 32 bytes. The ids of Assemblies and the markers of
- *   uploads (see `UploadSteps.CreateOptions`) are derived from these secrets. The first secret is used for new
+ *   uploads (a value in their metadata) are derived from these secrets. The first secret is used for new
  *   attempts; the others are used to continue attempts that began with them. All runners and clients must have the same
  *   secrets.
  * - `uploads`: the number of places of this runner, 8 by default: how many jobs, and how many files, it uploads at the

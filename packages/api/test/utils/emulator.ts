@@ -35,7 +35,7 @@ const client = Layer.unwrap(
 )
 
 /** A running emulator, a client of it without retries, and HTTP itself. Failed notifications are not repeated. */
-export const emulator = client.pipe(
+export const emulator = Layer.merge(client, Upload.layer).pipe(
   Layer.provideMerge(Layer.merge(Emulator.layer({ notificationPause: "1 hour" }), NodeHttpClient.layerUndici))
 )
 

@@ -17,7 +17,7 @@ import * as Schema from "effect/Schema"
 import * as TusError from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 import type { UploadTarget, UploadUrl } from "../UploadTarget.ts"
-import * as UploadState from "../UploadState.ts"
+import * as UploadState from "./uploadState.ts"
 import * as Creation from "./creation.ts"
 import { happened } from "./errorText.ts"
 import { exchange } from "./exchange.ts"
@@ -25,7 +25,7 @@ import { hostOf } from "./host.ts"
 import { ignored } from "./ignored.ts"
 import * as Policy from "./policy.ts"
 import * as Receipts from "./receipts.ts"
-import type * as Session from "./session.ts"
+import type * as Context from "./context.ts"
 import { inTime } from "./timeout.ts"
 
 /**
@@ -49,8 +49,7 @@ const ask = (url: UploadUrl) =>
  * Why the client does not know yet that a final upload is complete.
  *
  * - `Pending`: the server is still concatenating the parts.
- * - `Contradiction`: the reported length is deferred, or is not the total length of the parts. One response may be
- *   wrong, so a second response must confirm the length.
+ * - `Contradiction`: the reported length is deferred, or is not the total length of the parts.
  * - `Gone`: the server no longer has the upload, and no receipt shows that it is complete. A server may remove the URL
  *   of a complete upload.
  * - `Failed`: the request failed.
@@ -90,7 +89,7 @@ const read = (url: UploadUrl, found: typeof FinalHeaders.Type, length: bigint): 
 
 /** Requests the state of a final upload. Returns `None` if the upload is complete, otherwise the `Doubt`. */
 const look = <E>(
-  { metadata, policy, target }: Session.Session<E>,
+  { metadata, policy, target }: Context.Upload<E>,
   url: UploadUrl,
   length: bigint
 ): Effect.Effect<Option.Option<Doubt>, never, HttpClient.HttpClient> =>
@@ -114,7 +113,7 @@ const patience = ({ _tag, error }: Doubt): number => {
     case "Pending":
       return Infinity
     case "Contradiction":
-      return 2
+      return 1
     case "Gone":
       return 5
     case "Failed":
@@ -130,7 +129,7 @@ const unknown = (
 const because = (error: Policy.RequestError) => ({ problem: happened(error), cause: error })
 
 /** Emits `Waiting` with the reason, then sleeps before the next request. */
-const wait = <E>({ emit, policy }: Session.Session<E>, { error }: Doubt, asked: number) =>
+const wait = <E>({ emit, policy }: Context.Upload<E>, { error }: Doubt, asked: number) =>
   Effect.gen(function* () {
     const delay = yield* Policy.pollDelay(policy, asked)
     const now = yield* Clock.currentTimeMillis
@@ -139,65 +138,65 @@ const wait = <E>({ emit, policy }: Session.Session<E>, { error }: Doubt, asked: 
   })
 
 /** Emits `Retrying` with the reason, then sleeps before the next request, unless the policy gives up. */
-const retry = <E>(session: Session.Session<E>, pauseAfter: Policy.Retry, { error }: Doubt, failures: number) =>
+const retry = <E>(upload: Context.Upload<E>, pauseAfter: Policy.Retry, { error }: Doubt, failures: number) =>
   Effect.gen(function* () {
     const pause = yield* pauseAfter(failures, error)
-    if (Option.isNone(pause)) return yield* unknown(session, because(error))
-    session.emit(UploadEvent.Retrying({ attempt: failures, delay: pause.value, reason: error.message }))
+    if (Option.isNone(pause)) return yield* unknown(upload, because(error))
+    upload.emit(UploadEvent.Retrying({ attempt: failures, delay: pause.value, reason: error.message }))
     yield* Effect.sleep(pause.value)
   })
 
 /**
  * Requests the state until the final upload is complete, for at most `finishTimeout`. Fails with `UploadUntrusted` if
- * the server twice reports a deferred length, or another length than the total length of the parts.
+ * the server reports a deferred length, or another length than the total length of the parts.
  */
 const prove = <E>(
-  session: Session.Session<E>,
+  upload: Context.Upload<E>,
   url: UploadUrl,
   length: bigint
 ): Effect.Effect<void, TusError.ConcatenationUnknown | TusError.UploadUntrusted | E, HttpClient.HttpClient> =>
   Effect.suspend(() => {
-    const { policy, store } = session
+    const { policy, store } = upload
     const pauseAfter = Policy.retrying(policy)
     const had = { Pending: 0, Contradiction: 0, Gone: 0, Failed: 0 }
     let why: Parameters<typeof unknown>[1] = { problem: "the server did not report the offset of the final upload" }
     const loop = Effect.gen(function* () {
       for (let asked = 1; ; asked++) {
-        const standing = yield* look(session, url, length)
+        const standing = yield* look(upload, url, length)
         if (Option.isNone(standing)) return
         const { _tag, error } = standing.value
         why = because(error)
         had[_tag]++
         if (had[_tag] < patience(standing.value)) {
           yield* _tag === "Failed"
-            ? retry(session, pauseAfter, standing.value, had.Failed)
-            : wait(session, standing.value, asked)
+            ? retry(upload, pauseAfter, standing.value, had.Failed)
+            : wait(upload, standing.value, asked)
         } else if (_tag === "Contradiction") {
           // The server may treat the final upload as a complete file of the reported length.
           const untrusted = new TusError.UploadUntrusted({ host: hostOf(url), problem: why.problem, mayBeWhole: true })
           yield* Effect.uninterruptible(store.update(UploadState.untrusted(untrusted)))
           return yield* untrusted
         } else {
-          return yield* unknown(session, why)
+          return yield* unknown(upload, why)
         }
       }
     })
     return Effect.timeoutOrElse(loop, {
       duration: policy.finishTimeout,
-      orElse: () => Effect.fail(unknown(session, why))
+      orElse: () => Effect.fail(unknown(upload, why))
     })
   })
 
-const complete = <E>({ store }: Session.Session<E>, url: UploadUrl, length: bigint) =>
+const complete = <E>({ store }: Context.Upload<E>, url: UploadUrl, length: bigint) =>
   store.update(UploadState.completed(url, length))
 
 /**
  * Adds the URL of the final upload to the state, without storing the state. If the response or a receipt shows that the
  * final upload is complete, stores that the upload has completed, because no further request is necessary.
  */
-const found = <E>(session: Session.Session<E>, { finished, url }: Creation.Created, length: bigint) => {
-  session.store.note(UploadState.concatenated(url))
-  return finished ? complete(session, url, length) : Effect.void
+const found = <E>(upload: Context.Upload<E>, { finished, url }: Creation.Created, length: bigint) => {
+  upload.store.note(UploadState.concatenated(url))
+  return finished ? complete(upload, url, length) : Effect.void
 }
 
 const asUnknown = ({ cause, host, problem }: TusError.CreationUnknown) =>
@@ -208,21 +207,21 @@ const asUnknown = ({ cause, host, problem }: TusError.CreationUnknown) =>
  * final upload is searched for in the receipts. If the server refuses the creation, the state from before the creation
  * is restored.
  */
-export const begin = <E>(session: Session.Session<E>, parts: ReadonlyArray<UploadUrl>, length: bigint) =>
+export const begin = <E>(upload: Context.Upload<E>, parts: ReadonlyArray<UploadUrl>, length: bigint) =>
   Effect.gen(function* () {
-    const { emit, metadata, store } = session
+    const { emit, metadata, store } = upload
     const before = store.state()
     const marker = yield* Creation.newMarker
     const ledger: Creation.Ledger<E | TusError.ConcatenationUnknown> = {
       sending: store.update(UploadState.concatenating(marker, parts, length)),
-      refused: ignored(store.update(UploadState.refused(before))),
+      refused: ignored(store.update(UploadState.replaced(before))),
       created: (final) =>
         parts.some((part) => Redacted.value(part) === Redacted.value(final.url))
-          ? Effect.fail(unknown(session, { problem: "the final upload has the Location of a part" }))
-          : found(session, final, length)
+          ? Effect.fail(unknown(upload, { problem: "the final upload has the Location of a part" }))
+          : found(upload, final, length)
     }
     const creation = { _tag: "Final", parts, metadata } as const
-    const created = yield* Creation.create(session, { creation, size: length, marker, ledger }).pipe(
+    const created = yield* Creation.create(upload, { creation, size: length, marker, ledger }).pipe(
       Effect.catchIf(
         (error): error is TusError.CreationUnknown => Predicate.isTagged(error, "CreationUnknown"),
         asUnknown
@@ -236,17 +235,13 @@ export const begin = <E>(session: Session.Session<E>, parts: ReadonlyArray<Uploa
  * complete. The URL is unknown if an earlier run ended after it may have sent the creation. In this case the step
  * only searches for the final upload in the receipts, and adds its URL to the state.
  */
-export const finish = <E>(session: Session.Session<E>, { length, marker, url }: UploadState.Concatenating) => {
-  if (url !== undefined) return Effect.andThen(prove(session, url, length), complete(session, url, length))
-  const { metadata, policy, target } = session
-  return Creation.recover(
-    { target, marker, sent: { metadata, size: length }, policy },
-    { problem: "the process ended before the response arrived" }
-  ).pipe(
+export const finish = <E>(upload: Context.Upload<E>, { length, marker, url }: UploadState.Concatenating) => {
+  if (url !== undefined) return Effect.andThen(prove(upload, url, length), complete(upload, url, length))
+  return Creation.recover(upload, { marker, size: length }, Creation.ended).pipe(
     Effect.catchIf(
       (error): error is TusError.CreationUnknown => Predicate.isTagged(error, "CreationUnknown"),
       asUnknown
     ),
-    Effect.flatMap((created) => found(session, created, length))
+    Effect.flatMap((created) => found(upload, created, length))
   )
 }

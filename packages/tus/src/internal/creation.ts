@@ -16,12 +16,12 @@ import * as Schedule from "effect/Schedule"
 import * as Tus from "../Tus.ts"
 import * as TusError from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
-import type { UnsafeLocation, UploadTarget, UploadUrl } from "../UploadTarget.ts"
+import type { UnsafeLocation, UploadUrl } from "../UploadTarget.ts"
+import type { Upload } from "./context.ts"
 import { happened } from "./errorText.ts"
 import { hostOf } from "./host.ts"
 import * as Policy from "./policy.ts"
 import * as Receipts from "./receipts.ts"
-import type { Session as AnySession } from "./session.ts"
 import { inTime } from "./timeout.ts"
 
 /**
@@ -102,45 +102,35 @@ const outcome = (error: Failure): "Refused" | "TurnedAway" | "Open" => {
  */
 const lookups = 5
 
-/**
- * A creation that may have been sent: its target, its marker, its metadata and size (`sent`), and the policy of the
- * upload.
- */
-export interface Lost {
-  readonly target: UploadTarget
+/** The part of the context that the creation of an upload needs. */
+type Subject = Pick<Upload<unknown>, "emit" | "metadata" | "policy" | "store" | "target">
+
+/** A creation that may have been sent: its marker, and the size of the upload, if known. */
+interface Sent {
   readonly marker: string
-  readonly sent: Receipts.Sent
-  readonly policy: Policy.Policy
+  readonly size: bigint | undefined
 }
 
-const lookUp = ({
-  marker,
-  policy,
-  sent,
-  target
-}: Lost): Effect.Effect<Option.Option<Receipts.Receipt>, never, HttpClient.HttpClient> =>
-  Receipts.byMarker(target, marker, sent).pipe(
+/** Why no response to a creation is known, if an earlier run may have sent the creation. */
+export const ended = { problem: "the process ended before the response arrived" }
+
+/** Finds an upload by its receipt, after an earlier process sent the creation or the response was lost. */
+export const recover = (
+  { metadata, policy, target }: Pick<Subject, "metadata" | "policy" | "target">,
+  { marker, size }: Sent,
+  why: Pick<TusError.CreationUnknown, "problem" | "cause">
+): Effect.Effect<Created, TusError.CreationUnknown, HttpClient.HttpClient> =>
+  Receipts.byMarker(target, marker, { metadata, size }).pipe(
     Effect.repeat({
       until: Option.isSome,
       times: lookups - 1,
       schedule: Schedule.exponential(policy.retryDelay)
-    })
-  )
-
-const fromReceipt = (found: Option.Option<Receipts.Receipt>): Option.Option<Created> =>
-  Option.flatMap(found, ({ finished, url }) =>
-    url === undefined ? Option.none() : Option.some({ url, answered: false, offset: undefined, finished })
-  )
-
-/** Finds an upload by its receipt, after an earlier process sent the creation or the response was lost. */
-export const recover = (
-  lost: Lost,
-  why: Pick<TusError.CreationUnknown, "problem" | "cause">
-): Effect.Effect<Created, TusError.CreationUnknown, HttpClient.HttpClient> =>
-  Effect.flatMap(lookUp(lost), (found) =>
-    Option.match(fromReceipt(found), {
-      onNone: () => Effect.fail(new TusError.CreationUnknown({ host: hostOf(lost.target.tusUrl), ...why })),
-      onSome: Effect.succeed
+    }),
+    Effect.flatMap((found) => {
+      const { finished = false, url } = Option.getOrUndefined(found) ?? {}
+      return url === undefined
+        ? Effect.fail(new TusError.CreationUnknown({ host: hostOf(target.tusUrl), ...why }))
+        : Effect.succeed({ url, answered: false, offset: undefined, finished })
     })
   )
 
@@ -159,12 +149,9 @@ export interface Ledger<E> {
   readonly created: (found: Created) => Effect.Effect<void, E>
 }
 
-/** The part of a session that the creation of an upload needs. */
-type Session = Pick<AnySession<unknown>, "emit" | "policy" | "store" | "target">
-
 /** Sends a request that creates an upload, and records the result in the ledger. */
 const recorded = <Failed extends Failure, E, R>(
-  { settle }: Session["store"],
+  { settle }: Subject["store"],
   { created, refused, sending }: Ledger<E>,
   request: Effect.Effect<Created, Failed, R>
 ): Effect.Effect<Result.Result<Created, Failed>, E, R> => {
@@ -180,7 +167,7 @@ const recorded = <Failed extends Failure, E, R>(
  * size of the upload, if known.
  */
 export const create = <E>(
-  { emit, policy, store, target }: Session,
+  subject: Subject,
   options: {
     readonly creation: Tus.Creation
     readonly size: bigint | undefined
@@ -188,6 +175,7 @@ export const create = <E>(
     readonly ledger: Ledger<E>
   }
 ): Effect.Effect<Created, CreationError | E, HttpClient.HttpClient> => {
+  const { emit, policy, store, target } = subject
   const { creation, ledger, marker, size } = options
   const hasBody = creation._tag !== "Final" && creation.body !== undefined
   const hasWork = creation._tag === "Final" || hasBody
@@ -218,8 +206,7 @@ export const create = <E>(
       if (error._tag === "UnsafeLocation" || error._tag === "InvalidRequest") return yield* error
       const did = outcome(error)
       if (error._tag === "Stalled" || did === "Open") {
-        const lost = { target, marker, policy, sent: { metadata, size } }
-        return yield* Effect.tap(recover(lost, { problem: happened(error), cause: error }), ledger.created)
+        return yield* Effect.tap(recover(subject, options, { problem: happened(error), cause: error }), ledger.created)
       }
       const pause = did === "Refused" ? Option.none() : yield* pauseAfter(failures, error)
       if (Option.isNone(pause)) return yield* error

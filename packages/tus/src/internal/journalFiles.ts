@@ -5,7 +5,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
-import { JournalFailed } from "../JournalError.ts"
+import { JournalFailed } from "./journalError.ts"
 import type { Key, Leases, Store } from "../UploadJournal.ts"
 
 const suffix = ".json"

@@ -6,7 +6,7 @@ import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { type JournalFailed, LeaseLost, UploadLeased } from "../JournalError.ts"
+import { type JournalFailed, LeaseLost, UploadLeased } from "./journalError.ts"
 import type { Key, Lease, Locks } from "../UploadJournal.ts"
 
 /**

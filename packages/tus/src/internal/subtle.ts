@@ -4,7 +4,7 @@
  */
 import { WebCrypto } from "effect/crypto/WebCrypto"
 import * as Effect from "effect/Effect"
-import { JournalFailed } from "../JournalError.ts"
+import { JournalFailed } from "./journalError.ts"
 
 /** Whether this runtime can compute a digest. */
 export const isAvailable: Effect.Effect<boolean> = WebCrypto.use((crypto: Crypto | undefined) =>

@@ -9,7 +9,7 @@ import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import type * as Tracer from "effect/Tracer"
-import type { UploadSource } from "../UploadSource.ts"
+import type { UploadSource } from "./source.ts"
 import type { Emit } from "./events.ts"
 
 const active = Metric.gauge("assembly_uploads_active", { description: "Running uploads" })
@@ -61,12 +61,11 @@ const outcomeOf = <A, E extends { readonly _tag: string }>(exit: Exit.Exit<A, E>
  * Runs an upload in a span, and updates the metrics. `program` must emit its events with the `emit` that it gets,
  * because this `emit` counts the retries.
  */
-export const observe = <E extends { readonly _tag: string }, R>(
-  name: "Upload" | "UploadSteps" | "ResumableUpload",
+export const observe = <A, E extends { readonly _tag: string }, R>(
   source: UploadSource,
   emit: Emit,
-  program: (emit: Emit) => Effect.Effect<void, E, R>
-): Effect.Effect<void, E, R> =>
+  program: (emit: Emit) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
   Effect.contextWith((context: Context.Context<R>) => {
     const clock = Context.get(context, Clock.Clock)
     const begun = clock.currentTimeMillisUnsafe()
@@ -98,7 +97,7 @@ export const observe = <E extends { readonly _tag: string }, R>(
             })
       }),
       Effect.withSpan(
-        name,
+        "Upload",
         {
           attributes: {
             // In a JavaScript program, the source may be any value, and is only checked within the span.

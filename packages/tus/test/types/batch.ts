@@ -1,9 +1,9 @@
 /** The jobs of a batch: a misspelt option does not compile, and `data` keeps its type. */
-import * as AssemblyBatch from "@assembly-effect/tus/AssemblyBatch"
 import * as DeliveryProof from "@assembly-effect/tus/DeliveryProof"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import * as AssemblyUpload from "../utils/AssemblyUpload.ts"
 
 const job = (row: number) => ({
   data: { row },
@@ -13,23 +13,23 @@ const job = (row: number) => ({
 
 const rows = Stream.range(1, 3)
 
-export const proven = AssemblyBatch.run(Stream.map(rows, (row) => ({ ...job(row), verify: DeliveryProof.md5 })))
+export const proven = AssemblyUpload.runAll(Stream.map(rows, (row) => ({ ...job(row), verify: DeliveryProof.md5 })))
 
-export const rowOf = Stream.map(AssemblyBatch.run(Stream.map(rows, job)), (outcome): number => outcome.job.data.row)
+export const rowOf = Stream.map(AssemblyUpload.runAll(Stream.map(rows, job)), (outcome): number => outcome.job.data.row)
 
 const misspelt = Stream.map(rows, (row) => ({ ...job(row), verfy: DeliveryProof.md5 }))
 
-export const unproven = AssemblyBatch.run(
+export const unproven = AssemblyUpload.runAll(
   // @ts-expect-error: there is no option `verfy`
   misspelt
 )
 
-export const unprovenToo = AssemblyBatch.runResumable(
+export const unprovenToo = AssemblyUpload.journaled.runAll(
   // @ts-expect-error: there is no option `verfy`
   misspelt
 )
 
-export const fromPaths = AssemblyBatch.runResumable(
+export const fromPaths = AssemblyUpload.journaled.runAll(
   Stream.map(Stream.make("a.txt"), (path) => ({
     data: path,
     params: {},

@@ -2,7 +2,7 @@
 import * as Schema from "effect/Schema"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
-import * as UploadSteps from "@assembly-effect/tus/UploadSteps"
+import * as Steps from "@assembly-effect/tus/unstable/Steps"
 import { Sharding } from "effect/cluster/Sharding"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -50,9 +50,10 @@ const settingIssues = Rules.checker(
 const check = (options: Durable.Options): Effect.Effect<void, InvalidRequest> => {
   const issues = [
     ...settingIssues(options),
-    ...UploadSteps.issues({ ...options.upload, metadata: { filename: "a", fieldname: "a" } }).map(
-      ({ message, path }) => ({ message, path: ["upload", ...path] })
-    )
+    ...Steps.issues({ ...options.upload, metadata: { filename: "a", fieldname: "a" } }).map(({ message, path }) => ({
+      message,
+      path: ["upload", ...path]
+    }))
   ]
   return issues.length === 0 ? Effect.void : Effect.fail(new InvalidRequest({ operation: "Durable", issues }))
 }

@@ -5,7 +5,7 @@ import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Json from "@assembly-effect/schema/Json"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import * as UploadSteps from "@assembly-effect/tus/UploadSteps"
+import * as Steps from "@assembly-effect/tus/unstable/Steps"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -152,7 +152,7 @@ export const encode = Effect.fnUntraced(function* (operation: string, job: Durab
   )
   const files = encodePart(["files"], job.files, encodeFiles, () =>
     job.files.flatMap((file, index) =>
-      UploadSteps.issues({ ...upload, metadata: metadataOf(file) }).map(({ message, path }) => ({
+      Steps.issues({ ...upload, metadata: metadataOf(file) }).map(({ message, path }) => ({
         message,
         path: ["files", index, ...path]
       }))

@@ -7,7 +7,6 @@ import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import * as AssemblyBatch from "@assembly-effect/tus/AssemblyBatch"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -23,6 +22,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
+import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
 
 const credentials = Credentials.layer({ key: "key", secret: Redacted.make("secret") })
 
@@ -125,7 +125,7 @@ describe("AssemblyBatch on the TestClock", () => {
         Layer.provide(credentials),
         Layer.provideMerge(Layer.succeed(HttpClient.HttpClient, http))
       )
-      const { value: outcomes } = yield* AssemblyBatch.run(jobs, { assemblies: 2 }).pipe(
+      const { value: outcomes } = yield* AssemblyUpload.runAll(jobs, { assemblies: 2 }).pipe(
         Stream.runCollect,
         Effect.provide(services),
         Idle.passTime
@@ -143,7 +143,7 @@ describe("AssemblyBatch on the TestClock", () => {
 layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
   effect("ends every job, and hands the whole job back with its outcome", () =>
     Effect.gen(function* () {
-      const outcomes = yield* Stream.runCollect(AssemblyBatch.run(Stream.fromIterable(jobsOf("whole", 30))))
+      const outcomes = yield* Stream.runCollect(AssemblyUpload.runAll(Stream.fromIterable(jobsOf("whole", 30))))
       assert.deepStrictEqual(
         outcomes.map(({ job }) => job.data.row).toSorted((a, b) => a - b),
         Array.from({ length: 30 }, (_, row) => row)
@@ -164,7 +164,7 @@ layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
         { ...jobOf("mixed", 3), params: { templateId: "unknown" } },
         jobOf("mixed", 4)
       ]
-      const outcomes = yield* Stream.runCollect(AssemblyBatch.run(Stream.fromIterable(jobs)))
+      const outcomes = yield* Stream.runCollect(AssemblyUpload.runAll(Stream.fromIterable(jobs)))
       const seen = outcomes
         .toSorted((a, b) => a.job.data.row - b.job.data.row)
         .map((outcome) => (outcome._tag === "Failed" ? outcome.error._tag : outcome._tag))
@@ -182,7 +182,7 @@ layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
         const source = UploadSource.fromStream(end, { size: 10n })
         const broken = { ...jobOf(batch, 0), files: [{ source, filename: "broken.txt" }] }
         const jobs = Stream.make(broken, jobOf(batch, 1), jobOf(batch, 2))
-        const outcomes = yield* Stream.runCollect(AssemblyBatch.run(jobs, { assemblies: 2 }))
+        const outcomes = yield* Stream.runCollect(AssemblyUpload.runAll(jobs, { assemblies: 2 }))
         const [first, ...others] = outcomes.toSorted((a, b) => a.job.data.row - b.job.data.row)
         assert(first?._tag === "Died", first?._tag)
         assert.isTrue(is(first.cause))
@@ -203,7 +203,7 @@ layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
     Effect.gen(function* () {
       const { open, wrapped } = yield* counted
       const jobs = Array.from({ length: 12 }, (_, row) => jobOf("bounded", row, handle, 5))
-      yield* AssemblyBatch.run(Stream.fromIterable(jobs), { assemblies: 6, uploads: 3 }).pipe(
+      yield* AssemblyUpload.runAll(Stream.fromIterable(jobs), { assemblies: 6, uploads: 3 }).pipe(
         Stream.runDrain,
         Effect.provideService(HttpClient.HttpClient, wrapped)
       )
@@ -222,7 +222,7 @@ layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
         return { ...job, files: [broken, ...job.files] }
       })
       const outcomes = yield* Stream.runCollect(
-        AssemblyBatch.run(Stream.fromIterable(jobs), { assemblies: 6, uploads: 3 })
+        AssemblyUpload.runAll(Stream.fromIterable(jobs), { assemblies: 6, uploads: 3 })
       )
       assert.deepStrictEqual(
         outcomes.map((outcome): string => (outcome._tag === "Failed" ? outcome.error._tag : outcome._tag)),
@@ -246,7 +246,7 @@ layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
             return jobOf(batch, row, waiting)
           })
         )
-        const fiber = yield* Effect.forkChild(Stream.runDrain(AssemblyBatch.run(jobs, options)))
+        const fiber = yield* Effect.forkChild(Stream.runDrain(AssemblyUpload.runAll(jobs, options)))
         yield* Effect.repeat(assembliesOf(batch), { until: (entries) => entries.length >= places })
         assert.isAtMost(taken, places + 2)
         yield* Fiber.interrupt(fiber)
@@ -281,7 +281,7 @@ layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
     effect(`a stream of jobs that ${end} ends the batch at once, and cancels the running jobs`, () =>
       Effect.gen(function* () {
         const batch = `jobs ${end}`
-        const cause = yield* causeOf(Stream.runDrain(AssemblyBatch.run(jobsThatEnd(batch))))
+        const cause = yield* causeOf(Stream.runDrain(AssemblyUpload.runAll(jobsThatEnd(batch))))
         assert.deepStrictEqual(cause, yield* causeOf(ends))
         assert.deepStrictEqual(
           (yield* assembliesOf(batch)).map(({ ok }) => ok),
@@ -293,7 +293,7 @@ layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
     effect(`a stream of jobs that ${end} ends a resumable batch at once, and keeps the running jobs`, () =>
       Effect.gen(function* () {
         const batch = `resumable jobs ${end}`
-        const cause = yield* causeOf(Stream.runDrain(AssemblyBatch.runResumable(jobsThatEnd(batch))))
+        const cause = yield* causeOf(Stream.runDrain(AssemblyUpload.journaled.runAll(jobsThatEnd(batch))))
         assert.deepStrictEqual(cause, yield* causeOf(ends))
         const entries = yield* assembliesOf(batch)
         assert.deepStrictEqual(
@@ -309,7 +309,7 @@ layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
   effect("hands an outcome back while an earlier job still runs", () =>
     Effect.gen(function* () {
       const jobs = [jobOf("slow", 0, waiting), jobOf("slow", 1), jobOf("slow", 2)]
-      const run = AssemblyBatch.run(Stream.fromIterable(jobs), { assemblies: 2 })
+      const run = AssemblyUpload.runAll(Stream.fromIterable(jobs), { assemblies: 2 })
       const outcomes = yield* Stream.runCollect(Stream.take(run, 2))
       assert.deepStrictEqual(
         outcomes.map(({ _tag, job }) => [_tag, job.data.row]),
@@ -324,7 +324,7 @@ layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
   effect("a later run goes on where a run ended, and skips what has completed", () =>
     Effect.gen(function* () {
       const jobs = jobsOf("resumed", 12)
-      const run = AssemblyBatch.runResumable(Stream.fromIterable(jobs), { assemblies: 3 })
+      const run = AssemblyUpload.journaled.runAll(Stream.fromIterable(jobs), { assemblies: 3 })
       const first = yield* Stream.runCollect(Stream.take(run, 5))
       assert.isTrue(first.every(({ _tag }) => _tag === "Completed"))
       const second = yield* Stream.runCollect(run)
@@ -344,7 +344,7 @@ layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
   effect("a job that does not wait is not skipped, because no run has seen its end", () =>
     Effect.gen(function* () {
       const job = { ...jobOf("unseen", 0, waiting), wait: false }
-      const run = Stream.runCollect(AssemblyBatch.runResumable(Stream.make(job)))
+      const run = Stream.runCollect(AssemblyUpload.journaled.runAll(Stream.make(job)))
       const ids = []
       for (const outcome of [...(yield* run), ...(yield* run)]) {
         assert(outcome._tag === "Completed", outcome._tag)
@@ -363,7 +363,7 @@ layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
         [0, 1.5],
         [1.5, 0]
       ] as const) {
-        const error = yield* Effect.flip(Stream.runDrain(AssemblyBatch.run(jobs, { assemblies, uploads })))
+        const error = yield* Effect.flip(Stream.runDrain(AssemblyUpload.runAll(jobs, { assemblies, uploads })))
         assert.deepStrictEqual(
           error.issues.map(({ path }) => path),
           [["assemblies"], ["uploads"]]

@@ -9,8 +9,9 @@ import type * as Headers from "effect/http/Headers"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
-import * as UrlSource from "./internal/urlSource.ts"
-import { failedWith, fromStream, type OneShot, SourceFailed, type UploadSource } from "./UploadSource.ts"
+import type { OneShot, UploadSource } from "./source.ts"
+import { failedWith, SourceFailed } from "./sourceFailed.ts"
+import * as UrlSource from "./urlSource.ts"
 
 /**
  * Describes why a value cannot be a source: it is not a `ReadableStream`, or is locked, or bytes were already read from
@@ -40,7 +41,7 @@ const problemOf = (readable: ReadableStream<Uint8Array>): string | undefined => 
  * If `evaluate` throws, if the stream is locked, was read before or fails, or if it emits anything but a `Uint8Array`,
  * the error is `SourceFailed`.
  *
- * @example WebSource.fromReadableStream(() => new Blob(["hello"]).stream(), { size: 5n })
+ * @example UploadSource.fromReadableStream(() => new Blob(["hello"]).stream(), { size: 5n })
  *
  * @since 0.1.0
  * @category constructors
@@ -48,18 +49,18 @@ const problemOf = (readable: ReadableStream<Uint8Array>): string | undefined => 
 export const fromReadableStream = (
   evaluate: LazyArg<ReadableStream<Uint8Array>>,
   options?: { readonly size?: bigint | undefined }
-): OneShot =>
-  fromStream(
-    Stream.unwrap(
-      Effect.map(Effect.try({ try: evaluate, catch: failedWith }), (readable) => {
-        const problem = problemOf(readable)
-        return problem === undefined
-          ? Stream.fromReadableStream({ evaluate: () => readable, onError: failedWith })
-          : Stream.fail(new SourceFailed({ kind: "Unreadable", problem }))
-      })
-    ),
-    options
-  )
+): OneShot => ({
+  _tag: "OneShot",
+  size: options?.size,
+  stream: Stream.unwrap(
+    Effect.map(Effect.try({ try: evaluate, catch: failedWith }), (readable) => {
+      const problem = problemOf(readable)
+      return problem === undefined
+        ? Stream.fromReadableStream({ evaluate: () => readable, onError: failedWith })
+        : Stream.fail(new SourceFailed({ kind: "Unreadable", problem }))
+    })
+  ).pipe(Stream.mapError(failedWith))
+})
 
 const toSourceFailed = ({ kind, problem }: Pick<SourceFailed, "kind" | "problem">) =>
   new SourceFailed({ kind, problem })
@@ -115,7 +116,7 @@ const toUrl = (text: string | URL): Effect.Effect<URL, SourceFailed> => {
  * neither its path nor its query.
  *
  * @example
- * WebSource.fromUrl("https://files.example.com/video.mp4", { headers: { authorization: "Bearer token" } })
+ * UploadSource.fromUrl("https://files.example.com/video.mp4", { headers: { authorization: "Bearer token" } })
  *
  * @since 0.1.0
  * @category constructors
