@@ -20,6 +20,7 @@ import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import * as Random from "./internal/random.ts"
+import * as SmallFiles from "./internal/smallFiles.ts"
 import * as LeaseHolder from "./LeaseHolder.ts"
 import * as NodeMd5 from "./NodeMd5.ts"
 import * as NodeSigner from "./NodeSigner.ts"
@@ -95,7 +96,9 @@ const around = <A, E, E2, R>(
 ): Layer.Layer<A | Services, E | E2, R> =>
   Layer.merge(Upload.layer, AssemblyUpload.layer).pipe(
     Layer.provideMerge(client),
-    Layer.provideMerge(Layer.mergeAll(http, NodeServices.layer, LeaseHolder.layer, NodeMd5.layer))
+    Layer.provideMerge(
+      Layer.mergeAll(http, Layer.provideMerge(SmallFiles.layer, NodeServices.layer), LeaseHolder.layer, NodeMd5.layer)
+    )
   )
 
 /**

@@ -300,7 +300,7 @@ export const runAll: {
 
 /** Uploads one file of a job without a journal. */
 const uploadOne: AssemblyFiles.UploadOne<HttpClient.HttpClient> = (target, source, options, _, emit) =>
-  InMemory.run(target, source, options, emit)
+  InMemory.runFile(target, source, options, emit)
 
 /** Runs a job without a journal. */
 const runOnce = <R>(options: Options<R>, emit: Emit) =>

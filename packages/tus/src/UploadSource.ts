@@ -12,6 +12,7 @@ import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import * as FilePieces from "./internal/filePieces.ts"
 import * as Pieces from "./internal/pieces.ts"
+import * as SmallFile from "./unstable/SmallFile.ts"
 import type { OneShot, Replayable } from "./internal/source.ts"
 import { failedWith, SourceFailed } from "./internal/sourceFailed.ts"
 
@@ -157,15 +158,22 @@ const unreadableAt = (path: string) => (error: PlatformError.PlatformError) => {
   })
 }
 
-/** The size and the modification time of a file, which show whether the file has changed. */
-const fileState = (info: FileSystem.File.Info): string =>
-  `${BigInt(info.size)} bytes, modified ${Option.match(info.mtime, {
+type FileState = Pick<FileSystem.File.Info, "dev" | "ino" | "mtime" | "size">
+
+/** The size and the modification time of a file, as text. */
+const shownState = ({ mtime, size }: FileState): string =>
+  `${BigInt(size)} bytes, modified ${Option.match(mtime, {
     onNone: () => "at an unknown time",
     onSome: (time) => time.toISOString()
   })}`
 
+/** Whether a file has the same size and modification time as before. */
+const isUnchanged = (now: FileState, before: FileState): boolean =>
+  now.size === before.size &&
+  Option.getOrUndefined(now.mtime)?.getTime() === Option.getOrUndefined(before.mtime)?.getTime()
+
 /** Whether a path still leads to the same file, and not to a replacement. */
-const isSameFile = (now: FileSystem.File.Info, before: FileSystem.File.Info): boolean =>
+const isSameFile = (now: FileState, before: FileState): boolean =>
   now.dev === before.dev && Option.getOrUndefined(now.ino) === Option.getOrUndefined(before.ino)
 
 /**
@@ -193,19 +201,13 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
     if (info.type !== "File") {
       return yield* new SourceFailed({ kind: "Unreadable", problem: `${path} is not a file` })
     }
-    const state = fileState(info)
-    const unchanged = (now: FileSystem.File.Info) =>
-      fileState(now) === state && isSameFile(now, info)
-        ? Effect.void
-        : Effect.fail(
-            new SourceFailed({
-              kind: "Changed",
-              problem:
-                fileState(now) === state
-                  ? `${path} was replaced by another file`
-                  : `${path}: was ${state}, is ${fileState(now)}`
-            })
-          )
+    const unchanged = (now: FileState) => {
+      if (isUnchanged(now, info) && isSameFile(now, info)) return Effect.void
+      const problem = isUnchanged(now, info)
+        ? `${path} was replaced by another file`
+        : `${path}: was ${shownState(info)}, is ${shownState(now)}`
+      return Effect.fail(new SourceFailed({ kind: "Changed", problem }))
+    }
 
     const pieceSize: FilePieces.PieceSize = { size: FilePieces.smallest }
     const open = Effect.mapError(fs.open(path), unreadable)
@@ -218,7 +220,7 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
       }
     }
     const checkOf = (file: FileSystem.File) => Effect.flatMap(Effect.mapError(file.stat, unreadable), unchanged)
-    const read = (start: bigint, end: bigint) =>
+    const readRange = (start: bigint, end: bigint) =>
       Effect.scoped(
         Effect.gen(function* () {
           const file = yield* open
@@ -228,21 +230,30 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
           return Option.getOrElse(bytes, () => new Uint8Array(0))
         })
       )
+    const size = BigInt(info.size)
+    const reader = SmallFile.readerOf(fs)
+    const readWhole = (readAll: SmallFile.Reader) =>
+      // One byte more than the file had shows whether it has grown.
+      Effect.flatMap(readAll(path, Number(size) + 1), (whole) =>
+        whole === undefined
+          ? readRange(0n, size)
+          : Effect.as(unchanged(whole.info), whole.bytes.subarray(0, Number(size)))
+      )
     const range = (start: bigint, end: bigint) =>
       Stream.unwrap(
         Effect.gen(function* () {
           const file = yield* open
           const check = checkOf(file)
-          const reader = yield* FilePieces.reader(file, pieceSize)
+          const pieces = yield* FilePieces.reader(file, pieceSize)
           let isFirst = true
           return Stream.unfold(start, (position) =>
             Effect.gen(function* () {
               if (position >= end) {
                 if (isFirst) yield* check
-                reader.done()
+                pieces.done()
                 return undefined
               }
-              const piece = yield* Effect.mapError(reader.next(position, end - position), unreadable)
+              const piece = yield* Effect.mapError(pieces.next(position, end - position), unreadable)
               if (Option.isNone(piece)) {
                 yield* check
                 return undefined
@@ -260,10 +271,11 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
 
     return {
       _tag: "Replayable",
-      size: BigInt(info.size),
+      size,
       bytes: range,
-      identity: Effect.succeed(`path ${path} ${state}`),
-      read
+      identity: Effect.sync(() => `path ${path} ${shownState(info)}`),
+      read: (start, end) =>
+        reader !== undefined && start === 0n && end === size ? readWhole(reader) : readRange(start, end)
     }
   })
 

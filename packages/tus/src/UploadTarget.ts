@@ -176,7 +176,18 @@ const originPart = /^https?:\/\/[^/]*/i
  * @since 0.1.0
  * @category constructors
  */
-export const resolve = (target: UploadTarget, location: string): Result.Result<UploadUrl, UnsafeLocation> =>
+export const resolve = (target: UploadTarget, location: string): Result.Result<UploadUrl, UnsafeLocation> => {
+  const origin = ServiceOrigins.originOf(Redacted.value(target.tusUrl)) ?? ""
+  const path = location.startsWith(`${origin}/`) ? location.slice(origin.length) : location
+  return target.origins.prefix === "" && usualPath.test(path)
+    ? Result.succeed(checked(origin + path))
+    : resolveAny(target, location)
+}
+
+/** A path at the origin of `tus_url` that breaks no rule, whatever the other rules are. */
+const usualPath = /^\/resumable\/files\/[A-Za-z0-9_-]+$/
+
+const resolveAny = (target: UploadTarget, location: string): Result.Result<UploadUrl, UnsafeLocation> =>
   Result.gen(function* () {
     const own = Redacted.value(target.tusUrl)
     const whole = location.startsWith("//") ? new URL(own).protocol + location : location

@@ -209,7 +209,7 @@ const asUnknown = ({ cause, host, problem }: TusError.CreationUnknown) =>
  */
 export const begin = <E>(upload: Context.Upload<E>, parts: ReadonlyArray<UploadUrl>, length: bigint) =>
   Effect.gen(function* () {
-    const { emit, metadata, store } = upload
+    const { emit, store } = upload
     const before = store.state()
     const marker = yield* Creation.newMarker
     const ledger: Creation.Ledger<E | TusError.ConcatenationUnknown> = {
@@ -220,8 +220,7 @@ export const begin = <E>(upload: Context.Upload<E>, parts: ReadonlyArray<UploadU
           ? Effect.fail(unknown(upload, { problem: "the final upload has the Location of a part" }))
           : found(upload, final, length)
     }
-    const creation = { _tag: "Final", parts, metadata } as const
-    const created = yield* Creation.create(upload, { creation, size: length, marker, ledger }).pipe(
+    const created = yield* Creation.create(upload, { parts, size: length, marker, ledger }).pipe(
       Effect.catchIf(
         (error): error is TusError.CreationUnknown => Predicate.isTagged(error, "CreationUnknown"),
         asUnknown

@@ -2,6 +2,7 @@
  * The context of the engine, made from the options of an upload.
  */
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -9,7 +10,7 @@ import type * as HttpClient from "effect/http/HttpClient"
 import type { UploadTarget } from "../UploadTarget.ts"
 import * as Checksum from "./checksum.ts"
 import type { Emit } from "./events.ts"
-import type { Metadata, SharedOptions } from "./options.ts"
+import * as Options from "./options.ts"
 import { type Policy, type RequestError, retryPolicy } from "./policy.ts"
 import type { UploadSource } from "./source.ts"
 import type { StateStore } from "./stateStore.ts"
@@ -20,12 +21,14 @@ import * as Window from "./window.ts"
  *
  * - `sendsAlong`: whether the creation may contain bytes of the upload. `sendsAlong` is false with checksums, because a
  *   creation request has no checksum.
+ * - `metadataHeader`: see `Options.metadataHeader`.
  * - `concurrency`: the number of parts that are sent in parallel.
  */
 export interface Upload<E> {
   readonly target: UploadTarget
   readonly source: UploadSource
-  readonly metadata: Metadata
+  readonly metadata: Options.Metadata
+  readonly metadataHeader: string
   readonly chunkSize: number | undefined
   readonly streams: boolean
   readonly seal: Checksum.Seal
@@ -37,8 +40,8 @@ export interface Upload<E> {
 }
 
 /** The options that a context is made of. */
-export interface Options extends SharedOptions {
-  readonly metadata: Metadata
+export interface UploadOptions extends Options.SharedOptions {
+  readonly metadata: Options.Metadata
 }
 
 /**
@@ -86,7 +89,7 @@ export const CanStream = Context.Reference<boolean>("@assembly-effect/tus/CanStr
 })
 
 /** The policy of an upload with these options. */
-export const toPolicy = (options: SharedOptions): Effect.Effect<Policy> =>
+export const toPolicy = (options: Options.SharedOptions): Effect.Effect<Policy> =>
   Effect.map(RetryPolicy.RetryPolicy, (said) => {
     const retryDelay = Duration.fromInputUnsafe(options.retryDelay ?? 500)
     return {
@@ -101,15 +104,19 @@ export const toPolicy = (options: SharedOptions): Effect.Effect<Policy> =>
 export const make = <E>(
   target: UploadTarget,
   source: UploadSource,
-  options: Options,
+  options: UploadOptions,
   emit: Emit,
   store: StateStore<E>
-): Effect.Effect<Upload<E>, RequestError, HttpClient.HttpClient> =>
+): Effect.Effect<Upload<E>, RequestError | InvalidRequest, HttpClient.HttpClient> =>
   Effect.gen(function* () {
     const streams = yield* CanStream
     const policy = yield* toPolicy(options)
     const { checksum, chunkSize, metadata, parallel: concurrency = 1 } = options
-    const common = { target, source, metadata, streams, concurrency, policy, emit, store }
+    const metadataHeader = yield* Effect.mapError(
+      Effect.fromResult(Options.metadataHeader(metadata)),
+      (issues) => new InvalidRequest({ operation: "Upload", issues })
+    )
+    const common = { target, source, metadata, metadataHeader, streams, concurrency, policy, emit, store }
     return checksum !== undefined && (yield* Checksum.isOffered(target, checksum, policy))
       ? {
           ...common,

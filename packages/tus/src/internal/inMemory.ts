@@ -17,7 +17,7 @@ import * as StateStore from "./stateStore.ts"
 import * as Telemetry from "./telemetry.ts"
 import * as UploadState from "./uploadState.ts"
 
-interface Options extends Context.Options {
+interface Options extends Context.UploadOptions {
   readonly progressInterval?: Duration.Input | undefined
 }
 
@@ -43,17 +43,39 @@ type AtEnd = <A, E, R>(
   upload: Context.Upload<never>
 ) => Effect.Effect<A, E, R | HttpClient.HttpClient>
 
-/** Runs an upload. `existing` is an upload that the server already has. */
+/** The clean-up of an upload, and the upload that the server already has, if it is not a new upload. */
+interface Beginning {
+  readonly atEnd?: AtEnd
+  readonly existing?: UploadState.Created
+}
+
+const start = (
+  target: UploadTarget,
+  source: UploadSource,
+  options: Context.UploadOptions,
+  emit: Events.Emit,
+  { atEnd = identity, existing }: Beginning
+) => {
+  const store = StateStore.forgetful(existing ?? UploadState.inParts(source.size, options.parallel ?? 1))
+  return Effect.flatMap(Context.make(target, source, options, emit, store), (upload) =>
+    atEnd(Engine.run(upload), upload)
+  )
+}
+
+/** Runs an upload. */
 export const run = (
   target: UploadTarget,
   source: UploadSource,
   options: Options,
   emit: Events.Emit,
-  { atEnd = identity, existing }: { readonly atEnd?: AtEnd; readonly existing?: UploadState.Created } = {}
+  beginning: Beginning = {}
 ): Effect.Effect<UploadResult, UploadError, HttpClient.HttpClient> =>
-  observed(source, options, false, emit, (tell) => {
-    const store = StateStore.forgetful(existing ?? UploadState.inParts(source.size, options.parallel ?? 1))
-    return Effect.flatMap(Context.make(target, source, options, tell, store), (upload) =>
-      atEnd(Engine.run(upload), upload)
-    )
-  })
+  observed(source, options, false, emit, (tell) => start(target, source, options, tell, beginning))
+
+/** Runs an upload of a job, whose options were checked with those of the job. */
+export const runFile = (
+  target: UploadTarget,
+  source: UploadSource,
+  options: Context.UploadOptions,
+  emit: Events.Emit
+) => Telemetry.observe(source, emit, (tell) => Effect.scoped(start(target, source, options, tell, {})))

@@ -79,7 +79,7 @@ const verify = (
   })
 
 /** `file` is the index of the file in its job, which distinguishes two files with the same bytes and names. */
-interface RunOptions extends Context.Options {
+interface RunOptions extends Context.UploadOptions {
   readonly restart?: boolean | undefined
   readonly file?: number | undefined
 }

@@ -110,7 +110,11 @@ const once = (check: (value: object) => Issues): ((value: object) => Issues) => 
   }
 }
 
-const settingIssues = once(Rules.checker(Settings))
+const checkSettings = once(Rules.checker(Settings))
+
+/** Options with metadata alone need no check. */
+const settingIssues = (options: object): Issues =>
+  Predicate.isObject(options) && Object.keys(options).every((key) => key === "metadata") ? [] : checkSettings(options)
 
 const encodeMetadata = SchemaParser.encodeUnknownResult(TusUpload.Metadata, { errors: "all" })
 
@@ -124,16 +128,39 @@ const reserved = {
  * The rules that the metadata of an upload breaks. The issues do not contain the values, because the values may be
  * secret.
  */
-export const metadataIssues = once((metadata) => {
+const encodeOnce = (metadata: Metadata): Result.Result<string, Issues> => {
   const taken = Object.entries(reserved)
     .filter(([key]) => Object.hasOwn(metadata, key))
     .map(([key, why]): Issue => ({ path: ["metadata", key], message: `Expected no reserved key: ${why}` }))
-  const broken = Result.match(encodeMetadata({ ...metadata, assembly_url: "-" }), {
-    onFailure: Input.fromSchemaIssue,
-    onSuccess: (): Issues => []
-  })
-  return [...taken, ...broken.map(({ message, path }) => ({ message, path: ["metadata", ...path] }))]
-})
+  const encoded = Result.mapError(encodeMetadata({ ...metadata, assembly_url: "-" }), (found) =>
+    Input.fromSchemaIssue(found).map(({ message, path }) => ({ message, path: ["metadata", ...path] }))
+  )
+  const issues = [...taken, ...(Result.isFailure(encoded) ? encoded.failure : [])]
+  return issues.length > 0 || Result.isFailure(encoded)
+    ? Result.fail(issues)
+    : Result.succeed(encoded.success.replace(placeholder, ""))
+}
+
+/** The entry of the encoded metadata that each creation replaces by the URL of its Assembly. */
+const placeholder = /^assembly_url LQ==,/
+
+const encoded = new WeakMap<object, Result.Result<string, Issues>>()
+
+/**
+ * The metadata as the end of the header `upload-metadata`, without `assembly_url`, or the rules that the metadata
+ * breaks.
+ */
+export const metadataHeader = (metadata: Metadata): Result.Result<string, Issues> => {
+  const known = encoded.get(metadata)
+  if (known !== undefined) return known
+  const made = encodeOnce(metadata)
+  if (Result.isSuccess(made)) encoded.set(metadata, made)
+  return made
+}
+
+/** The rules that the metadata of an upload breaks. */
+export const metadataIssues = (metadata: Metadata): Issues =>
+  Result.match(metadataHeader(metadata), { onFailure: (issues) => issues, onSuccess: () => [] })
 
 const largest = 2n ** 63n - 1n
 

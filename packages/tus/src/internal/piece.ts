@@ -65,7 +65,7 @@ const keep = <E>({ place, store }: Piece<E>, piece: UploadState.Piece) => store.
 /** Creates the upload, and stores its URL. */
 const create = <E>(piece: Piece<E>, marker: string) =>
   Effect.gen(function* () {
-    const { emit, isPart, metadata, outgoing, source } = piece
+    const { emit, isPart, outgoing, source } = piece
     const { size } = outgoing
     // No request asks an empty source for bytes, so this read shows whether the source is still empty.
     if (size === 0n && source._tag === "Replayable") yield* Outgoing.collect(source.bytes(0n, 0n), 0n)
@@ -82,11 +82,9 @@ const create = <E>(piece: Piece<E>, marker: string) =>
           : Transfer.created({ ...found, length: size, sent })
     })
     const created = yield* Creation.create(piece, {
-      creation:
-        size === undefined
-          ? { _tag: "Deferred", metadata }
-          : { _tag: "Fixed", length: size, metadata, body, partial: isPart },
       size,
+      body,
+      isPart,
       marker,
       ledger: {
         sending: keep(piece, { _tag: "Creating", marker }),

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
-import type * as Tracer from "effect/Tracer"
+import * as Tracer from "effect/Tracer"
 import type { UploadSource } from "./source.ts"
 import type { Emit } from "./events.ts"
 
@@ -57,6 +57,28 @@ const outcomeOf = <A, E extends { readonly _tag: string }>(exit: Exit.Exit<A, E>
   })
 }
 
+/** Whether the program has provided a tracer. Without one, nobody could see a span. */
+const isTraced = (context: Context.Context<never>): boolean =>
+  Context.getOrUndefined(context, Tracer.Tracer) !== undefined
+
+/** Runs an effect in a span, if the program has a tracer. */
+const traced = <A, E, R>(
+  effect: Effect.Effect<A, E, R>,
+  name: string,
+  options: Tracer.SpanOptions
+): Effect.Effect<A, E, Exclude<R, Tracer.ParentSpan>> =>
+  Effect.contextWith((context: Context.Context<never>) =>
+    isTraced(context)
+      ? effect.pipe(Effect.withSpan(name, options, { captureStackTrace: false }))
+      : (effect as Effect.Effect<A, E, Exclude<R, Tracer.ParentSpan>>)
+  )
+
+/** Adds attributes to the span of {@link traced}. */
+const annotate = (attributes: Readonly<Record<string, unknown>>): Effect.Effect<void> =>
+  Effect.contextWith((context: Context.Context<never>) =>
+    isTraced(context) ? Effect.annotateCurrentSpan(attributes) : Effect.void
+  )
+
 /**
  * Runs an upload in a span, and updates the metrics. `program` must emit its events with the `emit` that it gets,
  * because this `emit` counts the retries.
@@ -78,12 +100,13 @@ export const observe = <A, E extends { readonly _tag: string }, R>(
       }
       emit(event)
     }
-    return Effect.suspend(() => {
-      isActive = true
-      active.modifyUnsafe(1, context)
-      return program(tell)
-    }).pipe(
-      Effect.onExit((exit) => {
+    const measured = Effect.onExit(
+      Effect.suspend(() => {
+        isActive = true
+        active.modifyUnsafe(1, context)
+        return program(tell)
+      }),
+      (exit) => {
         const outcome = outcomeOf(exit)
         const metrics = outcome === "success" ? success : ofOutcome(outcome)
         if (isActive) active.modifyUnsafe(-1, context)
@@ -91,23 +114,19 @@ export const observe = <A, E extends { readonly _tag: string }, R>(
         metrics.duration.updateUnsafe(clock.currentTimeMillisUnsafe() - begun, context)
         return failures === 0 && outcome === "success"
           ? Effect.void
-          : Effect.annotateCurrentSpan({
+          : annotate({
               ...(failures === 0 ? undefined : { "upload.retries": failures }),
               ...(outcome === "success" ? undefined : { "error.type": outcome })
             })
-      }),
-      Effect.withSpan(
-        "Upload",
-        {
-          attributes: {
-            // In a JavaScript program, the source may be any value, and is only checked within the span.
-            "upload.source": source?._tag,
-            ...(source?.size === undefined ? undefined : { "upload.size": Number(source.size) })
-          }
-        },
-        { captureStackTrace: false }
-      )
+      }
     )
+    return traced(measured, "Upload", {
+      attributes: {
+        // In a JavaScript program, the source may be any value, and is only checked within the span.
+        "upload.source": source?._tag,
+        ...(source?.size === undefined ? undefined : { "upload.size": Number(source.size) })
+      }
+    })
   })
 
 /** The options of a request's span: the kind, the method, and the path as a template. */
@@ -124,7 +143,7 @@ export const spanOf = (method: "GET" | "POST" | "HEAD" | "PATCH" | "DELETE" | "O
 export const request = (name: string, method: Parameters<typeof spanOf>[0]) => {
   const span = spanOf(method)
   return <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Tracer.ParentSpan>> =>
-    effect.pipe(Effect.withSpan(name, span, { captureStackTrace: false }))
+    traced(effect, name, span)
 }
 
 /** The span attributes of the server at a URL. */
@@ -148,7 +167,7 @@ export const server = (url: string): Effect.Effect<void> =>
     const path = url.indexOf("/", "https://".length)
     const origin = path === -1 ? url : url.slice(0, path)
     if (known.origin !== origin) known = { origin, attributes: attributesOf(url) }
-    return Effect.annotateCurrentSpan(known.attributes)
+    return annotate(known.attributes)
   })
 
 /**
@@ -156,7 +175,7 @@ export const server = (url: string): Effect.Effect<void> =>
  * written this message.
  */
 export const failed = (error: { readonly _tag: string; readonly status?: number }): Effect.Effect<void> =>
-  Effect.annotateCurrentSpan({
+  annotate({
     "error.type": error._tag,
     ...(error.status === undefined ? undefined : { "http.response.status_code": error.status })
   })
