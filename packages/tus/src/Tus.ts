@@ -20,7 +20,7 @@ import { type Body, sendCreation, toHttpBody } from "./internal/create.ts"
 import { exchange, readError } from "./internal/exchange.ts"
 import * as Telemetry from "./internal/telemetry.ts"
 import * as Timeout from "./internal/timeout.ts"
-import * as UploadTarget from "./UploadTarget.ts"
+import type * as UploadTarget from "./UploadTarget.ts"
 
 export type { Body } from "./internal/create.ts"
 export type { AnswerError } from "./TusError.ts"
