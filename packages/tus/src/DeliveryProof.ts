@@ -187,7 +187,7 @@ export const check = (
   })
 
 /**
- * The `verify` option of `AssemblyUpload` and `ResumableAssemblyUpload` that compares sizes and MD5s.
+ * The `verify` option of `AssemblyUpload` that compares sizes and MD5s.
  *
  * **When to use**
  *

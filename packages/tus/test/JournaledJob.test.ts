@@ -88,7 +88,7 @@ const until = (options: AssemblyUpload.Options, name: string, count = 1) =>
 
 const assembliesIn = Effect.flatMap(UploadJournal.UploadJournal, ({ assemblies }) => assemblies.list)
 
-layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
+layer(live, { excludeTestServices: true })("A job with a journal", (it) => {
   for (const [name, count] of [
     ["AssemblyCreated", 1],
     ["FileEvent Created", 1],

@@ -80,7 +80,7 @@ const counted = Effect.gen(function* () {
   return { open, wrapped }
 })
 
-describe("AssemblyBatch on the TestClock", () => {
+describe("AssemblyUpload.runAll on the TestClock", () => {
   it.effect("all jobs wait when the service limits one of them", () =>
     Effect.gen(function* () {
       const origin = "https://api.example.com"
@@ -140,7 +140,7 @@ describe("AssemblyBatch on the TestClock", () => {
   )
 })
 
-layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
+layer(live, { excludeTestServices: true })("AssemblyUpload.runAll", ({ effect }) => {
   effect("ends every job, and hands the whole job back with its outcome", () =>
     Effect.gen(function* () {
       const outcomes = yield* Stream.runCollect(AssemblyUpload.runAll(Stream.fromIterable(jobsOf("whole", 30))))
