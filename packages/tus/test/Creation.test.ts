@@ -105,6 +105,40 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A creation", (
     })
   )
 
+  it.effect("201 with upload-offset 1000 for a creation without a body: asks for the offset before it sends", () =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedTus.make
+      server.meet = (request, go) => {
+        const answer = go()
+        if (request.method !== "POST") return answer
+        return { ...answer, headers: { ...answer.headers, "upload-offset": "1000" } }
+      }
+      yield* run(server)
+      assert.deepStrictEqual(server.requests, ["POST", "HEAD", "PATCH"])
+      assert.isTrue(server.uploads.get("u0")?.bytes.equals(bytes))
+    })
+  )
+
+  it.effect("lost response of a creation without a body, and a finished receipt: asks, and sends every byte", () =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedTus.make
+      let isFirst = true
+      server.meet = (request, go) => {
+        const answer = go()
+        if (request.method === "GET") {
+          const finished = `"offset":${bytes.length},"finished":true`
+          return { ...answer, body: answer.body?.replace('"offset":0,"finished":false', finished) }
+        }
+        const isLost = request.method === "POST" && isFirst
+        isFirst = false
+        return isLost ? "cut" : answer
+      }
+      yield* run(server)
+      assert.deepStrictEqual(server.requests, ["POST", "GET", "HEAD", "PATCH"])
+      assert.isTrue(server.uploads.get("u0")?.bytes.equals(bytes))
+    })
+  )
+
   it.effect("has its answer looked for under the capability of its Assembly alone", () =>
     Effect.gen(function* () {
       const server = yield* answering(502, true)

@@ -212,9 +212,7 @@ export const create = <E>(
     Effect.map(({ offset, url }): Created => ({
       url,
       answered: true,
-      // After a creation without a body, the server has stored nothing. If the response reports an offset above 0, the
-      // offset is requested again.
-      offset: body !== undefined || offset === 0n ? offset : undefined,
+      offset,
       // If the response to the creation of a final upload reports an offset that equals the size, the parts are
       // concatenated. A HEAD request would return the same offset.
       finished: parts !== undefined && offset === size

@@ -179,8 +179,7 @@ const isTaken = (error: Policy.RequestError): boolean =>
   error._tag === "ProtocolViolation" && error.status >= 200 && error.status < 300
 
 /** Whether the connection ended without a response, after bytes may have been sent. */
-const isCut = (error: Policy.RequestError): boolean =>
-  error._tag === "TransportFailure" && error.sent === "maybe" && error.permanent !== true
+const isCut = (error: Policy.RequestError): boolean => error._tag === "TransportFailure" && error.sent === "maybe"
 
 /** Sends the next body. */
 const send: Step<Transfer.Sending> = (piece, state) =>

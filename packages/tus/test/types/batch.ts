@@ -1,9 +1,9 @@
 /** The jobs of a batch: a misspelt option does not compile, and `data` keeps its type. */
+import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as DeliveryProof from "@assembly-effect/tus/DeliveryProof"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import * as AssemblyUpload from "../utils/AssemblyUpload.ts"
 
 const job = (row: number) => ({
   data: { row },
@@ -15,7 +15,11 @@ const rows = Stream.range(1, 3)
 
 export const proven = AssemblyUpload.runAll(Stream.map(rows, (row) => ({ ...job(row), verify: DeliveryProof.md5 })))
 
-export const rowOf = Stream.map(AssemblyUpload.runAll(Stream.map(rows, job)), (outcome): number => outcome.job.data.row)
+export const rowOf = rows.pipe(
+  Stream.map(job),
+  AssemblyUpload.runAll({ ordered: true }),
+  Stream.map((outcome): number => outcome.job.data.row)
+)
 
 const misspelt = Stream.map(rows, (row) => ({ ...job(row), verfy: DeliveryProof.md5 }))
 
@@ -24,15 +28,11 @@ export const unproven = AssemblyUpload.runAll(
   misspelt
 )
 
-export const unprovenToo = AssemblyUpload.journaled.runAll(
-  // @ts-expect-error: there is no option `verfy`
-  misspelt
-)
-
-export const fromPaths = AssemblyUpload.journaled.runAll(
-  Stream.map(Stream.make("a.txt"), (path) => ({
+export const fromPaths = Stream.make("a.txt").pipe(
+  Stream.map((path) => ({
     data: path,
     params: {},
     files: [{ source: Effect.suspend(() => UploadSource.fromPath(path)), filename: path }]
-  }))
+  })),
+  AssemblyUpload.runAll()
 )

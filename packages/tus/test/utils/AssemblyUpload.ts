@@ -15,7 +15,7 @@ export * from "@assembly-effect/tus/AssemblyUpload"
 const over = <R>(services: Layer.Layer<AssemblyUpload.AssemblyUpload, never, R>) => ({
   run: <R2 = never>(options: AssemblyUpload.Options<R2>) => Effect.provide(AssemblyUpload.run(options), services),
   events: <R2 = never>(options: AssemblyUpload.Options<R2>) => Stream.provide(AssemblyUpload.events(options), services),
-  runAll: <J, E, R3, RS = never>(
+  batch: <J, E, R3, RS = never>(
     jobs: Stream.Stream<AssemblyUpload.Exact<J> & AssemblyUpload.Job<RS>, E, R3>,
     options: AssemblyUpload.AllOptions = {}
   ) => Stream.provide(AssemblyUpload.runAll(jobs, options), services)
@@ -23,6 +23,6 @@ const over = <R>(services: Layer.Layer<AssemblyUpload.AssemblyUpload, never, R>)
 
 type Services = AssemblyClient | HttpClient.HttpClient
 
-export const { events, run, runAll } = over<Services>(AssemblyUpload.layer)
+export const { batch, events, run } = over<Services>(AssemblyUpload.layer)
 
 export const journaled = over<Services | UploadJournal>(AssemblyUpload.layerJournaled)
