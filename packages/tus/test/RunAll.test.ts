@@ -150,9 +150,7 @@ describe("AssemblyUpload.runAll on the TestClock", () => {
 layer(live, { excludeTestServices: true })("AssemblyUpload.runAll", ({ effect }) => {
   effect("ordered: true emits the outcomes in the order of the jobs, as a stage of a pipe", () =>
     Effect.gen(function* () {
-      const jobs = jobsOf("ordered", 12).map((job, row) =>
-        row % 4 === 0 ? { ...job, params: { ...job.params, steps: failing } } : job
-      )
+      const jobs = Array.from({ length: 12 }, (_, row) => jobOf("ordered", row, row % 4 === 0 ? failing : handle))
       const outcomes = yield* Stream.fromIterable(jobs).pipe(
         AssemblyUpload.runAll({ assemblies: 4, ordered: true }),
         Stream.runCollect,

@@ -66,11 +66,9 @@ const traced = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   name: string,
   options: Tracer.SpanOptions
-): Effect.Effect<A, E, Exclude<R, Tracer.ParentSpan>> =>
-  Effect.contextWith((context: Context.Context<never>) =>
-    isTraced(context)
-      ? effect.pipe(Effect.withSpan(name, options, { captureStackTrace: false }))
-      : (effect as Effect.Effect<A, E, Exclude<R, Tracer.ParentSpan>>)
+): Effect.Effect<A, E, R> =>
+  Effect.contextWith((context: Context.Context<never>): Effect.Effect<A, E, R> =>
+    isTraced(context) ? effect.pipe(Effect.withSpan(name, options, { captureStackTrace: false })) : effect
   )
 
 /** Adds attributes to the span of {@link traced}. */
@@ -142,8 +140,7 @@ export const spanOf = (method: "GET" | "POST" | "HEAD" | "PATCH" | "DELETE" | "O
 /** Runs a request in a span. `Effect.fn` is not used, because it would add its code for stack traces to a bundle. */
 export const request = (name: string, method: Parameters<typeof spanOf>[0]) => {
   const span = spanOf(method)
-  return <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Tracer.ParentSpan>> =>
-    traced(effect, name, span)
+  return <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => traced(effect, name, span)
 }
 
 /** The span attributes of the server at a URL. */
