@@ -6,10 +6,10 @@ import {
   AssemblyUpload,
   AssemblyUploadEvent,
   Upload,
-  UploadBandwidth,
   UploadJournal,
   UploadSource,
-  UploadTarget
+  UploadTarget,
+  WebSource
 } from "@assembly-effect/tus"
 import { Console, Data, type Duration, Effect, FileSystem, Layer, Schema, Stream } from "effect"
 
@@ -78,7 +78,7 @@ export const exported = <E, R>(target: UploadTarget.UploadTarget, rows: Stream.S
 
 // #region url
 export const copied = (target: UploadTarget.UploadTarget, url: string) =>
-  Effect.flatMap(UploadSource.fromUrl(url), (source) => Upload.run(target, source, { metadata }))
+  Effect.flatMap(WebSource.fromUrl(url), (source) => Upload.run(target, source, { metadata }))
 // #endregion
 
 // #region events
@@ -131,7 +131,7 @@ export const forgetOld = (before: number) =>
 /** Uploads all files with at most 1 MB a second together. */
 export const slowly = (target: UploadTarget.UploadTarget, files: ReadonlyArray<UploadSource.UploadSource>) =>
   Effect.forEach(files, (source) => Upload.run(target, source, { metadata }), { concurrency: 4 }).pipe(
-    Effect.provide(UploadBandwidth.layer({ bytesPerSecond: 1_000_000 }))
+    Effect.provide(Upload.layerBandwidth({ bytesPerSecond: 1_000_000 }))
   )
 // #endregion
 

@@ -108,7 +108,7 @@ export const layerRateLimiterNoDeps = (
  * which contains the estimated wait. A request that fails or is interrupted while it waits uses no permit.
  *
  * Each Layer counts its own requests. A Layer limits the requests of the code to which it is provided: a client, its
- * `Tokens`, uploads, or the whole program. The requests of `Results` and of `UploadSource.fromUrl` are not limited.
+ * `Tokens`, uploads, or the whole program. The requests of `Results` and of `WebSource.fromUrl` are not limited.
  *
  * @example
  * AssemblyClient.layer({ baseUrl }).pipe(

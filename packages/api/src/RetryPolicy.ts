@@ -22,7 +22,7 @@ import type * as Operation from "./Operation.ts"
  * A failed attempt.
  *
  * - `operation` and `retry`: the name of the operation and its `retry` rule. An upload (`"Upload"`) and a source that
- *   reads a URL (`"UploadSource.fromUrl"`) have the rule `"resumes"`: they do not repeat the failed request, but continue
+ *   reads a URL (`"WebSource.fromUrl"`) have the rule `"resumes"`: they do not repeat the failed request, but continue
  *   after the bytes that were transferred. They ask the policy only after failures from which they may recover in this
  *   way.
  * - `failures`: the number of consecutive failures.

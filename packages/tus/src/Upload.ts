@@ -15,7 +15,6 @@ import * as Stream from "effect/Stream"
 import * as Events from "./internal/events.ts"
 import * as InMemory from "./internal/inMemory.ts"
 import { NoSuchUpload } from "./internal/journalError.ts"
-import * as Journaled from "./internal/journaled.ts"
 import * as OptionRules from "./internal/options.ts"
 import * as Removal from "./internal/removal.ts"
 import type { Replayable, UploadSource } from "./internal/source.ts"
@@ -26,6 +25,7 @@ import * as UploadEvent from "./UploadEvent.ts"
 import { UploadJournal } from "./UploadJournal.ts"
 import * as UploadTarget from "./UploadTarget.ts"
 
+export { layerBandwidth } from "./internal/bandwidth.ts"
 export { CanStream } from "./internal/context.ts"
 export type { Metadata, RequestOptions, SharedOptions } from "./internal/options.ts"
 export type { UploadError }
@@ -352,7 +352,7 @@ export const layer: Layer.Layer<Upload, never, HttpClient.HttpClient> = Layer.fr
 )
 
 const journaled = (http: HttpClient.HttpClient, journal: UploadJournal["Service"]): Service => {
-  const services = Context.make(HttpClient.HttpClient, http).pipe(Context.add(UploadJournal, journal))
+  const { engine } = journal
   const withJournal = <E extends { readonly _tag: string }>(
     source: UploadSource,
     options: ResumeOptions & { readonly metadata?: OptionRules.Metadata },
@@ -360,19 +360,21 @@ const journaled = (http: HttpClient.HttpClient, journal: UploadJournal["Service"
     program: (
       replayable: Replayable,
       emit: Emit
-    ) => Effect.Effect<UploadEvent.UploadResult, E, HttpClient.HttpClient | UploadJournal | Scope.Scope>
+    ) => Effect.Effect<UploadEvent.UploadResult, E, HttpClient.HttpClient | Scope.Scope>
   ) =>
     InMemory.observed(source, options, true, emit, (tell) =>
       source._tag === "Replayable" ? program(source, tell) : Effect.die(new Error("a one-shot stream was not refused"))
-    ).pipe(Effect.provide(services))
+    ).pipe(Effect.provideService(HttpClient.HttpClient, http))
   const { drain, resume: resumeUrl } = plain(http)
   return {
     run: (target, source, options, emit) =>
-      withJournal(source, options, emit, (replayable, tell) => Journaled.start(target, replayable, options, tell)),
+      withJournal(source, options, emit, (replayable, tell) =>
+        engine.start(journal, target, replayable, options, tell)
+      ),
     resume: (existing, source, options, emit) =>
       "key" in existing
         ? withJournal(source, options, emit, (replayable, tell) =>
-            Journaled.resume(existing, replayable, options, tell)
+            engine.resume(journal, existing, replayable, options, tell)
           )
         : resumeUrl(existing, source, options, emit),
     drain

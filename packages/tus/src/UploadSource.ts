@@ -18,7 +18,6 @@ import { failedWith, SourceFailed } from "./internal/sourceFailed.ts"
 
 export type { OneShot, Replayable, UploadSource } from "./internal/source.ts"
 export { failedWith, SourceFailed } from "./internal/sourceFailed.ts"
-export { fromReadableStream, fromUrl } from "./internal/webSource.ts"
 
 /**
  * Makes a source that can be read again. `bytes(offset)` streams all bytes from `offset` to the end, and may be called

@@ -9,7 +9,6 @@ import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
-import * as UploadBandwidth from "@assembly-effect/tus/UploadBandwidth"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -417,7 +416,7 @@ layer(live, { excludeTestServices: true })("A job with a journal", (it) => {
       const options = job("not sent", { files: [file("a.bin", 100_000)] })
       const fiber = yield* AssemblyUpload.journaled.run(options).pipe(
         // The creation waits for hours until it may be sent.
-        Effect.provide(UploadBandwidth.layer({ bytesPerSecond: 10 })),
+        Effect.provide(Upload.layerBandwidth({ bytesPerSecond: 10 })),
         Effect.forkChild
       )
       const isWaiting = Effect.flatMap(list, (entries) =>

@@ -78,14 +78,14 @@ const shown = [
   "Upload.resumeEvents: NoSuchUpload | UploadError",
   "Upload.run: UploadError",
   "Upload.uploaded: UploadError",
-  "UploadBandwidth.layer: InvalidRequest",
+  "Upload.layerBandwidth: InvalidRequest",
   "UploadJournal.layerFileSystem: InvalidRequest | JournalFailed",
   "UploadJournal.layerKeyValueStore: InvalidRequest | JournalFailed",
   "UploadJournal.layerMemory: InvalidRequest | JournalFailed",
   "UploadJournal.layerStore: E | InvalidRequest | JournalFailed",
   "UploadJournal.make: InvalidRequest",
   "UploadSource.fromPath: SourceFailed",
-  "UploadSource.fromUrl: SourceFailed",
+  "WebSource.fromUrl: SourceFailed",
   "UploadTarget.fromAssembly: InvalidTarget",
   "UploadTarget.make: InvalidTarget"
 ]

@@ -1,7 +1,7 @@
 /**
  * Web streams as sources of uploads.
  */
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as WebSource from "@assembly-effect/tus/WebSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
@@ -42,12 +42,12 @@ const web = (
   return { seen, readable }
 }
 
-layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("UploadSource.fromReadableStream", (it) => {
+layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("WebSource.fromReadableStream", (it) => {
   it.effect("uploads a web stream through a cut", () =>
     Effect.gen(function* () {
       const { server, target } = yield* Scene.make([{ _tag: "Cut", method: "PATCH", bytes: 300_000 }])
       const { readable } = web((controller) => controller.close())
-      const source = UploadSource.fromReadableStream(() => readable, { size: 3_000_000n })
+      const source = WebSource.fromReadableStream(() => readable, { size: 3_000_000n })
       yield* Upload.run(target, source, options)
       assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
     })
@@ -60,7 +60,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("UploadSource.f
       const fiber = yield* Effect.forkChild(
         Upload.run(
           target,
-          UploadSource.fromReadableStream(() => readable),
+          WebSource.fromReadableStream(() => readable),
           options
         )
       )
@@ -84,7 +84,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("UploadSource.f
       const fiber = yield* Effect.forkChild(
         Upload.run(
           target,
-          UploadSource.fromReadableStream(() => readable),
+          WebSource.fromReadableStream(() => readable),
           options
         )
       )
@@ -131,7 +131,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("UploadSource.f
     it.effect(`is SourceFailed for a stream ${name}, and heals nothing`, () =>
       Effect.gen(function* () {
         const { server, target } = yield* Scene.make()
-        const error = yield* Effect.flip(Upload.run(target, UploadSource.fromReadableStream(evaluate), options))
+        const error = yield* Effect.flip(Upload.run(target, WebSource.fromReadableStream(evaluate), options))
         assert.deepInclude(error, { _tag: "SourceFailed", kind: "Unreadable", problem })
         assert.notInclude(server.requests, "HEAD")
       })
@@ -142,7 +142,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("UploadSource.f
     Effect.gen(function* () {
       const { server, target } = yield* Scene.make()
       const { readable } = web((controller) => controller.close())
-      const source = UploadSource.fromReadableStream(() => readable)
+      const source = WebSource.fromReadableStream(() => readable)
       assert.strictEqual((yield* Upload.run(target, source, options)).length, 3_000_000n)
       assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
       assert.strictEqual((yield* Effect.flip(Upload.run(target, source, options)))._tag, "SourceFailed")
@@ -156,7 +156,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("UploadSource.f
         [3_000_001n, "TooShort"]
       ] as const) {
         const { target } = yield* Scene.make()
-        const source = UploadSource.fromReadableStream(() => web((controller) => controller.close()).readable, { size })
+        const source = WebSource.fromReadableStream(() => web((controller) => controller.close()).readable, { size })
         assert.strictEqual(source.size, size)
         const error = yield* Effect.flip(Upload.run(target, source, options))
         assert.deepInclude(error, { _tag: "SourceFailed", kind })
@@ -167,7 +167,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("UploadSource.f
   it.effect("makes the stream only when the upload reads it", () =>
     Effect.gen(function* () {
       const { target } = yield* Scene.make()
-      const source = UploadSource.fromReadableStream(() => {
+      const source = WebSource.fromReadableStream(() => {
         throw new Error("it was made")
       })
       const error = yield* Effect.flip(Upload.run(target, source, { ...options, chunkSize: 0 }))

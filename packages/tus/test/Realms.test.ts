@@ -3,6 +3,7 @@
  * same bytes in the end with every client, or the upload is refused before anything is created.
  */
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as WebSource from "@assembly-effect/tus/WebSource"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -75,7 +76,7 @@ const sources: Readonly<Record<string, (bytes: Uint8Array<ArrayBuffer>) => Uploa
     }),
   "a stream of pieces of another realm": (bytes) =>
     UploadSource.fromStream(Stream.map(Scene.pieces(bytes, 5000), foreign)),
-  "a web stream of pieces of another realm": (bytes) => UploadSource.fromReadableStream(() => web(bytes))
+  "a web stream of pieces of another realm": (bytes) => WebSource.fromReadableStream(() => web(bytes))
 }
 
 const wrongPieces = (size: number) => {

@@ -1,7 +1,6 @@
 /** How a `WebSource` of a URL goes on after failures, and which connections it keeps meanwhile. */
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Tus from "@assembly-effect/tus/Tus"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
@@ -16,6 +15,7 @@ import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
 import * as HostileServer from "@assembly-effect/testkit/hostile/HostileServer"
+import * as WebSource from "@assembly-effect/tus/WebSource"
 import * as Scene from "./utils/Scene.ts"
 import * as TusServer from "./utils/TusServer.ts"
 import * as WebResource from "./utils/WebResource.ts"
@@ -26,7 +26,7 @@ const undici = Effect.provide(NodeHttpClient.layerUndici)
 /** A resource that was described, and what is read of it. */
 const make = Effect.gen(function* () {
   const resource = yield* WebResource.make(bytes)
-  const source = yield* UploadSource.fromUrl(resource.url)
+  const source = yield* WebSource.fromUrl(resource.url)
   if (source._tag !== "Replayable") return yield* Effect.die(new Error("the source cannot be read again"))
   return { resource, stream: source.bytes(0n, source.size) }
 })
@@ -47,7 +47,7 @@ const noting = () => {
   return { told, policy }
 }
 
-describe("UploadSource.fromUrl after a failure", () => {
+describe("WebSource.fromUrl after a failure", () => {
   it.live("asks again after 429 and each 5xx, with the pause that the server asks for", () =>
     Effect.gen(function* () {
       const { resource, stream } = yield* make

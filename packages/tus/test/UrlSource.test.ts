@@ -3,7 +3,8 @@
  */
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Tus from "@assembly-effect/tus/Tus"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import type * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as WebSource from "@assembly-effect/tus/WebSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
 import * as Duration from "effect/Duration"
@@ -25,7 +26,7 @@ const quick = RetryPolicy.withPolicy(RetryPolicy.makeUnsafe({ retries: 3, base: 
 
 const ranged = (url: string) =>
   Effect.gen(function* () {
-    const source = yield* UploadSource.fromUrl(url)
+    const source = yield* WebSource.fromUrl(url)
     if (source._tag !== "Replayable") return yield* Effect.die(new Error("the source cannot be read again"))
     return source
   })
@@ -45,7 +46,7 @@ const failure = (source: UploadSource.UploadSource) =>
 const clients = { undici: NodeHttpClient.layerUndici, fetch: NodeHttpClient.layerFetch }
 
 for (const [name, client] of Object.entries(clients)) {
-  layer(client, { excludeTestServices: true })(`UploadSource.fromUrl with ${name}`, (it) => {
+  layer(client, { excludeTestServices: true })(`WebSource.fromUrl with ${name}`, (it) => {
     it.effect("reads any range of a resource with ranges and a strong ETag", () =>
       Effect.gen(function* () {
         const resource = yield* WebResource.make(bytes)
@@ -196,7 +197,7 @@ for (const [name, client] of Object.entries(clients)) {
         Effect.gen(function* () {
           const resource = yield* WebResource.make(bytes)
           make(resource)
-          const source = yield* UploadSource.fromUrl(resource.url)
+          const source = yield* WebSource.fromUrl(resource.url)
           assert.strictEqual(source._tag, "OneShot")
           assert.strictEqual(source.size, resource.hasLength ? 2_000_000n : undefined)
           const { server, target } = yield* Scene.make()
@@ -223,7 +224,7 @@ for (const [name, client] of Object.entries(clients)) {
         ]) {
           const resource = yield* WebResource.make(bytes)
           resource.ranges = false
-          const source = yield* UploadSource.fromUrl(resource.url)
+          const source = yield* WebSource.fromUrl(resource.url)
           change(resource)
           assert.strictEqual((yield* failure(source)).kind, "Changed")
         }
@@ -234,7 +235,7 @@ for (const [name, client] of Object.entries(clients)) {
       Effect.gen(function* () {
         const resource = yield* WebResource.make(bytes)
         resource.ranges = false
-        const source = yield* UploadSource.fromUrl(resource.url)
+        const source = yield* WebSource.fromUrl(resource.url)
         resource.meet = (_, __, go) => go(1_200_000)
         const { server, target } = yield* Scene.make()
         const error = yield* Effect.flip(Upload.run(target, source, { ...Scene.options, chunkSize: 500_000 }))
@@ -248,7 +249,7 @@ for (const [name, client] of Object.entries(clients)) {
       Effect.gen(function* () {
         const { server, target } = yield* Scene.make()
         const resource = yield* WebResource.make(new Uint8Array(0))
-        const { length } = yield* Upload.run(target, yield* UploadSource.fromUrl(resource.url), Scene.options)
+        const { length } = yield* Upload.run(target, yield* WebSource.fromUrl(resource.url), Scene.options)
         assert.strictEqual(length, 0n)
         assert.strictEqual(server.created.length, 1)
       })
@@ -262,7 +263,7 @@ for (const [name, client] of Object.entries(clients)) {
             resource.etag = index === 0 ? etag : '"one"'
             go()
           }
-          const source = yield* UploadSource.fromUrl(resource.url)
+          const source = yield* WebSource.fromUrl(resource.url)
           assert.strictEqual(source.size, 0n)
           assert(source._tag === "OneShot")
           assert.strictEqual((yield* Stream.mkUint8Array(source.stream)).length, 0)
@@ -279,11 +280,11 @@ for (const [name, client] of Object.entries(clients)) {
         const source = yield* ranged(resource.url)
         resource.meet = (_, response) => void response.writeHead(302, { location: elsewhere.url }).end()
         const headers = { authorization: "Bearer secret" }
-        const first = yield* Effect.flip(UploadSource.fromUrl(resource.url, { headers }))
+        const first = yield* Effect.flip(WebSource.fromUrl(resource.url, { headers }))
         assert.include(first.message, "redirect")
         assert.include((yield* failure(source)).message, "redirect")
         const following = HttpClient.followRedirects(yield* HttpClient.HttpClient)
-        const wrapped = yield* UploadSource.fromUrl(resource.url, { headers }).pipe(
+        const wrapped = yield* WebSource.fromUrl(resource.url, { headers }).pipe(
           Effect.provideService(HttpClient.HttpClient, following),
           Effect.flip
         )
@@ -296,7 +297,7 @@ for (const [name, client] of Object.entries(clients)) {
       Effect.gen(function* () {
         const resource = yield* WebResource.make(bytes)
         const headers = { authorization: "Bearer secret", range: "bytes=5-6", "accept-encoding": "gzip" }
-        const source = yield* UploadSource.fromUrl(resource.url, { headers })
+        const source = yield* WebSource.fromUrl(resource.url, { headers })
         assert.strictEqual(source.size, 2_000_000n)
         if (source._tag === "Replayable") yield* read(source.bytes(0n, source.size))
         assert.strictEqual(resource.requests.length, 2)
@@ -317,7 +318,7 @@ for (const [name, client] of Object.entries(clients)) {
           if (request.headers.range === "bytes=0-0") return void response.writeHead(200, headers).end(body)
           response.writeHead(206, { ...headers, "content-range": "bytes 0-1999999/2000000" }).end(body)
         }
-        assert.include((yield* Effect.flip(UploadSource.fromUrl(resource.url))).message, "content-encoding")
+        assert.include((yield* Effect.flip(WebSource.fromUrl(resource.url))).message, "content-encoding")
         assert.include((yield* failure(source)).message, "content-encoding")
       })
     )
@@ -326,7 +327,7 @@ for (const [name, client] of Object.entries(clients)) {
       Effect.gen(function* () {
         const resource = yield* WebResource.make(bytes)
         const identity = (signature: string) =>
-          UploadSource.fromUrl(`${resource.url}?signature=${signature}`, { isPresigned: true }).pipe(
+          WebSource.fromUrl(`${resource.url}?signature=${signature}`, { isPresigned: true }).pipe(
             Effect.flatMap((source) => ("identity" in source ? source.identity : Effect.undefined))
           )
         const first = yield* identity("one")
@@ -356,7 +357,7 @@ for (const [name, client] of Object.entries(clients)) {
         for (const ranges of [true, false]) {
           const resource = yield* WebResource.make(large)
           resource.ranges = ranges
-          const source = yield* UploadSource.fromUrl(resource.url)
+          const source = yield* WebSource.fromUrl(resource.url)
           const stream = source._tag === "OneShot" ? source.stream : source.bytes(0n, source.size)
           const before = resource.left()
           const fiber = yield* Effect.forkChild(Stream.runForEach(stream, () => Effect.never))
@@ -370,11 +371,11 @@ for (const [name, client] of Object.entries(clients)) {
   })
 }
 
-layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("UploadSource.fromUrl", (it) => {
+layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("WebSource.fromUrl", (it) => {
   it.effect("refuses what is no URL of HTTP, and one with a credential, without repeating it", () =>
     Effect.gen(function* () {
       for (const url of ["secret", "file:///etc/passwd", "data:,secret", "http://user:secret@localhost/", "//secret"]) {
-        const error = yield* Effect.flip(UploadSource.fromUrl(url))
+        const error = yield* Effect.flip(WebSource.fromUrl(url))
         assert.strictEqual(error.kind, "Unreadable")
         assert.notInclude(error.message, "secret")
       }
@@ -448,7 +449,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("UploadSource.f
       for (const range of ["bytes 1-1/2000000", "bytes 0-5/2000000", "bytes 0-0/*", "bytes 0-0/0", "nonsense"]) {
         const server = yield* HostileServer.make
         server.script(HostileServer.text(206, "x", { etag, "accept-ranges": "bytes", "content-range": range }))
-        const source = yield* UploadSource.fromUrl(server.baseUrl)
+        const source = yield* WebSource.fromUrl(server.baseUrl)
         assert.deepInclude(source, { _tag: "OneShot", size: undefined })
         // The same response to a request for all bytes is refused.
         assert.strictEqual((yield* failure(source)).kind, "Unreadable")
@@ -461,10 +462,10 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("UploadSource.f
       const server = yield* HostileServer.make
       const brief = Effect.provideService(Tus.RequestTimeout, Duration.millis(50))
       server.script(HostileServer.silence)
-      const silent = yield* Effect.flip(UploadSource.fromUrl(server.baseUrl).pipe(brief))
+      const silent = yield* Effect.flip(WebSource.fromUrl(server.baseUrl).pipe(brief))
       assert.include(silent.message, "nothing was received for 50ms")
       server.script(HostileServer.chunked(200, "xx"), HostileServer.hanging(200))
-      const source = yield* UploadSource.fromUrl(server.baseUrl)
+      const source = yield* WebSource.fromUrl(server.baseUrl)
       if (source._tag !== "OneShot") return assert.fail(source._tag)
       const hung = yield* Effect.flip(Stream.runDrain(source.stream).pipe(brief))
       assert.include(hung.message, "nothing was received for 50ms")
@@ -475,7 +476,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("UploadSource.f
     Effect.gen(function* () {
       const server = yield* HostileServer.make
       server.script(HostileServer.endless(200))
-      const source = yield* UploadSource.fromUrl(server.baseUrl)
+      const source = yield* WebSource.fromUrl(server.baseUrl)
       assert.deepInclude(source, { _tag: "OneShot", size: undefined })
     })
   )

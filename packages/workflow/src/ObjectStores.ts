@@ -5,7 +5,7 @@
  * @since 0.1.0
  */
 import { type Replayable, SourceFailed } from "@assembly-effect/tus/UploadSource"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as WebSource from "@assembly-effect/tus/WebSource"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -48,7 +48,7 @@ export const presigned =
   ): Open<R | HttpClient.HttpClient> =>
   (key) =>
     Effect.gen(function* () {
-      const source = yield* UploadSource.fromUrl(yield* presign(key), { isPresigned: true })
+      const source = yield* WebSource.fromUrl(yield* presign(key), { isPresigned: true })
       if (source._tag === "Replayable") return source
       return yield* new SourceFailed({
         kind: "Unreadable",

@@ -2,7 +2,7 @@
  * Admission of requests: a request waits for a permit before its time limit starts.
  *
  * Without a rate limiter every request is sent at once. `@assembly-effect/api/Guard` provides a rate limiter. The
- * requests of operations, uploads and tokens use this module. The requests of `Results` and of `UploadSource.fromUrl` do
+ * requests of operations, uploads and tokens use this module. The requests of `Results` and of `WebSource.fromUrl` do
  * not.
  */
 import * as Context from "effect/Context"

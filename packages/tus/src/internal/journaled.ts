@@ -3,10 +3,14 @@
  */
 import type * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
 import * as TusError from "../TusError.ts"
+import type { UploadError } from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
-import * as UploadJournal from "../UploadJournal.ts"
+import type { UploadResult } from "../UploadEvent.ts"
+import type { Entry, Lease, UploadJournal } from "../UploadJournal.ts"
 import type * as UploadTarget from "../UploadTarget.ts"
 import * as Context from "./context.ts"
 import * as Engine from "./engine.ts"
@@ -15,6 +19,8 @@ import * as Hold from "./hold.ts"
 import * as JournalEntry from "./journalEntry.ts"
 import * as JournalStore from "./journalStore.ts"
 import * as JournalTarget from "./journalTarget.ts"
+import { JournalTorn, NoSuchUpload } from "./journalError.ts"
+import { keyOf } from "./keyOf.ts"
 import * as Removal from "./removal.ts"
 import type { Metadata, SharedOptions } from "./options.ts"
 import * as Pieces from "./pieces.ts"
@@ -30,8 +36,8 @@ export const identify = (source: Replayable): Effect.Effect<string, SourceFailed
 
 /** An upload of the journal whose lease this process holds, and its source. */
 interface Held {
-  readonly journal: UploadJournal.UploadJournal["Service"]
-  readonly lease: UploadJournal.Lease
+  readonly journal: UploadJournal["Service"]
+  readonly lease: Lease
   readonly key: string
   readonly source: Replayable
   readonly identity: string
@@ -62,16 +68,16 @@ const verifySource = ({ about }: Known, { identity, source }: Held): Effect.Effe
  * `UploadJournal.keyOf` computes from the entry, and the URLs of the entry must have permitted origins (`origins`).
  */
 const verify = (
-  entry: UploadJournal.Entry,
+  entry: Entry,
   key: string,
   origins: ServiceOrigins.ServiceOrigins
-): Effect.Effect<Known, UploadJournal.JournalTorn | UploadTarget.InvalidTarget | UploadTarget.UnsafeLocation> =>
+): Effect.Effect<Known, JournalTorn | UploadTarget.InvalidTarget | UploadTarget.UnsafeLocation> =>
   Effect.gen(function* () {
     const { fieldname, filename } = named(entry.metadata)
     const identity = entry.identity ?? undefined
-    const own = yield* UploadJournal.keyOf(entry.target, { ...entry, identity, filename, fieldname })
+    const own = yield* keyOf(entry.target, { ...entry, identity, filename, fieldname })
     if (own !== key) {
-      return yield* new UploadJournal.JournalTorn({ key, problem: "the content does not match the key" })
+      return yield* new JournalTorn({ key, problem: "the content does not match the key" })
     }
     const target = yield* Effect.fromResult(JournalTarget.within(entry.target, origins))
     const state = yield* Effect.fromResult(JournalEntry.toState(entry, target))
@@ -138,13 +144,18 @@ const goOn = (held: Held, known: Known, options: RunOptions, emit: Emit) =>
  * Continues the upload of the same bytes for the same Assembly, if the journal has this upload and `restart` is not
  * true. Otherwise starts a new upload.
  */
-export const start = (target: UploadTarget.UploadTarget, source: Replayable, options: RunOptions, emit: Emit) =>
+export const start = (
+  journal: UploadJournal["Service"],
+  target: UploadTarget.UploadTarget,
+  source: Replayable,
+  options: RunOptions,
+  emit: Emit
+): Effect.Effect<UploadResult, UploadError, HttpClient.HttpClient | Scope.Scope> =>
   Effect.gen(function* () {
-    const journal = yield* UploadJournal.UploadJournal
     const identity = yield* identify(source)
     const { fieldname, filename } = options.metadata
     const { file } = options
-    const key = yield* UploadJournal.keyOf(target, { identity, size: source.size, filename, fieldname, file })
+    const key = yield* keyOf(target, { identity, size: source.size, filename, fieldname, file })
     const lease = yield* Hold.hold(journal, key, emit)
     const held = { journal, lease, key, source, identity, file }
     return yield* Hold.during(
@@ -166,17 +177,17 @@ interface Kept {
 }
 
 /** Continues an upload of the journal. If `restart` is true, starts a new upload instead. */
-export const resume = (
+const resume = (
+  journal: UploadJournal["Service"],
   { key, origins }: Kept,
   source: Replayable,
   options: SharedOptions & { readonly restart?: boolean | undefined },
   emit: Emit
-) =>
+): Effect.Effect<UploadResult, UploadError | NoSuchUpload, HttpClient.HttpClient | Scope.Scope> =>
   Effect.gen(function* () {
-    const journal = yield* UploadJournal.UploadJournal
     const lease = yield* Hold.hold(journal, key, emit)
     const found = yield* journal.get(key)
-    if (Option.isNone(found)) return yield* new UploadJournal.NoSuchUpload({ key })
+    if (Option.isNone(found)) return yield* new NoSuchUpload({ key })
     const known = yield* verify(found.value, key, yield* JournalTarget.deployment(found.value.target, origins))
     const { file, metadata, target } = known.about
     const identity = yield* identify(source)
@@ -192,8 +203,16 @@ export const resume = (
   })
 
 /** The metadata of an entry. Every entry has both keys, `filename` and `fieldname`. */
-const named = (metadata: UploadJournal.Entry["metadata"]): Metadata => ({
+const named = (metadata: Entry["metadata"]): Metadata => ({
   ...metadata,
   filename: metadata["filename"] ?? "",
   fieldname: metadata["fieldname"] ?? ""
 })
+
+/** Starts and continues the uploads of a journal. */
+export interface JournaledUploads {
+  readonly start: typeof start
+  readonly resume: typeof resume
+}
+
+export const engine: JournaledUploads = { start, resume }

@@ -140,7 +140,11 @@ const uploadOne: AssemblyFiles.UploadOne<HttpClient.HttpClient | UploadJournal.U
 ) =>
   Telemetry.observe(source, emit, (tell) =>
     source._tag === "Replayable"
-      ? Effect.scoped(Journaled.start(target, source, { ...upload, file }, tell))
+      ? Effect.scoped(
+          UploadJournal.UploadJournal.use((journal) =>
+            Journaled.start(journal, target, source, { ...upload, file }, tell)
+          )
+        )
       : Effect.die(new Error("a one-shot stream was not refused"))
   )
 

@@ -9,9 +9,9 @@ import type * as Headers from "effect/http/Headers"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
-import type { OneShot, UploadSource } from "./source.ts"
-import { failedWith, SourceFailed } from "./sourceFailed.ts"
-import * as UrlSource from "./urlSource.ts"
+import type { OneShot, UploadSource } from "./internal/source.ts"
+import { failedWith, SourceFailed } from "./internal/sourceFailed.ts"
+import * as UrlSource from "./internal/urlSource.ts"
 
 /**
  * Describes why a value cannot be a source: it is not a `ReadableStream`, or is locked, or bytes were already read from
@@ -41,7 +41,7 @@ const problemOf = (readable: ReadableStream<Uint8Array>): string | undefined => 
  * If `evaluate` throws, if the stream is locked, was read before or fails, or if it emits anything but a `Uint8Array`,
  * the error is `SourceFailed`.
  *
- * @example UploadSource.fromReadableStream(() => new Blob(["hello"]).stream(), { size: 5n })
+ * @example WebSource.fromReadableStream(() => new Blob(["hello"]).stream(), { size: 5n })
  *
  * @since 0.1.0
  * @category constructors
@@ -116,7 +116,7 @@ const toUrl = (text: string | URL): Effect.Effect<URL, SourceFailed> => {
  * neither its path nor its query.
  *
  * @example
- * UploadSource.fromUrl("https://files.example.com/video.mp4", { headers: { authorization: "Bearer token" } })
+ * WebSource.fromUrl("https://files.example.com/video.mp4", { headers: { authorization: "Bearer token" } })
  *
  * @since 0.1.0
  * @category constructors
