@@ -74,20 +74,20 @@ const shown = [
   "Tus.offset: Stalled | TransportFailure | AnswerError",
   "Tus.terminate: Stalled | TransportFailure | AnswerError",
   "Upload.events: UploadError",
+  "Upload.layerBandwidth: InvalidRequest",
   "Upload.resume: NoSuchUpload | UploadError",
   "Upload.resumeEvents: NoSuchUpload | UploadError",
   "Upload.run: UploadError",
   "Upload.uploaded: UploadError",
-  "Upload.layerBandwidth: InvalidRequest",
   "UploadJournal.layerFileSystem: InvalidRequest | JournalFailed",
   "UploadJournal.layerKeyValueStore: InvalidRequest | JournalFailed",
   "UploadJournal.layerMemory: InvalidRequest | JournalFailed",
   "UploadJournal.layerStore: E | InvalidRequest | JournalFailed",
   "UploadJournal.make: InvalidRequest",
   "UploadSource.fromPath: SourceFailed",
-  "WebSource.fromUrl: SourceFailed",
   "UploadTarget.fromAssembly: InvalidTarget",
-  "UploadTarget.make: InvalidTarget"
+  "UploadTarget.make: InvalidTarget",
+  "WebSource.fromUrl: SourceFailed"
 ]
 
 const sorted = (...names: ReadonlyArray<string>) =>
