@@ -182,7 +182,7 @@ const client = Layer.unwrap(
   )
 )
 
-const services = client.pipe(
+const services = Layer.merge(client, Upload.layer).pipe(
   Layer.provideMerge([Emulator.layer(), NodeHttpClient.layerUndici]),
   Layer.provideMerge(NodeServices.layer)
 )

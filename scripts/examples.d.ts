@@ -11,8 +11,7 @@ import type * as PassThroughModule from "../packages/http/src/PassThrough.ts"
 import type * as WebhooksModule from "../packages/http/src/Webhooks.ts"
 import type * as AssemblyModule from "../packages/schema/src/Assembly.ts"
 import type * as ListModule from "../packages/schema/src/AssemblyList.ts"
-import type * as BatchModule from "../packages/tus/src/AssemblyBatch.ts"
-import type * as UploaderModule from "../packages/tus/src/Uploader.ts"
+import type * as JobsModule from "../packages/tus/src/AssemblyUpload.ts"
 import type * as UploadSourceModule from "../packages/tus/src/UploadSource.ts"
 import type * as UploadTargetModule from "../packages/tus/src/UploadTarget.ts"
 import type * as DurableJobModule from "../packages/workflow/src/DurableJob.ts"
@@ -30,7 +29,7 @@ declare global {
   const notification: WebhookModule.Notification
   const params: Omit<AssembliesModule.CreateOptions, "assemblyId" | "numExpectedUploadFiles">
   const files: ReadonlyArray<{ readonly source: UploadSourceModule.UploadSource; readonly filename: string }>
-  const jobs: Streams.Stream<BatchModule.ResumableJob>
+  const jobs: Streams.Stream<JobsModule.Job>
   const job: DurableJobModule.Job
   const toJob: (path: string) => DurableJobModule.Job
   const signedAddressOf: (bucket: string, key: string) => Effects.Effect<string>
@@ -38,7 +37,6 @@ declare global {
   const target: UploadTargetModule.UploadTarget
   const url: UploadTargetModule.UploadUrl
   const stored: string
-  const marker: string
   const source: UploadSourceModule.Replayable
   const options: { readonly metadata: { readonly filename: string; readonly fieldname: string } }
   const show: (event: unknown) => Effects.Effect<void>
@@ -52,6 +50,6 @@ declare global {
   const picked: File
   const request: HttpServerRequestModule.HttpServerRequest
   const handle: WebhooksModule.Options<never, never>["handle"]
-  const publish: (path: string) => Effects.Effect<AssemblyModule.Status, unknown, UploaderModule.Uploader>
+  const publish: (path: string) => Effects.Effect<AssemblyModule.Status, unknown, JobsModule.AssemblyUpload>
   const program: Effects.Effect<void>
 }

@@ -3,16 +3,18 @@
  * completed is skipped, and a file that a stopped process left incomplete continues. The folder of the journal must
  * stay after the process has ended.
  */
-import { UploadJournal, UploadSource } from "@assembly-effect/tus"
-import * as AssemblyBatch from "@assembly-effect/tus/AssemblyBatch"
-import { Cause, Console, Cron, Effect, FileSystem, Schedule, Stream } from "effect"
+import { AssemblyUpload, UploadJournal, UploadSource } from "@assembly-effect/tus"
+import { Cause, Console, Cron, Effect, FileSystem, Layer, Schedule, Stream } from "effect"
 
 /**
  * The journal of all nights, in a separate folder. By default a completed file is remembered for 60 days; a file that
  * is in the folder for longer would then be uploaded again. This journal never forgets a completed file, and needs one
  * small file for each.
  */
-export const journal = (folder: string) => UploadJournal.layerFileSystem(folder, { completedExpiry: "Infinity" })
+export const journal = (folder: string) =>
+  AssemblyUpload.layerJournaled.pipe(
+    Layer.provide(UploadJournal.layerFileSystem(folder, { completedExpiry: "Infinity" }))
+  )
 
 /** Uploads the files of a folder, and returns the number of files by outcome. */
 export const uploadFolder = (folder: string) =>
@@ -28,7 +30,7 @@ export const uploadFolder = (folder: string) =>
       }))
     )
     const counts = { Completed: 0, Skipped: 0, Failed: 0, Died: 0 }
-    yield* Stream.runForEach(AssemblyBatch.runResumable(jobs), (outcome) => {
+    yield* Stream.runForEach(AssemblyUpload.runAll(jobs), (outcome) => {
       counts[outcome._tag]++
       if (outcome._tag === "Died") return Console.error(`${outcome.job.data}: ${Cause.pretty(outcome.cause)}`)
       if (outcome._tag !== "Failed") return Effect.void

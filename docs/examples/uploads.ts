@@ -3,20 +3,15 @@ import { ApiError, Assemblies } from "@assembly-effect/api"
 import type { Assembly } from "@assembly-effect/schema"
 import {
   UploadEvent,
-  ResumableAssemblyUpload,
-  ResumableUpload,
   AssemblyUpload,
   AssemblyUploadEvent,
   Upload,
-  UploadBandwidth,
-  Uploader,
   UploadJournal,
   UploadSource,
   UploadTarget,
   WebSource
 } from "@assembly-effect/tus"
-import * as AssemblyBatch from "@assembly-effect/tus/AssemblyBatch"
-import { Console, Data, type Duration, Effect, FileSystem, Schema, Stream } from "effect"
+import { Console, Data, type Duration, Effect, FileSystem, Layer, Schema, Stream } from "effect"
 
 // #region publicStatus
 /** The Status of an Assembly as JSON for any user: without ids and URLs that grant access. */
@@ -113,12 +108,12 @@ export const serverSentEvents = (target: UploadTarget.UploadTarget, source: Uplo
 
 // #region resuming
 export const resuming = (target: UploadTarget.UploadTarget, source: UploadSource.Replayable, folder: string) =>
-  ResumableUpload.run(target, source, { metadata }).pipe(
+  Upload.run(target, source, { metadata }).pipe(
     Effect.catchTags({
       CreationUnknown: ({ message }) => Console.error(`look at the Assembly first: ${message}`),
       UploadGone: () => Console.error("the server has removed it; the next run begins anew")
     }),
-    Effect.provide(UploadJournal.layerFileSystem(folder))
+    Effect.provide(Upload.layerJournaled.pipe(Layer.provide(UploadJournal.layerFileSystem(folder))))
   )
 // #endregion
 
@@ -136,7 +131,7 @@ export const forgetOld = (before: number) =>
 /** Uploads all files with at most 1 MB a second together. */
 export const slowly = (target: UploadTarget.UploadTarget, files: ReadonlyArray<UploadSource.UploadSource>) =>
   Effect.forEach(files, (source) => Upload.run(target, source, { metadata }), { concurrency: 4 }).pipe(
-    Effect.provide(UploadBandwidth.layer({ bytesPerSecond: 1_000_000 }))
+    Effect.provide(Upload.layerBandwidth({ bytesPerSecond: 1_000_000 }))
   )
 // #endregion
 
@@ -186,10 +181,10 @@ export const progressPerFile = (paths: ReadonlyArray<string>) =>
 
 // #region surviving
 export const survivingJob = (paths: ReadonlyArray<string>, folder: string) =>
-  ResumableAssemblyUpload.run({
+  AssemblyUpload.run({
     params: { steps: { ":original": { robot: "/upload/handle" } } },
     files: paths.map((path) => ({ source: UploadSource.fromPath(path), filename: path.split("/").at(-1) ?? path }))
-  }).pipe(Effect.provide(UploadJournal.layerFileSystem(folder)))
+  }).pipe(Effect.provide(AssemblyUpload.layerJournaled.pipe(Layer.provide(UploadJournal.layerFileSystem(folder)))))
 // #endregion
 
 // #region batch
@@ -206,7 +201,8 @@ export const folderBatch = (folder: string, journal: string) =>
         files: [{ source: UploadSource.fromPath(`${folder}/${filename}`), filename }]
       }))
     )
-    return yield* AssemblyBatch.runResumable(jobs, { assemblies: 16 }).pipe(
+    return yield* jobs.pipe(
+      AssemblyUpload.runAll({ assemblies: 16 }),
       Stream.tap((outcome) =>
         outcome._tag === "Failed"
           ? Console.error(`${outcome.job.data}: ${outcome.error.message}`)
@@ -214,13 +210,13 @@ export const folderBatch = (folder: string, journal: string) =>
       ),
       Stream.runCollect
     )
-  }).pipe(Effect.provide(UploadJournal.layerFileSystem(journal)))
+  }).pipe(Effect.provide(AssemblyUpload.layerJournaled.pipe(Layer.provide(UploadJournal.layerFileSystem(journal)))))
 // #endregion
 
-// #region uploader
+// #region testing
 /** The application: makes a thumbnail, and returns a default picture if the file is not a picture. */
 export const thumbnail = (source: UploadSource.UploadSource) =>
-  Uploader.runAssembly({
+  AssemblyUpload.run({
     params: { templateId: "thumbnails" },
     files: [{ source, filename: "cat.jpg" }]
   }).pipe(
@@ -233,20 +229,16 @@ export const thumbnailTest = Effect.gen(function* () {
   const source = UploadSource.fromBytes(new TextEncoder().encode("a picture"))
   const found = yield* thumbnail(source).pipe(
     Effect.provide(
-      Uploader.layerTest({
-        assemblyEvents: (files) =>
-          Uploader.completed(files, { thumbs: [{ ssl_url: "https://cdn.example.com/cat.jpg" }] })
-      })
+      AssemblyUpload.layerTest((all) =>
+        AssemblyUpload.succeeded(all, { thumbs: [{ ssl_url: "https://cdn.example.com/cat.jpg" }] })
+      )
     )
   )
   const missing = yield* thumbnail(source).pipe(
     Effect.provide(
-      Uploader.layerTest({
-        assemblyEvents: () =>
-          Stream.fail(
-            new ApiError.AssemblyFailed({ assemblyId: "", code: "INVALID_FILE", description: "not a picture" })
-          )
-      })
+      AssemblyUpload.layerTest(() =>
+        Stream.fail(new ApiError.AssemblyFailed({ assemblyId: "", code: "INVALID_FILE", description: "not a picture" }))
+      )
     )
   )
   return [found, missing]
@@ -257,6 +249,6 @@ export const thumbnailTest = Effect.gen(function* () {
 export const continued = (target: UploadTarget.UploadTarget, stored: string, source: UploadSource.UploadSource) =>
   Effect.gen(function* () {
     const url = yield* Schema.decodeEffect(UploadTarget.urlAtRest(target))(stored)
-    return yield* Upload.resume(target, url, source, { metadata })
+    return yield* Upload.resume({ target, url, metadata }, source)
   })
 // #endregion

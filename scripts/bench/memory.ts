@@ -2,7 +2,7 @@
  * Runs one task in a separate process with fresh memory. Reports the resident memory before the task and its peak, in
  * MiB.
  */
-import * as AssemblyBatch from "@assembly-effect/tus/AssemblyBatch"
+import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as UndiciClient from "@assembly-effect/node/UndiciClient"
 import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
@@ -99,7 +99,7 @@ const batch = (count: number) =>
     )
     const at: Array<number> = []
     let done = 0
-    yield* Stream.runForEach(AssemblyBatch.run(jobs), (outcome) => {
+    yield* Stream.runForEach(AssemblyUpload.runAll(jobs), (outcome) => {
       if (outcome._tag === "Failed") return Effect.fail(outcome.error)
       if (++done % 500 === 0 && done >= 1000) {
         globalThis.gc?.()

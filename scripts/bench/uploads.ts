@@ -94,7 +94,7 @@ export const theirs = (
   origin: string,
   path: string,
   size: number,
-  options?: { readonly chunkSize?: number; readonly parallelUploads?: number }
+  options?: { readonly chunkSize?: number; readonly parallelUploads?: number; readonly isDuringCreation?: boolean }
 ): Effect.Effect<void, Harness.BenchError> =>
   Harness.attempt(
     () =>
@@ -105,6 +105,7 @@ export const theirs = (
           // tus-js-client reads the size of a file itself, and refuses an explicit size with parallel uploads.
           ...(options?.parallelUploads === undefined ? { uploadSize: size } : {}),
           chunkSize: options?.chunkSize ?? Infinity,
+          uploadDataDuringCreation: options?.isDuringCreation === true,
           ...(options?.parallelUploads === undefined ? {} : { parallelUploads: options.parallelUploads }),
           onSuccess: () => resolve(),
           onError: reject

@@ -106,7 +106,7 @@ const cut = ({ cutUrl }: Config) =>
 
 const decodeAssetId = Schema.decodeUnknownEffect(Identifier.AssetId)
 
-type Check = Effect.Effect<unknown, Error, AssemblyClient.AssemblyClient | HttpClient.HttpClient>
+type Check = Effect.Effect<unknown, Error, AssemblyClient.AssemblyClient | HttpClient.HttpClient | Upload.Upload>
 
 const checks = (config: Config): { readonly [K in Name]: Check } => {
   const bytes = Content.whole(config.blocks)
@@ -150,7 +150,7 @@ const checks = (config: Config): { readonly [K in Name]: Check } => {
 
 /** Performs all checks, one after another. A failed check does not end the program. */
 export const run = (config: Config, http: Layer.Layer<HttpClient.HttpClient>): Promise<Report> => {
-  const layer = AssemblyClient.layer({ baseUrl: config.baseUrl }).pipe(
+  const layer = Layer.merge(AssemblyClient.layer({ baseUrl: config.baseUrl }), Upload.layer).pipe(
     Layer.provide(Authenticator.layerSigned()),
     Layer.provide(Credentials.layer({ key: config.key, secret: Redacted.make(config.secret) })),
     Layer.provideMerge(http)

@@ -3,7 +3,7 @@
  * unfinished uploads of earlier visits. When the user chooses the same files again, these uploads continue.
  */
 import * as IndexedDbJournal from "@assembly-effect/browser/IndexedDbJournal"
-import * as ResumableUpload from "@assembly-effect/tus/ResumableUpload"
+import * as Uploads from "@assembly-effect/tus/Upload"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
@@ -74,10 +74,10 @@ class Upload {
         const metadata = metadataOf(file)
         // Another tab may have begun the same upload since this page was opened.
         if (this.target === undefined) this.key = yield* keyOf(this.identity)
-        if (this.key !== undefined && this.target === undefined) return ResumableUpload.resumeEvents(this.key, source)
+        if (this.key !== undefined && this.target === undefined) return Uploads.resumeEvents({ key: this.key }, source)
         this.target ??= yield* newTarget
         this.key = yield* UploadJournal.keyOf(this.target, { identity: this.identity, size: source.size, ...metadata })
-        return ResumableUpload.events(this.target, source, { metadata })
+        return Uploads.events(this.target, source, { metadata })
       })
     )
 
@@ -156,7 +156,9 @@ const journal = IndexedDbJournal.layer().pipe(
   })
 )
 
-const runtime = ManagedRuntime.make(Layer.merge(journal, FetchHttpClient.layer))
+const runtime = ManagedRuntime.make(
+  Uploads.layerJournaled.pipe(Layer.provideMerge(Layer.merge(journal, FetchHttpClient.layer)))
+)
 
 const addAll = (list: FileList | null | undefined) => {
   for (const file of list ?? []) runtime.runFork(add(file))

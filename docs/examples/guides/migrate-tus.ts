@@ -1,6 +1,6 @@
 import { Assemblies } from "@assembly-effect/api"
 import { AssemblyNode } from "@assembly-effect/node"
-import { ResumableUpload, UploadEvent, UploadJournal, UploadSource, UploadTarget } from "@assembly-effect/tus"
+import { Upload, UploadEvent, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Layer, Stream } from "effect"
 
@@ -14,7 +14,7 @@ const program = Effect.gen(function* () {
   const source = yield* UploadSource.fromPath("letter.txt")
 
   // `new Upload(file, options)`, `findPreviousUploads`, `resumeFromPreviousUpload` and `start`
-  const { length } = yield* ResumableUpload.events(target, source, {
+  const { length } = yield* Upload.events(target, source, {
     metadata: { filename: "letter.txt", fieldname: "file" }
   }).pipe(
     Stream.tap((event) =>
@@ -27,6 +27,6 @@ const program = Effect.gen(function* () {
 })
 
 // `urlStorage`
-const live = UploadJournal.layerFileSystem("uploads").pipe(Layer.provideMerge(AssemblyNode.layerConfig()))
+const live = AssemblyNode.layerJournaled("uploads").pipe(Layer.provideMerge(AssemblyNode.layerConfig()))
 
 program.pipe(Effect.provide(live), NodeRuntime.runMain)

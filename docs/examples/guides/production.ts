@@ -1,6 +1,6 @@
 import * as Guard from "@assembly-effect/api/Guard"
 import { AssemblyNode } from "@assembly-effect/node"
-import { AssemblyUpload, UploadBandwidth, UploadSource } from "@assembly-effect/tus"
+import { AssemblyUpload, Upload, UploadSource } from "@assembly-effect/tus"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Layer } from "effect"
 
@@ -21,7 +21,7 @@ const program = Effect.gen(function* () {
 
 const live = Layer.mergeAll(
   Guard.layerRateLimiter({ limit: 20, window: "1 second" }),
-  UploadBandwidth.layer({ bytesPerSecond: 10_000_000 })
+  Upload.layerBandwidth({ bytesPerSecond: 10_000_000 })
 ).pipe(Layer.provideMerge(AssemblyNode.layerConfig()))
 
 program.pipe(Effect.provide(live), NodeRuntime.runMain)

@@ -1,9 +1,9 @@
 import { AssemblyNode } from "@assembly-effect/node"
-import { AssemblyUploadEvent, ResumableAssemblyUpload, UploadJournal, UploadSource } from "@assembly-effect/tus"
+import { AssemblyUpload, AssemblyUploadEvent, UploadSource } from "@assembly-effect/tus"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Layer, Stream } from "effect"
 
-const program = ResumableAssemblyUpload.events({
+const program = AssemblyUpload.events({
   params: { steps: { ":original": { robot: "/upload/handle" } } },
   files: [{ source: UploadSource.fromPath("video.bin"), filename: "video.bin" }],
   wait: { interval: "100 millis", timeout: "10 minutes" }
@@ -22,9 +22,8 @@ const program = ResumableAssemblyUpload.events({
   Effect.tap(({ ok, uploads }) => Console.log(`${ok}, ${uploads?.[0]?.size} bytes`))
 )
 
-const journal = UploadJournal.layerFileSystem("journal", { expiry: "7 days" })
-
-program.pipe(
-  Effect.provide(journal.pipe(Layer.provideMerge(AssemblyNode.layerConfig({ http: { proxy: "none" } })))),
-  NodeRuntime.runMain
+const live = AssemblyNode.layerJournaled("journal", { expiry: "7 days" }).pipe(
+  Layer.provideMerge(AssemblyNode.layerConfig({ http: { proxy: "none" } }))
 )
+
+program.pipe(Effect.provide(live), NodeRuntime.runMain)

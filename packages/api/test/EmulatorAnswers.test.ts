@@ -20,7 +20,9 @@ import * as Stream from "effect/Stream"
 const clientOf = (options?: { readonly secret: Redacted.Redacted }) =>
   Client.signed(options).pipe(Layer.provide(RetryPolicy.layerNone))
 
-const live = clientOf().pipe(Layer.provideMerge(Layer.merge(Emulator.layer(), Undici.layerUndici)))
+const live = Layer.merge(clientOf(), Upload.layer).pipe(
+  Layer.provideMerge(Layer.merge(Emulator.layer(), Undici.layerUndici))
+)
 
 const handle = { ":original": { robot: "/upload/handle" } }
 const fromDate = DateTime.makeUnsafe("2026-01-01T00:00:00Z")

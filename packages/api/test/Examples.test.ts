@@ -43,7 +43,7 @@ const signedClient = Layer.unwrap(
   Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) => client(baseUrl, signed(credentials)))
 )
 
-const live = signedClient.pipe(
+const live = Layer.merge(signedClient, Upload.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(Emulator.layer(), FetchHttpClient.layer, NodeServices.layer))
 )
 

@@ -95,9 +95,9 @@ const platform: Effect.Effect<Platform, UploadJournal.JournalFailed> = Effect.su
  *   keep the data.
  *
  * @example
- * ResumableUpload.run(target, UploadSource.fromBlob(picked), {
+ * Upload.run(target, UploadSource.fromBlob(picked), {
  *   metadata: { filename: picked.name, fieldname: "file" }
- * }).pipe(Effect.provide(IndexedDbJournal.layer()))
+ * }).pipe(Effect.provide(Upload.layerJournaled.pipe(Layer.provide(IndexedDbJournal.layer()))))
  *
  * @since 0.1.0
  * @category layers

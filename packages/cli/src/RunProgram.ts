@@ -42,7 +42,7 @@ export class ProgramFailed extends Schema.TaggedError<ProgramFailed>()("ProgramF
 }
 
 /** Why a program cannot start, and the exit codes that shells use for these problems. */
-const problems: Readonly<Record<string, readonly [problem: string, exitCode: number]>> = {
+const problems: Readonly<Record<string, readonly [description: string, exitCode: number]>> = {
   NotFound: ["there is no such command", 127],
   PermissionDenied: ["permission denied", 126]
 }

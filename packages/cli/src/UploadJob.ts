@@ -4,7 +4,7 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
-import type { AssemblyUploadError, ResumableAssemblyUploadError } from "@assembly-effect/tus/AssemblyUploadError"
+import type { AssemblyUploadError } from "@assembly-effect/tus/AssemblyUploadError"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -49,7 +49,7 @@ export type JobEvent = AssemblyUploadEvent.AssemblyUploadEvent | Executing | Not
  * @since 0.1.0
  * @category errors
  */
-export type JobError = AssemblyUploadError | ResumableAssemblyUploadError | TemplateError
+export type JobError = AssemblyUploadError | TemplateError
 
 /** The pauses between two reads of the Status for the progress. The job itself detects the end of the Assembly. */
 const pace = { interval: "2 seconds", maxInterval: "10 seconds" } as const

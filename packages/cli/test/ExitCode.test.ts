@@ -5,7 +5,7 @@ import * as CommandError from "@assembly-effect/cli/CommandError"
 import * as ExitCode from "@assembly-effect/cli/ExitCode"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as AssemblyUploadError from "@assembly-effect/tus/AssemblyUploadError"
-import type * as ResumableUpload from "@assembly-effect/tus/ResumableUpload"
+import type { UploadError } from "@assembly-effect/tus/TusError"
 import * as TusError from "@assembly-effect/tus/TusError"
 import { describe, expect, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
@@ -21,7 +21,7 @@ const gone = new TusError.UploadGone({ request: "append", host, status: 410, des
 const lost = new ApiError.TransportFailure({ operation: "Dam.delete", description: "the connection failed" })
 const refusal = { code: "TOKEN_INVALID_REQUEST", status: 400 }
 
-const filesFailed = (...errors: ReadonlyArray<ResumableUpload.ResumableUploadError>) =>
+const filesFailed = (...errors: ReadonlyArray<UploadError>) =>
   new AssemblyUploadError.FilesFailed({
     assemblyId: "a".repeat(32),
     assembly: "kept",

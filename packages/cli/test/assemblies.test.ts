@@ -27,7 +27,8 @@ import * as Layer from "effect/Layer"
 import * as TestConsole from "effect/testing/TestConsole"
 import * as Service from "./support/service.ts"
 
-const services = Layer.mergeAll(Client.signed(), TestConsole.layer).pipe(
+const services = AssemblyUpload.layer.pipe(
+  Layer.provideMerge(Layer.mergeAll(Client.signed(), TestConsole.layer)),
   Layer.provideMerge([Emulator.layer(), NodeHttpClient.layerUndici, NodeServices.layer])
 )
 

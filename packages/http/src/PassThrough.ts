@@ -2,7 +2,6 @@
  * A route that receives a file from a user of the application, and streams the file into an Assembly.
  */
 import type * as Assemblies from "@assembly-effect/api/Assemblies"
-import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
@@ -13,7 +12,6 @@ import * as Exit from "effect/Exit"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
-import { HttpClient } from "effect/http/HttpClient"
 import * as OpenApi from "effect/http-api/OpenApi"
 import * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -232,8 +230,7 @@ export const make = Effect.fnUntraced(function* <R>(options: Omit<Options<R>, "p
     timeout = "1 hour"
   } = yield* decode(options)
   const { policy } = options
-  const client = yield* AssemblyClient
-  const http = yield* HttpClient
+  const uploading = yield* AssemblyUpload.AssemblyUpload
   const uploads = yield* Watchers.make<string>({
     arriving: 4 * maxUploads,
     uploads: maxUploads,
@@ -270,8 +267,7 @@ export const make = Effect.fnUntraced(function* <R>(options: Omit<Options<R>, "p
       if ("status" in event) status = event.status
       return event._tag === "Completed" ? Effect.void : tell(event)
     }).pipe(
-      Effect.provideService(AssemblyClient, client),
-      Effect.provideService(HttpClient, http),
+      Effect.provideService(AssemblyUpload.AssemblyUpload, uploading),
       // If the body of the user's request failed, this failure caused the failure of the upload. The answer then
       // describes the problem of the body, which is more useful than the error of the upload.
       Effect.catch((error): Effect.Effect<never, Body.Problem | Refusal.UploadFailed> =>

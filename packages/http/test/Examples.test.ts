@@ -14,6 +14,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
+import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
 import * as HttpApiExample from "../../../docs/examples/http-api.ts"
@@ -22,7 +23,8 @@ import { send, serve, signatureOf } from "./support.ts"
 
 const application = Effect.gen(function* () {
   const { baseUrl, credentials } = yield* Emulator.Emulator
-  const client = AssemblyClient.layer({ baseUrl }).pipe(
+  const client = AssemblyUpload.layer.pipe(
+    Layer.provideMerge(AssemblyClient.layer({ baseUrl })),
     Layer.provide(Authenticator.layerSigned()),
     Layer.provideMerge(Credentials.layer(credentials)),
     Layer.provideMerge(FetchHttpClient.layer)
@@ -113,7 +115,8 @@ layer(Emulator.layer(), { excludeTestServices: true })("docs/examples/http-api.t
       const database = `${yield* fs.makeTempDirectoryScoped()}/application.db`
       const stored: Array<string> = []
       const store = ({ assembly_id }: Assembly.Status) => Effect.sync(() => void stored.push(assembly_id))
-      const client = AssemblyClient.layer({ baseUrl }).pipe(
+      const client = AssemblyUpload.layer.pipe(
+        Layer.provideMerge(AssemblyClient.layer({ baseUrl })),
         Layer.provide(Authenticator.layerSigned()),
         Layer.provideMerge(Credentials.layer(credentials)),
         Layer.provideMerge(FetchHttpClient.layer)

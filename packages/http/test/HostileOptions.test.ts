@@ -16,6 +16,7 @@ import { layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
+import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import { credentials } from "./support.ts"
 
@@ -24,7 +25,11 @@ const services = Layer.mergeAll(
   KeyValueStore.layerMemory,
   SqliteClient.layer({ path: ":memory:" }),
   Webhook.layer(),
-  AssemblyClient.layer({ baseUrl: "http://127.0.0.1:9" }).pipe(Layer.provide(Authenticator.layerSigned()))
+  AssemblyUpload.layer.pipe(
+    Layer.provideMerge(
+      AssemblyClient.layer({ baseUrl: "http://127.0.0.1:9" }).pipe(Layer.provide(Authenticator.layerSigned()))
+    )
+  )
 ).pipe(Layer.provideMerge([Credentials.layer(credentials), FetchHttpClient.layer]))
 
 const policy = () => Effect.never

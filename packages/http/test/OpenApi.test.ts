@@ -19,6 +19,7 @@ import * as HttpApiClient from "effect/http-api/HttpApiClient"
 import * as OpenApi from "effect/http-api/OpenApi"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
+import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { credentials, send, serve, signatureOf } from "./support.ts"
@@ -58,7 +59,8 @@ const uploads = HttpApiBuilder.group(Api, "uploads", (handlers) =>
   )
 )
 
-const service = AssemblyClient.layer({ baseUrl: "http://127.0.0.1:9" }).pipe(
+const service = AssemblyUpload.layer.pipe(
+  Layer.provideMerge(AssemblyClient.layer({ baseUrl: "http://127.0.0.1:9" })),
   Layer.provide(Authenticator.layerSigned()),
   Layer.provideMerge(Credentials.layer(credentials)),
   Layer.provideMerge(FetchHttpClient.layer)

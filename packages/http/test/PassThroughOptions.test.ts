@@ -8,6 +8,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
+import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as Logger from "effect/Logger"
 import { inspect } from "node:util"
 import { after, application, before, chunked, last, live, newUploadId, watch } from "./passing.ts"
@@ -17,11 +18,12 @@ const problemIn = (raw: Raw): string => /"description":"([^"]*)"/.exec(raw.recei
 
 /** An application whose policy permits nothing, so that it needs no service. */
 const closed = Effect.fnUntraced(function* (options: Partial<PassThrough.Options<never>> = {}) {
-  const service = AssemblyClient.layer({ baseUrl: "http://127.0.0.1:9" }).pipe(
+  const client = AssemblyClient.layer({ baseUrl: "http://127.0.0.1:9" }).pipe(
     Layer.provide(Authenticator.layerSigned()),
     Layer.provide(Credentials.layer(credentials)),
     Layer.provideMerge(FetchHttpClient.layer)
   )
+  const service = Layer.provideMerge(AssemblyUpload.layer, client)
   const policy = () => Effect.fail(new Refusal.Forbidden({ description: "The album is full." }))
   return yield* serve(PassThrough.layer({ policy, ...options }).pipe(Layer.provide(service)))
 })

@@ -13,20 +13,24 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
+import * as Upload from "@assembly-effect/tus/Upload"
+import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as Redacted from "effect/Redacted"
 import * as SqlClient from "effect/sql/SqlClient"
 import { gunzipSync } from "node:zlib"
 import { exportCustomers } from "../../../docs/examples/export-pipeline.ts"
 import { journal, uploadFolder } from "../../../docs/examples/nightly-upload.ts"
 
-const live = Layer.provideMerge(
-  Client.signed(),
-  Layer.mergeAll(
-    Emulator.layer(),
-    NodeHttpClient.layerUndici,
-    NodeServices.layer,
-    UploadJournal.layerMemory(),
-    SqliteClient.layer({ path: ":memory:" })
+const live = Layer.merge(Upload.layer, AssemblyUpload.layerJournaled).pipe(
+  Layer.provideMerge(Client.signed()),
+  Layer.provideMerge(
+    Layer.mergeAll(
+      Emulator.layer(),
+      NodeHttpClient.layerUndici,
+      NodeServices.layer,
+      UploadJournal.layerMemory(),
+      SqliteClient.layer({ path: ":memory:" })
+    )
   )
 )
 
@@ -73,7 +77,7 @@ layer(live, { excludeTestServices: true })("docs/examples", (it) => {
       yield* fs.writeFileString(`${folder}/a.txt`, "a")
       const stranger = Client.signed({ secret: Redacted.make("another") })
       const error = yield* Effect.flip(uploadFolder(folder)).pipe(
-        Effect.provide([stranger, UploadJournal.layerMemory()])
+        Effect.provide(AssemblyUpload.layerJournaled.pipe(Layer.provide([stranger, UploadJournal.layerMemory()])))
       )
       assert.strictEqual(error._tag, "AuthenticationFailed")
       assert.include(error.message, "check the secret of the Auth Key")

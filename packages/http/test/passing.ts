@@ -5,6 +5,7 @@ import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as PassThrough from "@assembly-effect/http/PassThrough"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Client from "@assembly-effect/testkit/emulator/Client"
+import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Effect from "effect/Effect"
 import { HttpClient } from "effect/http/HttpClient"
@@ -13,7 +14,10 @@ import * as Result from "effect/Result"
 import { open, serve } from "./support.ts"
 
 /** The service, a client of it, and HTTP itself. */
-export const live = Client.signed().pipe(Layer.provideMerge(Layer.merge(Emulator.layer(), NodeHttpClient.layerUndici)))
+export const live = AssemblyUpload.layer.pipe(
+  Layer.provideMerge(Client.signed()),
+  Layer.provideMerge(Layer.merge(Emulator.layer(), NodeHttpClient.layerUndici))
+)
 
 const steps = { ":original": { robot: "/upload/handle" } }
 
@@ -38,8 +42,9 @@ export const application = Effect.fnUntraced(function* (
       }),
     ...options
   })
-  const services = Layer.merge(
+  const services = Layer.mergeAll(
     Layer.succeed(AssemblyClient.AssemblyClient, yield* AssemblyClient.AssemblyClient),
+    Layer.succeed(AssemblyUpload.AssemblyUpload, yield* AssemblyUpload.AssemblyUpload),
     Layer.succeed(HttpClient, yield* HttpClient)
   )
   const served = yield* serve(routes.pipe(Layer.provide(services)))

@@ -10,7 +10,9 @@ import * as Variables from "@assembly-effect/auth/unstable/Variables"
 import * as Tokens from "@assembly-effect/auth/Tokens"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
-import * as Uploader from "@assembly-effect/tus/Uploader"
+import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
+import * as Upload from "@assembly-effect/tus/Upload"
+import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import type * as Config from "effect/Config"
 import type * as Duration from "effect/Duration"
@@ -20,6 +22,7 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type * as Redacted from "effect/Redacted"
 import * as Random from "./internal/random.ts"
+import * as SmallFiles from "./internal/smallFiles.ts"
 import * as LeaseHolder from "./LeaseHolder.ts"
 import * as NodeMd5 from "./NodeMd5.ts"
 import * as NodeSigner from "./NodeSigner.ts"
@@ -27,18 +30,19 @@ import * as RuntimeClient from "./RuntimeClient.ts"
 import * as UndiciClient from "./UndiciClient.ts"
 
 /**
- * The services that the Layers of this module provide: the client of the operations, the `Uploader`, the HTTP client of
- * `RuntimeClient`, and the `NodeServices` of Effect (file system, paths, terminal, standard streams and child
- * processes). `Upload` and the other functions of `@assembly-effect/tus` use the HTTP client. The Layers also include
- * `LeaseHolder`, so that on Linux a resumed upload does not wait for the lease of an ended process on this machine, and
- * `NodeMd5`, which computes the MD5 of downloads and verified uploads faster.
+ * The services that the Layers of this module provide: the client of the operations, `Upload` and `AssemblyUpload`
+ * without a journal, the HTTP client of `RuntimeClient`, and the `NodeServices` of Effect (file system, paths, terminal,
+ * standard streams and child processes). The Layers also include `LeaseHolder`, so that on Linux a resumed upload does
+ * not wait for the lease of an ended process on this machine, and `NodeMd5`, which computes the MD5 of downloads and
+ * verified uploads faster. For uploads that resume, add {@link layerJournaled}.
  *
  * @since 0.1.0
  * @category models
  */
 export type Services =
   | AssemblyClient.AssemblyClient
-  | Uploader.Uploader
+  | Upload.Upload
+  | AssemblyUpload.AssemblyUpload
   | HttpClient.HttpClient
   | NodeServices.NodeServices
 
@@ -112,9 +116,11 @@ const around = <A, E, E2, R>(
   client: Layer.Layer<A | AssemblyClient.AssemblyClient, E, HttpClient.HttpClient>,
   http: Layer.Layer<HttpClient.HttpClient, E2, R>
 ): Layer.Layer<A | Services, E | E2, R> =>
-  Uploader.layer.pipe(
+  Layer.merge(Upload.layer, AssemblyUpload.layer).pipe(
     Layer.provideMerge(client),
-    Layer.provideMerge(Layer.mergeAll(http, NodeServices.layer, LeaseHolder.layer, NodeMd5.layer))
+    Layer.provideMerge(
+      Layer.mergeAll(http, Layer.provideMerge(SmallFiles.layer, NodeServices.layer), LeaseHolder.layer, NodeMd5.layer)
+    )
   )
 
 /**
@@ -198,3 +204,24 @@ export const layerConfig = (
   Services | Credentials.Credentials,
   InvalidRequest | AuthError.InvalidCredentials | Config.ConfigError
 > => Layer.unwrap(Effect.map(Variables.service, (configured) => layer({ ...options, ...configured })))
+
+/**
+ * `Upload` and `AssemblyUpload` with a journal in a folder: a later run of the program continues the uploads and the
+ * jobs that an earlier run has started. `Layer.provide` adds one of the other Layers of this module.
+ *
+ * @example AssemblyNode.layerJournaled("/var/lib/my-app/uploads").pipe(Layer.provideMerge(AssemblyNode.layerConfig()))
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerJournaled = (
+  folder: string,
+  options?: UploadJournal.Options
+): Layer.Layer<
+  Upload.Upload | AssemblyUpload.AssemblyUpload | UploadJournal.UploadJournal,
+  InvalidRequest | UploadJournal.JournalFailed,
+  Services
+> =>
+  Layer.merge(Upload.layerJournaled, AssemblyUpload.layerJournaled).pipe(
+    Layer.provideMerge(UploadJournal.layerFileSystem(folder, options))
+  )

@@ -2,7 +2,7 @@
  * Identifies the processes that hold leases of an upload journal, and detects that such a process on this machine has
  * ended.
  */
-import * as Tus from "@assembly-effect/tus/LeaseHolder"
+import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -104,10 +104,10 @@ const hasEnded = ({ pid, started }: Id): Effect.Effect<boolean> =>
     })
   )
 
-const make: Effect.Effect<Tus.Service> = Effect.map(
+const make: Effect.Effect<UploadJournal.Holder> = Effect.map(
   self,
   Option.match({
-    onNone: () => Tus.unknown,
+    onNone: () => ({ id: undefined, isGone: () => Effect.succeed(false) }),
     onSome: (own) => ({
       id: encode(own),
       isGone: (id) =>
@@ -141,9 +141,9 @@ const make: Effect.Effect<Tus.Service> = Effect.map(
  *
  * Clones of a running virtual machine have the same boot and namespaces. Do not share a journal between clones.
  *
- * @example ResumableUpload.run(target, source, options).pipe(Effect.provide(LeaseHolder.layer))
+ * @example Upload.run(target, source, options).pipe(Effect.provide(LeaseHolder.layer))
  *
  * @since 0.1.0
  * @category layers
  */
-export const layer: Layer.Layer<never> = Layer.effect(Tus.LeaseHolder, make)
+export const layer: Layer.Layer<never> = Layer.effect(UploadJournal.LeaseHolder, make)

@@ -4,7 +4,7 @@
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
-import * as PieceMemory from "@assembly-effect/tus/PieceMemory"
+import * as PieceMemory from "@assembly-effect/tus/unstable/PieceMemory"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"

@@ -5,11 +5,10 @@ import { Hashing } from "@assembly-effect/api/unstable/Hashing"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
-import * as LeaseHolder from "@assembly-effect/tus/LeaseHolder"
 import * as UndiciClient from "@assembly-effect/node/UndiciClient"
-import * as PieceMemory from "@assembly-effect/tus/PieceMemory"
+import * as PieceMemory from "@assembly-effect/tus/unstable/PieceMemory"
 import * as Upload from "@assembly-effect/tus/Upload"
-import * as Uploader from "@assembly-effect/tus/Uploader"
+import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { Agent, interceptors } from "@effect/platform-node/Undici"
@@ -80,11 +79,11 @@ layer(Emulator.layer(), { excludeTestServices: true })("AssemblyNode.layer", (it
     )
   )
 
-  it.effect("provides the Uploader", () =>
+  it.effect("uploads with its Upload service", () =>
     Effect.gen(function* () {
       const target = yield* UploadTarget.fromAssembly(yield* Assemblies.create({ numExpectedUploadFiles: 1 }))
       const source = UploadSource.fromBytes(new Uint8Array(3))
-      assert.strictEqual((yield* Uploader.run(target, source, { metadata })).length, 3n)
+      assert.strictEqual((yield* Upload.run(target, source, { metadata })).length, 3n)
     }).pipe(Effect.provide(withEmulator(({ baseUrl, credentials }) => AssemblyNode.layer({ baseUrl, ...credentials }))))
   )
 
@@ -345,7 +344,7 @@ Vitest.describe("the options of AssemblyNode", () => {
   it.live("let a lease know its process", () =>
     Effect.gen(function* () {
       const { url } = yield* service
-      const holder = yield* Effect.provide(LeaseHolder.LeaseHolder, AssemblyNode.layer({ baseUrl: url, ...keys }))
+      const holder = yield* Effect.provide(UploadJournal.LeaseHolder, AssemblyNode.layer({ baseUrl: url, ...keys }))
       assert.isDefined(holder.id)
     })
   )
@@ -413,7 +412,7 @@ Vitest.describe("the options of AssemblyNode", () => {
       ).pipe(Layer.provide(FetchHttpClient.layer))
       yield* Effect.gen(function* () {
         yield* list
-        assert.isDefined((yield* LeaseHolder.LeaseHolder).id)
+        assert.isDefined((yield* UploadJournal.LeaseHolder).id)
         assert.isDefined(yield* Hashing)
       }).pipe(Effect.provide(AssemblyNode.layerWith(client, { baseUrl: url, ...keys, algorithm: "sha256" })))
       assert.deepStrictEqual([asked.length, seen.length], [1, 1])

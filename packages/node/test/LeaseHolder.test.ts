@@ -1,9 +1,8 @@
-import * as ResumableUpload from "@assembly-effect/tus/ResumableUpload"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as LeaseHolder from "@assembly-effect/node/LeaseHolder"
 import * as UndiciClient from "@assembly-effect/node/UndiciClient"
-import * as Tus from "@assembly-effect/tus/LeaseHolder"
+import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
@@ -55,7 +54,7 @@ const until = (pid: number | undefined, holds: (stat: string) => boolean) =>
 layer(live, { excludeTestServices: true })("LeaseHolder", (it) => {
   it.effect("knows this process, and that it is not gone", () =>
     Effect.gen(function* () {
-      const { id, isGone } = yield* Tus.LeaseHolder
+      const { id, isGone } = yield* UploadJournal.LeaseHolder
       if (!isLinux) return assert.isUndefined(id)
       assert.isFalse(yield* isGone(id ?? ""))
     }).pipe(Effect.provide(LeaseHolder.layer))
@@ -63,7 +62,7 @@ layer(live, { excludeTestServices: true })("LeaseHolder", (it) => {
 
   it.effect("without the Layer, no holder is known", () =>
     Effect.gen(function* () {
-      const { id, isGone } = yield* Tus.LeaseHolder
+      const { id, isGone } = yield* UploadJournal.LeaseHolder
       assert.isUndefined(id)
       assert.isFalse(yield* isGone("anything"))
     })
@@ -71,7 +70,7 @@ layer(live, { excludeTestServices: true })("LeaseHolder", (it) => {
 
   it.effect.skipIf(!isLinux)("a process with the same id and another start time is a different process", () =>
     Effect.gen(function* () {
-      const { id, isGone } = yield* Tus.LeaseHolder
+      const { id, isGone } = yield* UploadJournal.LeaseHolder
       const own: unknown = JSON.parse(id ?? "")
       const changed = (change: object) => JSON.stringify(Object.assign({}, own, change))
       assert.isTrue(yield* isGone(changed({ started: "1" })))
@@ -88,7 +87,7 @@ layer(live, { excludeTestServices: true })("LeaseHolder", (it) => {
 
   it.effect.skipIf(!isLinux)("a process of another user, of which only EPERM is known, is not gone", () =>
     Effect.gen(function* () {
-      const { id, isGone } = yield* Tus.LeaseHolder
+      const { id, isGone } = yield* UploadJournal.LeaseHolder
       yield* Effect.acquireRelease(
         Effect.sync(() => {
           vi.spyOn(process, "kill").mockImplementation(() => {
@@ -109,7 +108,7 @@ layer(live, { excludeTestServices: true })("LeaseHolder", (it) => {
 
   it.effect.skipIf(!isLinux)("a process that ended is gone, even if its parent has not waited for it", () =>
     Effect.gen(function* () {
-      const { id, isGone } = yield* Tus.LeaseHolder
+      const { id, isGone } = yield* UploadJournal.LeaseHolder
       const own: unknown = JSON.parse(id ?? "")
       // `sleep` replaces the shell and never waits for a child. A shell that is still running would wait, so the child
       // is killed only after that.
@@ -153,13 +152,16 @@ layer(live, { excludeTestServices: true })("LeaseHolder", (it) => {
         )
         assert.isTrue(yield* isLeased, "it lives")
         yield* holder.kill
-        assert.isTrue(yield* Tus.LeaseHolder.use(({ isGone }) => isGone(holder.id)))
-        const unknown = Effect.provideService(isLeased, Tus.LeaseHolder, Tus.unknown)
+        assert.isTrue(yield* UploadJournal.LeaseHolder.use(({ isGone }) => isGone(holder.id)))
+        const unknown = Effect.provideService(isLeased, UploadJournal.LeaseHolder, {
+          id: undefined,
+          isGone: () => Effect.succeed(false)
+        })
         assert.isTrue(yield* unknown, "nothing is known of it")
 
         const source = yield* UploadSource.fromPath(path)
         const events = yield* Stream.runCollect(
-          ResumableUpload.events(target, source, { metadata: { filename: "a.bin", fieldname: "file" } })
+          Upload.events(target, source, { metadata: { filename: "a.bin", fieldname: "file" } })
         )
         const tags = events.map(({ _tag }) => _tag)
         assert.notInclude(tags, "Waiting")
@@ -167,7 +169,11 @@ layer(live, { excludeTestServices: true })("LeaseHolder", (it) => {
         assert.include(tags, "Resumed")
         assert.strictEqual(tags.at(-1), "Completed")
       })
-      yield* run.pipe(Effect.provideContext(knowing), Effect.provideContext(journals))
+      yield* run.pipe(
+        Effect.provide(Upload.layerJournaled),
+        Effect.provideContext(knowing),
+        Effect.provideContext(journals)
+      )
     })
   )
 })

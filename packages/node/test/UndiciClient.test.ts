@@ -5,7 +5,7 @@ import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as UndiciClient from "@assembly-effect/node/UndiciClient"
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import * as PieceMemory from "@assembly-effect/tus/PieceMemory"
+import * as PieceMemory from "@assembly-effect/tus/unstable/PieceMemory"
 import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
@@ -61,7 +61,7 @@ const api = Layer.unwrap(
   )
 )
 
-const services = Layer.mergeAll(api, NodeFileSystem.layer).pipe(
+const services = Layer.mergeAll(api, Upload.layer, NodeFileSystem.layer).pipe(
   Layer.provideMerge(Emulator.layer()),
   Layer.provideMerge(UndiciClient.layer)
 )
@@ -88,7 +88,10 @@ layer(services, { excludeTestServices: true })("UndiciClient", (it) => {
         const target = yield* UploadTarget.fromAssembly(created)
         const given: Array<ArrayBufferLike> = []
         const source = yield* observed(yield* file, (piece) => given.push(piece.buffer))
-        yield* Effect.provideService(Upload.run(target, source, { metadata }), HttpClient.HttpClient, http)
+        yield* Upload.run(target, source, { metadata }).pipe(
+          Effect.provide(Upload.layer),
+          Effect.provideService(HttpClient.HttpClient, http)
+        )
         const status = yield* Assemblies.get(Assembly.AssemblyId.make(created.assembly_id))
         assert.strictEqual(status.uploads?.[0]?.sha256, sha256)
         assert.strictEqual(

@@ -341,7 +341,7 @@ const uploading = (baseUrl: string, { options } = upload()) =>
       assemblySslUrl: `${baseUrl}/assemblies/${id}`
     })
     return yield* Upload.run(target, UploadSource.fromBytes(new TextEncoder().encode(content)), options)
-  })
+  }).pipe(Effect.provide(Upload.layer))
 
 const policy = RetryPolicy.make({ retries: 2, base: "1 millis", maxPause: "1 millis" })
 

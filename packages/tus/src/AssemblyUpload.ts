@@ -1,51 +1,73 @@
 /**
- * Runs a whole job: creates an Assembly, uploads its files in parallel, and waits for the results.
+ * Runs whole jobs: a job creates an Assembly, uploads its files in parallel, waits for the results and verifies them.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
-import type * as Assembly from "@assembly-effect/schema/Assembly"
+import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import { Admission } from "@assembly-effect/api/unstable/Transport"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import type * as HttpClient from "effect/http/HttpClient"
-import type * as Stream from "effect/Stream"
+import { dual } from "effect/Function"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Semaphore from "effect/Semaphore"
+import * as Stream from "effect/Stream"
 import type { AssemblyUploadError } from "./AssemblyUploadError.ts"
 import * as AssemblyUploadEvent from "./AssemblyUploadEvent.ts"
 import * as AssemblyFiles from "./internal/assemblyFiles.ts"
-import type { File, Job } from "./AssemblyJob.ts"
 import * as AssemblyOptions from "./internal/assemblyOptions.ts"
 import * as Events from "./internal/events.ts"
-import * as Upload from "./Upload.ts"
+import * as InMemory from "./internal/inMemory.ts"
+import type { Options } from "./internal/job.ts"
+import * as JournaledJob from "./internal/journaledJob.ts"
+import * as Pauses from "./internal/pauses.ts"
+import type { UploadSource } from "./internal/source.ts"
+import * as Test from "./internal/test.ts"
+import { UploadJournal } from "./UploadJournal.ts"
 
-export type { Delivered, File, Job, Proof, Verify } from "./AssemblyJob.ts"
+export type { Delivered, File, Options, Proof, Verify } from "./internal/job.ts"
+
+/** Gets the events of a job, and never makes the job wait. */
+type Emit = (event: AssemblyUploadEvent.AssemblyUploadEvent) => void
 
 /**
- * The options of a job, see `AssemblyJob.Job`, and:
- *
- * - `onFailure`: `cancel` by default.
- * - `cancelOnInterrupt`: whether an interruption of the job cancels the Assembly; false by default.
+ * - `run`: runs one job.
+ * - `outcome`: runs one job of {@link runAll}, or skips a job that the journal shows as completed.
  *
  * @since 0.1.0
- * @category options
+ * @category models
  */
-export interface Options<R = never> extends Job<File<R>> {
-  readonly cancelOnInterrupt?: boolean | undefined
+export interface Service {
+  readonly run: <R = never>(options: Options<R>, emit: Emit) => Effect.Effect<Assembly.Status, AssemblyUploadError, R>
+  readonly outcome: <R = never>(options: Options<R>) => Effect.Effect<Ended, AssemblyUploadError, R>
 }
 
-const program = <R>(options: Options<R>, emit: AssemblyFiles.Emit) =>
-  Effect.gen(function* () {
-    const { cancelOnInterrupt = false, files, params } = options
-    const sources = yield* AssemblyOptions.prepare(options, { isReplayed: false })
-    const tell = yield* Events.paced(emit, options.progressInterval)
-    const assemblyId = params.assemblyId ?? (yield* Assemblies.newId)
-
-    return yield* Effect.gen(function* () {
-      const status = yield* Assemblies.create({ ...params, assemblyId, numExpectedUploadFiles: files.length })
-      tell(AssemblyUploadEvent.AssemblyCreated({ status }))
-      yield* AssemblyFiles.finish(options, status, assemblyId, sources, Upload.events, tell)
-    }).pipe(Effect.onInterrupt(() => (cancelOnInterrupt ? AssemblyFiles.cancel(assemblyId) : Effect.void)))
-  })
+/** How a job ended that did not fail. */
+type Ended =
+  | { readonly _tag: "Completed"; readonly status: Assembly.Status }
+  | { readonly _tag: "Skipped"; readonly assemblyId: Assembly.AssemblyId }
 
 /**
- * Creates an Assembly, uploads its files, waits until the Assembly has completed, and emits events.
+ * The service of this module. A program provides {@link layer} or {@link layerJournaled}, which `AssemblyNode` has, and
+ * its tests provide {@link layerTest}.
+ *
+ * @since 0.1.0
+ * @category services
+ */
+export class AssemblyUpload extends Context.Service<AssemblyUpload, Service>()("@assembly-effect/tus/AssemblyUpload") {}
+
+const silent: Emit = () => undefined
+
+/**
+ * Creates an Assembly, uploads its files, waits until the Assembly has completed, and emits events. With a journal,
+ * interrupting the stream keeps the Assembly and the uploaded bytes; if the request that creates an upload has been
+ * sent, the interruption waits at most 2 seconds for the response.
  *
  * @example
  * AssemblyUpload.events({ params, files }).pipe(Stream.runForEach((event) => Console.log(event._tag)))
@@ -55,11 +77,11 @@ const program = <R>(options: Options<R>, emit: AssemblyFiles.Emit) =>
  */
 export const events = <R = never>(
   options: Options<R>
-): Stream.Stream<
-  AssemblyUploadEvent.AssemblyUploadEvent,
-  AssemblyUploadError,
-  AssemblyClient | HttpClient.HttpClient | R
-> => Events.fromProgram((emit: AssemblyFiles.Emit) => program(options, emit), AssemblyFiles.isTransient)
+): Stream.Stream<AssemblyUploadEvent.AssemblyUploadEvent, AssemblyUploadError, AssemblyUpload | R> =>
+  Events.fromProgram(
+    (emit: Emit) => Effect.flatMap(AssemblyUpload, (service) => service.run(options, emit)),
+    AssemblyFiles.isTransient
+  )
 
 /**
  * Creates an Assembly, uploads its files, waits until the Assembly has completed, and returns the Status. If `wait` is
@@ -68,7 +90,8 @@ export const events = <R = never>(
  * **When to use**
  *
  * Use `AssemblyUpload` to upload files and get the results in one call. Use `Upload` to add one file to an existing
- * Assembly. Use `ResumableAssemblyUpload` if the process may end during the job.
+ * Assembly. Use {@link layerJournaled} if the process may end during the job: the next run with the same options
+ * continues the job.
  *
  * **Details**
  *
@@ -76,6 +99,37 @@ export const events = <R = never>(
  * with `FilesFailed`, which contains the error of each failed file, and by default the Assembly is canceled (see
  * `onFailure`). If the server refuses a file because the Assembly has failed, or was canceled or aborted, the job fails
  * with the error of the Assembly instead.
+ *
+ * With a journal, two runs belong to the same job if they have the same service, `params`, and files (names, metadata,
+ * size, and the `identity` of the source). The journal stores the Assembly and the upload of each file. The next run
+ * requests the Status of the Assembly from the service:
+ *
+ * - If the Assembly still accepts files, stored files are not sent again. Begun uploads continue at the offset that the
+ *   server reports, and the other uploads start.
+ * - If the Assembly is executing, the run waits until the Assembly has ended, unless `wait` is false.
+ * - If the Assembly has completed, the run returns the Status. After the entry of the journal has expired, a run starts
+ *   a new job.
+ * - If the Assembly failed, or was canceled or aborted, the run fails with the error of the Assembly, and the following
+ *   run creates a new Assembly. After a `DeliveryMismatch` (`verify`), the following run creates a new Assembly too.
+ * - If files fail only because the response to their creation or concatenation was lost, and no receipt shows the
+ *   result, the run cancels the Assembly. Unless the Assembly has completed by then, the run creates a new Assembly and
+ *   uploads the files again, because the Assembly could otherwise get a file twice. If the Assembly cannot be canceled,
+ *   the run fails.
+ * - If the service no longer has the Assembly, the run fails, and the following run creates a new Assembly.
+ * - If a file fails permanently, the run does not cancel the Assembly, and fails with `FilesFailed`.
+ *
+ * With an `assemblyId` in `params`, the service does not create the Assembly again. So each later run that would create
+ * a new Assembly fails.
+ *
+ * One process at a time holds the lease of a job. A second process emits `Waiting`. It waits until the lease is
+ * released, at most until the time when the lease would expire (10 seconds after its last renewal by default), and
+ * never longer than a minute. Then the second process continues the job. If the first process still holds the lease,
+ * the second process fails with `UploadLeased`.
+ *
+ * **Gotchas**
+ *
+ * An attacker who can write to the journal can change an entry, so that the next run uploads to another Assembly of the
+ * same service. Only the user of the program may have write access to the journal.
  *
  * @example
  * AssemblyUpload.run({
@@ -88,5 +142,304 @@ export const events = <R = never>(
  */
 export const run = <R = never>(
   options: Options<R>
-): Effect.Effect<Assembly.Status, AssemblyUploadError, AssemblyClient | HttpClient.HttpClient | R> =>
-  AssemblyUploadEvent.result(events(options))
+): Effect.Effect<Assembly.Status, AssemblyUploadError, AssemblyUpload | R> =>
+  Effect.flatMap(AssemblyUpload, (service) => service.run(options, silent))
+
+/**
+ * A job of {@link runAll}. The outcome of a job contains the whole job.
+ *
+ * - `data`: any data of the program, such as the id of a row in a database. A job has no fields except `data` and those
+ *   of {@link Options}, so that a misspelt option does not compile.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Job<R = never> extends Options<R> {
+  readonly data?: unknown
+}
+
+/**
+ * `J`, with the type `never` for each field that a {@link Job} does not have.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Exact<J> = J & { readonly [Field in Exclude<keyof J, keyof Job>]: never }
+
+/**
+ * How a job of {@link runAll} ended.
+ *
+ * - `Completed`: the job has completed. `status` is the Status of its Assembly, see {@link run}.
+ * - `Skipped`: an earlier run has completed the job, so this run sent no request to the service for this job. Only with
+ *   a journal.
+ * - `Failed`: the job failed with `error`. The other jobs are not affected.
+ * - `Died`: the job ended with a defect, or interrupted itself; `cause` shows which. A defect in an upload cancels the
+ *   Assembly of the job. The other jobs are not affected.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Outcome<J> =
+  | (Ended & { readonly job: J })
+  | { readonly _tag: "Failed"; readonly job: J; readonly error: AssemblyUploadError }
+  | { readonly _tag: "Died"; readonly job: J; readonly cause: Cause.Cause<never> }
+
+/**
+ * - `assemblies`: the maximum number of jobs that run at the same time, 8 by default.
+ * - `uploads`: the maximum number of uploads of all jobs at the same time, 8 by default. The `concurrency` of a job
+ *   limits its own uploads further.
+ * - `ordered`: whether the outcomes have the order of the jobs. By default, an outcome is emitted when its job ends.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export type AllOptions = Schema.Codec.Encoded<typeof All>
+
+const All = Schema.Struct({
+  assemblies: Schema.optional(Rules.whole(1)),
+  uploads: Schema.optional(Rules.whole(1)),
+  ordered: Schema.optional(Schema.Boolean)
+})
+
+const decodeAll = Rules.decoder("AssemblyUpload.runAll", All)
+
+const atOnce = 8
+
+/** The outcome of a job. An interruption of the whole stream has no outcome. */
+const outcomeOf = <J extends Job<RS>, RS>(service: Service, job: J): Effect.Effect<Outcome<J>, never, RS> =>
+  Effect.matchCause(service.outcome<RS>(job), {
+    onSuccess: (ended): Outcome<J> => ({ ...ended, job }),
+    onFailure: (cause) =>
+      Option.match(Cause.findErrorOption(cause), {
+        onNone: (): Outcome<J> => ({ _tag: "Died", job, cause: cause as Cause.Cause<never> }),
+        onSome: (error) => ({ _tag: "Failed", job, error })
+      })
+  })
+
+/**
+ * Runs every job of a stream, and emits the outcome of each job: one outcome for each job.
+ *
+ * **When to use**
+ *
+ * Use `runAll` for many jobs, such as the files of a folder or the rows of a table, of any number.
+ *
+ * **Details**
+ *
+ * If a job fails or ends with a defect, the stream emits its outcome (`Failed` or `Died`), and the other jobs continue.
+ * The stream of outcomes fails only if the stream of jobs fails, or with `InvalidRequest` if `options` is invalid.
+ *
+ * A job is active until its outcome is read. The next job starts when fewer than `assemblies` jobs are active. So
+ * memory is needed only for the active jobs, and for the rest of the chunk of jobs that the stream has emitted (up to
+ * 4096 jobs with `Stream.fromIterable`).
+ *
+ * If the service limits the rate of one request (429), the requests of all jobs to the same origin wait for the
+ * requested pause, at most an hour.
+ *
+ * An interruption of the stream, or a failure of the stream of jobs, ends the running jobs, and their outcomes are not
+ * emitted. Without a journal, their Assemblies are canceled. With a journal, their Assemblies are kept for the next run.
+ *
+ * With a journal, a completed job is skipped without a request, until its entry expires, by default 60 days after a run
+ * has recorded its completion (`completedExpiry`). A skip does not verify the job again, and does not postpone the
+ * expiry of its entry. A failed job is run again. With `wait: false`, the run that uploads the files does not record
+ * that the job has completed. The next run requests the Status of the Assembly, and sends no stored file again. If this
+ * Status shows that the Assembly has completed, the following runs skip the job.
+ *
+ * @example
+ * Stream.fromIterable(paths).pipe(
+ *   Stream.map((path) => ({
+ *     data: path,
+ *     params: { templateId: "thumbnails" },
+ *     files: [{ source: UploadSource.fromPath(path), filename: "photo.jpg" }]
+ *   })),
+ *   AssemblyUpload.runAll({ assemblies: 16 }),
+ *   Stream.runForEach((outcome) => Console.log(outcome.job.data, outcome._tag))
+ * )
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const runAll: {
+  (
+    options?: AllOptions
+  ): <J, E, R, RS = never>(
+    jobs: Stream.Stream<Exact<J> & Job<RS>, E, R>
+  ) => Stream.Stream<Outcome<J>, E | InvalidRequest, R | RS | AssemblyUpload>
+  <J, E, R, RS = never>(
+    jobs: Stream.Stream<Exact<J> & Job<RS>, E, R>,
+    options?: AllOptions
+  ): Stream.Stream<Outcome<J>, E | InvalidRequest, R | RS | AssemblyUpload>
+} = dual(
+  ([first]) => Stream.isStream(first),
+  <J extends Job<RS>, E, R, RS = never>(
+    jobs: Stream.Stream<J, E, R>,
+    options: AllOptions = {}
+  ): Stream.Stream<Outcome<J>, E | InvalidRequest, R | RS | AssemblyUpload> =>
+    Stream.unwrap(
+      Effect.gen(function* () {
+        const { assemblies = atOnce, ordered = false, uploads = atOnce } = yield* decodeAll(options)
+        const service = yield* AssemblyUpload
+        const permits = yield* Semaphore.make(uploads)
+        const pauses = Pauses.shared(yield* Admission.Admission)
+        const failure = yield* Deferred.make<never, E>()
+        return jobs.pipe(
+          Stream.onError((cause) => Deferred.failCause(failure, cause)),
+          Stream.mapEffect(
+            (job) =>
+              outcomeOf<J, RS>(service, job).pipe(
+                Effect.provideService(AssemblyFiles.Permits, permits),
+                Effect.provideService(Admission.Admission, pauses)
+              ),
+            { concurrency: assemblies, unordered: !ordered }
+          ),
+          // `mapEffect` alone would wait until the running jobs end.
+          Stream.interruptWhen(Deferred.await(failure))
+        )
+      })
+    )
+)
+
+/** Uploads one file of a job without a journal. */
+const uploadOne: AssemblyFiles.UploadOne<HttpClient.HttpClient> = (target, source, options, _, emit) =>
+  InMemory.runFile(target, source, options, emit)
+
+/** Runs a job without a journal. */
+const runOnce = <R>(options: Options<R>, emit: Emit) =>
+  Effect.gen(function* () {
+    const { cancelOnInterrupt = false, files, params } = options
+    const sources = yield* AssemblyOptions.prepare(options, false)
+    const tell = yield* Events.paced(emit, options.progressInterval)
+    const assemblyId = params.assemblyId ?? (yield* Assemblies.newId)
+
+    return yield* Effect.gen(function* () {
+      const status = yield* Assemblies.create({ ...params, assemblyId, numExpectedUploadFiles: files.length })
+      tell(AssemblyUploadEvent.AssemblyCreated({ status }))
+      return yield* AssemblyFiles.finish(options, status, assemblyId, sources, uploadOne, tell)
+    }).pipe(Effect.onInterrupt(() => (cancelOnInterrupt ? AssemblyFiles.cancel(assemblyId) : Effect.void)))
+  })
+
+const completed = (status: Assembly.Status): Ended => ({ _tag: "Completed", status })
+
+/**
+ * Runs jobs over HTTP, without a journal: a later run cannot continue a job.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<AssemblyUpload, never, HttpClient.HttpClient | AssemblyClient> = Layer.fresh(
+  Layer.effect(
+    AssemblyUpload,
+    Effect.gen(function* () {
+      const services = Context.make(HttpClient.HttpClient, yield* HttpClient.HttpClient).pipe(
+        Context.add(AssemblyClient, yield* AssemblyClient)
+      )
+      return {
+        run: (options, emit) => Effect.provide(runOnce(options, emit), services),
+        outcome: (options) =>
+          Effect.map(Effect.provide(runOnce({ ...options, cancelOnInterrupt: true }, silent), services), completed)
+      }
+    })
+  )
+)
+
+/**
+ * Runs jobs over HTTP, and stores each job in the journal, so that a later run continues it.
+ *
+ * @example
+ * AssemblyUpload.layerJournaled.pipe(Layer.provide(UploadJournal.layerFileSystem("/var/lib/my-app/uploads")))
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerJournaled: Layer.Layer<
+  AssemblyUpload,
+  never,
+  HttpClient.HttpClient | AssemblyClient | UploadJournal
+> = Layer.fresh(
+  Layer.effect(
+    AssemblyUpload,
+    Effect.gen(function* () {
+      const services = Context.make(HttpClient.HttpClient, yield* HttpClient.HttpClient).pipe(
+        Context.add(AssemblyClient, yield* AssemblyClient),
+        Context.add(UploadJournal, yield* UploadJournal)
+      )
+      return {
+        run: (options, emit) =>
+          Effect.provide(
+            Effect.flatMap(JournaledJob.prepare(options), (prepared) => JournaledJob.run(prepared, emit)),
+            services
+          ),
+        outcome: (options) =>
+          Effect.gen(function* () {
+            const prepared = yield* JournaledJob.prepare(options)
+            const done = yield* JournaledJob.completed(prepared)
+            return Option.isSome(done)
+              ? ({ _tag: "Skipped", assemblyId: done.value.assemblyId } as const)
+              : completed(yield* JournaledJob.run(prepared, silent))
+          }).pipe(Effect.provide(services))
+      }
+    })
+  )
+)
+
+/**
+ * The events of a successful job. Every source is read to its end, and the Assembly completes with `results`.
+ *
+ * @example
+ * AssemblyUpload.layerTest((sources) =>
+ *   AssemblyUpload.succeeded(sources, { thumbs: [{ ssl_url: "https://cdn.example.com/cat.jpg" }] })
+ * )
+ *
+ * @since 0.1.0
+ * @category testing
+ */
+export const succeeded = (
+  sources: ReadonlyArray<UploadSource>,
+  results: Readonly<Record<string, ReadonlyArray<Assembly.File>>> = {}
+): Stream.Stream<AssemblyUploadEvent.AssemblyUploadEvent, AssemblyUploadError> =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const assemblyId = Assembly.AssemblyId.make("0".repeat(32))
+      const lengths = yield* Effect.forEach(sources, Test.read)
+      const total = lengths.reduce((sum, length) => sum + length, 0n)
+      return Stream.fromArray<AssemblyUploadEvent.AssemblyUploadEvent>([
+        AssemblyUploadEvent.AssemblyCreated({ status: { ok: "ASSEMBLY_UPLOADING", assembly_id: assemblyId } }),
+        AssemblyUploadEvent.Progress({ sent: total, acknowledged: total, total }),
+        ...lengths.map((length, file) => AssemblyUploadEvent.FileCompleted({ file, length })),
+        AssemblyUploadEvent.Uploaded({ assemblyId }),
+        AssemblyUploadEvent.Completed({ status: { ok: "ASSEMBLY_COMPLETED", assembly_id: assemblyId, results } })
+      ])
+    })
+  )
+
+/**
+ * Sends nothing: emits the events that `answer` returns for the sources of a job, by default those of {@link succeeded}.
+ * The options, except `params`, are checked and the sources are opened as in {@link layer}, so that an invalid option
+ * fails in a test too. `verify` does not run. `Stream.fail` is a failed job.
+ *
+ * @example
+ * publish("cat.jpg").pipe(
+ *   Effect.provide(
+ *     AssemblyUpload.layerTest(() =>
+ *       Stream.fail(new ApiError.AssemblyFailed({ assemblyId: "", code: "INVALID_FILE", explanation: "not an image" }))
+ *     )
+ *   )
+ * )
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerTest = (
+  answer: (
+    sources: ReadonlyArray<UploadSource>,
+    options: Options<unknown>
+  ) => Stream.Stream<AssemblyUploadEvent.AssemblyUploadEvent, AssemblyUploadError> = (sources) => succeeded(sources)
+): Layer.Layer<AssemblyUpload> => {
+  const answered: Service["run"] = (options, emit) =>
+    Effect.flatMap(AssemblyOptions.prepare(options, false), (sources) =>
+      AssemblyUploadEvent.result(Test.told(answer(sources, options), emit))
+    )
+  return Layer.succeed(AssemblyUpload, {
+    run: answered,
+    outcome: (options) => Effect.map(answered(options, silent), completed)
+  })
+}

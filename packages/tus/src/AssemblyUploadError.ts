@@ -4,8 +4,8 @@
 import * as ApiError from "@assembly-effect/api/ApiError"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Schema from "effect/Schema"
-import * as JournalError from "./JournalError.ts"
-import { ResumableUploadError } from "./UploadError.ts"
+import * as JournalError from "./internal/journalError.ts"
+import { UploadError } from "./TusError.ts"
 import { SourceFailed } from "./UploadSource.ts"
 import { InvalidTarget } from "./UploadTarget.ts"
 
@@ -21,7 +21,7 @@ import { InvalidTarget } from "./UploadTarget.ts"
  */
 export const FileOutcome = Schema.Union([
   Schema.Struct({ filename: Schema.String, outcome: Schema.Literal("Completed") }),
-  Schema.Struct({ filename: Schema.String, outcome: Schema.Literal("Failed"), error: ResumableUploadError }),
+  Schema.Struct({ filename: Schema.String, outcome: Schema.Literal("Failed"), error: UploadError }),
   Schema.Struct({ filename: Schema.String, outcome: Schema.Literal("Stopped") })
 ])
 /**
@@ -32,7 +32,7 @@ export const FileOutcome = Schema.Union([
  */
 export type FileOutcome =
   | { readonly filename: string; readonly outcome: "Completed" }
-  | { readonly filename: string; readonly outcome: "Failed"; readonly error: ResumableUploadError }
+  | { readonly filename: string; readonly outcome: "Failed"; readonly error: UploadError }
   | { readonly filename: string; readonly outcome: "Stopped" }
 
 const next = {
@@ -90,7 +90,15 @@ export class DeliveryMismatch extends Schema.TaggedError<DeliveryMismatch>()("De
   }
 }
 
-const job = [
+/**
+ * The errors of `AssemblyUpload`. If the server responds to the upload of a file with an error, and the Status shows
+ * that the Assembly has failed, the error is `AssemblyFailed` with the error code of the Assembly, not `FilesFailed`.
+ * The errors of the journal occur only with a journal.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export const AssemblyUploadError = Schema.Union([
   FilesFailed,
   DeliveryMismatch,
   SourceFailed,
@@ -104,17 +112,12 @@ const job = [
   ApiError.ServiceFailure,
   ApiError.UnexpectedResponse,
   ApiError.TransportFailure,
-  ApiError.TimedOut
-] as const
-
-/**
- * The errors of `AssemblyUpload`. If the server responds to the upload of a file with an error, and the Status shows
- * that the Assembly has failed, the error is `AssemblyFailed` with the error code of the Assembly, not `FilesFailed`.
- *
- * @since 0.1.0
- * @category errors
- */
-export const AssemblyUploadError = Schema.Union(job)
+  ApiError.TimedOut,
+  JournalError.JournalFailed,
+  JournalError.JournalTorn,
+  JournalError.UploadLeased,
+  JournalError.LeaseLost
+])
 /**
  * The type of {@link AssemblyUploadError}.
  *
@@ -122,41 +125,6 @@ export const AssemblyUploadError = Schema.Union(job)
  * @category errors
  */
 export type AssemblyUploadError =
-  | FilesFailed
-  | DeliveryMismatch
-  | SourceFailed
-  | InvalidTarget
-  | ApiError.AssemblyFailed
-  | ApiError.AssemblyCanceled
-  | ApiError.AssemblyAborted
-  | ApiError.AuthenticationFailed
-  | InvalidRequest
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut
-
-/**
- * The errors of `ResumableAssemblyUpload`.
- *
- * @since 0.1.0
- * @category errors
- */
-export const ResumableAssemblyUploadError = Schema.Union([
-  ...job,
-  JournalError.JournalFailed,
-  JournalError.JournalTorn,
-  JournalError.UploadLeased,
-  JournalError.LeaseLost
-])
-/**
- * The type of {@link ResumableAssemblyUploadError}.
- *
- * @since 0.1.0
- * @category errors
- */
-export type ResumableAssemblyUploadError =
   | FilesFailed
   | DeliveryMismatch
   | SourceFailed

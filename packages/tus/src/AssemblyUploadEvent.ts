@@ -8,7 +8,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Struct from "effect/Struct"
-import { ResumableUploadError } from "./UploadError.ts"
+import { UploadError } from "./TusError.ts"
 import * as UploadEvent from "./UploadEvent.ts"
 
 /**
@@ -36,7 +36,7 @@ export type AssemblyUploadEvent = Data.TaggedEnum<{
   readonly FileEvent: { readonly file: number; readonly event: UploadEvent.UploadEvent }
   readonly Progress: { readonly sent: bigint; readonly acknowledged: bigint; readonly total: bigint | undefined }
   readonly FileCompleted: { readonly file: number; readonly length: bigint }
-  readonly FileFailed: { readonly file: number; readonly error: ResumableUploadError }
+  readonly FileFailed: { readonly file: number; readonly error: UploadError }
   readonly Uploaded: { readonly assemblyId: Assembly.AssemblyId }
   readonly Completed: { readonly status: Assembly.Status }
 }>
@@ -114,7 +114,7 @@ export const Public = Schema.TaggedUnion({
   FileEvent: { file, event: UploadEvent.Public },
   Progress: { sent: bytes, acknowledged: bytes, total: Schema.optional(bytes) },
   FileCompleted: { file, length: bytes },
-  FileFailed: { file, error: ResumableUploadError },
+  FileFailed: { file, error: UploadError },
   Uploaded: {},
   Completed: { status: PublicStatus }
 })

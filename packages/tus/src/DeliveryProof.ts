@@ -8,8 +8,8 @@ import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
-import type { Delivered, Proof, Verify } from "./AssemblyJob.ts"
 import { DeliveryMismatch } from "./AssemblyUploadError.ts"
+import type { Delivered, Proof, Verify } from "./internal/job.ts"
 import type { OneShot, Replayable, SourceFailed, UploadSource } from "./UploadSource.ts"
 
 /**
@@ -174,10 +174,10 @@ export const check = (
     let left = status.uploads ?? []
     for (const file of files) {
       const found = fileOf(left, file, file)
-      const problem = difference(found, file)
-      if (problem !== undefined) {
+      const description = difference(found, file)
+      if (description !== undefined) {
         return Effect.fail(
-          new DeliveryMismatch({ assemblyId: status.assembly_id, filename: file.filename, ...problem })
+          new DeliveryMismatch({ assemblyId: status.assembly_id, filename: file.filename, ...description })
         )
       }
       const index = found === undefined ? -1 : left.indexOf(found)
@@ -187,7 +187,7 @@ export const check = (
   })
 
 /**
- * The `verify` option of `AssemblyUpload` and `ResumableAssemblyUpload` that compares sizes and MD5s.
+ * The `verify` option of `AssemblyUpload` that compares sizes and MD5s.
  *
  * **When to use**
  *
@@ -215,8 +215,8 @@ export const check = (
  * @since 0.1.0
  * @category options
  */
-export const md5: Verify = <Source extends UploadSource>(sources: ReadonlyArray<Source>) =>
-  Effect.map(Effect.forEach(sources, summed), (sums): Proof<Source> => ({
+export const md5: Verify = (sources) =>
+  Effect.map(Effect.forEach(sources, summed), (sums): Proof => ({
     sources: sums.map(({ source }) => source),
     check: Effect.fnUntraced(function* (status, files) {
       const totals = yield* Effect.forEach(sums, ({ total }) => total)

@@ -2,14 +2,12 @@
  * The requests of tus 1.0.0 and the download of an upload, one function for each. `Upload` combines the requests of tus
  * 1.0.0 into an upload that retries and resumes.
  */
-import * as Bytes from "@assembly-effect/api/unstable/Bytes"
 import * as Transport from "@assembly-effect/api/unstable/Transport"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Redacted from "effect/Redacted"
@@ -18,16 +16,18 @@ import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Stream from "effect/Stream"
 import { concat } from "./internal/concat.ts"
+import { type Body, sendCreation, toHttpBody } from "./internal/create.ts"
 import { exchange, readError } from "./internal/exchange.ts"
 import * as Telemetry from "./internal/telemetry.ts"
 import * as Timeout from "./internal/timeout.ts"
-import * as UploadTarget from "./UploadTarget.ts"
+import type * as UploadTarget from "./UploadTarget.ts"
 
+export type { Body } from "./internal/create.ts"
 export type { AnswerError } from "./TusError.ts"
 
 /**
  * The time limit of a request of this module without a body, and of the wait for each piece of a download: 30 seconds
- * by default. After this time the request fails with `Stalled`. The limit also applies to `WebSource`, and when an
+ * by default. After this time the request fails with `Stalled`. The limit also applies to `WebSource.fromUrl`, and when an
  * upload requests the receipts of its Assembly (`tus_uploads`). Receipts that arrive after this time are ignored.
  *
  * **Gotchas**
@@ -42,26 +42,6 @@ export type { AnswerError } from "./TusError.ts"
  * @category references
  */
 export const RequestTimeout: Context.Reference<Duration.Duration> = Timeout.RequestTimeout
-
-/**
- * The bytes of one request: in memory, or a stream of exactly the given number of bytes. HTTP clients report a failing
- * or short stream in different ways, so `Upload` counts the bytes itself.
- *
- * @since 0.1.0
- * @category models
- */
-export type Body<E = never> = Uint8Array | { readonly stream: Stream.Stream<Uint8Array, E>; readonly length: bigint }
-
-const toHttpBody = <E>(body: Body<E>): HttpBody.HttpBody => {
-  if (isStream(body)) return HttpBody.stream(body.stream, TusUpload.offsetOctetStream, Number(body.length))
-  const bytes = Bytes.own(body)
-  // Without this check, an HTTP client would send a value that it does not know as a text such as `[object Blob]`.
-  if (bytes === undefined) throw new TypeError("the body is neither a Uint8Array nor a stream with its length")
-  return HttpBody.uint8Array(bytes, TusUpload.offsetOctetStream)
-}
-
-const isStream = <E>(body: Body<E> | undefined): body is Exclude<Body<E>, Uint8Array> =>
-  body !== undefined && "stream" in body && "length" in body
 
 /**
  * The metadata of an upload: a text for each key, or null for a key without a value. Each creation also sends the
@@ -145,29 +125,13 @@ const encodeCreation = (
  * @since 0.1.0
  * @category requests
  */
-export const create = Effect.fnUntraced(
-  function* (target: UploadTarget.UploadTarget, creation: Creation) {
-    const headers = yield* encodeCreation(target, creation).pipe(
-      Effect.mapError((issue) => Input.invalidRequest("Tus.create", issue))
-    )
-    const request = HttpClientRequest.post(Redacted.value(target.tusUrl), {
-      headers: Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined)
-    })
-    const body = creation._tag === "Final" ? undefined : creation.body
-
-    const created = yield* exchange({
-      request: "create",
-      http: body === undefined ? request : HttpClientRequest.setBody(request, toHttpBody(body)),
-      status: [201],
-      headers: TusUpload.Created
-    })
-    const url = yield* Effect.fromResult(UploadTarget.resolve(target, created.location))
-    const offset = created["upload-offset"] ?? (body === undefined ? 0n : undefined)
-    if (body !== undefined) yield* Telemetry.stored(offset, BigInt(body.length))
-    return { url, offset }
-  },
-  Telemetry.request("Tus.create", "POST")
-)
+export const create = Effect.fnUntraced(function* (target: UploadTarget.UploadTarget, creation: Creation) {
+  const headers = yield* encodeCreation(target, creation).pipe(
+    Effect.mapError((issue) => Input.invalidRequest("Tus.create", issue))
+  )
+  const sent = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  return yield* sendCreation(target, Object.fromEntries(sent), creation._tag === "Final" ? undefined : creation.body)
+})
 
 /**
  * Requests the offset of an upload, and its length and metadata if the server reports them. tus 1.0.0 defines this

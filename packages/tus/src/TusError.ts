@@ -6,11 +6,15 @@
  * An error names a server only by its host, because an upload URL grants write access. Text from the server is
  * redacted, made printable, and cut after at most 1,000 characters (`@assembly-effect/auth/Redaction`).
  */
-import type * as ApiError from "@assembly-effect/api/ApiError"
-import * as Cause from "@assembly-effect/api/unstable/Cause"
+import * as ApiError from "@assembly-effect/api/ApiError"
 import { withMessage } from "@assembly-effect/api/unstable/ErrorDetails"
+import * as Cause from "@assembly-effect/api/unstable/Cause"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
+import * as JournalError from "./internal/journalError.ts"
+import { SourceFailed } from "./internal/sourceFailed.ts"
+import { InvalidTarget, UnsafeLocation } from "./UploadTarget.ts"
 
 /**
  * The requests that the functions of `Tus` send, by the names of these functions.
@@ -100,19 +104,23 @@ export class OffsetConflict extends saying(Schema.TaggedError<OffsetConflict>()(
 /**
  * 413: the upload or the request has more bytes than the server accepts. If the server refuses bytes of an existing
  * upload, `Upload` requests the size of the largest permitted upload. `maxSize` is this size in bytes, if the server
- * reports it. After a refused creation, `maxSize` is absent. If the upload is not larger than `maxSize`, the request
- * was too large; set a smaller `chunkSize`.
+ * reports it. After a refused creation, `maxSize` is absent. If the upload is not larger than `maxSize`, a proxy in front
+ * of the service refused the request: `Upload` halves the size of its requests, down to 256 KiB, and remembers the size
+ * that passed for an hour. `tried` are the sizes of the refused requests, in bytes.
  *
  * @since 0.1.0
  * @category errors
  */
-export class TooLarge extends saying(
-  Schema.TaggedError<TooLarge>()("TooLarge", {
-    ...answer,
-    maxSize: Schema.optionalKey(Schema.BigInt),
-    advice: Schema.optionalKey(Schema.Literal("set chunkSize"))
-  })
-) {}
+export class TooLarge extends Schema.TaggedError<TooLarge>()("TooLarge", {
+  ...answer,
+  maxSize: Schema.optionalKey(Schema.BigInt),
+  tried: Schema.optionalKey(Schema.Array(Schema.Finite))
+}) {
+  override get message() {
+    const tried = this.tried === undefined ? "" : `; refused sizes of a request in bytes: ${this.tried.join(", ")}`
+    return `${at(this)}: ${this.description}${tried}`
+  }
+}
 
 /**
  * 423: the server has locked the upload for another request. `Upload` tries again after a pause, and fails with this
@@ -188,8 +196,8 @@ const lost = { cause: Schema.optionalKey(Cause.of<AnswerError | Stalled | ApiErr
  *
  * **Details**
  *
- * Look at the Status of the Assembly. If the Status does not list the file, run the upload again. The next run of a
- * `ResumableUpload` reads the receipts again; after `UploadJournal.forget`, the next run starts a new upload. If you
+ * Look at the Status of the Assembly. If the Status does not list the file, run the upload again. With a journal, the next
+ * run reads the receipts again; after `UploadJournal.forget`, the next run starts a new upload. If you
  * are not sure whether the upload exists, start a new Assembly.
  *
  * @since 0.1.0
@@ -250,7 +258,7 @@ export class ExtensionMissing extends Schema.TaggedError<ExtensionMissing>()("Ex
  *
  * `mayBeWhole` is true if the server may treat the stored bytes as a complete file. The Assembly may then use this file
  * as input, so cancel the Assembly and upload the file to a new Assembly. If `mayBeWhole` is false, upload the file
- * again, with `restart: true` for a `ResumableUpload`.
+ * again, with `restart: true` if the upload is in a journal.
  *
  * @since 0.1.0
  * @category errors
@@ -316,3 +324,71 @@ export type AnswerError =
   | ServerFailure
   | ProtocolViolation
   | ApiError.RateLimited
+
+/**
+ * The errors of `Upload`, as a Schema, so that an error can be stored or sent. The errors of the journal
+ * (`JournalFailed`, `JournalTorn`, `UploadLeased`, `LeaseLost`) and `InvalidTarget` occur only with a journal.
+ *
+ * @example
+ * const encode = Schema.encodeEffect(Schema.fromJsonString(Schema.toCodecJson(TusError.UploadError)))
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export const UploadError = Schema.Union([
+  UploadGone,
+  UploadRefused,
+  OffsetConflict,
+  TooLarge,
+  UploadLocked,
+  ChecksumMismatch,
+  ServerFailure,
+  ProtocolViolation,
+  Stalled,
+  CreationUnknown,
+  ConcatenationUnknown,
+  ExtensionMissing,
+  UploadMismatch,
+  UploadUntrusted,
+  UnsafeLocation,
+  InvalidTarget,
+  SourceFailed,
+  JournalError.JournalFailed,
+  JournalError.JournalTorn,
+  JournalError.UploadLeased,
+  JournalError.LeaseLost,
+  InvalidRequest,
+  ApiError.RateLimited,
+  ApiError.TransportFailure
+])
+/**
+ * The type of {@link UploadError}.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export type UploadError =
+  | UploadGone
+  | UploadRefused
+  | OffsetConflict
+  | TooLarge
+  | UploadLocked
+  | ChecksumMismatch
+  | ServerFailure
+  | ProtocolViolation
+  | Stalled
+  | CreationUnknown
+  | ConcatenationUnknown
+  | ExtensionMissing
+  | UploadMismatch
+  | UploadUntrusted
+  | UnsafeLocation
+  | InvalidTarget
+  | SourceFailed
+  | JournalError.JournalFailed
+  | JournalError.JournalTorn
+  | JournalError.UploadLeased
+  | JournalError.LeaseLost
+  | InvalidRequest
+  | ApiError.RateLimited
+  | ApiError.TransportFailure

@@ -1,225 +1,69 @@
 /**
- * Uploads a source: creates the upload, sends the bytes, and after a failure continues at the offset that the server
- * reports.
+ * Uploads one source to one target: creates the upload, sends the bytes, and after a failure continues at the offset
+ * that the server reports. With a journal, a later run continues the upload too.
  */
 import type * as Arr from "effect/Array"
 import type * as Cause from "effect/Cause"
-import type * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import { identity } from "effect/Function"
-import type * as HttpClient from "effect/http/HttpClient"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
 import * as Pull from "effect/Pull"
 import type * as Scope from "effect/Scope"
 import * as Sink from "effect/Sink"
 import * as Stream from "effect/Stream"
-import * as Continuation from "./internal/continuation.ts"
 import * as Events from "./internal/events.ts"
-import * as Interpreter from "./internal/interpreter.ts"
+import * as InMemory from "./internal/inMemory.ts"
+import { NoSuchUpload } from "./internal/journalError.ts"
 import * as OptionRules from "./internal/options.ts"
 import * as Removal from "./internal/removal.ts"
-import * as Session from "./internal/session.ts"
-import * as StateStore from "./internal/stateStore.ts"
-import * as Telemetry from "./internal/telemetry.ts"
-import type { UploadError } from "./UploadError.ts"
-import type { UploadEvent, UploadResult } from "./UploadEvent.ts"
-import { SourceFailed, type UploadSource } from "./UploadSource.ts"
-import * as UploadState from "./UploadState.ts"
-import type { UploadTarget, UploadUrl } from "./UploadTarget.ts"
+import type { Replayable, UploadSource } from "./internal/source.ts"
+import { SourceFailed } from "./internal/sourceFailed.ts"
+import * as Test from "./internal/test.ts"
+import type { UploadError } from "./TusError.ts"
+import * as UploadEvent from "./UploadEvent.ts"
+import { UploadJournal } from "./UploadJournal.ts"
+import * as UploadTarget from "./UploadTarget.ts"
 
-export { CanStream } from "./internal/session.ts"
-
+export { layerBandwidth } from "./internal/bandwidth.ts"
+export { CanStream } from "./internal/context.ts"
+export type { Metadata, RequestOptions, SharedOptions } from "./internal/options.ts"
 export type { UploadError }
 
 /**
- * The name of a checksum algorithm in the header `upload-checksum` (tus 1.0.0).
+ * The options of an upload: {@link SharedOptions}, and:
  *
- * @since 0.1.0
- * @category models
- */
-export type ChecksumAlgorithm = "sha1" | "sha256" | "sha384" | "sha512"
-
-/**
  * - `metadata`: `filename` and `fieldname`, and other keys for the Steps of the Assembly.
- * - `maxRetries`: the maximum number of consecutive failures that are retried; progress resets the count. The default
- *   is 8, or the limit of a `RetryPolicy` that the program provides.
- * - `retryDelay`: the maximum pause after the first failure, 500 ms by default. Each further failure doubles this
- *   maximum, up to 30 seconds. Each pause is random, and at least half of its maximum. If the server requests a pause,
- *   the upload pauses at least that long. A provided `RetryPolicy` has its own pauses.
- * - `stallTimeout`: the maximum time without progress in a request, 30 seconds by default.
- * - `finishTimeout`: the maximum time that the server may take to respond after the last byte of a request, or to
- *   concatenate the parts, 10 minutes by default. If a small source is sent with the creation, the time starts when
- *   this request is sent.
- * - `maxWait`: the longest pause that a server may request. The default is 1 hour, or the limit of a provided
- *   `RetryPolicy`. If the server requests a longer pause, the upload fails with the error of that response, whose
- *   `retryAfter` is the pause.
- * - `chunkSize`: the maximum size of one request body, in bytes. By default a source that can be read again is sent in
- *   one request, and a one-shot stream in requests of at most 8 MiB. If request bodies are not streamed, the default
- *   is 8 MiB for every source; see `CanStream`.
- * - `checksum`: sends each body with its checksum, if the server supports the algorithm. Bytes that the server reports
- *   as changed in transit (460) are sent again. With checksums, bodies are held in memory, `chunkSize` is 8 MiB by
- *   default, and small sources are not sent with the creation. If the server does not support the algorithm, no
- *   checksum is sent; see `Tus.discover`. By default no checksum is sent.
- * - `parallel`: the maximum number of parts, each of at least 1 MiB, that are uploaded in parallel and concatenated by
- *   the server. With a number above 1, the source must be a `Replayable`. The default is 1.
  * - `progressInterval`: the minimum time between two `Progress` events. If another event follows earlier, the newest
  *   `Progress` that is still held back is emitted before this event. By default every `Progress` is emitted.
- *
- * `withPolicy`, `none`, `layer` and `layerNone` of `@assembly-effect/api/RetryPolicy` set the retry policy of uploads
- * too, within the limits of `maxRetries` and `maxWait`.
+ * - `restart`: starts a new upload. If the journal has an earlier upload, that upload is discarded, and `Restarted` is
+ *   emitted. False by default. Use `restart` after `UploadUntrusted`, or to upload the same bytes to the same Assembly
+ *   twice. An untrusted upload is removed from the server. An incomplete upload is removed too, unless the server may
+ *   already have concatenated its parts. If the removal fails, the call fails; an upload that is already gone (404 or
+ *   410) counts as removed. A complete upload stays on the server. Set `restart` for one call only, because each call
+ *   with `restart` starts a new upload. Without a journal, every call starts a new upload.
  *
  * @since 0.1.0
  * @category options
  */
-export interface Options {
-  readonly metadata: { readonly filename: string; readonly fieldname: string } & Readonly<Record<string, string | null>>
-  readonly maxRetries?: number | undefined
-  readonly retryDelay?: Duration.Input | undefined
-  readonly stallTimeout?: Duration.Input | undefined
-  readonly finishTimeout?: Duration.Input | undefined
-  readonly maxWait?: Duration.Input | undefined
-  readonly chunkSize?: number | undefined
-  readonly checksum?: ChecksumAlgorithm | undefined
-  readonly parallel?: number | undefined
-  readonly progressInterval?: Duration.Input | undefined
+export interface Options extends ResumeOptions {
+  readonly metadata: OptionRules.Metadata
 }
 
-type Sending = Effect.Effect<void, UploadError, HttpClient.HttpClient | Scope.Scope>
-
-/** Adds a clean-up to the work of a session. The clean-up runs if the work fails or is interrupted. */
-type AtEnd = (work: Sending, session: Session.Session<never>) => Sending
-
-const program = (
-  target: UploadTarget,
-  source: UploadSource,
-  options: Options,
-  emit: Events.Emit,
-  atEnd: AtEnd
-): Sending =>
-  Effect.gen(function* () {
-    yield* OptionRules.check({ ...options, source })
-    const { parallel = 1 } = options
-    const tell = yield* Events.paced(emit, options.progressInterval)
-    const plan = source._tag === "OneShot" ? UploadState.planned : UploadState.inParts(source.size, parallel)
-    const session = yield* Session.make(target, options, tell, StateStore.forgetful(plan))
-    yield* atEnd(Interpreter.run({ session, source, concurrency: parallel }), session)
-  })
-
-const observed = (
-  target: UploadTarget,
-  source: UploadSource,
-  options: Options,
-  emit: Events.Emit,
-  atEnd: AtEnd = identity
-) => Telemetry.observe("Upload", source, emit, (tell) => program(target, source, options, tell, atEnd))
-
 /**
- * Uploads a source and emits events. The upload does not wait for the reader of its events. Interrupting the stream
- * ends the request, and the upload stays on the server. With `parallel`, a failure or an interruption removes the parts
- * from the server, unless the server may already have concatenated them.
- *
- * @example
- * Upload.events(target, source, { metadata: { filename: "cat.jpg", fieldname: "file" } }).pipe(
- *   Stream.runForEach((event) => Console.log(event._tag))
- * )
- *
- * @since 0.1.0
- * @category running
- */
-export const events = (
-  target: UploadTarget,
-  source: UploadSource,
-  options: Options
-): Stream.Stream<UploadEvent, UploadError, HttpClient.HttpClient> =>
-  Events.fromProgram((emit) => observed(target, source, options, emit))
-
-/**
- * Uploads a source and returns when all bytes are stored.
- *
- * @example Upload.run(target, UploadSource.fromBytes(bytes), { metadata: { filename: "a.txt", fieldname: "file" } })
- *
- * @since 0.1.0
- * @category running
- */
-export const run = (
-  target: UploadTarget,
-  source: UploadSource,
-  options: Options
-): Effect.Effect<UploadResult, UploadError, HttpClient.HttpClient> =>
-  Events.toResult((emit) => observed(target, source, options, emit))
-
-/**
- * The options of {@link resume}. `parallel` is omitted, because an existing upload at one URL has no parts.
+ * The options of {@link resume}: those of {@link Options} without `metadata`. `parallel` and `restart` have an effect
+ * only for an upload of the journal.
  *
  * @since 0.1.0
  * @category options
  */
-export interface ResumeOptions extends Omit<Options, "parallel"> {}
-
-const resumption = (
-  target: UploadTarget,
-  url: UploadUrl,
-  source: UploadSource,
-  options: ResumeOptions,
-  emit: Events.Emit
-) =>
-  Continuation.send(
-    // The marker (the metadata value that identifies the creation) is unknown: the program has stored only the URL.
-    { name: "Upload", target, source, upload: { marker: "", url }, isReplayed: false },
-    options,
-    emit
-  )
+export interface ResumeOptions extends OptionRules.SharedOptions {
+  readonly progressInterval?: OptionRules.RequestOptions["retryDelay"]
+  readonly restart?: boolean | undefined
+}
 
 /**
- * Continues an upload at a URL that the program has stored, and returns when all bytes are stored.
- *
- * **When to use**
- *
- * Use `resume` if your program stores the upload URL itself, and does not use an `UploadJournal`. Encode the
- * `url` of the event `Created` with `UploadTarget.urlAtRest`, and store the text as a secret. Decode the text in the
- * next run; decoding checks the URL again.
- *
- * **Details**
- *
- * The offset is requested from the server, and only the remaining bytes are sent. `metadata` must be the metadata of
- * the creation. If the server reports another length than the size of the source, or other metadata, the call fails
- * with `UploadMismatch`. A one-shot stream must start with the first byte of the upload. If the upload is incomplete,
- * and the server has stored more bytes than the upload holds of a one-shot stream in memory (`chunkSize` bytes and at
- * most one chunk of the stream), the call fails with `SourceFailed`.
- *
- * @example
- * Effect.gen(function* () {
- *   const url = yield* Schema.decodeEffect(UploadTarget.urlAtRest(target))(stored)
- *   return yield* Upload.resume(target, url, source, { metadata: { filename: "cat.jpg", fieldname: "file" } })
- * })
- *
- * @since 0.1.0
- * @category running
- */
-export const resume = (
-  target: UploadTarget,
-  url: UploadUrl,
-  source: UploadSource,
-  options: ResumeOptions
-): Effect.Effect<UploadResult, UploadError, HttpClient.HttpClient> =>
-  Events.toResult((emit) => resumption(target, url, source, options, emit))
-
-/**
- * Runs the same upload as {@link resume}, and emits its events.
- *
- * @since 0.1.0
- * @category running
- */
-export const resumeEvents = (
-  target: UploadTarget,
-  url: UploadUrl,
-  source: UploadSource,
-  options: ResumeOptions
-): Stream.Stream<UploadEvent, UploadError, HttpClient.HttpClient> =>
-  Events.fromProgram((emit) => resumption(target, url, source, options, emit))
-
-/**
- * The options of {@link sink}: those of {@link Options} without `parallel` and `progressInterval`, and:
+ * The options of {@link sink}: {@link RequestOptions}, `metadata`, and:
  *
  * - `size`: the number of bytes of the stream, if known. If the stream has another number of bytes, the sink fails with
  *   `SourceFailed`.
@@ -230,10 +74,188 @@ export const resumeEvents = (
  * @since 0.1.0
  * @category options
  */
-export interface SinkOptions extends Omit<Options, "parallel" | "progressInterval"> {
+export interface SinkOptions extends OptionRules.RequestOptions {
+  readonly metadata: OptionRules.Metadata
   readonly size?: bigint | undefined
   readonly onFailure?: "terminate" | "keep" | undefined
 }
+
+/**
+ * An existing upload.
+ *
+ * - With `url`: an upload whose URL the program has stored. `metadata` is the metadata of its creation.
+ * - With `key`: an upload of the journal; `UploadJournal.list` lists the keys. `origins` are further permitted origins
+ *   of upload URLs, or patterns of origins; see `AssemblyClient.Options`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Existing =
+  | {
+      readonly target: UploadTarget.UploadTarget
+      readonly url: UploadTarget.UploadUrl
+      readonly metadata: OptionRules.Metadata
+    }
+  | { readonly key: string; readonly origins?: ReadonlyArray<string> | undefined }
+
+/** Gets the events of an upload, and never makes the upload wait. */
+type Emit = (event: UploadEvent.UploadEvent) => void
+
+/**
+ * - `run`: uploads a source.
+ * - `resume`: continues an existing upload.
+ * - `drain`: uploads a one-shot stream without a journal, for {@link sink}. If `isTerminated` is true, an upload that
+ *   failed is removed from the server.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Service {
+  readonly run: (
+    target: UploadTarget.UploadTarget,
+    source: UploadSource,
+    options: Options,
+    emit: Emit
+  ) => Effect.Effect<UploadEvent.UploadResult, UploadError>
+  readonly resume: (
+    existing: Existing,
+    source: UploadSource,
+    options: ResumeOptions,
+    emit: Emit
+  ) => Effect.Effect<UploadEvent.UploadResult, UploadError | NoSuchUpload>
+  readonly drain: (
+    target: UploadTarget.UploadTarget,
+    source: UploadSource,
+    options: Options,
+    isTerminated: boolean
+  ) => Effect.Effect<UploadEvent.UploadResult, UploadError>
+}
+
+/**
+ * The service of this module. A program provides {@link layer} or {@link layerJournaled}, which `AssemblyNode` has, and
+ * its tests provide {@link layerTest}.
+ *
+ * @since 0.1.0
+ * @category services
+ */
+export class Upload extends Context.Service<Upload, Service>()("@assembly-effect/tus/Upload") {}
+
+const silent: Emit = () => undefined
+
+/**
+ * Uploads a source and emits events. The upload does not wait for the reader of its events. Interrupting the stream
+ * ends the request, and the upload stays on the server. With `parallel` and without a journal, a failure or an
+ * interruption removes the parts from the server, unless the server may already have concatenated them. With a journal,
+ * an interruption during the request that creates the upload waits at most 2 seconds for the response.
+ *
+ * @example
+ * Upload.events(target, source, { metadata: { filename: "cat.jpg", fieldname: "file" } }).pipe(
+ *   Stream.runForEach((event) => Console.log(event._tag))
+ * )
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const events = (
+  target: UploadTarget.UploadTarget,
+  source: UploadSource,
+  options: Options
+): Stream.Stream<UploadEvent.UploadEvent, UploadError, Upload> =>
+  Events.fromProgram((emit: Emit) => Effect.flatMap(Upload, (upload) => upload.run(target, source, options, emit)))
+
+/**
+ * Uploads a source and returns when all bytes are stored.
+ *
+ * **Details**
+ *
+ * With a journal ({@link layerJournaled}), the run continues an upload of the same bytes, with the same `filename` and
+ * `fieldname`, for the same Assembly. Two sources count as the same bytes if they have the same `identity` and size. The
+ * identity of `UploadSource.fromPath` is the path, size and modification time of the file. If a source has no
+ * `identity`, a digest of its content is used (`UploadSource.identifiedByContent`). For a complete upload, the result
+ * comes from the journal without a request, until the entry expires. If a run fails with `UploadGone`, the entry is
+ * removed, and the next run starts a new upload. A one-shot stream is refused.
+ *
+ * The upload continues with the metadata of its creation. Changed values of `metadata` other than `filename` and
+ * `fieldname`, such as a time stamp, do not start a new upload. The origins of `target`, not the journal, decide where
+ * the bytes may be sent.
+ *
+ * One process at a time holds the lease of an upload. A second process emits `Waiting`. It waits until the lease is
+ * released, at most until the time when the lease would expire (10 seconds after its last renewal by default), and
+ * never longer than a minute. Then the second process continues the upload, or returns the result of the first process.
+ * If the first process still holds the lease, the second process fails with `UploadLeased`.
+ *
+ * @example Upload.run(target, UploadSource.fromBytes(bytes), { metadata: { filename: "a.txt", fieldname: "file" } })
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const run = (
+  target: UploadTarget.UploadTarget,
+  source: UploadSource,
+  options: Options
+): Effect.Effect<UploadEvent.UploadResult, UploadError, Upload> =>
+  Effect.flatMap(Upload, (upload) => upload.run(target, source, options, silent))
+
+/**
+ * Continues an existing upload, and returns when all bytes are stored.
+ *
+ * **When to use**
+ *
+ * Use `resume` if your program stores the upload URL itself, or to continue the uploads in the list of a journal. Encode
+ * the `url` of the event `Created` with `UploadTarget.urlAtRest`, and store the text as a secret. Decode the text in the
+ * next run; decoding checks the URL again.
+ *
+ * **Details**
+ *
+ * The offset is requested from the server, and only the remaining bytes are sent. If the server reports another length
+ * than the size of the source, or other metadata, the call fails with `UploadMismatch`. A one-shot stream must start
+ * with the first byte of the upload. If the upload is incomplete, and the server has stored more bytes than the upload
+ * holds of a one-shot stream in memory (`chunkSize` bytes and at most one chunk of the stream), the call fails with
+ * `SourceFailed`.
+ *
+ * The journal does not decide where bytes are sent. If the Layer has an `AssemblyClient`, its origins are permitted.
+ * Otherwise, the origin of the Assembly is permitted: the URL of the Assembly is part of the key, so an edited entry
+ * cannot change this origin. If the Assembly is on a host of the public service, all cells (hosts) of the public
+ * service are permitted. For `localhost`, `127.0.0.1` and `[::1]` are permitted too. If a URL of the entry has any
+ * other origin, which `origins` does not permit either, the call fails with `InvalidTarget` or `UnsafeLocation`. If the
+ * entry does not match its key, the call fails with `JournalTorn`. In both cases nothing is sent. Without a journal, or
+ * if the journal has no such entry, the call fails with `NoSuchUpload`.
+ *
+ * **Gotchas**
+ *
+ * An attacker who can write to the journal can add an entry, with a matching key, for an upload to another Assembly.
+ * If you resume every key of `list`, provide the `AssemblyClient`: entries for other origins are then refused. An entry
+ * for another Assembly of the same service is still accepted, so only the user of the program may have write access to
+ * the journal.
+ *
+ * @example
+ * Effect.gen(function* () {
+ *   const url = yield* Schema.decodeEffect(UploadTarget.urlAtRest(target))(stored)
+ *   return yield* Upload.resume({ target, url, metadata: { filename: "cat.jpg", fieldname: "file" } }, source)
+ * })
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const resume = (
+  existing: Existing,
+  source: UploadSource,
+  options: ResumeOptions = {}
+): Effect.Effect<UploadEvent.UploadResult, UploadError | NoSuchUpload, Upload> =>
+  Effect.flatMap(Upload, (upload) => upload.resume(existing, source, options, silent))
+
+/**
+ * Runs the same upload as {@link resume}, and emits its events.
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const resumeEvents = (
+  existing: Existing,
+  source: UploadSource,
+  options: ResumeOptions = {}
+): Stream.Stream<UploadEvent.UploadEvent, UploadError | NoSuchUpload, Upload> =>
+  Events.fromProgram((emit: Emit) => Effect.flatMap(Upload, (upload) => upload.resume(existing, source, options, emit)))
 
 /**
  * A sink that uploads the bytes of a stream, and returns when all bytes are stored.
@@ -245,10 +267,10 @@ export interface SinkOptions extends Omit<Options, "parallel" | "progressInterva
  *
  * **Details**
  *
- * - The stream is uploaded as a one-shot source. At most `chunkSize` bytes (8 MiB by default) and one chunk of the
- *   stream are held in memory; with `checksum`, or without streaming (see `CanStream`), also a copy of the bytes of one
- *   request. More of the stream is read only after the server has acknowledged bytes that are held. The upload recovers
- *   from temporary failures of the network and of the server.
+ * - The stream is uploaded as a one-shot source, without a journal. At most `chunkSize` bytes (8 MiB by default) and one
+ *   chunk of the stream are held in memory; with `checksum`, or without streaming (see `CanStream`), also a copy of the
+ *   bytes of one request. More of the stream is read only after the server has acknowledged bytes that are held. The
+ *   upload recovers from temporary failures of the network and of the server.
  * - If the stream fails, dies or is interrupted, the upload ends at once, without a retry. `Stream.run` then fails with
  *   the cause of the stream.
  * - If the upload fails, or the program is interrupted, the stream is not read any further.
@@ -270,11 +292,12 @@ export interface SinkOptions extends Omit<Options, "parallel" | "progressInterva
  * @category running
  */
 export const sink = (
-  target: UploadTarget,
-  { onFailure = "terminate", size, ...options }: SinkOptions
-): Sink.Sink<UploadResult, Uint8Array, never, UploadError, HttpClient.HttpClient> =>
+  target: UploadTarget.UploadTarget,
+  options: SinkOptions
+): Sink.Sink<UploadEvent.UploadResult, Uint8Array, never, UploadError, Upload> =>
   Sink.fromTransform((upstream: Pull.Pull<Arr.NonEmptyReadonlyArray<Uint8Array>, never, void>) =>
-    Effect.contextWith((context: Context.Context<HttpClient.HttpClient>) => {
+    Effect.contextWith((context: Context.Context<Upload>) => {
+      const { onFailure, size } = options
       let failure: Cause.Cause<never> | undefined
       const pull = Effect.catchCause(
         Effect.updateContext(upstream, (_own: Context.Context<never>) => context),
@@ -287,11 +310,149 @@ export const sink = (
         }
       )
       const source: UploadSource = { _tag: "OneShot", size, stream: Stream.fromPull(Effect.succeed(pull)) }
-      return Events.toResult((emit) =>
-        observed(target, source, options, emit, onFailure === "keep" ? identity : Removal.unlessDone)
-      ).pipe(
-        Effect.catchCause((cause) => Effect.failCause(failure ?? cause)),
-        Effect.map((result) => [result] as const)
+      return Context.get(context, Upload)
+        .drain(target, source, options, onFailure !== "keep")
+        .pipe(
+          Effect.catchCause((cause) => Effect.failCause(failure ?? cause)),
+          Effect.map((result) => [result] as const)
+        )
+    })
+  )
+
+/** Continues the upload at a URL that the program has stored. The marker of its creation is unknown. */
+const atUrl = (
+  { metadata, target, url }: Extract<Existing, { readonly url: unknown }>,
+  source: UploadSource,
+  options: ResumeOptions,
+  emit: Emit
+) => InMemory.run(target, source, { ...options, metadata }, emit, { existing: { _tag: "Created", marker: "", url } })
+
+const noJournal = (key: string) => Effect.fail(new NoSuchUpload({ key }))
+
+/** The service without a journal. */
+const plain = (http: HttpClient.HttpClient): Service => {
+  const provided = Effect.provideService(HttpClient.HttpClient, http)
+  return {
+    run: (target, source, options, emit) => provided(InMemory.run(target, source, options, emit)),
+    resume: (existing, source, options, emit) =>
+      "key" in existing ? noJournal(existing.key) : provided(atUrl(existing, source, options, emit)),
+    drain: (target, source, options, isTerminated) =>
+      provided(InMemory.run(target, source, options, silent, isTerminated ? { atEnd: Removal.unlessDone } : undefined))
+  }
+}
+
+/**
+ * Uploads over HTTP, without a journal: a later run cannot continue an upload.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<Upload, never, HttpClient.HttpClient> = Layer.fresh(
+  Layer.effect(Upload, Effect.map(HttpClient.HttpClient, plain))
+)
+
+const journaled = (http: HttpClient.HttpClient, journal: UploadJournal["Service"]): Service => {
+  const { engine } = journal
+  const withJournal = <E extends { readonly _tag: string }>(
+    source: UploadSource,
+    options: ResumeOptions & { readonly metadata?: OptionRules.Metadata },
+    emit: Emit,
+    program: (
+      replayable: Replayable,
+      emit: Emit
+    ) => Effect.Effect<UploadEvent.UploadResult, E, HttpClient.HttpClient | Scope.Scope>
+  ) =>
+    InMemory.observed(source, options, true, emit, (tell) =>
+      source._tag === "Replayable" ? program(source, tell) : Effect.die(new Error("a one-shot stream was not refused"))
+    ).pipe(Effect.provideService(HttpClient.HttpClient, http))
+  const { drain, resume: resumeUrl } = plain(http)
+  return {
+    run: (target, source, options, emit) =>
+      withJournal(source, options, emit, (replayable, tell) =>
+        engine.start(journal, target, replayable, options, tell)
+      ),
+    resume: (existing, source, options, emit) =>
+      "key" in existing
+        ? withJournal(source, options, emit, (replayable, tell) =>
+            engine.resume(journal, existing, replayable, options, tell)
+          )
+        : resumeUrl(existing, source, options, emit),
+    drain
+  }
+}
+
+/**
+ * Uploads over HTTP, and stores each upload in the journal, so that a later run continues it.
+ *
+ * @example
+ * Upload.layerJournaled.pipe(Layer.provide(UploadJournal.layerFileSystem("/var/lib/my-app/uploads")))
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerJournaled: Layer.Layer<Upload, never, HttpClient.HttpClient | UploadJournal> = Layer.fresh(
+  Layer.effect(
+    Upload,
+    Effect.gen(function* () {
+      return journaled(yield* HttpClient.HttpClient, yield* UploadJournal)
+    })
+  )
+)
+
+/**
+ * The events of a successful upload. The source is read to its end, and its bytes are discarded.
+ *
+ * @example Upload.layerTest(({ source, target }) => Upload.uploaded(target, source))
+ *
+ * @since 0.1.0
+ * @category testing
+ */
+export const uploaded = (
+  target: UploadTarget.UploadTarget,
+  source: UploadSource
+): Stream.Stream<UploadEvent.UploadEvent, UploadError> =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const url = yield* Effect.fromResult(UploadTarget.resolve(target, "/resumable/files/test"))
+      const length = yield* Test.read(source)
+      return Stream.make<ReadonlyArray<UploadEvent.UploadEvent>>(
+        UploadEvent.Created({ url, length }),
+        UploadEvent.Progress({ sent: length, acknowledged: length, total: length }),
+        UploadEvent.Completed({ url, length })
       )
     })
   )
+
+/**
+ * Sends nothing: emits the events that `answer` returns for an upload, by default those of {@link uploaded}. The options
+ * and the source are checked as in {@link layer}. `Stream.fail` is a failed upload. The journal is empty.
+ *
+ * @example
+ * const failing = Upload.layerTest(() =>
+ *   Stream.fail(new UploadSource.SourceFailed({ kind: "Unreadable", description: "a broken disk" }))
+ * )
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerTest = (
+  answer: (upload: {
+    readonly target: UploadTarget.UploadTarget
+    readonly source: UploadSource
+    readonly options: Options
+  }) => Stream.Stream<UploadEvent.UploadEvent, UploadError> = ({ source, target }) => uploaded(target, source)
+): Layer.Layer<Upload> => {
+  const answered: Service["run"] = (target, source, options, emit) =>
+    Effect.andThen(
+      OptionRules.check(source, options, false),
+      UploadEvent.result(Test.told(answer({ target, source, options }), emit))
+    )
+  return Layer.succeed(Upload, {
+    run: answered,
+    resume: (existing, source, options, emit) =>
+      "key" in existing
+        ? noJournal(existing.key)
+        : answered(existing.target, source, { ...options, metadata: existing.metadata }, emit),
+    drain: (target, source, options) => answered(target, source, options, silent)
+  })
+}

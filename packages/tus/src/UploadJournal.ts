@@ -1,6 +1,6 @@
 /**
  * The journal of uploads that survive a crash. The journal has one entry for each upload, and one for each job of
- * `ResumableAssemblyUpload`. The entry of an upload is written before each creation request, before the first PATCH,
+ * `AssemblyUpload`. The entry of an upload is written before each creation request, before the first PATCH,
  * and when all bytes are stored or become untrusted. The entry of an upload contains capabilities (URLs that grant
  * access), so store the journal as a secret.
  */
@@ -9,16 +9,13 @@ import * as Rules from "@assembly-effect/schema/unstable/Options"
 import type * as Brand from "effect/Brand"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import * as Digest from "effect/crypto/Digest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Hex from "effect/encoding/Hex"
 import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
 import type * as Path from "effect/Path"
 import * as KeyValueStore from "effect/persistence/KeyValueStore"
-import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as AssemblyEntryAtRest from "./internal/assemblyEntry.ts"
@@ -27,15 +24,26 @@ import * as Files from "./internal/journalFiles.ts"
 import * as Stores from "./internal/journalStores.ts"
 import * as Subtle from "./internal/subtle.ts"
 import * as JournalEntry from "./internal/journalEntry.ts"
+import * as Journaled from "./internal/journaled.ts"
+import type { JournaledUploads } from "./internal/journaled.ts"
 import * as JournalKey from "./internal/journalKey.ts"
+import * as KeyOf from "./internal/keyOf.ts"
 import * as Leasing from "./internal/lease.ts"
 import * as Lock from "./internal/lock.ts"
 import * as Sweep from "./internal/sweep.ts"
-import type { JournalFailed, JournalTorn, LeaseLost, UploadLeased } from "./JournalError.ts"
-import * as LeaseHolder from "./LeaseHolder.ts"
-import type * as UploadTarget from "./UploadTarget.ts"
+import type { JournalFailed, JournalTorn, LeaseLost, UploadLeased } from "./internal/journalError.ts"
+import * as LeaseHolder from "./internal/leaseHolder.ts"
 
-export { type JournalError, JournalFailed, JournalTorn, LeaseLost, NoSuchUpload, UploadLeased } from "./JournalError.ts"
+export {
+  type JournalError,
+  JournalFailed,
+  JournalTorn,
+  LeaseLost,
+  NoSuchUpload,
+  UploadLeased
+} from "./internal/journalError.ts"
+export { keyOf } from "./internal/keyOf.ts"
+export { type Holder, LeaseHolder } from "./internal/leaseHolder.ts"
 
 /**
  * The entry of one upload. The upload URLs in an entry are plain text; `UploadTarget.urlAtRest` checks a URL and
@@ -47,7 +55,7 @@ export { type JournalError, JournalFailed, JournalTorn, LeaseLost, NoSuchUpload,
 export type Entry = JournalEntry.Entry
 
 /**
- * The entry of an Assembly whose files are uploaded by `ResumableAssemblyUpload`.
+ * The entry of an Assembly whose files are uploaded by `AssemblyUpload`.
  *
  * @since 0.1.0
  * @category models
@@ -146,6 +154,8 @@ export interface Entries<A> {
 export class UploadJournal extends Context.Service<
   UploadJournal,
   Entries<Entry> & {
+    /** Runs the uploads of `Upload.layerJournaled`. So a bundle without a journal does not contain this code. */
+    readonly engine: JournaledUploads
     readonly assemblies: Entries<AssemblyEntry>
     readonly lease: (key: string) => Effect.Effect<Lease, JournalFailed | UploadLeased | InvalidRequest, Scope.Scope>
   }
@@ -194,14 +204,14 @@ const decode = Rules.decoder("UploadJournal", Settings)
 export const make = (
   store: Store,
   options: Options = {},
-  holder: LeaseHolder.Service = LeaseHolder.unknown
+  holder: LeaseHolder.Holder = LeaseHolder.unknown
 ): Effect.Effect<UploadJournal["Service"], InvalidRequest> =>
   Effect.map(decode(options), (settings) => onStore(store, settings, holder))
 
 const onStore = (
   store: Store,
   settings: typeof Settings.Type,
-  holder: LeaseHolder.Service
+  holder: LeaseHolder.Holder
 ): UploadJournal["Service"] => {
   const expiry = Duration.toMillis(settings.expiry ?? "24 hours")
   const completedExpiry = Duration.toMillis(settings.completedExpiry ?? "60 days")
@@ -268,47 +278,12 @@ const onStore = (
 
   return {
     ...uploads.entries,
+    engine: Journaled.engine,
     list: Effect.tap(uploads.entries.list, () => Effect.ignore(sweepLeases)),
     assemblies: assemblies.entries,
     lease: (text) => Effect.flatMap(JournalKey.check(text), lease)
   }
 }
-
-const utf8 = new TextEncoder()
-
-/** A digest of the identity of an upload or a job. */
-const digestOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<string> =>
-  Digest.Digest.use((digest) => digest.digest(Digest.sha256, utf8.encode(JSON.stringify(parts)))).pipe(
-    Effect.map(Hex.encode),
-    Effect.provide(Digest.layerWebCrypto)
-  )
-
-/**
- * The key of an upload: a digest of the URL of the Assembly, the identity and size of the bytes, the `filename`, the
- * `fieldname` and `file`. `file` is the index of the file in a job. Because of this index, two files with the same
- * bytes and names have different keys.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const keyOf = (
-  target: UploadTarget.UploadTarget,
-  upload: {
-    readonly identity: string | undefined
-    readonly size: bigint
-    readonly filename: string
-    readonly fieldname: string
-    readonly file?: number | undefined
-  }
-): Effect.Effect<string> =>
-  digestOf([
-    Redacted.value(target.assemblySslUrl),
-    upload.identity ?? null,
-    String(upload.size),
-    upload.filename,
-    upload.fieldname,
-    ...(upload.file === undefined ? [] : [upload.file])
-  ])
 
 /**
  * The prefix of the keys of jobs. The key of an upload never has this prefix, because that key is a hexadecimal digest.
@@ -324,7 +299,7 @@ const isAssemblyKey = (key: string): boolean => key.startsWith(assemblyPrefix)
  * @category constructors
  */
 export const assemblyKeyOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<string> =>
-  Effect.map(digestOf(parts), (digest) => (assemblyPrefix + digest).slice(0, 64))
+  Effect.map(KeyOf.digestOf(parts), (digest) => (assemblyPrefix + digest).slice(0, 64))
 
 /**
  * A journal over a store of your own, such as the database of an application. The layer fails if the runtime has no

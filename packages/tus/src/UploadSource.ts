@@ -9,84 +9,15 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
-import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as FilePieces from "./internal/filePieces.ts"
 import * as Pieces from "./internal/pieces.ts"
+import * as SmallFile from "./unstable/SmallFile.ts"
+import type { OneShot, Replayable } from "./internal/source.ts"
+import { failedWith, SourceFailed } from "./internal/sourceFailed.ts"
 
-const remedy = {
-  Unreadable: "check the source, and try again",
-  TooShort: "set size to the actual size of the source",
-  TooLong: "set size to the actual size of the source",
-  Changed: "run the upload again when no process writes to the source",
-  NotReplayable: "use a larger chunkSize, or a source that can be read again"
-} as const
-
-/**
- * The source failed, for the reason `kind`. An upload never retries after this failure, in contrast to a failure of the
- * network.
- *
- * - `Unreadable`: reading failed. Repair the source and run the upload again.
- * - `TooShort`, `TooLong`: the number of bytes differs from `size`. Give the correct size.
- * - `Changed`: the source changed during the upload, or its Blob can no longer be read. Upload the source again when no
- *   process writes to it.
- * - `NotReplayable`: the upload of a one-shot stream must continue at an offset whose bytes are not in memory. Use a
- *   larger `chunkSize`, or a source that can be read again.
- *
- * @since 0.1.0
- * @category errors
- */
-export class SourceFailed extends Schema.TaggedError<SourceFailed>()("SourceFailed", {
-  kind: Schema.Literals(["Unreadable", "TooShort", "TooLong", "Changed", "NotReplayable"]),
-  description: Schema.String
-}) {
-  override get message() {
-    return `the upload source failed: ${this.description}; ${remedy[this.kind]}`
-  }
-}
-
-/**
- * Bytes of a known size that can be read again from any offset.
- *
- * - `size`: the size in bytes.
- * - `bytes(start, end)`: the bytes from `start` (inclusive) to `end` (exclusive).
- * - `identity`: identifies the content, so that a resumed upload can check that the content is the same. The result is
- *   undefined if the source has no identity.
- * - `read(start, end)`: returns the same bytes in memory instead of as a stream. `read` may return only the first part
- *   of these bytes. `read` is defined only if it is less work than a stream. An upload calls `read` only for small
- *   ranges.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Replayable {
-  readonly _tag: "Replayable"
-  readonly size: bigint
-  readonly bytes: (start: bigint, end: bigint) => Stream.Stream<Uint8Array, SourceFailed>
-  readonly identity: Effect.Effect<string | undefined, SourceFailed>
-  readonly read?: ((start: bigint, end: bigint) => Effect.Effect<Uint8Array, SourceFailed>) | undefined
-}
-
-/**
- * Bytes that can be read once. `size` is undefined if it is unknown. The upload keeps in memory the bytes that were
- * read and that the server has not acknowledged yet.
- *
- * @since 0.1.0
- * @category models
- */
-export interface OneShot {
-  readonly _tag: "OneShot"
-  readonly size: bigint | undefined
-  readonly stream: Stream.Stream<Uint8Array, SourceFailed>
-}
-
-/**
- * The source of an upload.
- *
- * @since 0.1.0
- * @category models
- */
-export type UploadSource = Replayable | OneShot
+export type { OneShot, Replayable, UploadSource } from "./internal/source.ts"
+export { failedWith, SourceFailed } from "./internal/sourceFailed.ts"
 
 /**
  * Makes a source that can be read again. `bytes(offset)` streams all bytes from `offset` to the end, and may be called
@@ -117,11 +48,11 @@ const sha256 = (bytes: Uint8Array): Effect.Effect<string> =>
   )
 
 /** The source of a value that is no source. An upload refuses the source before it creates anything. */
-const invalid = (problem: string): Replayable & { readonly description: string } => {
-  const failure = new SourceFailed({ kind: "Unreadable", description: problem })
+const invalid = (description: string): Replayable & { readonly description: string } => {
+  const failure = new SourceFailed({ kind: "Unreadable", description: description })
   return {
     _tag: "Replayable",
-    description: problem,
+    description: description,
     size: -1n,
     bytes: () => Stream.fail(failure),
     identity: Effect.fail(failure)
@@ -225,22 +156,29 @@ const problems: Partial<Record<string, string>> = {
 }
 
 const unreadableAt = (path: string) => (error: PlatformError.PlatformError) => {
-  const problem = problems[error.reason._tag]
+  const description = problems[error.reason._tag]
   return new SourceFailed({
     kind: "Unreadable",
-    description: problem === undefined ? error.message : `${path}: ${problem}`
+    description: description === undefined ? error.message : `${path}: ${description}`
   })
 }
 
-/** The size and the modification time of a file, which show whether the file has changed. */
-const fileState = (info: FileSystem.File.Info): string =>
-  `${BigInt(info.size)} bytes, modified ${Option.match(info.mtime, {
+type FileState = Pick<FileSystem.File.Info, "dev" | "ino" | "mtime" | "size">
+
+/** The size and the modification time of a file, as text. */
+const shownState = ({ mtime, size }: FileState): string =>
+  `${BigInt(size)} bytes, modified ${Option.match(mtime, {
     onNone: () => "at an unknown time",
     onSome: (time) => time.toISOString()
   })}`
 
+/** Whether a file has the same size and modification time as before. */
+const isUnchanged = (now: FileState, before: FileState): boolean =>
+  now.size === before.size &&
+  Option.getOrUndefined(now.mtime)?.getTime() === Option.getOrUndefined(before.mtime)?.getTime()
+
 /** Whether a path still leads to the same file, and not to a replacement. */
-const isSameFile = (now: FileSystem.File.Info, before: FileSystem.File.Info): boolean =>
+const isSameFile = (now: FileState, before: FileState): boolean =>
   now.dev === before.dev && Option.getOrUndefined(now.ino) === Option.getOrUndefined(before.ino)
 
 /**
@@ -268,19 +206,13 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
     if (info.type !== "File") {
       return yield* new SourceFailed({ kind: "Unreadable", description: `${path} is not a file` })
     }
-    const state = fileState(info)
-    const unchanged = (now: FileSystem.File.Info) =>
-      fileState(now) === state && isSameFile(now, info)
-        ? Effect.void
-        : Effect.fail(
-            new SourceFailed({
-              kind: "Changed",
-              description:
-                fileState(now) === state
-                  ? `${path} was replaced by another file`
-                  : `${path}: was ${state}, is ${fileState(now)}`
-            })
-          )
+    const unchanged = (now: FileState) => {
+      if (isUnchanged(now, info) && isSameFile(now, info)) return Effect.void
+      const description = isUnchanged(now, info)
+        ? `${path} was replaced by another file`
+        : `${path}: was ${shownState(info)}, is ${shownState(now)}`
+      return Effect.fail(new SourceFailed({ kind: "Changed", description }))
+    }
 
     const pieceSize: FilePieces.PieceSize = { size: FilePieces.smallest }
     const open = Effect.mapError(fs.open(path), unreadable)
@@ -288,12 +220,12 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
       // The size of a file in /proc is always 0.
       const first = yield* Effect.scoped(Effect.flatMap(open, (file) => Effect.mapError(file.readAlloc(1), unreadable)))
       if (Option.isSome(first)) {
-        const problem = `${path} has content, but its size is 0, as in /proc; upload a copy of it, or a stream`
-        return yield* new SourceFailed({ kind: "Unreadable", description: problem })
+        const description = `${path} has content, but its size is 0, as in /proc; upload a copy of it, or a stream`
+        return yield* new SourceFailed({ kind: "Unreadable", description: description })
       }
     }
     const checkOf = (file: FileSystem.File) => Effect.flatMap(Effect.mapError(file.stat, unreadable), unchanged)
-    const read = (start: bigint, end: bigint) =>
+    const readRange = (start: bigint, end: bigint) =>
       Effect.scoped(
         Effect.gen(function* () {
           const file = yield* open
@@ -303,21 +235,30 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
           return Option.getOrElse(bytes, () => new Uint8Array(0))
         })
       )
+    const size = BigInt(info.size)
+    const reader = SmallFile.readerOf(fs)
+    const readWhole = (readAll: SmallFile.Reader) =>
+      // One byte more than the file had shows whether it has grown.
+      Effect.flatMap(readAll(path, Number(size) + 1), (whole) =>
+        whole === undefined
+          ? readRange(0n, size)
+          : Effect.as(unchanged(whole.info), whole.bytes.subarray(0, Number(size)))
+      )
     const range = (start: bigint, end: bigint) =>
       Stream.unwrap(
         Effect.gen(function* () {
           const file = yield* open
           const check = checkOf(file)
-          const reader = yield* FilePieces.reader(file, pieceSize)
+          const pieces = yield* FilePieces.reader(file, pieceSize)
           let isFirst = true
           return Stream.unfold(start, (position) =>
             Effect.gen(function* () {
               if (position >= end) {
                 if (isFirst) yield* check
-                reader.done()
+                pieces.done()
                 return undefined
               }
-              const piece = yield* Effect.mapError(reader.next(position, end - position), unreadable)
+              const piece = yield* Effect.mapError(pieces.next(position, end - position), unreadable)
               if (Option.isNone(piece)) {
                 yield* check
                 return undefined
@@ -335,39 +276,13 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
 
     return {
       _tag: "Replayable",
-      size: BigInt(info.size),
+      size,
       bytes: range,
-      identity: Effect.succeed(`path ${path} ${state}`),
-      read
+      identity: Effect.sync(() => `path ${path} ${shownState(info)}`),
+      read: (start, end) =>
+        reader !== undefined && start === 0n && end === size ? readWhole(reader) : readRange(start, end)
     }
   })
-
-/** Recognises an error by its tag, because a second copy of this package has another class. */
-const isSourceFailed = (error: unknown): error is SourceFailed => Predicate.isTagged(error, "SourceFailed")
-
-/** Whether a value is an `Error`, possibly of another realm. */
-const isError = (value: unknown): value is Error => /Error|Exception/.test(Object.prototype.toString.call(value))
-
-/** Describes the error of a stream, if the error is not an instance of `Error`. */
-const shown = (error: unknown): string => {
-  if (typeof error !== "object" || error === null) return String(error)
-  return Predicate.hasProperty(error, "_tag") ? String(error._tag) : "a value that is not an Error"
-}
-
-/**
- * The error of a source whose stream failed with `error`. A `SourceFailed` stays as it is. Of an object that is not an
- * `Error`, only the `_tag` is shown.
- *
- * @since 0.1.0
- * @category errors
- */
-export const failedWith = (error: unknown): SourceFailed =>
-  isSourceFailed(error)
-    ? error
-    : new SourceFailed({
-        kind: "Unreadable",
-        description: isError(error) ? error.message : `reading failed with ${shown(error)}`
-      })
 
 /**
  * Makes a source from a stream. The source can be read only once. The upload keeps unacknowledged bytes in memory, at
@@ -401,7 +316,5 @@ export const fromStream = <E>(
  */
 export const identifiedByContent = (source: Replayable): Replayable => ({
   ...source,
-  identity: Effect.suspend(() => Pieces.digest(Pieces.owned(source.bytes(0n, source.size), failedWith))).pipe(
-    Effect.map((digest) => `sha256/1MiB ${digest}`)
-  )
+  identity: Pieces.identityOf(source)
 })

@@ -116,7 +116,7 @@ export const make = (options: {
       Effect.fromResult(
         ServiceOrigins.make(options.baseUrl ?? tusUrl.replace(/\/resumable\/files\/?$/, ""), options.origins)
       ),
-      ([problem]) => refused(problem?.index === undefined ? "tus_url" : "origins", problem?.rule ?? "")
+      ([description]) => refused(description?.index === undefined ? "tus_url" : "origins", description?.rule ?? "")
     )
     return yield* within(tusUrl, assemblySslUrl, origins)
   })
@@ -176,7 +176,18 @@ const originPart = /^https?:\/\/[^/]*/i
  * @since 0.1.0
  * @category constructors
  */
-export const resolve = (target: UploadTarget, location: string): Result.Result<UploadUrl, UnsafeLocation> =>
+export const resolve = (target: UploadTarget, location: string): Result.Result<UploadUrl, UnsafeLocation> => {
+  const origin = ServiceOrigins.originOf(Redacted.value(target.tusUrl)) ?? ""
+  const path = location.startsWith(`${origin}/`) ? location.slice(origin.length) : location
+  return target.origins.prefix === "" && usualPath.test(path)
+    ? Result.succeed(checked(origin + path))
+    : resolveAny(target, location)
+}
+
+/** A path at the origin of `tus_url` that breaks no rule, whatever the other rules are. */
+const usualPath = /^\/resumable\/files\/[A-Za-z0-9_-]+$/
+
+const resolveAny = (target: UploadTarget, location: string): Result.Result<UploadUrl, UnsafeLocation> =>
   Result.gen(function* () {
     const own = Redacted.value(target.tusUrl)
     const whole = location.startsWith("//") ? new URL(own).protocol + location : location

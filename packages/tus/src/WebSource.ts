@@ -9,8 +9,9 @@ import type * as Headers from "effect/http/Headers"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
+import type { OneShot, UploadSource } from "./internal/source.ts"
+import { failedWith, SourceFailed } from "./internal/sourceFailed.ts"
 import * as UrlSource from "./internal/urlSource.ts"
-import { failedWith, fromStream, type OneShot, SourceFailed, type UploadSource } from "./UploadSource.ts"
 
 /**
  * Describes why a value cannot be a source: it is not a `ReadableStream`, or is locked, or bytes were already read from
@@ -48,18 +49,18 @@ const problemOf = (readable: ReadableStream<Uint8Array>): string | undefined => 
 export const fromReadableStream = (
   evaluate: LazyArg<ReadableStream<Uint8Array>>,
   options?: { readonly size?: bigint | undefined }
-): OneShot =>
-  fromStream(
-    Stream.unwrap(
-      Effect.map(Effect.try({ try: evaluate, catch: failedWith }), (readable) => {
-        const problem = problemOf(readable)
-        return problem === undefined
-          ? Stream.fromReadableStream({ evaluate: () => readable, onError: failedWith })
-          : Stream.fail(new SourceFailed({ kind: "Unreadable", description: problem }))
-      })
-    ),
-    options
-  )
+): OneShot => ({
+  _tag: "OneShot",
+  size: options?.size,
+  stream: Stream.unwrap(
+    Effect.map(Effect.try({ try: evaluate, catch: failedWith }), (readable) => {
+      const description = problemOf(readable)
+      return description === undefined
+        ? Stream.fromReadableStream({ evaluate: () => readable, onError: failedWith })
+        : Stream.fail(new SourceFailed({ kind: "Unreadable", description }))
+    })
+  ).pipe(Stream.mapError(failedWith))
+})
 
 const toSourceFailed = ({ kind, description }: Pick<SourceFailed, "kind" | "description">) =>
   new SourceFailed({ kind, description })

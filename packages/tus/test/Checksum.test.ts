@@ -1,5 +1,4 @@
 import * as Tus from "@assembly-effect/tus/Tus"
-import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
@@ -8,6 +7,7 @@ import { createHash } from "node:crypto"
 import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as TusServer from "./utils/TusServer.ts"
+import * as Upload from "./utils/Upload.ts"
 
 const bytes = Scene.content(1_000_000)
 const corrupt: Fault = { _tag: "Corrupt", method: "PATCH" }

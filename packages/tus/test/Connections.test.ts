@@ -1,11 +1,11 @@
 /** Which connections an upload uses: a new connection costs round trips, above all with TLS. */
-import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Scene from "./utils/Scene.ts"
 import * as ScriptedTus from "./utils/ScriptedTus.ts"
+import * as Upload from "./utils/Upload.ts"
 
 const source = UploadSource.fromBytes(Scene.content(4 * 1024 * 1024))
 

@@ -1,7 +1,6 @@
 /**
  * What a creation that fails leaves behind: nothing for sure, or perhaps an upload that the receipts have to tell of.
  */
-import * as Upload from "@assembly-effect/tus/Upload"
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
@@ -14,6 +13,7 @@ import * as Stream from "effect/Stream"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as Scene from "./utils/Scene.ts"
 import * as ScriptedTus from "./utils/ScriptedTus.ts"
+import * as Upload from "./utils/Upload.ts"
 
 const bytes = Scene.content(300_000)
 const source = UploadSource.fromBytes(bytes)
@@ -102,6 +102,40 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A creation", (
         if (retrying?._tag !== "Retrying") return assert.fail("it was not turned away")
         assert.isAtLeast(Duration.toMillis(retrying.delay), 7000)
       }
+    })
+  )
+
+  it.effect("201 with upload-offset 1000 for a creation without a body: asks for the offset before it sends", () =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedTus.make
+      server.meet = (request, go) => {
+        const answer = go()
+        if (request.method !== "POST") return answer
+        return { ...answer, headers: { ...answer.headers, "upload-offset": "1000" } }
+      }
+      yield* run(server)
+      assert.deepStrictEqual(server.requests, ["POST", "HEAD", "PATCH"])
+      assert.isTrue(server.uploads.get("u0")?.bytes.equals(bytes))
+    })
+  )
+
+  it.effect("lost response of a creation without a body, and a finished receipt: asks, and sends every byte", () =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedTus.make
+      let isFirst = true
+      server.meet = (request, go) => {
+        const answer = go()
+        if (request.method === "GET") {
+          const finished = `"offset":${bytes.length},"finished":true`
+          return { ...answer, body: answer.body?.replace('"offset":0,"finished":false', finished) }
+        }
+        const isLost = request.method === "POST" && isFirst
+        isFirst = false
+        return isLost ? "cut" : answer
+      }
+      yield* run(server)
+      assert.deepStrictEqual(server.requests, ["POST", "GET", "HEAD", "PATCH"])
+      assert.isTrue(server.uploads.get("u0")?.bytes.equals(bytes))
     })
   )
 

@@ -6,9 +6,7 @@ import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as DeliveryProof from "@assembly-effect/tus/DeliveryProof"
-import * as ResumableAssemblyUpload from "@assembly-effect/tus/ResumableAssemblyUpload"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -22,6 +20,7 @@ import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
 import * as Scene from "./utils/Scene.ts"
+import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
 
 const hash = (algorithm: string, bytes: Uint8Array) => createHash(algorithm).update(bytes).digest("hex")
 
@@ -153,24 +152,24 @@ layer(Layer.provideMerge(client, platform), { excludeTestServices: true })("veri
         verify
       }
       // The first run ends when a part of the file is stored.
-      yield* ResumableAssemblyUpload.events(options).pipe(
+      yield* AssemblyUpload.journaled.events(options).pipe(
         Stream.takeUntil((event) => event._tag === "Progress" && event.acknowledged > 0n),
         Stream.runDrain
       )
-      const status = yield* ResumableAssemblyUpload.run(options)
+      const status = yield* AssemblyUpload.journaled.run(options)
       assert.strictEqual(status.uploads?.[0]?.md5hash, hash("md5", Scene.content(600_000)))
       // A run after the end compares too.
-      const again = yield* Stream.runCollect(ResumableAssemblyUpload.events(options))
+      const again = yield* Stream.runCollect(AssemblyUpload.journaled.events(options))
       assert.deepStrictEqual(
         again.map(({ _tag }) => _tag),
         ["AssemblyResumed", "Completed"]
       )
       const oneByte = UploadSource.fromBytes(new Uint8Array(1))
       const other = { ...options, files: [{ filename: "resumed.bin", source: { ...source, bytes: oneByte.bytes } }] }
-      const error = yield* Effect.flip(ResumableAssemblyUpload.run(other))
+      const error = yield* Effect.flip(AssemblyUpload.journaled.run(other))
       assert.deepInclude(error, { _tag: "DeliveryMismatch", field: "size", expected: "1", actual: "600000" })
       // After a mismatch, the next run starts a new job.
-      const [first] = yield* Stream.runCollect(ResumableAssemblyUpload.events(options))
+      const [first] = yield* Stream.runCollect(AssemblyUpload.journaled.events(options))
       assert.strictEqual(first?._tag, "AssemblyCreated")
     })
   )

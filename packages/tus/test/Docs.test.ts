@@ -4,6 +4,8 @@ import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
+import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
@@ -29,9 +31,11 @@ const client = Layer.unwrap(
     )
   )
 )
-const live = Layer.provideMerge(
-  client,
-  Layer.mergeAll(Emulator.layer(), NodeHttpClient.layerUndici, NodeServices.layer, UploadJournal.layerMemory())
+const live = Layer.merge(Upload.layer, AssemblyUpload.layer).pipe(
+  Layer.provideMerge(client),
+  Layer.provideMerge(
+    Layer.mergeAll(Emulator.layer(), NodeHttpClient.layerUndici, NodeServices.layer, UploadJournal.layerMemory())
+  )
 )
 
 const newTarget = Effect.flatMap(

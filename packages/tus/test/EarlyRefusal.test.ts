@@ -2,7 +2,6 @@
  * A server that says no while the body is still on its way, and closes the connection. Whether its answer is heard is a
  * matter of chance, and with `fetch` it mostly is not: what was cut off is not repeated as it was.
  */
-import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { assert, describe, it } from "@effect/vitest"
@@ -10,9 +9,9 @@ import * as Effect from "effect/Effect"
 import type { IncomingMessage } from "node:http"
 import * as Behaviour from "@assembly-effect/testkit/hostile/Behaviour"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
-import { Caution } from "../src/internal/caution.ts"
 import * as Clients from "./utils/Clients.ts"
 import * as Scene from "./utils/Scene.ts"
+import * as Upload from "./utils/Upload.ts"
 
 const bytes = Scene.content(1_000_000)
 const kibi = 1024
@@ -131,22 +130,4 @@ describe.each(Object.entries(Clients.beneath))("with %s", (_, http) => {
       assert.deepStrictEqual(seen, { cut: 1, arrived: [] })
     }).pipe(Effect.scoped, Effect.provide(http))
   )
-})
-
-describe("Caution", () => {
-  it("comes with the second cut at one offset, and goes with bodies that arrive", () => {
-    const caution = new Caution()
-    caution.cut(0n, 64n * 1024n)
-    caution.cut(100n, 64n * 1024n)
-    caution.cut(200n, 64n * 1024n)
-    assert.isUndefined(caution.most)
-    caution.cut(200n, 200n + 64n * 1024n)
-    assert.strictEqual(caution.most, 16n * 1024n)
-    caution.arrived()
-    assert.strictEqual(caution.most, 32n * 1024n)
-    caution.arrived()
-    assert.isUndefined(caution.most)
-    caution.arrived()
-    assert.isUndefined(caution.most)
-  })
 })

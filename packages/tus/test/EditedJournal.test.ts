@@ -2,7 +2,6 @@
  * A journal that somebody else wrote in: where it names another place than the upload had, nothing is sent.
  */
 import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
-import * as ResumableUpload from "@assembly-effect/tus/ResumableUpload"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
@@ -17,6 +16,7 @@ import * as Stream from "effect/Stream"
 import * as Journals from "./utils/Journals.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as ScriptedTus from "./utils/ScriptedTus.ts"
+import * as Upload from "./utils/Upload.ts"
 
 const source = UploadSource.fromBytes(Scene.content(300_000))
 const options = { ...Scene.options, maxRetries: 0 } as const
@@ -41,7 +41,7 @@ const broken = Effect.gen(function* () {
   const folder = yield* Journals.folder
   server.meet = (request, go) => (request.method === "PATCH" || request.body.length > 0 ? "cut" : go())
   const inJournal = Effect.provide(UploadJournal.layerFileSystem(folder))
-  yield* ResumableUpload.events(server.target, source, options).pipe(Stream.runDrain, Effect.ignore, inJournal)
+  yield* Upload.journaled.events(server.target, source, options).pipe(Stream.runDrain, Effect.ignore, inJournal)
   const name = (yield* fs.readDirectory(folder)).find((file) => file.endsWith(".json")) ?? ""
   const path = `${folder}/${name}`
   const entry: AtRest = JSON.parse(yield* fs.readFileString(path))
@@ -129,8 +129,8 @@ layer(Journals.platform, { excludeTestServices: true })("An entry that was edite
           const scene = yield* broken
           yield* scene.edit(change(scene))
           for (const events of [
-            ResumableUpload.events(scene.server.target, source, { ...options, restart }),
-            ResumableUpload.resumeEvents(scene.key, source, { ...options, restart })
+            Upload.journaled.events(scene.server.target, source, { ...options, restart }),
+            Upload.journaled.resumeEvents({ key: scene.key }, source, { ...options, restart })
           ]) {
             const error = yield* events.pipe(Stream.runDrain, Effect.flip, scene.inJournal)
             assert.strictEqual(error._tag, tag, error.message)
@@ -167,8 +167,8 @@ layer(Journals.platform, { excludeTestServices: true })("An entry that was edite
         return { ...answer, body, headers: { ...answer.headers, ...headers } }
       }
       for (const events of [
-        ResumableUpload.events(scene.server.target, source, options),
-        ResumableUpload.resumeEvents(scene.key, source, options)
+        Upload.journaled.events(scene.server.target, source, options),
+        Upload.journaled.resumeEvents({ key: scene.key }, source, options)
       ]) {
         yield* scene.edit({ ...change, target: { ...target, origins: [here(scene), there(scene)] } })
         const error = yield* events.pipe(Stream.runDrain, Effect.flip, scene.inJournal)
@@ -183,7 +183,7 @@ layer(Journals.platform, { excludeTestServices: true })("An entry that was edite
     Effect.gen(function* () {
       const scene = yield* broken
       yield* scene.edit({})
-      yield* ResumableUpload.resumeEvents(scene.key, source, options).pipe(Stream.runDrain, scene.inJournal)
+      yield* Upload.journaled.resumeEvents({ key: scene.key }, source, options).pipe(Stream.runDrain, scene.inJournal)
       assert.deepStrictEqual(scene.sent(), ["HEAD", "PATCH"])
     })
   )
@@ -191,7 +191,7 @@ layer(Journals.platform, { excludeTestServices: true })("An entry that was edite
   it.effect("sends nothing to this machine while the service of the AssemblyClient is elsewhere", () =>
     Effect.gen(function* () {
       const scene = yield* broken
-      const error = yield* ResumableUpload.resumeEvents(scene.key, source, options).pipe(
+      const error = yield* Upload.journaled.resumeEvents({ key: scene.key }, source, options).pipe(
         Stream.runDrain,
         Effect.flip,
         scene.inJournal,
@@ -228,8 +228,8 @@ layer(Journals.platform, { excludeTestServices: true })("An entry that was edite
       ] as const) {
         yield* journal.put(key, { ...common, _tag: "Created", target, url, writtenAt })
         for (const events of [
-          ResumableUpload.events(honest, source, options),
-          ResumableUpload.resumeEvents(key, source, options)
+          Upload.journaled.events(honest, source, options),
+          Upload.journaled.resumeEvents({ key }, source, options)
         ]) {
           assert.strictEqual((yield* Effect.flip(Stream.runDrain(events)))._tag, tag)
         }
@@ -248,16 +248,14 @@ layer(Journals.platform, { excludeTestServices: true })("An entry that was edite
         url: `${there(scene)}/resumable/files/u0`,
         target: { ...moved, origins: target.origins.entries }
       })
-      const refused = yield* ResumableUpload.resumeEvents(scene.key, source, options).pipe(
-        Stream.runDrain,
-        Effect.flip,
-        scene.inJournal
-      )
+      const refused = yield* Upload.journaled
+        .resumeEvents({ key: scene.key }, source, options)
+        .pipe(Stream.runDrain, Effect.flip, scene.inJournal)
       assert.strictEqual(
         refused.message,
         `tus_url: the host ${new URL(there(scene)).host} does not belong to the service; if it does, add its origin to the option origins`
       )
-      const allowed = ResumableUpload.resumeEvents(scene.key, source, { ...options, origins: [there(scene)] })
+      const allowed = Upload.journaled.resumeEvents({ key: scene.key, origins: [there(scene)] }, source, options)
       assert.strictEqual((yield* scene.inJournal(UploadEvent.result(allowed))).length, 300_000n)
       assert.deepStrictEqual(scene.sent(), [])
     })

@@ -2,7 +2,6 @@
  * Every fault of R1 in the targets by its name, made by a TCP proxy on the way to each server. What arrived is checked
  * by its SHA-256 on the server's side.
  */
-import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
@@ -14,6 +13,7 @@ import * as HangClock from "./utils/HangClock.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as Servers from "./utils/Servers.ts"
 import * as TusServer from "./utils/TusServer.ts"
+import * as Upload from "./utils/Upload.ts"
 
 const size = 600_000
 const bytes = Scene.content(size)
@@ -124,7 +124,7 @@ const arrives = Effect.fnUntraced(function* (
   // A proxy that did nothing would be no proof.
   if (faults.every(({ method }) => method === "PATCH") && !faults.every(isSlowness)) {
     assert.isTrue(
-      events.some(({ _tag }) => _tag === "Retrying"),
+      events.some(({ _tag }) => _tag === "Retrying" || _tag === "Resumed"),
       `${what}: something broke`
     )
   }

@@ -1,4 +1,3 @@
-import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -16,6 +15,7 @@ import * as Clients from "./utils/Clients.ts"
 import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as TusServer from "./utils/TusServer.ts"
+import * as Upload from "./utils/Upload.ts"
 
 const mebi = 1024 * 1024
 const bytes = Scene.content(12 * mebi + 17)

@@ -2,7 +2,6 @@
  * What users do to the body of a request on its way: the server has the same bytes in the end, or the upload says why
  * not. `FOREIGN_SEEDS` says how many uploads of each kind with each client; `pnpm reliability` runs 100.
  */
-import * as Upload from "@assembly-effect/tus/Upload"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -15,6 +14,7 @@ import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as Servers from "./utils/Servers.ts"
 import * as TusServer from "./utils/TusServer.ts"
+import * as Upload from "./utils/Upload.ts"
 
 const seeds = Number(process.env["FOREIGN_SEEDS"] ?? 1)
 

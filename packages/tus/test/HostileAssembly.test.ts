@@ -4,8 +4,6 @@
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
-import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
-import * as ResumableAssemblyUpload from "@assembly-effect/tus/ResumableAssemblyUpload"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -19,6 +17,7 @@ import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import * as Scene from "./utils/Scene.ts"
 import * as ScriptedTus from "./utils/ScriptedTus.ts"
+import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
 
 const params = { steps: { ":original": { robot: "/upload/handle" } } }
 const upload = { retryDelay: "1 millis", stallTimeout: "20 seconds", finishTimeout: "20 seconds" } as const
@@ -104,7 +103,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The Assembly o
         return go()
       })
       const files = [{ source: UploadSource.fromBytes(Scene.content(10)), filename: "a.bin" }]
-      const run = ResumableAssemblyUpload.run({ params, files, upload, wait }).pipe(Effect.provide(client))
+      const run = AssemblyUpload.journaled.run({ params, files, upload, wait }).pipe(Effect.provide(client))
       yield* Effect.gen(function* () {
         assert.strictEqual((yield* Effect.flip(run))._tag, "InvalidTarget")
         isBroken = false

@@ -1,9 +1,7 @@
 /**
  * Leaving an upload, whatever it is doing: no socket stays open, nothing runs on, and what was sent can be gone on with.
  */
-import * as ResumableUpload from "@assembly-effect/tus/ResumableUpload"
 import * as Tus from "@assembly-effect/tus/Tus"
-import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
@@ -17,6 +15,7 @@ import * as Stream from "effect/Stream"
 import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as TusServer from "./utils/TusServer.ts"
+import * as Upload from "./utils/Upload.ts"
 
 const clients = {
   undici: NodeHttpClient.layerUndici,
@@ -49,11 +48,11 @@ interface Way {
   readonly leave: (
     target: UploadTarget,
     more: Partial<Upload.Options>
-  ) => Stream.Stream<Event, ResumableUpload.ResumableUploadError, HttpClient.HttpClient | UploadJournal.UploadJournal>
+  ) => Stream.Stream<Event, Upload.UploadError, HttpClient.HttpClient | UploadJournal.UploadJournal>
   readonly resume: (
     target: UploadTarget,
     seen: Seen
-  ) => Effect.Effect<unknown, ResumableUpload.ResumableUploadError, HttpClient.HttpClient | UploadJournal.UploadJournal>
+  ) => Effect.Effect<unknown, Upload.UploadError, HttpClient.HttpClient | UploadJournal.UploadJournal>
 }
 
 /** Goes on by the protocol alone: the upload is where the first event said. */
@@ -97,8 +96,8 @@ const ways: Readonly<Record<string, Way>> = {
   "with a journal": {
     faults,
     width: 1,
-    leave: (target, more) => ResumableUpload.events(target, source, { ...options, ...more }),
-    resume: (target) => ResumableUpload.run(target, source, resumed)
+    leave: (target, more) => Upload.journaled.events(target, source, { ...options, ...more }),
+    resume: (target) => Upload.journaled.run(target, source, resumed)
   },
   "in parts with a journal": {
     faults: {
@@ -108,8 +107,8 @@ const ways: Readonly<Record<string, Way>> = {
       Finishing: [{ ...never, method: "FINAL" }]
     },
     width: 2,
-    leave: (target, more) => ResumableUpload.events(target, source, { ...options, ...more, ...inParts }),
-    resume: (target) => ResumableUpload.run(target, source, { ...resumed, ...inParts })
+    leave: (target, more) => Upload.journaled.events(target, source, { ...options, ...more, ...inParts }),
+    resume: (target) => Upload.journaled.run(target, source, { ...resumed, ...inParts })
   }
 }
 

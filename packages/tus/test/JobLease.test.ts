@@ -5,8 +5,7 @@ import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
-import { LeaseLost } from "@assembly-effect/tus/JournalError"
-import * as ResumableAssemblyUpload from "@assembly-effect/tus/ResumableAssemblyUpload"
+import { LeaseLost } from "@assembly-effect/tus/UploadJournal"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -14,6 +13,7 @@ import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
+import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
 
 const clientOf = (http: HttpClient.HttpClient) =>
   Layer.unwrap(
@@ -68,12 +68,10 @@ const takenOver = Effect.gen(function* () {
   })
   return {
     journal,
-    run: (options: ResumableAssemblyUpload.Options) =>
-      ResumableAssemblyUpload.run(options).pipe(
-        Effect.provideService(UploadJournal.UploadJournal, leases),
-        Effect.provide(client),
-        Effect.flip
-      )
+    run: (options: AssemblyUpload.Options) =>
+      AssemblyUpload.journaled
+        .run(options)
+        .pipe(Effect.provideService(UploadJournal.UploadJournal, leases), Effect.provide(client), Effect.flip)
   }
 })
 
@@ -107,7 +105,7 @@ layer(live, { excludeTestServices: true })("a job in the journal", (it) => {
         const ended = { ok, assembly_id: assemblyId }
         const fault = { method: "GET", path: "/assemblies/:assemblyId", status: 200, times: Infinity } as const
         yield* faults.inject(Faults.Fault.Refuse({ ...fault, body: JSON.stringify(ended) }))
-        const error = yield* Effect.flip(ResumableAssemblyUpload.run(options)).pipe(Effect.ensuring(faults.clear))
+        const error = yield* Effect.flip(AssemblyUpload.journaled.run(options)).pipe(Effect.ensuring(faults.clear))
         assert.strictEqual(error._tag, tag)
         assert.deepStrictEqual(yield* tagsIn(journal), [])
       }).pipe(Effect.provide(UploadJournal.layerMemory()))

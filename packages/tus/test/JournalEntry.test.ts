@@ -1,7 +1,7 @@
 /**
  * The form of a state in the journal, which later versions read as well.
  */
-import * as UploadState from "@assembly-effect/tus/UploadState"
+import * as UploadState from "../src/internal/uploadState.ts"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"

@@ -2,7 +2,6 @@
  * The keys of a journal are texts of callers, and names of files: one rule says which there are.
  */
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
-import * as ResumableUpload from "@assembly-effect/tus/ResumableUpload"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
@@ -12,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Journals from "./utils/Journals.ts"
+import * as Upload from "./utils/Upload.ts"
 
 const wrong = [
   "",
@@ -53,7 +53,7 @@ const ways = Effect.fnUntraced(function* (key: string) {
     Effect.flip(journal.put(key, yield* entry)),
     Effect.flip(journal.forget(key)),
     Effect.flip(journal.lease(key)),
-    Effect.flip(ResumableUpload.resume(key, UploadSource.fromBytes(new Uint8Array(1))))
+    Effect.flip(Upload.journaled.resume({ key }, UploadSource.fromBytes(new Uint8Array(1))))
   ] as const
 })
 

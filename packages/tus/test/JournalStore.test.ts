@@ -4,7 +4,7 @@
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import { UploadUntrusted } from "@assembly-effect/tus/TusError"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import * as UploadState from "@assembly-effect/tus/UploadState"
+import * as UploadState from "../src/internal/uploadState.ts"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -12,8 +12,8 @@ import * as JournalStore from "../src/internal/journalStore.ts"
 
 const key = "k"
 
-const creating = UploadState.whole.set({ _tag: "Creating", marker: "m" })
-const createdAt = (url: UploadTarget.UploadUrl) => UploadState.whole.set({ _tag: "Created", marker: "m", url })
+const creating = UploadState.whole({ _tag: "Creating", marker: "m" })
+const createdAt = (url: UploadTarget.UploadUrl) => UploadState.whole({ _tag: "Created", marker: "m", url })
 
 /** A store whose lease is checked by `check`, and what the journal holds after its updates. */
 const kept = Effect.fnUntraced(function* (check: UploadJournal.Lease["check"]) {
@@ -45,7 +45,12 @@ describe("a store in a journal", () => {
     Effect.gen(function* () {
       const lost = new UploadJournal.LeaseLost({ key, description: "another holder took it" })
       const { tag, update, url } = yield* kept(Effect.fail(lost))
-      for (const change of [creating, createdAt(url), UploadState.completed(url, 10n), UploadState.gone]) {
+      for (const change of [
+        creating,
+        createdAt(url),
+        UploadState.completed(url, 10n),
+        UploadState.replaced(UploadState.planned)
+      ]) {
         assert.strictEqual(yield* Effect.flip(update(change)), lost)
       }
       assert.deepStrictEqual(yield* tag, Option.none())
@@ -59,10 +64,10 @@ describe("a store in a journal", () => {
       yield* update(
         UploadState.untrusted(new UploadUntrusted({ description: "upload-offset is 17", mayBeWhole: false }))
       )
-      yield* update(UploadState.part(0).set({ _tag: "Planned" }))
+      yield* update(UploadState.part(0)({ _tag: "Planned" }))
       yield* update(UploadState.concatenating("n", [url], 10n))
       yield* update(UploadState.completed(url, 10n))
-      yield* update(UploadState.gone)
+      yield* update(UploadState.replaced(UploadState.planned))
       assert.deepStrictEqual(yield* tag, Option.some("Untrusted" as const))
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )
@@ -70,7 +75,7 @@ describe("a store in a journal", () => {
   it.effect("forgets an upload that was refused, or is gone", () =>
     Effect.gen(function* () {
       const { tag, update, url } = yield* kept(Effect.void)
-      for (const change of [UploadState.whole.set({ _tag: "Planned" }), UploadState.gone]) {
+      for (const change of [UploadState.whole({ _tag: "Planned" }), UploadState.replaced(UploadState.planned)]) {
         yield* update(createdAt(url))
         assert.deepStrictEqual(yield* tag, Option.some("Created" as const))
         yield* update(change)

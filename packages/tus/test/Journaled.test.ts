@@ -1,7 +1,6 @@
 /**
  * What an upload makes of its entry in the journal, and of another process that holds it.
  */
-import * as ResumableUpload from "@assembly-effect/tus/ResumableUpload"
 import * as Tus from "@assembly-effect/tus/Tus"
 import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
@@ -20,16 +19,17 @@ import * as Journals from "./utils/Journals.ts"
 import * as Leases from "./utils/Leases.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as TusServer from "./utils/TusServer.ts"
+import * as Upload from "./utils/Upload.ts"
 
 const bytes = Scene.content(700_000)
 const source = UploadSource.fromBytes(bytes)
 const cut: Fault = { _tag: "Cut", method: "PATCH", bytes: 300_000 }
 
 type Entry = UploadJournal.Entry
-type Options = Partial<ResumableUpload.Options>
+type Options = Partial<Upload.Options>
 
 const upload = (target: UploadTarget.UploadTarget, options: Options = {}) =>
-  ResumableUpload.events(target, source, { ...Scene.options, ...options })
+  Upload.journaled.events(target, source, { ...Scene.options, ...options })
 
 /** The one entry of the journal. */
 const theEntry = Effect.gen(function* () {
@@ -78,7 +78,7 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
           const first = yield* UploadEvent.result(upload(target))
           const { key } = yield* theEntry
           server.requests.length = 0
-          for (const events of [upload(target), ResumableUpload.resumeEvents(key, source, Scene.options)]) {
+          for (const events of [upload(target), Upload.journaled.resumeEvents({ key }, source, Scene.options)]) {
             const [event, ...more] = yield* collect(events)
             assert.deepStrictEqual(more, [])
             if (event?._tag !== "Completed") return assert.fail(event?._tag ?? "nothing")
@@ -136,7 +136,7 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
           // What asks the server before anything else is not sent either.
           for (const events of [
             upload(target, { checksum: "sha256" }),
-            ResumableUpload.resumeEvents(key, source, Scene.options)
+            Upload.journaled.resumeEvents({ key }, source, Scene.options)
           ]) {
             assert.deepStrictEqual(yield* Effect.flip(UploadEvent.result(events)), error)
           }
@@ -166,7 +166,7 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
             const { key, server, target } = yield* untrusted
             const restart = { ...Scene.options, restart: true }
             const events =
-              by === "resumable" ? upload(target, restart) : ResumableUpload.resumeEvents(key, source, restart)
+              by === "resumable" ? upload(target, restart) : Upload.journaled.resumeEvents({ key }, source, restart)
             assert.deepStrictEqual(
               (yield* collect(events)).map((event) => (event._tag === "Restarted" ? event.reason : event._tag)),
               ["restart was requested; the upload in the journal was Untrusted", "Created", "Finishing", "Completed"]
@@ -283,9 +283,9 @@ describe("a restart", () => {
         const parts = UploadSource.fromBytes(Scene.content(3 * 1024 * 1024))
         const { server, target } = yield* Scene.make([cut])
         const options = { ...Scene.options, parallel: 3, maxRetries: 0 } as const
-        yield* Effect.flip(ResumableUpload.run(target, parts, options))
+        yield* Effect.flip(Upload.journaled.run(target, parts, options))
         server.requests.length = 0
-        yield* ResumableUpload.run(target, parts, { ...options, ...restart })
+        yield* Upload.journaled.run(target, parts, { ...options, ...restart })
         assert.strictEqual(server.requests.filter((method) => method === "DELETE").length, 3)
         assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(Scene.content(3 * 1024 * 1024)))
       })
@@ -298,13 +298,13 @@ describe("a restart", () => {
         const parts = UploadSource.fromBytes(Scene.content(3 * 1024 * 1024))
         const { server, target } = yield* Scene.make([wrong("PATCH", "9000000"), wrong("HEAD", "9000000")])
         const options = { ...Scene.options, parallel: 3 } as const
-        const error = yield* Effect.flip(ResumableUpload.run(target, parts, options))
+        const error = yield* Effect.flip(Upload.journaled.run(target, parts, options))
         assert.deepInclude(error, { _tag: "UploadUntrusted", mayBeWhole: false })
         assert.deepInclude((yield* theEntry).entry, { _tag: "Untrusted", mayBeWhole: false })
         server.requests.length = 0
-        assert.deepStrictEqual(yield* Effect.flip(ResumableUpload.run(target, parts, options)), error)
+        assert.deepStrictEqual(yield* Effect.flip(Upload.journaled.run(target, parts, options)), error)
         assert.deepStrictEqual(server.requests, [])
-        yield* ResumableUpload.run(target, parts, { ...options, ...restart })
+        yield* Upload.journaled.run(target, parts, { ...options, ...restart })
         assert.strictEqual(server.requests.filter((method) => method === "DELETE").length, 3)
         assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(Scene.content(3 * 1024 * 1024)))
       })
@@ -332,9 +332,9 @@ describe("a restart", () => {
         const { server, target } = yield* Scene.make([{ _tag: "LostAnswer", method: "POST" }])
         const options = { ...Scene.options, parallel: 3 } as const
         server.receipts = false
-        assert.strictEqual((yield* Effect.flip(ResumableUpload.run(target, parts, options)))._tag, "CreationUnknown")
+        assert.strictEqual((yield* Effect.flip(Upload.journaled.run(target, parts, options)))._tag, "CreationUnknown")
         server.receipts = true
-        yield* ResumableUpload.run(target, parts, { ...options, ...restart })
+        yield* Upload.journaled.run(target, parts, { ...options, ...restart })
         assert.strictEqual(server.requests.filter((method) => method === "DELETE").length, 3)
         assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(Scene.content(3 * 1024 * 1024)))
       })
@@ -347,10 +347,10 @@ describe("a restart", () => {
         const { server, target } = yield* Scene.make([{ _tag: "LostAnswer", method: "POST" }])
         const small = UploadSource.fromBytes(Scene.content(1000))
         server.receipts = false
-        const error = yield* Effect.flip(ResumableUpload.run(target, small, Scene.options))
+        const error = yield* Effect.flip(Upload.journaled.run(target, small, Scene.options))
         assert.strictEqual(error._tag, "CreationUnknown")
         server.receipts = true
-        yield* ResumableUpload.run(target, small, { ...Scene.options, ...restart })
+        yield* Upload.journaled.run(target, small, { ...Scene.options, ...restart })
         assert.strictEqual(server.created.length, 2)
         assert.notInclude(server.requests, "DELETE")
       })
@@ -432,7 +432,7 @@ describe("an upload that somebody else holds", () => {
       url: "https://a.example.com/resumable/files/1"
     })
     const waiting = yield* Deferred.make<UploadEvent.UploadEvent>()
-    const events = ResumableUpload.resumeEvents(key, source, Scene.options).pipe(
+    const events = Upload.journaled.resumeEvents({ key }, source, Scene.options).pipe(
       Stream.tap((event) => Deferred.succeed(waiting, event)),
       Effect.succeed,
       Effect.flatMap(UploadEvent.result),

@@ -1,7 +1,7 @@
 /**
  * Leases: how long they last, who takes them over, and how their loss is noticed.
  */
-import * as LeaseHolder from "@assembly-effect/tus/LeaseHolder"
+import * as LeaseHolder from "../src/internal/leaseHolder.ts"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
@@ -172,7 +172,7 @@ describe("a lease", () => {
   it.effect("of a holder that is known to be gone is taken over at once, any other is not", () =>
     Effect.gen(function* () {
       const { leases, store } = two()
-      const holder: LeaseHolder.Service = { id: "me", isGone: (id) => Effect.succeed(id === "gone") }
+      const holder: LeaseHolder.Holder = { id: "me", isGone: (id) => Effect.succeed(id === "gone") }
       const knowing = Effect.runSync(UploadJournal.make(store, {}, holder))
       const by = (id: string | undefined) =>
         leases.set("k", JSON.stringify({ owner: "o", until: 5000, ...(id === undefined ? undefined : { holder: id }) }))

@@ -2,8 +2,6 @@
  * Options are checked before anything exists, and everything that is wrong with them is told at once.
  */
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
-import * as ResumableUpload from "@assembly-effect/tus/ResumableUpload"
-import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -14,6 +12,7 @@ import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import * as Scene from "./utils/Scene.ts"
+import * as Upload from "./utils/Upload.ts"
 
 const { metadata } = Scene.options
 const bytes = Scene.content(10)
@@ -31,10 +30,10 @@ const refused = (options: Options, from: UploadSource.UploadSource = source) =>
     const ways = [
       Upload.run(target, from, all),
       Stream.runDrain(Upload.events(target, from, all)),
-      ...(Predicate.isTagged(from, "OneShot") ? [] : [Stream.runDrain(ResumableUpload.events(target, from, all))]),
+      ...(Predicate.isTagged(from, "OneShot") ? [] : [Stream.runDrain(Upload.journaled.events(target, from, all))]),
       ...(Predicate.isTagged(from, "OneShot") || given !== undefined
         ? []
-        : [Stream.runDrain(ResumableUpload.resumeEvents("k", from, others))])
+        : [Stream.runDrain(Upload.journaled.resumeEvents({ key: "k" }, from, others))])
     ]
     const errors = yield* Effect.forEach(ways, (way) => Effect.flip(way))
     assert.deepStrictEqual(server.requests, [])
@@ -172,11 +171,11 @@ layer(Layer.merge(NodeHttpClient.layerUndici, UploadJournal.layerMemory()), { ex
         assert.deepStrictEqual(
           issues.map(({ path }) => path),
           [
-            ["chunkSize"],
-            ["parallel"],
             ["maxRetries"],
             ["stallTimeout"],
             ["maxWait"],
+            ["chunkSize"],
+            ["parallel"],
             ["metadata", "upload_marker"],
             ["metadata", "filename"],
             ["metadata", "a b"]

@@ -2,7 +2,6 @@
  * Uploads in a page of Chromium on plain http, as far as Node can play one: streamed bodies fail over HTTP/1.1, and
  * `crypto` has neither `subtle` nor `randomUUID`. The real browsers are in `scripts/runtimes`.
  */
-import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
@@ -15,6 +14,7 @@ import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import * as Stream from "effect/Stream"
 import * as Scene from "./utils/Scene.ts"
 import * as TusServer from "./utils/TusServer.ts"
+import * as Upload from "./utils/Upload.ts"
 
 const { crypto, fetch } = globalThis
 

@@ -1,7 +1,6 @@
 /**
  * How long an upload waits: for an answer, and before it tries again. Time passes where a test says so.
  */
-import * as Upload from "@assembly-effect/tus/Upload"
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -15,6 +14,7 @@ import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as Scene from "./utils/Scene.ts"
 import * as ScriptedTus from "./utils/ScriptedTus.ts"
+import * as Upload from "./utils/Upload.ts"
 
 const options = {
   metadata: Scene.options.metadata,

@@ -2,7 +2,7 @@
  * What an editor shows of the errors of a function: the name of a union, which is flat and has the names of its members.
  */
 import type * as AssemblyUploadError from "@assembly-effect/tus/AssemblyUploadError"
-import type * as UploadError from "@assembly-effect/tus/UploadError"
+import type * as TusError from "@assembly-effect/tus/TusError"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -45,9 +45,7 @@ const printed = Effect.acquireRelease(
         .flatMap((found) => errorsOf(resolved(found)).map((error) => `${module.name}.${found.name}: ${error}`))
     )
     const union = (name: string) => {
-      const symbol = [...moduleOf("UploadError"), ...moduleOf("AssemblyUploadError"), ...moduleOf("TusError")].find(
-        (found) => found.name === name
-      )
+      const symbol = [...moduleOf("AssemblyUploadError"), ...moduleOf("TusError")].find((found) => found.name === name)
       const type = symbol === undefined ? undefined : checker.getDeclaredTypeOfSymbol(symbol)
       return type === undefined ? "" : checker.typeToString(type, undefined, flags | NodeBuilderFlags.InTypeAlias)
     }
@@ -67,12 +65,8 @@ const job =
 const shown = [
   "AssemblyUpload.events: AssemblyUploadError",
   "AssemblyUpload.run: AssemblyUploadError",
-  "ResumableAssemblyUpload.events: ResumableAssemblyUploadError",
-  "ResumableAssemblyUpload.run: ResumableAssemblyUploadError",
-  "ResumableUpload.events: ResumableUploadError",
-  "ResumableUpload.resume: NoSuchUpload | ResumableUploadError",
-  "ResumableUpload.resumeEvents: NoSuchUpload | ResumableUploadError",
-  "ResumableUpload.run: ResumableUploadError",
+  "AssemblyUpload.runAll: E | InvalidRequest",
+  "AssemblyUpload.succeeded: AssemblyUploadError",
   "Tus.append: Stalled | TransportFailure | AnswerError",
   "Tus.create: InvalidRequest | Stalled | TransportFailure | UnsafeLocation | AnswerError",
   "Tus.discover: Stalled | TransportFailure | AnswerError",
@@ -80,28 +74,19 @@ const shown = [
   "Tus.offset: Stalled | TransportFailure | AnswerError",
   "Tus.terminate: Stalled | TransportFailure | AnswerError",
   "Upload.events: UploadError",
-  "Upload.resume: UploadError",
-  "Upload.resumeEvents: UploadError",
+  "Upload.layerBandwidth: InvalidRequest",
+  "Upload.resume: NoSuchUpload | UploadError",
+  "Upload.resumeEvents: NoSuchUpload | UploadError",
   "Upload.run: UploadError",
-  "UploadBandwidth.layer: InvalidRequest",
+  "Upload.uploaded: UploadError",
   "UploadJournal.layerFileSystem: InvalidRequest | JournalFailed",
   "UploadJournal.layerKeyValueStore: InvalidRequest | JournalFailed",
   "UploadJournal.layerMemory: InvalidRequest | JournalFailed",
   "UploadJournal.layerStore: E | InvalidRequest | JournalFailed",
   "UploadJournal.make: InvalidRequest",
   "UploadSource.fromPath: SourceFailed",
-  "UploadSteps.create: UploadError",
-  "UploadSteps.finish: UploadError",
-  "UploadSteps.finishEvents: UploadError",
-  "UploadSteps.recover: UploadError",
   "UploadTarget.fromAssembly: InvalidTarget",
   "UploadTarget.make: InvalidTarget",
-  "Uploader.assemblyEvents: AssemblyUploadError",
-  "Uploader.completed: AssemblyUploadError",
-  "Uploader.events: UploadError",
-  "Uploader.run: UploadError",
-  "Uploader.runAssembly: AssemblyUploadError",
-  "Uploader.uploaded: UploadError",
   "WebSource.fromUrl: SourceFailed"
 ]
 
@@ -120,12 +105,10 @@ type Equals<A, B> =
 
 /** The Schema of each union has the members of its type. */
 export const schemas: readonly [
-  Equals<UploadError.UploadError, typeof UploadError.UploadError.Type>,
-  Equals<UploadError.ResumableUploadError, typeof UploadError.ResumableUploadError.Type>,
+  Equals<TusError.UploadError, typeof TusError.UploadError.Type>,
   Equals<AssemblyUploadError.FileOutcome, typeof AssemblyUploadError.FileOutcome.Type>,
-  Equals<AssemblyUploadError.AssemblyUploadError, typeof AssemblyUploadError.AssemblyUploadError.Type>,
-  Equals<AssemblyUploadError.ResumableAssemblyUploadError, typeof AssemblyUploadError.ResumableAssemblyUploadError.Type>
-] = [true, true, true, true, true]
+  Equals<AssemblyUploadError.AssemblyUploadError, typeof AssemblyUploadError.AssemblyUploadError.Type>
+] = [true, true, true]
 
 layer(Layer.empty)("The errors that an editor shows", (it) => {
   it.effect("of each public function are the name of a union, or the names of its members", () =>
@@ -136,10 +119,8 @@ layer(Layer.empty)("The errors that an editor shows", (it) => {
         shown
       )
       assert.strictEqual(union("AnswerError"), answer)
-      assert.strictEqual(union("UploadError"), upload)
-      assert.strictEqual(union("ResumableUploadError"), sorted(upload, "InvalidTarget", ...journal))
-      assert.strictEqual(union("AssemblyUploadError"), job)
-      assert.strictEqual(union("ResumableAssemblyUploadError"), sorted(job, ...journal))
+      assert.strictEqual(union("UploadError"), sorted(upload, "InvalidTarget", ...journal))
+      assert.strictEqual(union("AssemblyUploadError"), sorted(job, ...journal))
     })
   )
 })

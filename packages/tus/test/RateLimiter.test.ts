@@ -2,7 +2,6 @@
  * Uploads behind a rate limiter, on the TestClock: the wait for a permit is no stall.
  */
 import * as Guard from "@assembly-effect/api/Guard"
-import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
@@ -15,6 +14,7 @@ import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Stream from "effect/Stream"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
 import * as Scene from "./utils/Scene.ts"
+import * as Upload from "./utils/Upload.ts"
 
 const sizeOf = ({ body }: HttpClientRequest.HttpClientRequest) => {
   if (body._tag === "Uint8Array") return Effect.succeed(body.body.length)

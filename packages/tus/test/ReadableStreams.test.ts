@@ -1,7 +1,6 @@
 /**
  * Web streams as sources of uploads.
  */
-import * as Upload from "@assembly-effect/tus/Upload"
 import * as WebSource from "@assembly-effect/tus/WebSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
@@ -10,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Scene from "./utils/Scene.ts"
 import * as TusServer from "./utils/TusServer.ts"
+import * as Upload from "./utils/Upload.ts"
 
 const bytes = Scene.content(3_000_000)
 const options = {
@@ -97,36 +97,37 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("WebSource.from
   const read = new ReadableStream<Uint8Array>({ start: (controller) => controller.close() })
   void read.cancel()
 
-  const failures: Readonly<Record<string, readonly [evaluate: () => ReadableStream<Uint8Array>, problem: string]>> = {
-    "that fails": [
-      () => web((controller) => controller.error(new Error("the disk is gone")), 2_500_000).readable,
-      "the disk is gone"
-    ],
-    "that fails without an Error": [
-      () => web((controller) => controller.error({ _tag: "DiskGone" }), 0).readable,
-      "reading failed with DiskGone"
-    ],
-    "that is locked": [
-      () => {
-        const { readable } = web(() => undefined)
-        readable.getReader()
-        return readable
-      },
-      "the ReadableStream is locked"
-    ],
-    "that was read before": [() => read, "bytes of the ReadableStream were already read"],
-    "that is none": [() => null as unknown as ReadableStream<Uint8Array>, "evaluate returned no ReadableStream"],
-    "that cannot be made": [
-      () => {
-        throw new Error("no such file")
-      },
-      "no such file"
-    ],
-    "of text": [
-      () => new Response("text").body?.pipeThrough(new TextDecoderStream()) as unknown as ReadableStream<Uint8Array>,
-      "a piece is not a Uint8Array, or its memory was transferred"
-    ]
-  }
+  const failures: Readonly<Record<string, readonly [evaluate: () => ReadableStream<Uint8Array>, description: string]>> =
+    {
+      "that fails": [
+        () => web((controller) => controller.error(new Error("the disk is gone")), 2_500_000).readable,
+        "the disk is gone"
+      ],
+      "that fails without an Error": [
+        () => web((controller) => controller.error({ _tag: "DiskGone" }), 0).readable,
+        "reading failed with DiskGone"
+      ],
+      "that is locked": [
+        () => {
+          const { readable } = web(() => undefined)
+          readable.getReader()
+          return readable
+        },
+        "the ReadableStream is locked"
+      ],
+      "that was read before": [() => read, "bytes of the ReadableStream were already read"],
+      "that is none": [() => null as unknown as ReadableStream<Uint8Array>, "evaluate returned no ReadableStream"],
+      "that cannot be made": [
+        () => {
+          throw new Error("no such file")
+        },
+        "no such file"
+      ],
+      "of text": [
+        () => new Response("text").body?.pipeThrough(new TextDecoderStream()) as unknown as ReadableStream<Uint8Array>,
+        "a piece is not a Uint8Array, or its memory was transferred"
+      ]
+    }
   for (const [name, [evaluate, problem]] of Object.entries(failures)) {
     it.effect(`is SourceFailed for a stream ${name}, and heals nothing`, () =>
       Effect.gen(function* () {

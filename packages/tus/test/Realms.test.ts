@@ -2,7 +2,6 @@
  * Bytes and Blobs of another realm (a frame of a page, `node:vm`, jsdom), or of a class of their own: the server has the
  * same bytes in the end with every client, or the upload is refused before anything is created.
  */
-import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as WebSource from "@assembly-effect/tus/WebSource"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -17,6 +16,7 @@ import * as Clients from "./utils/Clients.ts"
 import * as Draw from "./utils/Draw.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as TusServer from "./utils/TusServer.ts"
+import * as Upload from "./utils/Upload.ts"
 
 const RealmBytes: typeof Uint8Array = Vm.runInNewContext("Uint8Array")
 

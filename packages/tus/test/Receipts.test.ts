@@ -2,7 +2,6 @@
  * Receipts that contradict themselves, or what was sent: they prove nothing, and the upload is told as what is known of
  * it without them.
  */
-import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
@@ -11,6 +10,7 @@ import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as ScriptedTus from "./utils/ScriptedTus.ts"
 import type * as TusServer from "./utils/TusServer.ts"
+import * as Upload from "./utils/Upload.ts"
 
 const bytes = Scene.content(600_000)
 const source = UploadSource.fromBytes(bytes)

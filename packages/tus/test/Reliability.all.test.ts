@@ -1,7 +1,6 @@
 /**
  * R1 and R2 of the targets. `RELIABILITY_UPLOADS` and `RELIABILITY_KILLS` say how many; `pnpm reliability` runs all.
  */
-import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -19,6 +18,7 @@ import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as Servers from "./utils/Servers.ts"
 import * as TusServer from "./utils/TusServer.ts"
+import * as Upload from "./utils/Upload.ts"
 
 const uploads = Number(process.env["RELIABILITY_UPLOADS"] ?? 24)
 const kills = Number(process.env["RELIABILITY_KILLS"] ?? 2)

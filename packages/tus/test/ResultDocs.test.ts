@@ -6,9 +6,7 @@ import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
-import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as DeliveryProof from "@assembly-effect/tus/DeliveryProof"
-import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
@@ -24,6 +22,8 @@ import type * as Path from "effect/Path"
 import * as Stream from "effect/Stream"
 import { readFileSync } from "node:fs"
 import * as Examples from "../../../docs/examples/results.ts"
+import * as Upload from "./utils/Upload.ts"
+import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
 
 const client = Layer.unwrap(
   Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
@@ -33,9 +33,9 @@ const client = Layer.unwrap(
     )
   )
 )
-const live = Layer.provideMerge(
-  client,
-  Layer.mergeAll(Emulator.layer(), NodeHttpClient.layerUndici, NodeServices.layer)
+const live = Layer.merge(Upload.layer, AssemblyUpload.layer).pipe(
+  Layer.provideMerge(client),
+  Layer.provideMerge(Layer.mergeAll(Emulator.layer(), NodeHttpClient.layerUndici, NodeServices.layer))
 )
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8")

@@ -2,8 +2,6 @@
  * Uploads that a journal keeps: what the next run makes of what the last one left.
  */
 import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
-import * as ResumableUpload from "@assembly-effect/tus/ResumableUpload"
-import type * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import { assert, describe, it } from "@effect/vitest"
@@ -14,6 +12,7 @@ import type { Fault } from "./utils/Fault.ts"
 import * as Journals from "./utils/Journals.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as TusServer from "./utils/TusServer.ts"
+import * as Upload from "./utils/Upload.ts"
 
 const bytes = Scene.content(700_000)
 const source = UploadSource.fromBytes(bytes)
@@ -22,7 +21,7 @@ const otherSource = UploadSource.fromBytes(bytes.map((byte) => byte ^ 1))
 const dying = (faults: ReadonlyArray<Fault>, more?: Partial<Upload.Options>) =>
   Effect.gen(function* () {
     const { server, target } = yield* Scene.make(faults)
-    const error = yield* Effect.flip(ResumableUpload.run(target, source, { ...Scene.options, maxRetries: 0, ...more }))
+    const error = yield* Effect.flip(Upload.journaled.run(target, source, { ...Scene.options, maxRetries: 0, ...more }))
     return { error, server, target }
   })
 
@@ -36,7 +35,7 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
           const { server, target } = yield* dying([{ _tag: "Cut", method: "PATCH", bytes: 300_000 }])
           const journal = yield* UploadJournal.UploadJournal
           assert.strictEqual((yield* journal.list)[0]?.entry._tag, "Created")
-          yield* ResumableUpload.run(target, source, Scene.options)
+          yield* Upload.journaled.run(target, source, Scene.options)
           assert.strictEqual(server.created.length, 1)
           assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
           const [complete] = yield* journal.list
@@ -54,7 +53,7 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
         Effect.gen(function* () {
           const { server, target } = yield* Scene.make([{ _tag: "LostAnswer", method: "POST" }])
           server.receipts = false
-          const events = ResumableUpload.events(target, source, Scene.options)
+          const events = Upload.journaled.events(target, source, Scene.options)
           assert.strictEqual((yield* Effect.flip(UploadEvent.result(events)))._tag, "CreationUnknown")
           assert.strictEqual((yield* Effect.flip(UploadEvent.result(events)))._tag, "CreationUnknown")
           assert.strictEqual(server.created.length, 1)
@@ -72,7 +71,7 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
           Effect.gen(function* () {
             const { server, target } = yield* dying([{ _tag: "Status", method: "POST", status }])
             server.receipts = false
-            yield* ResumableUpload.run(target, source, Scene.options)
+            yield* Upload.journaled.run(target, source, Scene.options)
             assert.strictEqual(server.created.length, 1)
             assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
           })
@@ -88,7 +87,7 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
             const { server, target } = yield* Scene.make([{ _tag: "Status", method: "FINAL", status }])
             server.receipts = false
             const events = (maxRetries: number) =>
-              ResumableUpload.events(target, parts, { ...Scene.options, parallel: 2, maxRetries })
+              Upload.journaled.events(target, parts, { ...Scene.options, parallel: 2, maxRetries })
             assert.include(["UploadRefused", "RateLimited"], (yield* Effect.flip(UploadEvent.result(events(0))))._tag)
             yield* UploadEvent.result(events(1))
             assert.strictEqual(server.partials(), 2)
@@ -109,13 +108,13 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
             [otherSource, "fingerprint"],
             [UploadSource.fromBytes(bytes.subarray(1)), "size"]
           ] as const) {
-            const error = yield* Effect.flip(ResumableUpload.resume(key, wrong, Scene.options))
+            const error = yield* Effect.flip(Upload.journaled.resume({ key }, wrong, Scene.options))
             assert.deepInclude(error, { _tag: "UploadMismatch", field })
           }
-          yield* ResumableUpload.resume(key, source, Scene.options)
+          yield* Upload.journaled.resume({ key }, source, Scene.options)
           assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
           yield* journal.forget(key)
-          const error = yield* Effect.flip(ResumableUpload.resume(key, source, Scene.options))
+          const error = yield* Effect.flip(Upload.journaled.resume({ key }, source, Scene.options))
           assert.strictEqual(error._tag, "NoSuchUpload")
         })
       )
@@ -130,9 +129,9 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
               { _tag: "Status", method: "HEAD", status }
             ])
             const journal = yield* UploadJournal.UploadJournal
-            yield* Effect.flip(ResumableUpload.run(target, source, { ...Scene.options, maxRetries: 0 }))
+            yield* Effect.flip(Upload.journaled.run(target, source, { ...Scene.options, maxRetries: 0 }))
             assert.strictEqual((yield* journal.list).length, 1)
-            yield* ResumableUpload.run(target, source, Scene.options)
+            yield* Upload.journaled.run(target, source, Scene.options)
             assert.strictEqual(server.created.length, 1)
           })
         )
@@ -144,9 +143,9 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
         Effect.gen(function* () {
           const { server, target } = yield* dying([{ _tag: "Cut", method: "PATCH", bytes: 300_000 }])
           server.forget(server.created[0]?.id ?? "")
-          const error = yield* Effect.flip(ResumableUpload.run(target, source, Scene.options))
+          const error = yield* Effect.flip(Upload.journaled.run(target, source, Scene.options))
           assert.strictEqual(error._tag, "UploadGone")
-          yield* ResumableUpload.run(target, source, Scene.options)
+          yield* Upload.journaled.run(target, source, Scene.options)
           assert.strictEqual(server.created.length, 2)
         })
       )
@@ -161,10 +160,10 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
             { _tag: "Cut", method: "PATCH", bytes: 500_000 }
           ])
           const options = { ...Scene.options, parallel: 3 }
-          yield* Effect.flip(ResumableUpload.run(target, parts, { ...options, maxRetries: 0 }))
+          yield* Effect.flip(Upload.journaled.run(target, parts, { ...options, maxRetries: 0 }))
           const journal = yield* UploadJournal.UploadJournal
           assert.strictEqual((yield* journal.list)[0]?.entry._tag, "Parts")
-          yield* ResumableUpload.run(target, parts, options)
+          yield* Upload.journaled.run(target, parts, options)
           assert.strictEqual(server.partials(), 3)
           assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(Scene.content(3 * 1024 * 1024)))
           const [complete] = yield* journal.list
@@ -180,7 +179,7 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
           const { server, target } = yield* Scene.make(
             Array.from({ length: 3 }, () => ({ _tag: "SlowAnswer", method: "POST", millis: 200 }))
           )
-          const events = ResumableUpload.events(target, parts, {
+          const events = Upload.journaled.events(target, parts, {
             ...Scene.options,
             parallel: 3
           })
@@ -202,7 +201,7 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
           const parts = UploadSource.fromBytes(Scene.content(3 * 1024 * 1024))
           const { server, target } = yield* Scene.make([{ _tag: "LostAnswer", method: "POST" }])
           server.receipts = false
-          const events = ResumableUpload.events(target, parts, { ...Scene.options, parallel: 3 })
+          const events = Upload.journaled.events(target, parts, { ...Scene.options, parallel: 3 })
           assert.strictEqual((yield* Effect.flip(UploadEvent.result(events)))._tag, "CreationUnknown")
           assert.strictEqual((yield* Effect.flip(UploadEvent.result(events)))._tag, "CreationUnknown")
           assert.strictEqual(server.partials(), 3)
@@ -221,7 +220,7 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
           const { server, target } = yield* Scene.make([{ _tag: "Status", method: "POST", status: 403 }])
           // Nothing but the journal tells what was made.
           server.receipts = false
-          const events = ResumableUpload.events(target, parts, { ...Scene.options, parallel: 3 })
+          const events = Upload.journaled.events(target, parts, { ...Scene.options, parallel: 3 })
           assert.strictEqual((yield* Effect.flip(UploadEvent.result(events)))._tag, "UploadRefused")
           assert.strictEqual(server.partials(), 2)
           yield* UploadEvent.result(events)
@@ -237,7 +236,7 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
           const parts = UploadSource.fromBytes(Scene.content(3 * 1024 * 1024))
           const { server, target } = yield* Scene.make([{ _tag: "LostAnswer", method: "FINAL" }])
           server.receipts = false
-          const events = ResumableUpload.events(target, parts, { ...Scene.options, parallel: 3 })
+          const events = Upload.journaled.events(target, parts, { ...Scene.options, parallel: 3 })
           assert.strictEqual((yield* Effect.flip(UploadEvent.result(events)))._tag, "ConcatenationUnknown")
           assert.strictEqual((yield* Effect.flip(UploadEvent.result(events)))._tag, "ConcatenationUnknown")
           server.receipts = true

@@ -2,7 +2,6 @@
  * An upload that goes on from a URL which the program kept itself.
  */
 import * as Tus from "@assembly-effect/tus/Tus"
-import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -12,6 +11,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Scene from "./utils/Scene.ts"
 import * as ScriptedTus from "./utils/ScriptedTus.ts"
+import * as Upload from "./utils/Upload.ts"
 
 const bytes = Scene.content(500_000)
 const source = UploadSource.fromBytes(bytes)
@@ -33,7 +33,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("An upload that
   it.effect("sends what the server does not have", () =>
     Effect.gen(function* () {
       const { server, target, url } = yield* begun()
-      const { length } = yield* Upload.resume(target, url, source, Scene.options)
+      const { length } = yield* Upload.resume({ target, url, metadata }, source, Scene.options)
       assert.strictEqual(length, 500_000n)
       assert.deepStrictEqual(
         server.requests.map((request) => request.split(" ")[0]),
@@ -48,7 +48,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("An upload that
   it.effect("tells where it goes on, and its end", () =>
     Effect.gen(function* () {
       const { target, url } = yield* begun()
-      const events = yield* Stream.runCollect(Upload.resumeEvents(target, url, source, Scene.options))
+      const events = yield* Stream.runCollect(Upload.resumeEvents({ target, url, metadata }, source, Scene.options))
       assert.deepStrictEqual(events[0], { _tag: "Resumed", offset: 200_000n })
       assert.strictEqual(events.at(-1)?._tag, "Completed")
     })
@@ -57,11 +57,11 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("An upload that
   it.effect("is refused where it has another length or other metadata, and nothing is sent", () =>
     Effect.gen(function* () {
       const other = yield* begun(600_000n)
-      const length = yield* Effect.flip(Upload.resume(other.target, other.url, source, Scene.options))
+      const length = yield* Effect.flip(Upload.resume({ ...other, metadata }, source, Scene.options))
       assert.deepInclude(length, { _tag: "UploadMismatch", field: "upload-length" })
       const { server, target, url } = yield* begun()
-      const renamed = { ...Scene.options, metadata: { ...metadata, filename: "b.bin" } }
-      const named = yield* Effect.flip(Upload.resume(target, url, source, renamed))
+      const renamed = { target, url, metadata: { ...metadata, filename: "b.bin" } }
+      const named = yield* Effect.flip(Upload.resume(renamed, source, Scene.options))
       assert.deepInclude(named, { _tag: "UploadMismatch", field: "upload-metadata" })
       assert.deepStrictEqual(
         [...other.server.requests, ...server.requests].map((request) => request.split(" ")[0]),
@@ -94,9 +94,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("An upload that
         const server = yield* ScriptedTus.make
         server.uploads.set("u", { metadata: header, length: bytes.length, bytes: Buffer.from(bytes.subarray(0, 9)) })
         const url = yield* Schema.decodeEffect(UploadTarget.urlAtRest(server.target))("/resumable/files/u")
-        const done = yield* Effect.result(
-          Upload.resume(server.target, url, source, { metadata: { filename: "a.bin", fieldname: "file" } })
-        )
+        const done = yield* Effect.result(Upload.resume({ target: server.target, url, metadata }, source))
         assert.strictEqual(done._tag === "Success" ? true : done.failure._tag !== "UploadMismatch", isOurs)
         assert.strictEqual(server.requests.includes("PATCH"), isOurs)
       })
@@ -106,7 +104,9 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("An upload that
   it.effect("checks its options first", () =>
     Effect.gen(function* () {
       const { server, target, url } = yield* begun()
-      const wrong = yield* Effect.flip(Upload.resume(target, url, source, { ...Scene.options, chunkSize: 0 }))
+      const wrong = yield* Effect.flip(
+        Upload.resume({ target, url, metadata }, source, { ...Scene.options, chunkSize: 0 })
+      )
       assert.strictEqual(wrong._tag, "InvalidRequest")
       assert.deepStrictEqual(server.requests, [])
     })

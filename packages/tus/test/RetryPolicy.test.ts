@@ -1,10 +1,7 @@
 /**
  * The retry policies of operations, at uploads: what a call says comes before what the options describe.
  */
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
-import * as Upload from "@assembly-effect/tus/Upload"
-import * as Uploader from "@assembly-effect/tus/Uploader"
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -17,6 +14,7 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as Scene from "./utils/Scene.ts"
 import * as ScriptedTus from "./utils/ScriptedTus.ts"
+import * as Upload from "./utils/Upload.ts"
 
 const { metadata } = Scene.options
 const source = UploadSource.fromBytes(Scene.content(300_000))
@@ -145,16 +143,6 @@ layer(NodeHttpClient.layerUndici)("An upload whose call has a policy", (it) => {
       const upload = Upload.run(waiting.target, source, { metadata, maxWait: "29 seconds" })
       assert.deepInclude(yield* Effect.flip(upload.pipe(recurs(9))), { retryAfter: Duration.seconds(30) })
       assert.deepStrictEqual(waiting.requests, ["POST", "PATCH"])
-    })
-  )
-
-  it.effect("is one of an Uploader as well", () =>
-    Effect.gen(function* () {
-      const server = yield* refusing(["PATCH"])
-      const upload = Uploader.run(server.target, source, { metadata, retryDelay: 0 }).pipe(RetryPolicy.none)
-      const live = Uploader.layer.pipe(Layer.provide(AssemblyClient.layerTest([])))
-      assert.strictEqual((yield* Effect.flip(Effect.provide(upload, live)))._tag, "ServerFailure")
-      assert.deepStrictEqual(server.requests, ["POST", "PATCH"])
     })
   )
 })

@@ -1,5 +1,5 @@
 /**
- * What the state of an upload says when the upload is not to be gone on with.
+ * What an upload stores before it fails or is interrupted.
  */
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -7,11 +7,11 @@ import { assert, layer } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Interpreter from "../src/internal/interpreter.ts"
-import * as Session from "../src/internal/session.ts"
+import * as Context from "../src/internal/context.ts"
+import * as Engine from "../src/internal/engine.ts"
 import * as StateStore from "../src/internal/stateStore.ts"
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
-import * as UploadState from "@assembly-effect/tus/UploadState"
+import * as UploadState from "../src/internal/uploadState.ts"
 import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
 
@@ -32,12 +32,15 @@ const kept = Effect.fnUntraced(function* (
       if (state._tag === "Untrusted") heard.push(state.description)
     })
   )
-  const session = yield* Session.make(target, { ...Scene.options, retryDelay }, onEvent, store)
-  return { heard, run: Interpreter.run({ session, source: UploadSource.fromBytes(bytes), concurrency: 1 }) }
+  const source = UploadSource.fromBytes(bytes)
+  return {
+    heard,
+    run: Effect.flatMap(Context.make(target, source, { ...Scene.options, retryDelay }, onEvent, store), Engine.run)
+  }
 })
 
 layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("the store of an upload", (it) => {
-  it.effect("hears that an upload is untrusted before the error is told", () =>
+  it.effect("stores that an upload is untrusted before it fails with UploadUntrusted", () =>
     Effect.gen(function* () {
       const { heard, run } = yield* kept([wrong("PATCH", "600001"), wrong("HEAD")], () => undefined, "1 millis")
       const before = yield* run.pipe(
@@ -50,25 +53,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("the store of a
     })
   )
 
-  it.effect("hears that an upload was left before the server could tell", () =>
-    Effect.gen(function* () {
-      const waiting = yield* Deferred.make<void>()
-      const { heard, run } = yield* kept(
-        [wrong("PATCH")],
-        ({ _tag }) => {
-          if (_tag === "Retrying") Deferred.doneUnsafe(waiting, Effect.void)
-        },
-        "1 hour"
-      )
-      const fiber = yield* Effect.forkChild(run)
-      yield* Deferred.await(waiting)
-      yield* Effect.yieldNow
-      yield* Fiber.interrupt(fiber)
-      assert.deepStrictEqual(heard, ["the upload stopped before the server reported its offset"])
-    })
-  )
-
-  it.effect("hears nothing of an upload that was left in the middle", () =>
+  it.effect("stores no untrusted state if an upload is interrupted between two requests", () =>
     Effect.gen(function* () {
       const waiting = yield* Deferred.make<void>()
       const { heard, run } = yield* kept(

@@ -1,7 +1,6 @@
 /**
  * Only what the network did is healed: a source that dies or is interrupted ends the upload, as what it is.
  */
-import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import { assert, layer } from "@effect/vitest"
 import * as Cause from "effect/Cause"
@@ -10,6 +9,7 @@ import * as Exit from "effect/Exit"
 import * as Stream from "effect/Stream"
 import * as Clients from "./utils/Clients.ts"
 import * as Scene from "./utils/Scene.ts"
+import * as Upload from "./utils/Upload.ts"
 
 const bytes = Scene.content(2_000_000)
 

@@ -1,7 +1,7 @@
 /**
  * How the state of an upload is kept while several parts change it at once.
  */
-import * as UploadState from "@assembly-effect/tus/UploadState"
+import * as UploadState from "../src/internal/uploadState.ts"
 import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -9,7 +9,7 @@ import * as Fiber from "effect/Fiber"
 import * as StateStore from "../src/internal/stateStore.ts"
 
 const size = 3n * 1024n * 1024n
-const creating = (index: number) => UploadState.part(index).set({ _tag: "Creating", marker: `m${index}` })
+const creating = (index: number) => UploadState.part(index)({ _tag: "Creating", marker: `m${index}` })
 
 /** The markers that a state knows. */
 const markers = (state: UploadState.UploadState) =>
@@ -54,7 +54,7 @@ describe("a store that writes", () => {
       )
       const same: UploadState.Change = (state) => state
       assert.strictEqual(
-        yield* Effect.flip(store.update(UploadState.whole.set({ _tag: "Creating", marker: "m" }))),
+        yield* Effect.flip(store.update(UploadState.whole({ _tag: "Creating", marker: "m" }))),
         "no space"
       )
       yield* store.update(same)
@@ -66,7 +66,7 @@ describe("a store that writes", () => {
   it("does not write what is only noted", () => {
     let writes = 0
     const store = StateStore.written(UploadState.planned, () => Effect.sync(() => void writes++))
-    store.note(UploadState.whole.set({ _tag: "Creating", marker: "m" }))
+    store.note(UploadState.whole({ _tag: "Creating", marker: "m" }))
     assert.strictEqual(store.state()._tag, "Creating")
     assert.strictEqual(writes, 0)
     assert.isTrue(store.isKept)

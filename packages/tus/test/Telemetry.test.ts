@@ -2,7 +2,6 @@
  * The spans and metrics of uploads, and that they give no access.
  */
 import * as Tus from "@assembly-effect/tus/Tus"
-import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
@@ -13,6 +12,7 @@ import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
+import * as Upload from "./utils/Upload.ts"
 
 /** An effect, and the spans and metrics that it leaves. */
 const observed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>

@@ -3,7 +3,6 @@ import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
-import * as Upload from "@assembly-effect/tus/Upload"
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import type { Fault } from "./utils/Fault.ts"
@@ -11,6 +10,7 @@ import * as HangClock from "./utils/HangClock.ts"
 import * as Scene from "./utils/Scene.ts"
 import { content, options, pieces } from "./utils/Scene.ts"
 import * as TusServer from "./utils/TusServer.ts"
+import * as Upload from "./utils/Upload.ts"
 
 const large = content(600_000)
 

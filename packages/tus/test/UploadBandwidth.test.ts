@@ -1,8 +1,6 @@
 /**
  * A limit of bandwidth, on the TestClock: how long uploads take, that they share it, and that a wait is no stall.
  */
-import * as Upload from "@assembly-effect/tus/Upload"
-import * as UploadBandwidth from "@assembly-effect/tus/UploadBandwidth"
 import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
@@ -17,6 +15,8 @@ import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Stream from "effect/Stream"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
 import * as Scene from "./utils/Scene.ts"
+import { UploadBandwidth } from "../src/internal/bandwidth.ts"
+import * as Upload from "./utils/Upload.ts"
 
 interface Arrival {
   readonly upload: string
@@ -83,7 +83,7 @@ const upload = (http: HttpClient.HttpClient, size: number, options: Partial<Uplo
     }).pipe(Stream.runCollect, Effect.provideService(HttpClient.HttpClient, http))
   })
 
-const limited = (bytesPerSecond: number) => Effect.provide(UploadBandwidth.layer({ bytesPerSecond }))
+const limited = (bytesPerSecond: number) => Effect.provide(Upload.layerBandwidth({ bytesPerSecond }))
 
 /** More than is sent with the creation. */
 const size = 300_000
@@ -91,7 +91,7 @@ const size = 300_000
 describe("a limit of bandwidth", () => {
   it.effect("is absent by default", () =>
     Effect.gen(function* () {
-      assert.isUndefined(yield* UploadBandwidth.UploadBandwidth)
+      assert.isUndefined(yield* UploadBandwidth)
       const { http } = makeServer()
       const { seconds } = yield* timed(upload(http, size))
       assert.strictEqual(seconds, 0)

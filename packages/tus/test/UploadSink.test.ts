@@ -1,7 +1,6 @@
 /**
  * Streams that end in `Upload.sink`: whatever happens to the stream, to the network or to the consumer.
  */
-import * as Upload from "@assembly-effect/tus/Upload"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
 import * as Cause from "effect/Cause"
@@ -21,6 +20,7 @@ import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as Servers from "./utils/Servers.ts"
 import * as TusServer from "./utils/TusServer.ts"
+import * as Upload from "./utils/Upload.ts"
 
 const bytes = Scene.content(3_000_000)
 const options = {

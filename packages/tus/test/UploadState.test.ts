@@ -2,8 +2,7 @@
  * What an upload is doing, from its plan to its end.
  */
 import { UploadUntrusted } from "@assembly-effect/tus/TusError"
-import type { Asking } from "@assembly-effect/tus/Transfer"
-import * as UploadState from "@assembly-effect/tus/UploadState"
+import * as UploadState from "../src/internal/uploadState.ts"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -53,18 +52,13 @@ describe("UploadState.inParts", () => {
 describe("the state of an upload", () => {
   const parts = after(
     UploadState.inParts(3n * mebi, 3),
-    UploadState.part(0).set(createdAt(url("0"))),
-    UploadState.part(2).set({ _tag: "Creating", marker: "m2" })
+    UploadState.part(0)(createdAt(url("0"))),
+    UploadState.part(2)({ _tag: "Creating", marker: "m2" })
   )
 
-  it("holds the piece of the whole source, or one for each part", () => {
-    assert.deepStrictEqual(UploadState.whole.get(createdAt(url("0"))), createdAt(url("0")))
-    assert.isUndefined(UploadState.whole.get(parts))
-    assert.deepStrictEqual(UploadState.part(2).get(parts), { _tag: "Creating", marker: "m2" })
-    assert.deepStrictEqual(UploadState.part(1).get(parts), { _tag: "Planned" })
-    assert.isUndefined(UploadState.part(3).get(parts))
-    assert.strictEqual(UploadState.part(3).set({ _tag: "Planned" })(parts), parts)
-    assert.strictEqual(UploadState.part(0).set({ _tag: "Planned" })(UploadState.planned), UploadState.planned)
+  it("ignores a change of a part that it does not have", () => {
+    assert.strictEqual(UploadState.part(3)({ _tag: "Planned" })(parts), parts)
+    assert.strictEqual(UploadState.part(0)({ _tag: "Planned" })(UploadState.planned), UploadState.planned)
   })
 
   it("knows its URLs, the final upload first", () => {
@@ -85,35 +79,21 @@ describe("the state of an upload", () => {
 
   it("is what it was before a creation that was refused", () => {
     const announced = UploadState.concatenating("f", [url("0")], 3n * mebi)
-    assert.strictEqual(after(parts, announced, UploadState.refused(parts)), parts)
+    assert.strictEqual(after(parts, announced, UploadState.replaced(parts)), parts)
   })
 
-  it("stays untrusted", () => {
+  it("stays untrusted after every later change", () => {
     const untrusted = wrong(parts)
     for (const change of [
-      UploadState.whole.set({ _tag: "Planned" }),
-      UploadState.part(0).set({ _tag: "Planned" }),
+      UploadState.whole({ _tag: "Planned" }),
+      UploadState.part(0)({ _tag: "Planned" }),
       UploadState.concatenating("f", [], 3n),
       UploadState.concatenated(url("2")),
-      UploadState.refused(parts),
+      UploadState.replaced(parts),
       UploadState.completed(url("2"), 3n),
-      UploadState.gone
+      UploadState.replaced(UploadState.planned)
     ]) {
       assert.strictEqual(change(untrusted), untrusted)
     }
-    assert.isTrue(UploadState.isEnded(untrusted))
-    assert.isFalse(UploadState.isEnded(parts))
-  })
-
-  it("is in doubt where the server counted other bytes than were sent, and was not heard since", () => {
-    const asking: Asking = { _tag: "Asking", acknowledged: 0n, reached: 0n, handed: 10n, failures: 1, length: 10n }
-    const left = (piece: UploadState.Piece | undefined) => UploadState.leftInDoubt(piece, 10n)
-    assert.deepInclude(left({ ...createdAt(url("0")), transfer: { ...asking, only: [10n] } }), {
-      description: "the upload stopped before the server reported its offset",
-      mayBeWhole: true
-    })
-    assert.isUndefined(left({ ...createdAt(url("0")), transfer: asking }))
-    assert.isUndefined(left(createdAt(url("0"))))
-    assert.isUndefined(left(undefined))
   })
 })

@@ -3,7 +3,6 @@
  */
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Tus from "@assembly-effect/tus/Tus"
-import * as Upload from "@assembly-effect/tus/Upload"
 import type * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as WebSource from "@assembly-effect/tus/WebSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -18,6 +17,7 @@ import * as HostileServer from "@assembly-effect/testkit/hostile/HostileServer"
 import * as Scene from "./utils/Scene.ts"
 import * as TusServer from "./utils/TusServer.ts"
 import * as WebResource from "./utils/WebResource.ts"
+import * as Upload from "./utils/Upload.ts"
 
 const bytes = Scene.content(2_000_000)
 

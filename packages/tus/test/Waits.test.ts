@@ -2,7 +2,6 @@
  * Nothing is waited for without an end: neither an answer, nor what a server asks to wait for.
  */
 import * as Tus from "@assembly-effect/tus/Tus"
-import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
@@ -17,6 +16,7 @@ import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
 import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
+import * as Upload from "./utils/Upload.ts"
 
 const bytes = Scene.content(600_000)
 const { metadata } = Scene.options
@@ -182,21 +182,6 @@ layer(NodeHttpClient.layerUndici)("A request that is never answered", (it) => {
       const { value: error } = yield* Idle.passUntil(idle, fiber)
       assert.deepInclude(error, { _tag: "Stalled", request: "download" })
       assert.strictEqual(read.size, 1000)
-    })
-  )
-
-  it.effect("does not hold up the 413 that it was to explain", () =>
-    Effect.gen(function* () {
-      const { server, target } = yield* Scene.make([{ _tag: "Status", method: "PATCH", status: 413 }, hangs("OPTIONS")])
-      const idle = Idle.make()
-      const fiber = yield* Upload.run(target, UploadSource.fromBytes(bytes), { ...Scene.options, maxRetries: 0 }).pipe(
-        Effect.flip,
-        idle.within,
-        Effect.forkChild
-      )
-      while (!server.requests.includes("OPTIONS")) yield* idle.settled
-      const { value: error } = yield* Idle.passUntil(idle, fiber)
-      assert.deepInclude(error, { _tag: "TooLarge", status: 413 })
     })
   )
 })

@@ -5,6 +5,7 @@ import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 
 export const upload = (
@@ -20,6 +21,9 @@ export const upload = (
     const events =
       kept === undefined
         ? Upload.events(target, source, options)
-        : Upload.resumeEvents(target, yield* Effect.fromResult(UploadTarget.resolve(target, kept)), source, options)
+        : Upload.resumeEvents(
+            { target, url: yield* Effect.fromResult(UploadTarget.resolve(target, kept)), ...options },
+            source
+          )
     yield* Stream.runForEach(events, (event) => Effect.sync(() => show(event)))
-  }).pipe(Effect.provide(FetchHttpClient.layer), Effect.runPromise)
+  }).pipe(Effect.provide(Upload.layer.pipe(Layer.provide(FetchHttpClient.layer))), Effect.runPromise)

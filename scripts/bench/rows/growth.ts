@@ -1,7 +1,7 @@
 /** How costs grow with the size of the work. Each row is drawn. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
-import * as ResumableUpload from "@assembly-effect/tus/ResumableUpload"
+import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as DateTime from "effect/DateTime"
@@ -45,7 +45,8 @@ const fresh = () => ({
 })
 
 /** A journal in a folder, as a process that has just started opens it. */
-const opened = (folder: string) => Service.orFail(UploadJournal.layerFileSystem(folder))
+const opened = (folder: string) =>
+  Service.orFail(Layer.provideMerge(Upload.layerJournaled, UploadJournal.layerFileSystem(folder)))
 
 export const rows: ReadonlyArray<Harness.Row> = [
   {
@@ -147,15 +148,15 @@ export const rows: ReadonlyArray<Harness.Row> = [
 
       const begin = Effect.suspend(() => {
         const { options, source } = fresh()
-        return Harness.orFail(ResumableUpload.run(target, source, options))
+        return Harness.orFail(Upload.run(target, source, options))
       })
       /** Stops an upload after its creation, and measures the run that continues it. */
       const resume = Effect.suspend(() => {
         const { options, source } = fresh()
-        return ResumableUpload.events(target, source, options).pipe(
+        return Upload.events(target, source, options).pipe(
           Stream.takeUntil((event) => event._tag === "Created"),
           Stream.runDrain,
-          Effect.andThen(Harness.millis(ResumableUpload.run(target, source, options))),
+          Effect.andThen(Harness.millis(Upload.run(target, source, options))),
           Harness.orFail
         )
       })

@@ -1,7 +1,9 @@
 /** What the emulator costs, and a durable job. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
+import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
+import type { AssemblyUploadError } from "@assembly-effect/tus/AssemblyUploadError"
 import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
@@ -22,8 +24,8 @@ const { metadata } = Uploads
 const steps = { ":original": { robot: "/upload/handle" } }
 const runs = 100
 
-const job = Effect.suspend(() =>
-  AssemblyUpload.run({ params: { steps }, files: [{ source: small, filename: "a.bin" }] })
+const job: Effect.Effect<unknown, AssemblyUploadError, AssemblyUpload.AssemblyUpload | AssemblyClient> = Effect.suspend(
+  () => AssemblyUpload.run({ params: { steps }, files: [{ source: small, filename: "a.bin" }] })
 )
 
 /** The target of a new Assembly that expects this number of files. */

@@ -26,7 +26,7 @@ import * as Schema from "effect/Schema"
 const client = Client.signed().pipe(Layer.provide(RetryPolicy.layerNone))
 
 /** A running emulator, a client of it without retries, and HTTP itself. Failed notifications are not repeated. */
-export const emulator = client.pipe(
+export const emulator = Layer.merge(client, Upload.layer).pipe(
   Layer.provideMerge(Layer.merge(Emulator.layer({ notificationPause: "1 hour" }), NodeHttpClient.layerUndici))
 )
 

@@ -1,6 +1,6 @@
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Template from "@assembly-effect/schema/Template"
-import * as UploadBandwidth from "@assembly-effect/tus/UploadBandwidth"
+import * as Upload from "@assembly-effect/tus/Upload"
 import * as Argument from "effect/cli/Argument"
 import * as CliError from "effect/cli/CliError"
 import * as Command from "effect/cli/Command"
@@ -157,7 +157,7 @@ export const upload = Command.make(
     )
     const limited = Option.match(limitRate, {
       onNone: () => job,
-      onSome: (bytesPerSecond) => Effect.provide(job, UploadBandwidth.layer({ bytesPerSecond }))
+      onSome: (bytesPerSecond) => Effect.provide(job, Upload.layerBandwidth({ bytesPerSecond }))
     })
     const { isEarlier, progress, status } = yield* limited
     if (status === undefined) return

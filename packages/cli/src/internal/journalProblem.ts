@@ -1,6 +1,6 @@
 /** Describes why a journal cannot be read or written. The error (`UnusableJournal`) names the folder of the journal. */
 import * as CommandError from "../CommandError.ts"
-import type { JournalFailed, JournalTorn } from "@assembly-effect/tus/JournalError"
+import type { JournalFailed, JournalTorn } from "@assembly-effect/tus/UploadJournal"
 import type * as UploadJob from "../UploadJob.ts"
 import * as SystemProblem from "./systemProblem.ts"
 

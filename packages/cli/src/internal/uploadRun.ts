@@ -5,7 +5,6 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
-import * as ResumableAssemblyUpload from "@assembly-effect/tus/ResumableAssemblyUpload"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -87,12 +86,12 @@ const eventsOf = (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings) 
           ...options,
           cancelOnInterrupt: true,
           files: files.map(({ name, source }) => ({ source, filename: name }))
-        })
-      : ResumableAssemblyUpload.events({
+        }).pipe(Stream.provide(AssemblyUpload.layer))
+      : AssemblyUpload.events({
           ...options,
           restart: isRestarted,
           files: replayable.map(({ name, source }) => ({ source, filename: name }))
-        })
+        }).pipe(Stream.provide(AssemblyUpload.layerJournaled))
   }
   return UploadJob.withWork(Stream.unwrap(Effect.map(TemplateId.inParams(settings.params), jobOf)))
 }

@@ -121,7 +121,10 @@ const upload = (
           ...options
         })
       )
-    ).pipe(Effect.provideService(Tus.RequestTimeout, Duration.fromInputUnsafe(requestTimeout)))
+    ).pipe(
+      Effect.provide(Upload.layer),
+      Effect.provideService(Tus.RequestTimeout, Duration.fromInputUnsafe(requestTimeout))
+    )
 })
 
 /** Reads a malformed notification with a valid signature, because the service itself may be the attacker. */

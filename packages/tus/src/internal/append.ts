@@ -10,17 +10,16 @@ import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import * as PieceMemory from "../PieceMemory.ts"
+import * as PieceMemory from "../unstable/PieceMemory.ts"
 import * as Tus from "../Tus.ts"
 import * as TusError from "../TusError.ts"
-import { UploadBandwidth } from "../UploadBandwidth.ts"
-import type { SourceFailed } from "../UploadSource.ts"
+import { UploadBandwidth } from "./bandwidth.ts"
+import type { SourceFailed } from "./sourceFailed.ts"
 import type { UploadUrl } from "../UploadTarget.ts"
 import { hostOf } from "./host.ts"
 import * as FilePieces from "./filePieces.ts"
 import { tooLong, tooShort, type Body } from "./outgoing.ts"
 import type { Policy, RequestError } from "./policy.ts"
-import * as Slices from "./slices.ts"
 import { inTime } from "./timeout.ts"
 
 /**
@@ -119,21 +118,19 @@ export const append = (options: {
   readonly checksum?: string | undefined
   readonly policy: Policy
   readonly pool: FilePieces.Pool
-  readonly slices: Slices.SliceSize | undefined
   readonly onSent: (count: bigint, all: boolean) => void
 }): Effect.Effect<Sent, never, HttpClient.HttpClient> =>
   Effect.gen(function* () {
-    const { body, checksum, declare, onSent, policy, pool, slices, url } = options
+    const { body, checksum, declare, onSent, policy, pool, url } = options
     const { bytes } = body
     const request = (sent: Tus.Body<SourceFailed>) =>
       Tus.append(url, { offset: body.start, body: sent, length: declare, checksum })
 
     if (!("stream" in bytes)) {
-      const sent = inTime(Slices.limit(policy, body.end === body.total), request(bytes))
-      const answer = yield* Effect.result(
-        slices === undefined ? sent : slices.from(sent, body.end - body.start, policy)
-      )
-      return { handed: body.end, answer }
+      // The platform does not report when the last byte is sent, and the server stores the upload after the last byte.
+      const { finishTimeout, stallTimeout } = policy
+      const limit = body.end === body.total ? Duration.sum(stallTimeout, finishTimeout) : stallTimeout
+      return { handed: body.end, answer: yield* Effect.result(inTime(limit, request(bytes))) }
     }
 
     const clock = yield* Clock.Clock

@@ -1,5 +1,5 @@
 /**
- * A journal entry of an Assembly whose files are uploaded by `ResumableAssemblyUpload`.
+ * A journal entry of an Assembly whose files are uploaded by `AssemblyUpload`.
  */
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Schema from "effect/Schema"

@@ -1,27 +1,26 @@
 /**
  * Uploads the files of one Assembly in parallel. If files fail, decides whether the Assembly is canceled.
  */
-import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type * as Semaphore from "effect/Semaphore"
-import * as Stream from "effect/Stream"
 import { type DeliveryMismatch, type FileOutcome, FilesFailed } from "../AssemblyUploadError.ts"
 import * as AssemblyUploadEvent from "../AssemblyUploadEvent.ts"
-import { UploadUntrusted } from "../TusError.ts"
-import type { ResumableUploadError } from "../UploadError.ts"
-import type { Options as UploadOptions } from "../Upload.ts"
-import * as UploadEvent from "../UploadEvent.ts"
-import type { SourceFailed, UploadSource } from "../UploadSource.ts"
+import { type UploadError, UploadUntrusted } from "../TusError.ts"
+import type * as UploadEvent from "../UploadEvent.ts"
+import type { UploadSource } from "./source.ts"
+import type { SourceFailed } from "./sourceFailed.ts"
 import * as UploadTarget from "../UploadTarget.ts"
-import type { Delivered, File, Job, Proof } from "../AssemblyJob.ts"
+import type { Options as Job, Proof } from "./job.ts"
+import type { UploadOptions } from "./context.ts"
 import * as Events from "./events.ts"
 import { hostOf } from "./host.ts"
 import { type Progress, sums } from "./progress.ts"
@@ -43,15 +42,16 @@ export const Permits = Context.Reference<Semaphore.Semaphore | undefined>(
 export const isTransient = (event: AssemblyUploadEvent.AssemblyUploadEvent): boolean =>
   Events.isTransient(event._tag === "FileEvent" ? event.event : event)
 
-/** Uploads one file, and emits the events of its upload. */
-export type UploadOne<Source, R> = (
+/** Uploads one file. `file` is its index. */
+export type UploadOne<R> = (
   target: UploadTarget.UploadTarget,
-  source: Source,
+  source: UploadSource,
   options: UploadOptions,
-  file: number
-) => Stream.Stream<UploadEvent.UploadEvent, ResumableUploadError, R>
+  file: number,
+  emit: Events.Emit
+) => Effect.Effect<UploadEvent.UploadResult, UploadError, R>
 
-type FileExit = Exit.Exit<UploadEvent.UploadResult, ResumableUploadError>
+type FileExit = Exit.Exit<UploadEvent.UploadResult, UploadError>
 
 /** Makes a function that adds the progress of one file to the progress of all files, and emits the sum. */
 const totals = (sources: ReadonlyArray<UploadSource>, emit: Emit) => {
@@ -74,60 +74,48 @@ const toOutcome = (filename: string, exit: FileExit | undefined): FileOutcome =>
  * Whether the other files may continue after this error. The other files must stop if the server may treat wrong bytes
  * as a complete file and start processing it.
  */
-const isBearable = (error: ResumableUploadError): boolean => error._tag !== "UploadUntrusted" || !error.mayBeWhole
+const isBearable = (error: UploadError): boolean => error._tag !== "UploadUntrusted" || !error.mayBeWhole
 
 /** Whether the Assembly can continue after this outcome of a file. */
 const isHarmless = (exit: FileExit | undefined): boolean =>
   exit === undefined || Option.match(Exit.findErrorOption(exit), { onNone: () => true, onSome: isBearable })
 
 /**
- * Makes a check that each file has its own upload URL. Two files at the same URL would become one file, and no other
- * check detects this.
- */
-const distinctUrls = () => {
-  const files = new Map<string, number>()
-  return (file: number, event: UploadEvent.UploadEvent): boolean => {
-    if (event._tag !== "Created" && event._tag !== "Completed") return true
-    const url = Redacted.value(event.url)
-    const first = files.get(url) ?? file
-    files.set(url, first)
-    return first === file
-  }
-}
-
-/**
  * Uploads every file. The first permanent failure stops the uploads of the other files. If `onFailure` is "keep", only
- * a failure that is not bearable (see `isBearable`) stops them.
+ * a failure that is not bearable (see `isBearable`) stops them. Two files at the same upload URL would become one file,
+ * and no other check detects this, so both are stopped.
  */
-const uploadAll = <Source extends UploadSource, R>(
-  job: Job<File<unknown>>,
+const uploadAll = <R>(
+  job: Job<unknown>,
   target: UploadTarget.UploadTarget,
-  sources: ReadonlyArray<Source>,
-  uploadOne: UploadOne<Source, R>,
+  sources: ReadonlyArray<UploadSource>,
+  uploadOne: UploadOne<R>,
   emit: Emit
 ): Effect.Effect<ReadonlyArray<FileExit | undefined>, never, R> => {
   const exits = job.files.map((): FileExit | undefined => undefined)
   const progress = totals(sources, emit)
-  const isDistinct = distinctUrls()
+  const owners = new Map<string, number>()
+  const clash = Deferred.makeUnsafe<never, UploadUntrusted>()
 
-  const tell = (file: number) => (event: UploadEvent.UploadEvent) =>
-    Effect.suspend(() => {
-      if (!isDistinct(file, event)) {
-        return new UploadUntrusted({
-          host: hostOf(target.tusUrl),
-          description: "two files have the same Location",
-          mayBeWhole: true
-        })
+  const tell = (file: number) => (event: UploadEvent.UploadEvent) => {
+    if (event._tag === "Progress") return progress(file, event)
+    if (event._tag === "Created" || event._tag === "Completed") {
+      const url = Redacted.value(event.url)
+      if ((owners.get(url) ?? file) !== file) {
+        const description = "two files have the same Location"
+        const error = new UploadUntrusted({ host: hostOf(target.tusUrl), description, mayBeWhole: true })
+        return Deferred.doneUnsafe(clash, Effect.fail(error))
       }
-      if (event._tag === "Progress") progress(file, event)
-      else emit(AssemblyUploadEvent.FileEvent({ file, event }))
-      return Effect.void
-    })
+      owners.set(url, file)
+    }
+    emit(AssemblyUploadEvent.FileEvent({ file, event }))
+  }
 
-  const one = (source: Source, file: number) => {
+  const one = (source: UploadSource, file: number) => {
     const { fieldname = "file", filename, metadata } = job.files[file] ?? { filename: "" }
-    const events = uploadOne(target, source, { ...job.upload, metadata: { ...metadata, filename, fieldname } }, file)
-    return UploadEvent.result(Stream.tap(events, tell(file))).pipe(
+    const options = { ...job.upload, metadata: { ...metadata, filename, fieldname } }
+    return uploadOne(target, source, options, file, tell(file)).pipe(
+      (upload) => (sources.length === 1 ? upload : Effect.raceFirst(upload, Deferred.await(clash))),
       Effect.onExit((exit) =>
         Effect.sync(() => {
           exits[file] = exit
@@ -199,12 +187,12 @@ const ownError = (
  * Uploads all files into an Assembly. If files fail, or if the Status names no permitted URL for them, the Assembly is
  * canceled, unless `onFailure` is "keep" and every failure is harmless (see `isHarmless`).
  */
-const fill = <Source extends UploadSource, R>(
-  job: Job<File<unknown>>,
+const fill = <R>(
+  job: Job<unknown>,
   status: Assembly.Status,
   assemblyId: Assembly.AssemblyId,
-  sources: ReadonlyArray<Source>,
-  uploadOne: UploadOne<Source, R>,
+  sources: ReadonlyArray<UploadSource>,
+  uploadOne: UploadOne<R>,
   emit: Emit
 ) =>
   Effect.gen(function* () {
@@ -228,55 +216,48 @@ const fill = <Source extends UploadSource, R>(
     Effect.onExit((exit) => (Exit.hasDies(exit) ? cancel(assemblyId) : Effect.void))
   )
 
-/**
- * The files of a job. `exits` are the results of the uploads of these files. `exits` is empty if the Assembly had ended
- * before the uploads.
- */
-const delivered = (job: Job<File<unknown>>, exits: ReadonlyArray<FileExit | undefined>): ReadonlyArray<Delivered> =>
-  job.files.map(({ fieldname, filename }, index) => {
-    const exit = exits[index]
-    return { filename, fieldname, url: exit !== undefined && Exit.isSuccess(exit) ? exit.value.url : undefined }
-  })
-
 /** Makes the proof of a job, if the job has the option `verify`. */
-export const prove = <Source extends UploadSource>(
-  { verify }: Job<File<unknown>>,
-  sources: ReadonlyArray<Source>
-): Effect.Effect<Proof<Source> | undefined> => (verify === undefined ? Effect.undefined : verify(sources))
+export const prove = (
+  { verify }: Job<unknown>,
+  sources: ReadonlyArray<UploadSource>
+): Effect.Effect<Proof | undefined> => (verify === undefined ? Effect.undefined : verify(sources))
 
-/** Compares the Status of a completed Assembly with the sources of its files, if the job has a proof. */
+/**
+ * Compares the Status of a completed Assembly with the sources of its files, if the job has a proof. `exits` is empty if
+ * the Assembly had ended before the uploads.
+ */
 export const check = (
-  job: Job<File<unknown>>,
+  job: Job<unknown>,
   status: Assembly.Status,
-  proof: Proof<UploadSource> | undefined,
+  proof: Proof | undefined,
   exits: ReadonlyArray<FileExit | undefined>
 ): Effect.Effect<void, DeliveryMismatch | SourceFailed> =>
-  proof === undefined ? Effect.void : proof.check(status, delivered(job, exits))
-
-/** The errors of `finish`. */
-export type FinishError =
-  | FilesFailed
-  | DeliveryMismatch
-  | SourceFailed
-  | UploadTarget.InvalidTarget
-  | Assemblies.AssemblyError
-  | ApiError.Common
+  proof === undefined
+    ? Effect.void
+    : proof.check(
+        status,
+        job.files.map(({ fieldname, filename }, index) => {
+          const exit = exits[index]
+          return { filename, fieldname, url: exit !== undefined && Exit.isSuccess(exit) ? exit.value.url : undefined }
+        })
+      )
 
 /** Uploads the files of an existing Assembly, and waits for its results, unless `wait` is false. */
-export const finish = <Source extends UploadSource, R>(
-  job: Job<File<unknown>>,
+export const finish = <R>(
+  job: Job<unknown>,
   status: Assembly.Status,
   assemblyId: Assembly.AssemblyId,
-  sources: ReadonlyArray<Source>,
-  uploadOne: UploadOne<Source, R>,
+  sources: ReadonlyArray<UploadSource>,
+  uploadOne: UploadOne<R>,
   emit: Emit
-): Effect.Effect<void, FinishError, R | AssemblyClient> =>
+) =>
   Effect.gen(function* () {
     const proof = yield* prove(job, sources)
     const exits = yield* fill(job, status, assemblyId, proof?.sources ?? sources, uploadOne, emit)
     emit(AssemblyUploadEvent.Uploaded({ assemblyId }))
-    if (job.wait === false) return
+    if (job.wait === false) return status
     const completed = yield* Assemblies.awaitCompletion(assemblyId, job.wait)
     yield* check(job, completed, proof, exits)
     emit(AssemblyUploadEvent.Completed({ status: completed }))
+    return completed
   })

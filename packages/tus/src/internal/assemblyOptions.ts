@@ -7,8 +7,9 @@ import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import type { SourceFailed, UploadSource } from "../UploadSource.ts"
-import type { File, Job } from "../AssemblyJob.ts"
+import type { UploadSource } from "./source.ts"
+import type { SourceFailed } from "./sourceFailed.ts"
+import type { File, Options as Job } from "./job.ts"
 import * as Options from "./options.ts"
 
 type Issues = ReadonlyArray<Issue>
@@ -23,47 +24,55 @@ const under = (path: ReadonlyArray<string | number>, issues: Issues): Issues =>
 const fileIssues = (file: File<unknown>, index: number): Issues => {
   if (!Predicate.isObject(file)) return [{ path: ["files", index], message: "Expected an object" }]
   const { fieldname = "file", filename, metadata } = file
-  return Options.issues({ metadata: { ...metadata, filename, fieldname } }).map(({ message, path }) => {
+  return Options.metadataIssues({ ...metadata, filename, fieldname }).map(({ message, path }) => {
     const [, key] = path
     return { message, path: ["files", index, ...(key === "filename" || key === "fieldname" ? [key] : path)] }
   })
 }
 
-const concurrencyIssues = Rules.checker(
-  Schema.Struct({ concurrency: Schema.optional(Schema.Union([Schema.Literal("unbounded"), Rules.whole(1)])) })
+const settingIssues = Rules.checker(
+  Schema.Struct({
+    concurrency: Schema.optional(Schema.Union([Schema.Literal("unbounded"), Rules.whole(1)])),
+    onFailure: Schema.optional(Schema.Literals(["cancel", "keep"])),
+    cancelOnInterrupt: Schema.optional(Schema.Boolean),
+    restart: Schema.optional(Schema.Boolean),
+    progressInterval: Schema.optional(Rules.pause)
+  })
 )
 
-const optionIssues = ({ concurrency, files, progressInterval, upload, verify, wait }: Job<File<unknown>>): Issues => [
-  ...(Array.isArray(files) && files.length > 0
-    ? files.flatMap(fileIssues)
-    : [{ path: ["files"], message: "Expected at least one file" }]),
-  ...concurrencyIssues({ concurrency }),
-  ...Options.issues({ progressInterval }),
-  ...under(["upload"], Options.issues(upload ?? {})),
-  ...(verify !== undefined && wait === false
-    ? [{ path: ["verify"], message: "Expected a wait, because only the Status of a completed Assembly is compared" }]
-    : []),
-  ...(wait === undefined || wait === false ? [] : under(["wait"], Assemblies.awaitOptionIssues(wait)))
-]
+const optionIssues = (job: Job<unknown>): Issues => {
+  const { files, upload, verify, wait } = job
+  return [
+    ...(Array.isArray(files) && files.length > 0
+      ? files.flatMap(fileIssues)
+      : [{ path: ["files"], message: "Expected at least one file" }]),
+    ...settingIssues(job),
+    ...(upload === undefined ? [] : under(["upload"], Options.issues(upload, undefined))),
+    ...(verify !== undefined && wait === false
+      ? [{ path: ["verify"], message: "Expected a wait, because only the Status of a completed Assembly is compared" }]
+      : []),
+    ...(wait === undefined || wait === false ? [] : under(["wait"], Assemblies.awaitOptionIssues(wait)))
+  ]
+}
 
 /**
  * Opens the sources of a job. All options are checked before the first source is opened. The size of each source, and
  * whether the source can be read again, are checked afterwards.
  */
-export const prepare = <R, Source extends UploadSource>(
-  job: Job<File<R, Source>>,
-  { isReplayed }: { readonly isReplayed: boolean }
-): Effect.Effect<ReadonlyArray<Source>, InvalidRequest | SourceFailed, R> =>
+export const prepare = <R>(
+  job: Job<R>,
+  isReplayed: boolean
+): Effect.Effect<ReadonlyArray<UploadSource>, InvalidRequest | SourceFailed, R> =>
   Effect.gen(function* () {
-    const missing = under(["upload"], yield* Options.missingDigest(job.upload ?? {}))
+    const missing = under(["upload"], yield* Options.missingDigest(job.upload?.checksum))
     yield* Options.refuse("AssemblyUpload", [...optionIssues(job), ...missing])
     const sources = yield* Effect.forEach(job.files, ({ source }) =>
       Effect.isEffect(source) ? source : Effect.succeed(source)
     )
-    const parallel = job.upload?.parallel
+    const rules = { parallel: job.upload?.parallel, isReplayed }
     yield* Options.refuse(
       "AssemblyUpload",
-      sources.flatMap((source, index) => under(["files", index], Options.issues({ source, parallel, isReplayed })))
+      sources.flatMap((source, index) => under(["files", index], Options.sourceIssues(source, rules)))
     )
     return sources
   })

@@ -7,16 +7,16 @@ import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
-import type { SourceFailed } from "../UploadSource.ts"
-import type { ChecksumAlgorithm } from "../Upload.ts"
+import type { SourceFailed } from "./sourceFailed.ts"
 import type { UploadTarget } from "../UploadTarget.ts"
 import { discover } from "./discovery.ts"
+import type { RequestOptions } from "./options.ts"
 import * as Outgoing from "./outgoing.ts"
 import * as Pieces from "./pieces.ts"
 import * as Policy from "./policy.ts"
 
-/** A checksum algorithm, by its name in tus 1.0.0. */
-export type Algorithm = ChecksumAlgorithm
+/** The name of a checksum algorithm in tus 1.0.0. */
+type Algorithm = NonNullable<RequestOptions["checksum"]>
 
 const algorithms: { readonly [A in Algorithm]: Digest.Algorithm } = {
   sha1: Digest.sha1,
@@ -24,12 +24,6 @@ const algorithms: { readonly [A in Algorithm]: Digest.Algorithm } = {
   sha384: Digest.sha384,
   sha512: Digest.sha512
 }
-
-/** The names of all algorithms. */
-export const names = Object.keys(algorithms)
-
-/** Whether a name is a supported algorithm. A JavaScript program may pass any value. */
-export const isAlgorithm = (name: string): name is Algorithm => Object.hasOwn(algorithms, name)
 
 /** Whether the server supports this algorithm. The request to the server is retried after a temporary failure. */
 export const isOffered = (

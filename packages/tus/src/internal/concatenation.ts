@@ -13,11 +13,12 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as TusError from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 import type { UploadTarget, UploadUrl } from "../UploadTarget.ts"
-import * as UploadState from "../UploadState.ts"
+import * as UploadState from "./uploadState.ts"
 import * as Creation from "./creation.ts"
 import { happened } from "./errorText.ts"
 import { exchange } from "./exchange.ts"
@@ -25,7 +26,7 @@ import { hostOf } from "./host.ts"
 import { ignored } from "./ignored.ts"
 import * as Policy from "./policy.ts"
 import * as Receipts from "./receipts.ts"
-import type * as Session from "./session.ts"
+import type * as Context from "./context.ts"
 import { inTime } from "./timeout.ts"
 
 /**
@@ -46,162 +47,94 @@ const ask = (url: UploadUrl) =>
   })
 
 /**
- * Why the client does not know yet that a final upload is complete.
- *
- * - `Pending`: the server is still concatenating the parts.
- * - `Contradiction`: the reported length is deferred, or is not the total length of the parts. One response may be
- *   wrong, so a second response must confirm the length.
- * - `Gone`: the server no longer has the upload, and no receipt shows that it is complete. A server may remove the URL
- *   of a complete upload.
- * - `Failed`: the request failed.
+ * Requests the state of a final upload. Returns undefined if the upload is complete, and otherwise why it is not known to
+ * be complete. Fails with `UploadUntrusted` if the reported length is deferred, or is not the total length of the parts:
+ * the server may treat the final upload as a complete file of that length.
  */
-interface Doubt {
-  readonly _tag: "Pending" | "Contradiction" | "Gone" | "Failed"
-  readonly error: Policy.RequestError
-}
-
-const doubt = (_tag: Doubt["_tag"], url: UploadUrl, problem: string): Doubt => ({
-  _tag,
-  error: new TusError.ProtocolViolation({ request: "offset", host: hostOf(url), status: 200, description: problem })
-})
-
-/**
- * Compares the length and the offset that the server reports with the length of the parts. Returns `None` if the final
- * upload is complete.
- */
-const read = (url: UploadUrl, found: typeof FinalHeaders.Type, length: bigint): Option.Option<Doubt> => {
-  const told = found["upload-length"]
-  const offset = found["upload-offset"]
-  const isDeferred = told === undefined && found["upload-defer-length"] !== undefined
-  if (isDeferred || (told !== undefined && told !== length)) {
-    const other = isDeferred ? "deferred" : `${told}`
-    return Option.some(
-      doubt(
-        "Contradiction",
-        url,
-        `the parts have ${length} bytes, but the upload-length of the final upload is ${other}`
+const look = <E>({ metadata, policy, target }: Context.Upload<E>, url: UploadUrl, length: bigint) =>
+  Effect.gen(function* () {
+    const found = yield* inTime(policy.stallTimeout, ask(url))
+    const { "upload-length": told, "upload-offset": offset } = found
+    if (told === length && offset === length) return undefined
+    const toError = (description: string) =>
+      new TusError.ProtocolViolation({ request: "offset", host: hostOf(url), status: 200, description })
+    const isDeferred = told === undefined && found["upload-defer-length"] !== undefined
+    if (isDeferred || (told !== undefined && told !== length)) {
+      const other = isDeferred ? "deferred" : `${told}`
+      const description = `the parts have ${length} bytes, but the upload-length of the final upload is ${other}`
+      return yield* new TusError.UploadUntrusted({
+        host: hostOf(url),
+        description: toError(description).message,
+        mayBeWhole: true
+      })
+    }
+    return toError(`upload-offset ${offset ?? "missing"}, upload-length ${told ?? "missing"}`)
+  }).pipe(
+    Effect.catchTag("UploadGone", (error) =>
+      // A server may remove the URL of a complete upload.
+      Effect.flatMap(Receipts.finished(target, url, { metadata, size: length }), (receipt) =>
+        Option.isSome(receipt) ? Effect.undefined : Effect.fail(error)
       )
-    )
-  }
-  return told === length && offset === length
-    ? Option.none()
-    : Option.some(doubt("Pending", url, `upload-offset ${offset ?? "missing"}, upload-length ${told ?? "missing"}`))
-}
-
-/** Requests the state of a final upload. Returns `None` if the upload is complete, otherwise the `Doubt`. */
-const look = <E>(
-  { metadata, policy, target }: Session.Session<E>,
-  url: UploadUrl,
-  length: bigint
-): Effect.Effect<Option.Option<Doubt>, never, HttpClient.HttpClient> =>
-  inTime(policy.stallTimeout, ask(url)).pipe(
-    Effect.map((found) => read(url, found, length)),
-    Effect.catch((error) =>
-      error._tag === "UploadGone"
-        ? Effect.map(Receipts.finished(target, url, { metadata, size: length }), (receipt) =>
-            Option.isSome(receipt) ? Option.none() : Option.some<Doubt>({ _tag: "Gone", error })
-          )
-        : Effect.succeed(Option.some<Doubt>({ _tag: "Failed", error }))
     )
   )
 
-/**
- * The number of `Doubt`s with the same tag at which `prove` gives up. After a temporary failure, the retry policy
- * decides instead.
- */
-const patience = ({ _tag, error }: Doubt): number => {
-  switch (_tag) {
-    case "Pending":
-      return Infinity
-    case "Contradiction":
-      return 2
-    case "Gone":
-      return 5
-    case "Failed":
-      return Policy.canHeal(error) ? Infinity : 1
-  }
-}
+/** How often the server may report that it does not have a final upload, whose receipt may come late. */
+const mostGone = 5
 
 const unknown = (
   { target }: { readonly target: UploadTarget },
   why: Pick<TusError.ConcatenationUnknown, "description" | "cause">
 ) => new TusError.ConcatenationUnknown({ host: hostOf(target.tusUrl), ...why })
 
-const because = (error: Policy.RequestError) => ({ description: happened(error), cause: error })
-
-/** Emits `Waiting` with the reason, then sleeps before the next request. */
-const wait = <E>({ emit, policy }: Session.Session<E>, { error }: Doubt, asked: number) =>
-  Effect.gen(function* () {
-    const delay = yield* Policy.pollDelay(policy, asked)
-    const now = yield* Clock.currentTimeMillis
-    emit(UploadEvent.Waiting({ reason: error.message, until: now + Duration.toMillis(delay) }))
-    yield* Effect.sleep(delay)
-  })
-
-/** Emits `Retrying` with the reason, then sleeps before the next request, unless the policy gives up. */
-const retry = <E>(session: Session.Session<E>, pauseAfter: Policy.Retry, { error }: Doubt, failures: number) =>
-  Effect.gen(function* () {
-    const pause = yield* pauseAfter(failures, error)
-    if (Option.isNone(pause)) return yield* unknown(session, because(error))
-    session.emit(UploadEvent.Retrying({ attempt: failures, delay: pause.value, reason: error.message }))
-    yield* Effect.sleep(pause.value)
-  })
-
-/**
- * Requests the state until the final upload is complete, for at most `finishTimeout`. Fails with `UploadUntrusted` if
- * the server twice reports a deferred length, or another length than the total length of the parts.
- */
+/** Requests the state until the final upload is complete, for at most `finishTimeout`. */
 const prove = <E>(
-  session: Session.Session<E>,
+  upload: Context.Upload<E>,
   url: UploadUrl,
   length: bigint
 ): Effect.Effect<void, TusError.ConcatenationUnknown | TusError.UploadUntrusted | E, HttpClient.HttpClient> =>
   Effect.suspend(() => {
-    const { policy, store } = session
+    const { emit, policy, store } = upload
     const pauseAfter = Policy.retrying(policy)
-    const had = { Pending: 0, Contradiction: 0, Gone: 0, Failed: 0 }
     let why: Parameters<typeof unknown>[1] = { description: "the server did not report the offset of the final upload" }
     const loop = Effect.gen(function* () {
-      for (let asked = 1; ; asked++) {
-        const standing = yield* look(session, url, length)
-        if (Option.isNone(standing)) return
-        const { _tag, error } = standing.value
-        why = because(error)
-        had[_tag]++
-        if (had[_tag] < patience(standing.value)) {
-          yield* _tag === "Failed"
-            ? retry(session, pauseAfter, standing.value, had.Failed)
-            : wait(session, standing.value, asked)
-        } else if (_tag === "Contradiction") {
-          // The server may treat the final upload as a complete file of the reported length.
-          const untrusted = new TusError.UploadUntrusted({
-            host: hostOf(url),
-            description: why.description,
-            mayBeWhole: true
-          })
-          yield* Effect.uninterruptible(store.update(UploadState.untrusted(untrusted)))
-          return yield* untrusted
+      for (let asked = 1, failures = 0, gone = 0; ; asked++) {
+        const looked = yield* Effect.result(look(upload, url, length))
+        const error = Result.merge(looked)
+        if (error === undefined) return
+        if (error._tag === "UploadUntrusted") {
+          yield* Effect.uninterruptible(store.update(UploadState.untrusted(error)))
+          return yield* error
+        }
+        why = { description: happened(error), cause: error }
+        if (Result.isSuccess(looked) || (error._tag === "UploadGone" && ++gone < mostGone)) {
+          const delay = yield* Policy.pollDelay(policy, asked)
+          const now = yield* Clock.currentTimeMillis
+          emit(UploadEvent.Waiting({ reason: error.message, until: now + Duration.toMillis(delay) }))
+          yield* Effect.sleep(delay)
         } else {
-          return yield* unknown(session, why)
+          const pause = Policy.canHeal(error) ? yield* pauseAfter(++failures, error) : Option.none()
+          if (Option.isNone(pause)) return yield* unknown(upload, why)
+          emit(UploadEvent.Retrying({ attempt: failures, delay: pause.value, reason: error.message }))
+          yield* Effect.sleep(pause.value)
         }
       }
     })
     return Effect.timeoutOrElse(loop, {
       duration: policy.finishTimeout,
-      orElse: () => Effect.fail(unknown(session, why))
+      orElse: () => Effect.fail(unknown(upload, why))
     })
   })
 
-const complete = <E>({ store }: Session.Session<E>, url: UploadUrl, length: bigint) =>
+const complete = <E>({ store }: Context.Upload<E>, url: UploadUrl, length: bigint) =>
   store.update(UploadState.completed(url, length))
 
 /**
  * Adds the URL of the final upload to the state, without storing the state. If the response or a receipt shows that the
  * final upload is complete, stores that the upload has completed, because no further request is necessary.
  */
-const found = <E>(session: Session.Session<E>, { finished, url }: Creation.Created, length: bigint) => {
-  session.store.note(UploadState.concatenated(url))
-  return finished ? complete(session, url, length) : Effect.void
+const found = <E>(upload: Context.Upload<E>, { finished, url }: Creation.Created, length: bigint) => {
+  upload.store.note(UploadState.concatenated(url))
+  return finished ? complete(upload, url, length) : Effect.void
 }
 
 const asUnknown = ({ cause, host, description }: TusError.CreationUnknown) =>
@@ -214,21 +147,20 @@ const asUnknown = ({ cause, host, description }: TusError.CreationUnknown) =>
  * final upload is searched for in the receipts. If the server refuses the creation, the state from before the creation
  * is restored.
  */
-export const begin = <E>(session: Session.Session<E>, parts: ReadonlyArray<UploadUrl>, length: bigint) =>
+export const begin = <E>(upload: Context.Upload<E>, parts: ReadonlyArray<UploadUrl>, length: bigint) =>
   Effect.gen(function* () {
-    const { emit, metadata, store } = session
+    const { emit, store } = upload
     const before = store.state()
     const marker = yield* Creation.newMarker
     const ledger: Creation.Ledger<E | TusError.ConcatenationUnknown> = {
       sending: store.update(UploadState.concatenating(marker, parts, length)),
-      refused: ignored(store.update(UploadState.refused(before))),
+      refused: ignored(store.update(UploadState.replaced(before))),
       created: (final) =>
         parts.some((part) => Redacted.value(part) === Redacted.value(final.url))
-          ? Effect.fail(unknown(session, { description: "the final upload has the Location of a part" }))
-          : found(session, final, length)
+          ? Effect.fail(unknown(upload, { description: "the final upload has the Location of a part" }))
+          : found(upload, final, length)
     }
-    const creation = { _tag: "Final", parts, metadata } as const
-    const created = yield* Creation.create(session, { creation, size: length, marker, ledger }).pipe(
+    const created = yield* Creation.create(upload, { parts, size: length, marker, ledger }).pipe(
       Effect.catchIf(
         (error): error is TusError.CreationUnknown => Predicate.isTagged(error, "CreationUnknown"),
         asUnknown
@@ -242,17 +174,13 @@ export const begin = <E>(session: Session.Session<E>, parts: ReadonlyArray<Uploa
  * complete. The URL is unknown if an earlier run ended after it may have sent the creation. In this case the step
  * only searches for the final upload in the receipts, and adds its URL to the state.
  */
-export const finish = <E>(session: Session.Session<E>, { length, marker, url }: UploadState.Concatenating) => {
-  if (url !== undefined) return Effect.andThen(prove(session, url, length), complete(session, url, length))
-  const { metadata, policy, target } = session
-  return Creation.recover(
-    { target, marker, sent: { metadata, size: length }, policy },
-    { description: "the process ended before the response arrived" }
-  ).pipe(
+export const finish = <E>(upload: Context.Upload<E>, { length, marker, url }: UploadState.Concatenating) => {
+  if (url !== undefined) return Effect.andThen(prove(upload, url, length), complete(upload, url, length))
+  return Creation.recover(upload, { marker, size: length }, Creation.ended).pipe(
     Effect.catchIf(
       (error): error is TusError.CreationUnknown => Predicate.isTagged(error, "CreationUnknown"),
       asUnknown
     ),
-    Effect.flatMap((created) => found(session, created, length))
+    Effect.flatMap((created) => found(upload, created, length))
   )
 }

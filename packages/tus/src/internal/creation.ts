@@ -4,24 +4,27 @@
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Transport from "@assembly-effect/api/unstable/Transport"
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import { WebCrypto } from "effect/crypto/WebCrypto"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Base64 from "effect/encoding/Base64"
 import * as Hex from "effect/encoding/Hex"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
-import * as Tus from "../Tus.ts"
 import * as TusError from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
-import type { UnsafeLocation, UploadTarget, UploadUrl } from "../UploadTarget.ts"
+import type { UnsafeLocation, UploadUrl } from "../UploadTarget.ts"
+import type { Upload } from "./context.ts"
+import { concat } from "./concat.ts"
+import { sendCreation } from "./create.ts"
 import { happened } from "./errorText.ts"
 import { hostOf } from "./host.ts"
 import * as Policy from "./policy.ts"
 import * as Receipts from "./receipts.ts"
-import type { Session as AnySession } from "./session.ts"
 import { inTime } from "./timeout.ts"
 
 /**
@@ -29,10 +32,10 @@ import { inTime } from "./timeout.ts"
  * been sent, the error is `CreationUnknown`.
  */
 export type CreationError =
-  | Tus.AnswerError
+  | TusError.AnswerError
+  | TusError.Stalled
   | TusError.CreationUnknown
   | UnsafeLocation
-  | InvalidRequest
   | ApiError.TransportFailure
 
 /**
@@ -55,8 +58,12 @@ export interface Created {
  * lost, the marker finds the upload in the receipts.
  */
 export const newMarker: Effect.Effect<string> = WebCrypto.use((crypto) =>
-  // `SecureRandom` is not used, because it would add the code for UUIDs and ULIDs to a bundle.
-  Effect.sync(() => Hex.encode(crypto.getRandomValues(new Uint8Array(16))))
+  // A page on plain http has no `randomUUID`. `SecureRandom` would add the code for ULIDs to a bundle.
+  Effect.sync(() =>
+    typeof crypto.randomUUID === "function"
+      ? crypto.randomUUID()
+      : Hex.encode(crypto.getRandomValues(new Uint8Array(16)))
+  )
 )
 
 /** The fields of a creation error that show what happened to the request. */
@@ -82,8 +89,6 @@ interface Failure {
 const outcome = (error: Failure): "Refused" | "TurnedAway" | "Open" => {
   const { status } = error
   switch (error._tag) {
-    case "InvalidRequest":
-      return "Refused"
     case "TransportFailure":
       if (error.sent !== "no") return "Open"
       return error.permanent === true ? "Refused" : "TurnedAway"
@@ -102,45 +107,35 @@ const outcome = (error: Failure): "Refused" | "TurnedAway" | "Open" => {
  */
 const lookups = 5
 
-/**
- * A creation that may have been sent: its target, its marker, its metadata and size (`sent`), and the policy of the
- * upload.
- */
-export interface Lost {
-  readonly target: UploadTarget
+/** The part of the context that the creation of an upload needs. */
+type Subject = Pick<Upload<unknown>, "emit" | "metadata" | "metadataHeader" | "policy" | "store" | "target">
+
+/** A creation that may have been sent: its marker, and the size of the upload, if known. */
+interface Sent {
   readonly marker: string
-  readonly sent: Receipts.Sent
-  readonly policy: Policy.Policy
+  readonly size: bigint | undefined
 }
 
-const lookUp = ({
-  marker,
-  policy,
-  sent,
-  target
-}: Lost): Effect.Effect<Option.Option<Receipts.Receipt>, never, HttpClient.HttpClient> =>
-  Receipts.byMarker(target, marker, sent).pipe(
+/** Why no response to a creation is known, if an earlier run may have sent the creation. */
+export const ended = { description: "the process ended before the response arrived" }
+
+/** Finds an upload by its receipt, after an earlier process sent the creation or the response was lost. */
+export const recover = (
+  { metadata, policy, target }: Pick<Subject, "metadata" | "policy" | "target">,
+  { marker, size }: Sent,
+  why: Pick<TusError.CreationUnknown, "description" | "cause">
+): Effect.Effect<Created, TusError.CreationUnknown, HttpClient.HttpClient> =>
+  Receipts.byMarker(target, marker, { metadata, size }).pipe(
     Effect.repeat({
       until: Option.isSome,
       times: lookups - 1,
       schedule: Schedule.exponential(policy.retryDelay)
-    })
-  )
-
-const fromReceipt = (found: Option.Option<Receipts.Receipt>): Option.Option<Created> =>
-  Option.flatMap(found, ({ finished, url }) =>
-    url === undefined ? Option.none() : Option.some({ url, answered: false, offset: undefined, finished })
-  )
-
-/** Finds an upload by its receipt, after an earlier process sent the creation or the response was lost. */
-export const recover = (
-  lost: Lost,
-  why: Pick<TusError.CreationUnknown, "description" | "cause">
-): Effect.Effect<Created, TusError.CreationUnknown, HttpClient.HttpClient> =>
-  Effect.flatMap(lookUp(lost), (found) =>
-    Option.match(fromReceipt(found), {
-      onNone: () => Effect.fail(new TusError.CreationUnknown({ host: hostOf(lost.target.tusUrl), ...why })),
-      onSome: Effect.succeed
+    }),
+    Effect.flatMap((found) => {
+      const { finished = false, url } = Option.getOrUndefined(found) ?? {}
+      return url === undefined
+        ? Effect.fail(new TusError.CreationUnknown({ host: hostOf(target.tusUrl), ...why }))
+        : Effect.succeed({ url, answered: false, offset: undefined, finished })
     })
   )
 
@@ -159,12 +154,9 @@ export interface Ledger<E> {
   readonly created: (found: Created) => Effect.Effect<void, E>
 }
 
-/** The part of a session that the creation of an upload needs. */
-type Session = Pick<AnySession<unknown>, "emit" | "policy" | "store" | "target">
-
 /** Sends a request that creates an upload, and records the result in the ledger. */
 const recorded = <Failed extends Failure, E, R>(
-  { settle }: Session["store"],
+  { settle }: Subject["store"],
   { created, refused, sending }: Ledger<E>,
   request: Effect.Effect<Created, Failed, R>
 ): Effect.Effect<Result.Result<Created, Failed>, E, R> => {
@@ -176,37 +168,54 @@ const recorded = <Failed extends Failure, E, R>(
 }
 
 /**
- * Creates an upload. If the server did not process the request, the request is sent again after a pause. `size` is the
- * size of the upload, if known.
+ * The upload to create.
+ *
+ * - `size`: the size of the upload in bytes, if known.
+ * - `body`: the bytes that are sent with the creation.
+ * - `isPart`: whether the upload becomes a part of a later final upload.
+ * - `parts`: the parts that a final upload concatenates.
  */
-export const create = <E>(
-  { emit, policy, store, target }: Session,
-  options: {
-    readonly creation: Tus.Creation
-    readonly size: bigint | undefined
-    readonly marker: string
-    readonly ledger: Ledger<E>
+interface Creation<E> extends Sent {
+  readonly body?: Uint8Array | undefined
+  readonly isPart?: boolean | undefined
+  readonly parts?: ReadonlyArray<UploadUrl> | undefined
+  readonly ledger: Ledger<E>
+}
+
+const headersOf = <E>({ metadataHeader, target }: Subject, { isPart, marker, parts, size }: Creation<E>) => {
+  const assembly = Base64.encode(Redacted.value(target.assemblySslUrl))
+  return {
+    "tus-resumable": TusUpload.tusVersion,
+    "upload-metadata": `assembly_url ${assembly},${metadataHeader},${Receipts.markerKey} ${Base64.encode(marker)}`,
+    ...(parts !== undefined
+      ? { "upload-concat": concat(target, parts) }
+      : size === undefined
+        ? { "upload-defer-length": "1" }
+        : { "upload-length": String(size) }),
+    ...(isPart === true ? { "upload-concat": "partial" } : undefined)
   }
+}
+
+/** Creates an upload. If the server did not process the request, the request is sent again after a pause. */
+export const create = <E>(
+  subject: Subject,
+  creation: Creation<E>
 ): Effect.Effect<Created, CreationError | E, HttpClient.HttpClient> => {
-  const { creation, ledger, marker, size } = options
-  const hasBody = creation._tag !== "Final" && creation.body !== undefined
-  const hasWork = creation._tag === "Final" || hasBody
-  const metadata = { ...creation.metadata, [Receipts.markerKey]: marker }
+  const { emit, policy, store, target } = subject
+  const { body, ledger, parts, size } = creation
   const pauseAfter = Policy.retrying(policy)
 
   const request = inTime(
-    hasWork ? policy.finishTimeout : policy.stallTimeout,
-    Tus.create(target, { ...creation, metadata })
+    body === undefined && parts === undefined ? policy.stallTimeout : policy.finishTimeout,
+    sendCreation(target, headersOf(subject, creation), body)
   ).pipe(
     Effect.map(({ offset, url }): Created => ({
       url,
       answered: true,
-      // After a creation without a body, the server has stored nothing. If the response reports an offset above 0, the
-      // offset is requested again.
-      offset: hasBody || offset === 0n ? offset : undefined,
+      offset,
       // If the response to the creation of a final upload reports an offset that equals the size, the parts are
       // concatenated. A HEAD request would return the same offset.
-      finished: creation._tag === "Final" && offset === size
+      finished: parts !== undefined && offset === size
     }))
   )
 
@@ -215,11 +224,13 @@ export const create = <E>(
       const answer = yield* recorded(store, ledger, request)
       if (Result.isSuccess(answer)) return answer.success
       const error = answer.failure
-      if (error._tag === "UnsafeLocation" || error._tag === "InvalidRequest") return yield* error
+      if (error._tag === "UnsafeLocation") return yield* error
       const did = outcome(error)
       if (error._tag === "Stalled" || did === "Open") {
-        const lost = { target, marker, policy, sent: { metadata, size } }
-        return yield* Effect.tap(recover(lost, { description: happened(error), cause: error }), ledger.created)
+        return yield* Effect.tap(
+          recover(subject, creation, { description: happened(error), cause: error }),
+          ledger.created
+        )
       }
       const pause = did === "Refused" ? Option.none() : yield* pauseAfter(failures, error)
       if (Option.isNone(pause)) return yield* error

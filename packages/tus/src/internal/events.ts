@@ -5,10 +5,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Latch from "effect/Latch"
-import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type { UploadEvent, UploadResult } from "../UploadEvent.ts"
+import type { UploadEvent } from "../UploadEvent.ts"
 
 interface Tagged {
   readonly _tag: string
@@ -104,14 +103,14 @@ export const paced = <Event extends Tagged>(
  * ends.
  */
 export const fromProgram = <E, R, Event extends Tagged = UploadEvent>(
-  program: (emit: Emit<Event>) => Effect.Effect<void, E, R>,
+  program: (emit: Emit<Event>) => Effect.Effect<unknown, E, R>,
   isTransientEvent: (event: Event) => boolean = isTransient
 ): Stream.Stream<Event, E, Exclude<R, Scope.Scope>> =>
   Stream.unwrap(
     Effect.gen(function* () {
       const news = yield* Latch.make(false)
       const unread = new Unread<Event>(isTransientEvent)
-      let ended: Exit.Exit<void, E> | undefined
+      let ended: Exit.Exit<unknown, E> | undefined
 
       yield* program((event) => {
         unread.add(event)
@@ -142,17 +141,3 @@ export const fromProgram = <E, R, Event extends Tagged = UploadEvent>(
       return Stream.fromPull(Effect.succeed(Effect.andThen(news.await, pull)))
     })
   )
-
-/** Runs a program, and returns the result from its `Completed` event. */
-export const toResult = <E, R>(
-  program: (emit: Emit) => Effect.Effect<void, E, R>
-): Effect.Effect<UploadResult, E, Exclude<R, Scope.Scope>> =>
-  Effect.suspend(() => {
-    let completed: UploadResult | undefined
-    return program((event) => {
-      if (event._tag === "Completed") completed = event
-    }).pipe(
-      Effect.scoped,
-      Effect.map(() => Option.getOrThrow(Option.fromUndefinedOr(completed)))
-    )
-  })

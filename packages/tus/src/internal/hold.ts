@@ -7,7 +7,7 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import type { JournalFailed, UploadLeased } from "../JournalError.ts"
+import type { JournalFailed, UploadLeased } from "./journalError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 import type * as UploadJournal from "../UploadJournal.ts"
 

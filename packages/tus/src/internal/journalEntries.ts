@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { JournalFailed, JournalTorn, type UploadLeased } from "../JournalError.ts"
+import { JournalFailed, JournalTorn, type UploadLeased } from "./journalError.ts"
 import type { Entries, Key, Lease, Store } from "../UploadJournal.ts"
 import * as JournalKey from "./journalKey.ts"
 

@@ -5,7 +5,7 @@ import * as Json from "@assembly-effect/schema/Json"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type { Part, Piece, UploadState } from "../UploadState.ts"
+import type { Part, Piece, UploadState } from "./uploadState.ts"
 import * as UploadTarget from "../UploadTarget.ts"
 
 const common = {

@@ -5,7 +5,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
-import { JournalFailed } from "../JournalError.ts"
+import { JournalFailed } from "./journalError.ts"
 import type { Key, Leases, Store } from "../UploadJournal.ts"
 
 const suffix = ".json"
@@ -25,8 +25,8 @@ const full: ReadonlySet<string | undefined> = new Set(["ENOSPC", "EDQUOT"])
 
 const failed = (action: JournalFailed["action"]) => (error: PlatformError.PlatformError) => {
   const code = codeOf(error)
-  const problem = code === undefined ? error.message : `${error.message} (${code})`
-  return new JournalFailed({ action, description: problem, reason: full.has(code) ? "Full" : "Other" })
+  const description = code === undefined ? error.message : `${error.message} (${code})`
+  return new JournalFailed({ action, description: description, reason: full.has(code) ? "Full" : "Other" })
 }
 
 /**

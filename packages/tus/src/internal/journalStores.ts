@@ -4,7 +4,7 @@
 import * as Effect from "effect/Effect"
 import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import * as Semaphore from "effect/Semaphore"
-import { JournalFailed } from "../JournalError.ts"
+import { JournalFailed } from "./journalError.ts"
 import type { Leases, Store } from "../UploadJournal.ts"
 
 /** A store of texts in memory. */

@@ -40,10 +40,10 @@ export const deployment = (
           onSome: (known) => ServiceOrigins.extend(known.origins, additional)
         })
       ),
-      ([problem]) =>
+      ([description]) =>
         new InvalidTarget({
-          field: problem?.index === undefined ? "assembly_ssl_url" : "origins",
-          rule: problem?.rule ?? ""
+          field: description?.index === undefined ? "assembly_ssl_url" : "origins",
+          rule: description?.rule ?? ""
         })
     )
     return ServiceOrigins.includes(origins, assembly)

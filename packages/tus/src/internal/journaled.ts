@@ -7,46 +7,39 @@ import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as TusError from "../TusError.ts"
-import type { ResumableUploadError } from "../UploadError.ts"
+import type { UploadError } from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
-import * as UploadSource from "../UploadSource.ts"
-import * as UploadJournal from "../UploadJournal.ts"
-import * as UploadState from "../UploadState.ts"
+import type { UploadResult } from "../UploadEvent.ts"
+import type { Entry, Lease, UploadJournal } from "../UploadJournal.ts"
 import type * as UploadTarget from "../UploadTarget.ts"
+import * as Context from "./context.ts"
+import * as Engine from "./engine.ts"
 import type { Emit } from "./events.ts"
 import * as Hold from "./hold.ts"
-import * as Interpreter from "./interpreter.ts"
 import * as JournalEntry from "./journalEntry.ts"
 import * as JournalStore from "./journalStore.ts"
 import * as JournalTarget from "./journalTarget.ts"
+import { JournalTorn, NoSuchUpload } from "./journalError.ts"
+import { keyOf } from "./keyOf.ts"
 import * as Removal from "./removal.ts"
-import * as Session from "./session.ts"
+import type { Metadata, SharedOptions } from "./options.ts"
+import * as Pieces from "./pieces.ts"
+import type { Replayable } from "./source.ts"
+import type { SourceFailed } from "./sourceFailed.ts"
+import * as UploadState from "./uploadState.ts"
 
-/**
- * - `restart`: whether an upload in the journal is discarded, and a new one is started.
- */
-interface Restartable {
-  readonly parallel?: number | undefined
-  readonly restart?: boolean | undefined
-}
-
-/**
- * Identifies the bytes of a source: returns the result of `source.identity`, or a digest of the bytes
- * (`UploadSource.identifiedByContent`) if this result is undefined.
- */
-export const identify = (source: UploadSource.Replayable): Effect.Effect<string, UploadSource.SourceFailed> =>
+/** Identifies the bytes of a source: by its `identity`, or by a digest of the bytes if it has none. */
+export const identify = (source: Replayable): Effect.Effect<string, SourceFailed> =>
   Effect.flatMap(source.identity, (identity) =>
-    identity === undefined
-      ? Effect.map(UploadSource.identifiedByContent(source).identity, String)
-      : Effect.succeed(identity)
+    identity === undefined ? Pieces.identityOf(source) : Effect.succeed(identity)
   )
 
 /** An upload of the journal whose lease this process holds, and its source. */
 interface Held {
-  readonly journal: UploadJournal.UploadJournal["Service"]
-  readonly lease: UploadJournal.Lease
+  readonly journal: UploadJournal["Service"]
+  readonly lease: Lease
   readonly key: string
-  readonly source: UploadSource.Replayable
+  readonly source: Replayable
   readonly identity: string
   readonly file?: number | undefined
 }
@@ -75,26 +68,32 @@ const verifySource = ({ about }: Known, { identity, source }: Held): Effect.Effe
  * `UploadJournal.keyOf` computes from the entry, and the URLs of the entry must have permitted origins (`origins`).
  */
 const verify = (
-  entry: UploadJournal.Entry,
+  entry: Entry,
   key: string,
   origins: ServiceOrigins.ServiceOrigins
-): Effect.Effect<Known, UploadJournal.JournalTorn | UploadTarget.InvalidTarget | UploadTarget.UnsafeLocation> =>
+): Effect.Effect<Known, JournalTorn | UploadTarget.InvalidTarget | UploadTarget.UnsafeLocation> =>
   Effect.gen(function* () {
     const { fieldname, filename } = named(entry.metadata)
     const identity = entry.identity ?? undefined
-    const own = yield* UploadJournal.keyOf(entry.target, { ...entry, identity, filename, fieldname })
+    const own = yield* keyOf(entry.target, { ...entry, identity, filename, fieldname })
     if (own !== key) {
-      return yield* new UploadJournal.JournalTorn({ key, description: "the content does not match the key" })
+      return yield* new JournalTorn({ key, description: "the content does not match the key" })
     }
     const target = yield* Effect.fromResult(JournalTarget.within(entry.target, origins))
     const state = yield* Effect.fromResult(JournalEntry.toState(entry, target))
     return { about: { ...entry, target }, state }
   })
 
-const sessionOf = (
+/** `file` is the index of the file in its job, which distinguishes two files with the same bytes and names. */
+interface RunOptions extends Context.UploadOptions {
+  readonly restart?: boolean | undefined
+  readonly file?: number | undefined
+}
+
+const run = (
   { file, identity, journal, key, lease, source }: Held,
   target: UploadTarget.UploadTarget,
-  options: Session.Options,
+  options: RunOptions,
   emit: Emit,
   initial: UploadState.UploadState
 ) => {
@@ -105,14 +104,8 @@ const sessionOf = (
     identity,
     ...(file === undefined ? undefined : { file })
   }
-  return Session.make(target, options, emit, JournalStore.make({ journal, lease, key, about, initial }))
-}
-
-type RunOptions = Session.Options & Restartable
-
-/** `file` is the index of the file in its job, which distinguishes two files with the same bytes and names. */
-interface StartOptions extends RunOptions {
-  readonly file?: number | undefined
+  const store = JournalStore.make({ journal, lease, key, about, initial })
+  return Effect.flatMap(Context.make(target, source, options, emit, store), Engine.run)
 }
 
 /** Starts a new upload. `earlier` is the upload that the new upload replaces. */
@@ -125,16 +118,14 @@ const startAnew = (
 ) =>
   Effect.gen(function* () {
     const { journal, key, lease, source } = held
-    const concurrency = options.parallel ?? 1
-    const session = yield* sessionOf(held, target, options, emit, UploadState.inParts(source.size, concurrency))
     if (earlier !== undefined) {
       const { about, state } = earlier
-      yield* Removal.remove({ ...about, policy: session.policy }, state)
+      yield* Removal.remove({ ...about, policy: yield* Context.toPolicy(options) }, state)
       yield* lease.check
       yield* journal.forget(key)
       emit(UploadEvent.Restarted({ reason: `restart was requested; the upload in the journal was ${state._tag}` }))
     }
-    yield* Interpreter.run({ session, source, concurrency })
+    return yield* run(held, target, options, emit, UploadState.inParts(source.size, options.parallel ?? 1))
   })
 
 /** Continues an upload. If the upload has ended, returns its result or fails with its error. */
@@ -142,11 +133,11 @@ const goOn = (held: Held, known: Known, options: RunOptions, emit: Emit) =>
   Effect.gen(function* () {
     const { about, state } = known
     yield* verifySource(known, held)
-    if (UploadState.isEnded(state)) return yield* Interpreter.ended({ emit, target: about.target }, state)
+    if (state._tag === "Completed" || state._tag === "Untrusted") {
+      return yield* Engine.ended({ emit, target: about.target }, state)
+    }
     // The upload keeps the metadata of its creation. New values of the caller are ignored.
-    const metadata = named(about.metadata)
-    const session = yield* sessionOf(held, about.target, { ...options, metadata }, emit, state)
-    yield* Interpreter.run({ session, source: held.source, concurrency: options.parallel ?? 1 })
+    return yield* run(held, about.target, { ...options, metadata: named(about.metadata) }, emit, state)
   })
 
 /**
@@ -154,25 +145,20 @@ const goOn = (held: Held, known: Known, options: RunOptions, emit: Emit) =>
  * true. Otherwise starts a new upload.
  */
 export const start = (
+  journal: UploadJournal["Service"],
   target: UploadTarget.UploadTarget,
-  source: UploadSource.Replayable,
-  options: StartOptions,
+  source: Replayable,
+  options: RunOptions,
   emit: Emit
-): Effect.Effect<void, ResumableUploadError, HttpClient.HttpClient | Scope.Scope | UploadJournal.UploadJournal> =>
+): Effect.Effect<UploadResult, UploadError, HttpClient.HttpClient | Scope.Scope> =>
   Effect.gen(function* () {
-    const journal = yield* UploadJournal.UploadJournal
     const identity = yield* identify(source)
     const { fieldname, filename } = options.metadata
-    const key = yield* UploadJournal.keyOf(target, {
-      identity,
-      size: source.size,
-      filename,
-      fieldname,
-      file: options.file
-    })
+    const { file } = options
+    const key = yield* keyOf(target, { identity, size: source.size, filename, fieldname, file })
     const lease = yield* Hold.hold(journal, key, emit)
-    const held = { journal, lease, key, source, identity, file: options.file }
-    yield* Hold.during(
+    const held = { journal, lease, key, source, identity, file }
+    return yield* Hold.during(
       lease,
       Effect.gen(function* () {
         const found = Option.getOrUndefined(yield* journal.get(key))
@@ -184,35 +170,30 @@ export const start = (
     )
   })
 
-/**
- * - `origins`: further permitted origins of the URLs in the journal entry and in responses.
- */
-export interface Resumption extends Omit<Session.Options, "metadata">, Restartable {
+/** The upload with this key in the journal. `origins` are further permitted origins of its URLs. */
+interface Kept {
+  readonly key: string
   readonly origins?: ReadonlyArray<string> | undefined
 }
 
-/** Continues the upload with this key in the journal. If `restart` is true, starts a new upload instead. */
-export const resume = (
-  key: string,
-  source: UploadSource.Replayable,
-  { origins, ...options }: Resumption,
+/** Continues an upload of the journal. If `restart` is true, starts a new upload instead. */
+const resume = (
+  journal: UploadJournal["Service"],
+  { key, origins }: Kept,
+  source: Replayable,
+  options: SharedOptions & { readonly restart?: boolean | undefined },
   emit: Emit
-): Effect.Effect<
-  void,
-  ResumableUploadError | UploadJournal.NoSuchUpload,
-  HttpClient.HttpClient | Scope.Scope | UploadJournal.UploadJournal
-> =>
+): Effect.Effect<UploadResult, UploadError | NoSuchUpload, HttpClient.HttpClient | Scope.Scope> =>
   Effect.gen(function* () {
-    const journal = yield* UploadJournal.UploadJournal
     const lease = yield* Hold.hold(journal, key, emit)
     const found = yield* journal.get(key)
-    if (Option.isNone(found)) return yield* new UploadJournal.NoSuchUpload({ key })
+    if (Option.isNone(found)) return yield* new NoSuchUpload({ key })
     const known = yield* verify(found.value, key, yield* JournalTarget.deployment(found.value.target, origins))
     const { file, metadata, target } = known.about
     const identity = yield* identify(source)
     const held = { journal, lease, key, source, identity, file }
     const all = { ...options, metadata: named(metadata) }
-    yield* Hold.during(
+    return yield* Hold.during(
       lease,
       options.restart === true
         ? // The key belongs to the original bytes, so a source with different bytes is refused.
@@ -222,8 +203,16 @@ export const resume = (
   })
 
 /** The metadata of an entry. Every entry has both keys, `filename` and `fieldname`. */
-const named = (metadata: UploadJournal.Entry["metadata"]): Session.Options["metadata"] => ({
+const named = (metadata: Entry["metadata"]): Metadata => ({
   ...metadata,
   filename: metadata["filename"] ?? "",
   fieldname: metadata["fieldname"] ?? ""
 })
+
+/** Starts and continues the uploads of a journal. */
+export interface JournaledUploads {
+  readonly start: typeof start
+  readonly resume: typeof resume
+}
+
+export const engine: JournaledUploads = { start, resume }

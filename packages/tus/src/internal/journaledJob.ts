@@ -11,18 +11,18 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
-import type { ResumableAssemblyUploadError } from "../AssemblyUploadError.ts"
+import type { AssemblyUploadError } from "../AssemblyUploadError.ts"
 import * as AssemblyUploadEvent from "../AssemblyUploadEvent.ts"
-import type { Options } from "../ResumableAssemblyUpload.ts"
 import * as UploadJournal from "../UploadJournal.ts"
-import type { Replayable } from "../UploadSource.ts"
 import * as AssemblyFiles from "./assemblyFiles.ts"
 import * as AssemblyOptions from "./assemblyOptions.ts"
 import * as Events from "./events.ts"
 import * as Hold from "./hold.ts"
+import type { Options } from "./job.ts"
 import * as Journaled from "./journaled.ts"
 import * as Telemetry from "./telemetry.ts"
 import * as UploadOptions from "./options.ts"
+import type { Replayable } from "./source.ts"
 
 /** A job that this process runs: its key, its lease, and the entries of jobs in the journal. */
 interface Held {
@@ -42,7 +42,7 @@ const record = (
   })
 
 /**
- * Records that the Assembly has completed, so that `AssemblyBatch` skips the job. If the record cannot be written, the
+ * Records that the Assembly has completed, so that `AssemblyUpload.runAll` skips the job. If the record cannot be written, the
  * job has still completed, and the next run requests the Status of the Assembly again.
  */
 const recordCompletion = (held: Held, assemblyId: Assembly.AssemblyId) =>
@@ -123,30 +123,36 @@ const giveUp = (assemblyId: Assembly.AssemblyId) =>
  * Whether the error shows that the Assembly has ended without completing, or contains other bytes than those that were
  * read.
  */
-const isFinal = (error: ResumableAssemblyUploadError): boolean =>
+const isFinal = (error: AssemblyUploadError): boolean =>
   error._tag === "AssemblyFailed" ||
   error._tag === "AssemblyCanceled" ||
   error._tag === "AssemblyAborted" ||
   error._tag === "DeliveryMismatch" ||
   (error._tag === "FilesFailed" && error.assembly === "canceled")
 
-const uploadOne: AssemblyFiles.UploadOne<Replayable, HttpClient.HttpClient | UploadJournal.UploadJournal> = (
+/** The sources of a job with a journal were checked, see `prepare`. */
+const uploadOne: AssemblyFiles.UploadOne<HttpClient.HttpClient | UploadJournal.UploadJournal> = (
   target,
   source,
   upload,
-  file
+  file,
+  emit
 ) =>
-  Events.fromProgram((observed) =>
-    Telemetry.observe("ResumableUpload", source, observed, (tell) =>
-      Journaled.start(target, source, { ...upload, file }, tell)
-    )
+  Telemetry.observe(source, emit, (tell) =>
+    source._tag === "Replayable"
+      ? Effect.scoped(
+          UploadJournal.UploadJournal.use((journal) =>
+            Journaled.start(journal, target, source, { ...upload, file }, tell)
+          )
+        )
+      : Effect.die(new Error("a one-shot stream was not refused"))
   )
 
 /**
  * Whether every failed file failed because nothing shows whether its upload was created, or whether its parts were
  * concatenated. In this case every later run would fail with the same error.
  */
-const isUndecided = (error: ResumableAssemblyUploadError): boolean =>
+const isUndecided = (error: AssemblyUploadError): boolean =>
   error._tag === "FilesFailed" &&
   error.files.every(
     (file) =>
@@ -172,10 +178,13 @@ const attempt = <R>(
       const ended = yield* Effect.fromResult(outcome.value)
       yield* AssemblyFiles.check(options, ended, yield* AssemblyFiles.prove(options, sources), [])
       if (known?._tag !== "Completed") yield* recordCompletion(held, assemblyId)
-      return emit(AssemblyUploadEvent.Completed({ status: ended }))
+      emit(AssemblyUploadEvent.Completed({ status: ended }))
+      return ended
     }
-    yield* AssemblyFiles.finish({ onFailure: "keep", ...options }, status, assemblyId, sources, uploadOne, emit)
+    const job = { ...options, onFailure: options.onFailure ?? "keep" }
+    const last = yield* AssemblyFiles.finish(job, status, assemblyId, sources, uploadOne, emit)
     if (options.wait !== false) yield* recordCompletion(held, assemblyId)
+    return last
   })
 
 /** An Assembly with an id that the caller chose cannot be created again. */
@@ -203,10 +212,10 @@ const job = <R>(held: Held, options: Options<R>, sources: ReadonlyArray<Replayab
       const isDone = options.restart !== true && Option.exists(ended, ({ ok }) => ok === "ASSEMBLY_COMPLETED")
       if (isDone) return yield* run(found)
       yield* forget(held)
-      yield* run(undefined)
+      return yield* run(undefined)
     })
     if (options.restart === true) return yield* anew
-    yield* hasChosenId ? run(found) : Effect.catchIf(run(found), isUndecided, () => anew)
+    return yield* hasChosenId ? run(found) : Effect.catchIf(run(found), isUndecided, () => anew)
   }).pipe(Effect.tapError((error) => (isFinal(error) ? Effect.ignore(forget(held)) : Effect.void)))
 
 const encodeParams = Input.encoder(Assembly.CreateParams)
@@ -244,7 +253,8 @@ export interface Prepared<R> {
 
 export const prepare = <R>(options: Options<R>) =>
   Effect.gen(function* () {
-    const sources = yield* AssemblyOptions.prepare(options, { isReplayed: true })
+    const opened = yield* AssemblyOptions.prepare(options, true)
+    const sources = opened.flatMap((source) => (source._tag === "Replayable" ? [source] : []))
     return { options, sources, key: yield* keyOf(options, sources) } satisfies Prepared<R>
   })
 
@@ -261,5 +271,5 @@ export const run = <R>({ key, options, sources }: Prepared<R>, emit: AssemblyFil
     const journal = yield* UploadJournal.UploadJournal
     const tell = yield* Events.paced(emit, options.progressInterval)
     const lease = yield* Hold.hold(journal, key, tell)
-    yield* Hold.during(lease, job({ entries: journal.assemblies, key, lease }, options, sources, tell))
-  })
+    return yield* Hold.during(lease, job({ entries: journal.assemblies, key, lease }, options, sources, tell))
+  }).pipe(Effect.scoped)

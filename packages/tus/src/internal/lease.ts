@@ -13,8 +13,8 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
-import { type JournalFailed, LeaseLost, UploadLeased } from "../JournalError.ts"
-import * as LeaseHolder from "../LeaseHolder.ts"
+import { type JournalFailed, LeaseLost, UploadLeased } from "./journalError.ts"
+import * as LeaseHolder from "./leaseHolder.ts"
 import type { Key, Lease, Leases } from "../UploadJournal.ts"
 
 const AtRest = Json.fromString(
@@ -33,14 +33,14 @@ export const until = (text: string): number =>
   Option.match(decode(text), { onNone: () => 0, onSome: (lease) => lease.until })
 
 /** Whether a lease can be taken, because it is invalid or has expired, or because its holder has certainly ended. */
-const isFree = (text: string, now: number, holder: LeaseHolder.Service): Effect.Effect<boolean> => {
+const isFree = (text: string, now: number, holder: LeaseHolder.Holder): Effect.Effect<boolean> => {
   const lease = Option.getOrUndefined(decode(text))
   if (lease === undefined || lease.until <= now) return Effect.succeed(true)
   return lease.holder === undefined ? Effect.succeed(false) : holder.isGone(lease.holder)
 }
 
 /** The lease of one owner, as a text in the store, and the changes of this lease. */
-const makeOwn = (leases: Leases, key: Key, holder: LeaseHolder.Service) =>
+const makeOwn = (leases: Leases, key: Key, holder: LeaseHolder.Holder) =>
   Effect.gen(function* () {
     const owner = yield* SecureRandom.SecureRandom.use((random) => random.uuidV4()).pipe(
       Effect.provide(SecureRandom.layerWebCrypto)
@@ -94,7 +94,7 @@ const longestRelease = 1000
 /** Acquires the lease of a key. */
 export const make = (
   leases: Leases,
-  options: { readonly millis: number; readonly holder: LeaseHolder.Service }
+  options: { readonly millis: number; readonly holder: LeaseHolder.Holder }
 ): ((key: Key) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>) => {
   const { millis } = options
 
@@ -120,8 +120,10 @@ export const make = (
       }
 
       const loss = yield* Deferred.make<never, LeaseLost>()
-      const lose = (problem: string) =>
-        Effect.flatMap(Deferred.fail(loss, new LeaseLost({ key, description: problem })), () => Deferred.await(loss))
+      const lose = (description: string) =>
+        Effect.flatMap(Deferred.fail(loss, new LeaseLost({ key, description: description })), () =>
+          Deferred.await(loss)
+        )
 
       /** A holder that cannot renew its lease stops its work this number of milliseconds before the lease expires. */
       const margin = millis / 10

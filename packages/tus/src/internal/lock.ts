@@ -6,7 +6,7 @@ import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { type JournalFailed, LeaseLost, UploadLeased } from "../JournalError.ts"
+import { type JournalFailed, LeaseLost, UploadLeased } from "./journalError.ts"
 import type { Key, Lease, Locks } from "../UploadJournal.ts"
 
 /**
@@ -26,7 +26,9 @@ export const make =
       }
       const loss = yield* Deferred.make<never, LeaseLost>()
       yield* Effect.forkScoped(
-        Effect.flatMap(held.lost, (problem) => Deferred.fail(loss, new LeaseLost({ key, description: problem })))
+        Effect.flatMap(held.lost, (description) =>
+          Deferred.fail(loss, new LeaseLost({ key, description: description }))
+        )
       )
       const lost = Deferred.await(loss)
       return { lost, check: Effect.suspend(() => (Deferred.isDoneUnsafe(loss) ? lost : Effect.void)) }

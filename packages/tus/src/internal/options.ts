@@ -1,26 +1,120 @@
 /**
- * Validates options before anything is created: an Assembly, a journal entry or an upload.
+ * Validates options before anything is created: an Assembly, a journal entry or an upload. Valid options and valid
+ * metadata are checked once per value, because many uploads may share them.
  */
-import * as Schema from "effect/Schema"
-import * as Rules from "@assembly-effect/schema/unstable/Options"
 import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import type * as Duration from "effect/Duration"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
-import type { UploadSource } from "../UploadSource.ts"
-import * as Checksum from "./checksum.ts"
+import type { UploadSource } from "./source.ts"
 import * as Receipts from "./receipts.ts"
-import type { Options as SessionOptions } from "./session.ts"
 import * as Subtle from "./subtle.ts"
 
 type Issues = ReadonlyArray<Issue>
 
+/** The names of the checksum algorithms in the header `upload-checksum` (tus 1.0.0). */
+const Algorithm = Schema.Literals(["sha1", "sha256", "sha384", "sha512"])
+
+/** The options of the requests of an upload. */
+const Requests = Schema.Struct({
+  maxRetries: Schema.optional(Rules.whole(0)),
+  retryDelay: Schema.optional(Rules.pause),
+  stallTimeout: Schema.optional(Rules.duration),
+  finishTimeout: Schema.optional(Rules.duration),
+  maxWait: Schema.optional(Rules.pause),
+  chunkSize: Schema.optional(Rules.whole(1)),
+  checksum: Schema.optional(Algorithm)
+})
+
+/** The options that the uploads of a job share. */
+const Shared = Schema.Struct({ ...Requests.fields, parallel: Schema.optional(Rules.whole(1)) })
+
+/** The options of every function except `metadata`, in one Schema, because all are checked alike. */
+const Settings = Schema.Struct({
+  ...Shared.fields,
+  progressInterval: Schema.optional(Rules.pause),
+  restart: Schema.optional(Schema.Boolean),
+  origins: Schema.optional(Schema.Array(Schema.String)),
+  size: Schema.optional(Schema.BigInt),
+  onFailure: Schema.optional(Schema.Literals(["terminate", "keep"]))
+})
+
+/**
+ * The metadata of an upload: `filename`, `fieldname`, and other keys for the Steps of the Assembly.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Metadata = { readonly filename: string; readonly fieldname: string } & Readonly<
+  Record<string, string | null>
+>
+
+/**
+ * The options of the requests of an upload.
+ *
+ * - `maxRetries`: the maximum number of consecutive failures that are retried; progress resets the count. The default
+ *   is 8, or the limit of a `RetryPolicy` that the program provides.
+ * - `retryDelay`: the maximum pause after the first failure, 500 ms by default. Each further failure doubles this
+ *   maximum, up to 30 seconds. Each pause is random, and at least half of its maximum. If the server requests a pause,
+ *   the upload pauses at least that long. A provided `RetryPolicy` has its own pauses.
+ * - `stallTimeout`: the maximum time without progress in a request, 30 seconds by default.
+ * - `finishTimeout`: the maximum time that the server may take to respond after the last byte of a request, or to
+ *   concatenate the parts, 10 minutes by default. If a small source is sent with the creation, the time starts when
+ *   this request is sent.
+ * - `maxWait`: the longest pause that a server may request. The default is 1 hour, or the limit of a provided
+ *   `RetryPolicy`. If the server requests a longer pause, the upload fails with the error of that response, whose
+ *   `retryAfter` is the pause.
+ * - `chunkSize`: the maximum size of one request body, in bytes. By default a source that can be read again is sent in
+ *   one request, and a one-shot stream in requests of at most 8 MiB. If request bodies are not streamed, the default
+ *   is 8 MiB for every source; see `CanStream`.
+ * - `checksum`: sends each body with its checksum, if the server supports the algorithm. Bytes that the server reports
+ *   as changed in transit (460) are sent again. With checksums, bodies are held in memory, `chunkSize` is 8 MiB by
+ *   default, and small sources are not sent with the creation. If the server does not support the algorithm, no
+ *   checksum is sent; see `Tus.discover`. By default no checksum is sent.
+ *
+ * `withPolicy`, `none`, `layer` and `layerNone` of `@assembly-effect/api/RetryPolicy` set the retry policy of uploads
+ * too, within the limits of `maxRetries` and `maxWait`.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export interface RequestOptions extends Schema.Codec.Encoded<typeof Requests> {}
+
+/**
+ * The options that the uploads of a job share: {@link RequestOptions}, and:
+ *
+ * - `parallel`: the maximum number of parts, each of at least 1 MiB, that are uploaded in parallel and concatenated by
+ *   the server. With a number above 1, the source must be a `Replayable`. The default is 1.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export interface SharedOptions extends Schema.Codec.Encoded<typeof Shared> {}
+
 const issue = (path: string, message: string): Issue => ({ path: [path], message })
+
+/** A check that runs once for each valid value. */
+const once = (check: (value: object) => Issues): ((value: object) => Issues) => {
+  const valid = new WeakSet<object>()
+  return (value) => {
+    if (valid.has(value)) return []
+    const issues = check(value)
+    if (issues.length === 0) valid.add(value)
+    return issues
+  }
+}
+
+const checkSettings = once(Rules.checker(Settings))
+
+/** Options with metadata alone need no check. */
+const settingIssues = (options: object): Issues =>
+  Predicate.isObject(options) && Object.keys(options).every((key) => key === "metadata") ? [] : checkSettings(options)
 
 const encodeMetadata = SchemaParser.encodeUnknownResult(TusUpload.Metadata, { errors: "all" })
 
@@ -34,16 +128,39 @@ const reserved = {
  * The rules that the metadata of an upload breaks. The issues do not contain the values, because the values may be
  * secret.
  */
-const metadataIssues = (metadata: Readonly<Record<string, string | null>>): Issues => {
+const encodeOnce = (metadata: Metadata): Result.Result<string, Issues> => {
   const taken = Object.entries(reserved)
     .filter(([key]) => Object.hasOwn(metadata, key))
     .map(([key, why]): Issue => ({ path: ["metadata", key], message: `Expected no reserved key: ${why}` }))
-  const broken = Result.match(encodeMetadata({ ...metadata, assembly_url: "-" }), {
-    onFailure: Input.fromSchemaIssue,
-    onSuccess: (): Issues => []
-  })
-  return [...taken, ...broken.map(({ message, path }) => ({ message, path: ["metadata", ...path] }))]
+  const encoded = Result.mapError(encodeMetadata({ ...metadata, assembly_url: "-" }), (found) =>
+    Input.fromSchemaIssue(found).map(({ message, path }) => ({ message, path: ["metadata", ...path] }))
+  )
+  const issues = [...taken, ...(Result.isFailure(encoded) ? encoded.failure : [])]
+  return issues.length > 0 || Result.isFailure(encoded)
+    ? Result.fail(issues)
+    : Result.succeed(encoded.success.replace(placeholder, ""))
 }
+
+/** The entry of the encoded metadata that each creation replaces by the URL of its Assembly. */
+const placeholder = /^assembly_url LQ==,/
+
+const encoded = new WeakMap<object, Result.Result<string, Issues>>()
+
+/**
+ * The metadata as the end of the header `upload-metadata`, without `assembly_url`, or the rules that the metadata
+ * breaks.
+ */
+export const metadataHeader = (metadata: Metadata): Result.Result<string, Issues> => {
+  const known = encoded.get(metadata)
+  if (known !== undefined) return known
+  const made = encodeOnce(metadata)
+  if (Result.isSuccess(made)) encoded.set(metadata, made)
+  return made
+}
+
+/** The rules that the metadata of an upload breaks. */
+export const metadataIssues = (metadata: Metadata): Issues =>
+  Result.match(metadataHeader(metadata), { onFailure: (issues) => issues, onSuccess: () => [] })
 
 const largest = 2n ** 63n - 1n
 
@@ -57,47 +174,26 @@ const isSource = (source: unknown): source is UploadSource =>
   (Predicate.isTagged(source, "Replayable") && Predicate.hasProperty(source, "bytes")) ||
   (Predicate.isTagged(source, "OneShot") && Predicate.hasProperty(source, "stream"))
 
-const sourceIssues = (source: UploadSource | undefined, { isReplayed, parallel }: Upload): Issues => {
+/** The rules that a source breaks. `isReplayed` says whether a later run reads the source again. */
+export const sourceIssues = (
+  source: UploadSource,
+  { isReplayed, parallel }: { readonly isReplayed: boolean; readonly parallel?: number | undefined }
+): Issues => {
   if (!isSource(source)) return [issue("source", "Expected an UploadSource, such as UploadSource.fromBytes(bytes)")]
   if (Predicate.hasProperty(source, "description")) return [issue("source", String(source.description))]
   return [
     ...((source._tag === "Replayable" || source.size !== undefined) && !isSize(source.size)
       ? [{ path: ["source", "size"], message: `Expected 0 to ${largest} bytes, got ${source.size}` }]
       : []),
-    ...(source._tag === "OneShot" && isReplayed === true ? [replayable("source")] : []),
+    ...(source._tag === "OneShot" && isReplayed ? [replayable("source")] : []),
     ...(source._tag === "OneShot" && parallel !== undefined && parallel !== 1 ? [replayable("parallel")] : [])
   ]
 }
 
-/** The options of one upload, its source if known, and whether a later run reads the source again. */
-export type Upload = Partial<SessionOptions> & {
-  readonly parallel?: number | undefined
-  readonly progressInterval?: Duration.Input | undefined
-  readonly source?: UploadSource | undefined
-  readonly isReplayed?: boolean | undefined
-}
-
-const settingIssues = Rules.checker(
-  Schema.Struct({
-    chunkSize: Schema.optional(Rules.whole(1)),
-    parallel: Schema.optional(Rules.whole(1)),
-    maxRetries: Schema.optional(Rules.whole(0)),
-    retryDelay: Schema.optional(Rules.pause),
-    stallTimeout: Schema.optional(Rules.duration),
-    finishTimeout: Schema.optional(Rules.duration),
-    maxWait: Schema.optional(Rules.pause),
-    progressInterval: Schema.optional(Rules.pause)
-  })
-)
-
 /** The rules that the options of an upload break, except the rule of {@link missingDigest}. */
-export const issues = ({ checksum, metadata, ...options }: Upload): Issues => [
+export const issues = (options: object, metadata: Metadata | undefined): Issues => [
   ...settingIssues(options),
-  ...(checksum === undefined || Checksum.isAlgorithm(checksum)
-    ? []
-    : [issue("checksum", `Expected ${Checksum.names.join(", ")}, got ${String(checksum)}`)]),
-  ...(metadata === undefined ? [] : metadataIssues(metadata)),
-  ...("source" in options ? sourceIssues(options.source, options) : [])
+  ...(metadata === undefined ? [] : metadataIssues(metadata))
 ]
 
 /** Fails with all broken rules at once. */
@@ -105,11 +201,27 @@ export const refuse = (operation: string, found: Issues): Effect.Effect<void, In
   found.length === 0 ? Effect.void : Effect.fail(new InvalidRequest({ operation, issues: found }))
 
 /** An issue if `checksum` is set and this runtime cannot compute it. */
-export const missingDigest = ({ checksum }: Pick<Upload, "checksum">): Effect.Effect<Issues> =>
-  Effect.map(Subtle.isAvailable, (isThere) =>
-    checksum === undefined || isThere ? [] : [issue("checksum", `Expected no checksum: ${Subtle.problem}`)]
-  )
+export const missingDigest = (checksum: string | undefined): Effect.Effect<Issues> =>
+  checksum === undefined
+    ? Effect.succeed([])
+    : Effect.map(Subtle.isAvailable, (isThere) =>
+        isThere ? [] : [issue("checksum", `Expected no checksum: ${Subtle.description}`)]
+      )
 
-/** Fails if the options of an upload break a rule. */
-export const check = (options: Upload): Effect.Effect<void, InvalidRequest> =>
-  Effect.flatMap(missingDigest(options), (missing) => refuse("Upload", [...issues(options), ...missing]))
+/** Fails if the options or the source of an upload break a rule. */
+export const check = (
+  source: UploadSource,
+  options: {
+    readonly metadata?: Metadata | undefined
+    readonly checksum?: string | undefined
+    readonly parallel?: number | undefined
+  },
+  isReplayed: boolean
+): Effect.Effect<void, InvalidRequest> =>
+  Effect.flatMap(missingDigest(options.checksum), (missing) =>
+    refuse("Upload", [
+      ...issues(options, options.metadata),
+      ...sourceIssues(source, { ...options, isReplayed }),
+      ...missing
+    ])
+  )

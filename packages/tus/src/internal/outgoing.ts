@@ -7,9 +7,9 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Tus from "../Tus.ts"
-import { failedWith, SourceFailed, type OneShot, type Replayable } from "../UploadSource.ts"
+import type { OneShot, Replayable } from "./source.ts"
+import { failedWith, SourceFailed } from "./sourceFailed.ts"
 import * as Pieces from "./pieces.ts"
-import * as Slices from "./slices.ts"
 import * as Window from "./window.ts"
 
 /**
@@ -22,20 +22,21 @@ export interface Body {
   readonly bytes: Tus.Body<SourceFailed>
 }
 
+const smaller = (a: bigint, b: bigint) => (a < b ? a : b)
+
+/** The number of bytes in the next body, when `left` bytes remain. */
+type Next = (left: bigint) => bigint
+
 /**
  * `from` returns the body that starts at an offset. `size` is undefined if the size of the source is unknown when the
  * upload starts; `size` stays undefined when the end of the source is reached. A source that is not `replayable`
- * releases the bytes before the last requested offset. `slices` is set only if the platform cannot stream. `most`
- * limits the number of bytes in the body, in addition to all other limits.
+ * releases the bytes before the last requested offset.
  */
 export interface Outgoing {
   readonly size: bigint | undefined
   readonly replayable: boolean
-  readonly slices: Slices.SliceSize | undefined
-  readonly from: (offset: bigint, most?: bigint) => Effect.Effect<Body, SourceFailed>
+  readonly from: (offset: bigint, next: Next) => Effect.Effect<Body, SourceFailed>
 }
-
-const smaller = (a: bigint, b: bigint) => (a < b ? a : b)
 
 /**
  * The bodies for a range of a source that can be read again. If the platform cannot stream, a body is an array, never a
@@ -43,32 +44,19 @@ const smaller = (a: bigint, b: bigint) => (a < b ? a : b)
  */
 export const replayable = (
   source: Replayable,
-  options: {
-    readonly start: bigint
-    readonly end: bigint
-    readonly chunkSize: number | undefined
-    readonly streams: boolean
-  }
+  { end: limit, start: base, streams }: { readonly start: bigint; readonly end: bigint; readonly streams: boolean }
 ): Outgoing => {
-  const { start: base, end: limit } = options
   const size = limit - base
-  const { chunkSize } = options
-  const slices = options.streams ? undefined : new Slices.SliceSize(chunkSize)
-  const endOf = (start: bigint): bigint => {
-    if (slices !== undefined) return start + slices.next(limit - start)
-    return chunkSize === undefined ? limit : smaller(limit, start + BigInt(chunkSize))
-  }
   return {
     size,
     replayable: true,
-    slices,
-    from: (offset, most) => {
+    from: (offset, next) => {
       const start = base + offset
-      const end = most === undefined ? endOf(start) : smaller(endOf(start), start + most)
+      const end = start + next(limit - start)
       const body = (bytes: Tus.Body<SourceFailed>): Body => ({ start: offset, end: end - base, total: size, bytes })
       if (start === end) return Effect.succeed(body(new Uint8Array(0)))
       const stream = Pieces.owned(source.bytes(start, end), failedWith)
-      return options.streams
+      return streams
         ? Effect.succeed(body({ stream, length: end - start }))
         : Effect.map(collect(stream, end - start), body)
     }
@@ -123,7 +111,6 @@ export const oneShot = (
 ): Effect.Effect<Outgoing, SourceFailed, Scope.Scope> =>
   Effect.gen(function* () {
     const { streams, windowSize } = options
-    const slices = streams ? undefined : new Slices.SliceSize(windowSize)
     const scope = yield* Effect.scope
     const read = Window.reader(yield* Channel.toPullScoped(Stream.toChannel(source.stream), scope))
     const advance = (window: Window.Window) =>
@@ -134,8 +121,7 @@ export const oneShot = (
     return {
       size,
       replayable: false,
-      slices,
-      from: (offset, most) =>
+      from: (offset, next) =>
         Effect.gen(function* () {
           if (offset < window.start || offset > window.start + BigInt(window.size)) {
             return yield* new SourceFailed({
@@ -146,8 +132,7 @@ export const oneShot = (
           // The window changes in two steps, so that the acknowledged bytes are not held while the next bytes are read.
           window = Window.release(yield* checkSize(window, source.size), offset)
           window = yield* advance(window)
-          const full = slices?.next(BigInt(window.size)) ?? BigInt(Math.min(window.size, windowSize))
-          const length = most === undefined ? full : smaller(full, most)
+          const length = smaller(next(BigInt(window.size)), BigInt(windowSize))
           const parts = Window.first(window, Number(length))
           return {
             start: offset,

@@ -6,9 +6,9 @@ import type * as HttpClient from "effect/http/HttpClient"
 import * as Redacted from "effect/Redacted"
 import * as TusError from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
-import type { Replayable } from "../UploadSource.ts"
+import type { Replayable } from "./source.ts"
 import type { UploadTarget, UploadUrl } from "../UploadTarget.ts"
-import * as UploadState from "../UploadState.ts"
+import * as UploadState from "./uploadState.ts"
 import * as Concat from "./concat.ts"
 import * as Concatenation from "./concatenation.ts"
 import * as Discovery from "./discovery.ts"
@@ -18,7 +18,7 @@ import * as Outgoing from "./outgoing.ts"
 import * as Piece from "./piece.ts"
 import { sums } from "./progress.ts"
 import * as Removal from "./removal.ts"
-import type * as Session from "./session.ts"
+import type * as Context from "./context.ts"
 
 /** Converts the events of one part to events of the whole upload. */
 const emitOf = (parts: ReadonlyArray<UploadState.Part>, total: bigint, emit: Emit): ((index: number) => Emit) => {
@@ -56,34 +56,28 @@ const checkDistinct = ({ tusUrl }: UploadTarget, urls: ReadonlyArray<UploadUrl>)
  * Sends every part until the server has stored it, and continues parts that an earlier process has started. Returns the
  * URLs of all parts.
  */
-const store = <E>(
-  session: Session.Session<E>,
-  source: Replayable,
-  parts: ReadonlyArray<UploadState.Part>,
-  concurrency: number
-) =>
+const store = <E>(upload: Context.Upload<E>, source: Replayable, parts: ReadonlyArray<UploadState.Part>) =>
   Effect.gen(function* () {
-    const { chunkSize, emit, streams } = session
+    const { concurrency, emit, streams, target } = upload
     const emitOfPart = emitOf(parts, source.size, emit)
     const planned = parts.map(({ end, piece, start }, index) => ({
       start,
       end,
-      piece,
-      job: {
-        session,
-        source,
-        outgoing: Outgoing.replayable(source, { start, end, chunkSize, streams }),
+      state: piece,
+      piece: {
+        ...upload,
+        outgoing: Outgoing.replayable(source, { start, end, streams }),
         place: UploadState.part(index),
         isPart: true,
         emit: emitOfPart(index)
       }
     }))
-    if (parts.every(({ piece }) => piece._tag === "Planned")) yield* Discovery.checkConcatenation(session)
+    if (parts.every(({ piece }) => piece._tag === "Planned")) yield* Discovery.checkConcatenation(upload)
     // A creation is not interrupted when another creation fails, because its part could then exist at an unknown URL.
     const results = yield* Effect.forEach(
       planned,
       (part) =>
-        Piece.begin(part.job, part.piece).pipe(
+        Piece.begin(part.piece, part.state).pipe(
           Effect.map((created) => ({ ...part, created })),
           Effect.result
         ),
@@ -91,13 +85,13 @@ const store = <E>(
     )
     const begun = yield* Effect.forEach(results, Effect.fromResult)
     const urls = begun.map(({ created }) => created.url)
-    yield* checkDistinct(session.target, urls)
+    yield* checkDistinct(target, urls)
     // The URLs are checked before a byte is sent, because parts whose URLs are too long can never be concatenated.
-    yield* Concat.check(session.target, urls)
+    yield* Concat.check(target, urls)
     yield* Effect.forEach(
       begun,
-      ({ created, end, job, start }, part) =>
-        Effect.map(Piece.send(job, created), () => emit(UploadEvent.PartCompleted({ part, start, end }))),
+      ({ created, end, piece, start }, part) =>
+        Effect.map(Piece.finish(piece, created), () => emit(UploadEvent.PartCompleted({ part, start, end }))),
       { concurrency, discard: true }
     )
     // `Finishing` is emitted before the state changes to `Concatenating`, so that an interruption at this event is
@@ -112,13 +106,10 @@ const store = <E>(
  * removed from the server, unless a later run can continue them, or the server may already have concatenated them.
  */
 export const run = <E>(
-  session: Session.Session<E>,
+  upload: Context.Upload<E>,
   source: Replayable,
-  { parts }: UploadState.Parts,
-  concurrency: number
-): Effect.Effect<void, Session.UploadError | E, HttpClient.HttpClient> => {
-  const work = Effect.flatMap(store(session, source, parts, concurrency), (urls) =>
-    Concatenation.begin(session, urls, source.size)
-  )
-  return session.store.isKept ? work : Removal.unlessDone(work, session)
+  { parts }: UploadState.Parts
+): Effect.Effect<void, TusError.UploadError | E, HttpClient.HttpClient> => {
+  const work = Effect.flatMap(store(upload, source, parts), (urls) => Concatenation.begin(upload, urls, source.size))
+  return upload.store.isKept ? work : Removal.unlessDone(work, upload)
 }

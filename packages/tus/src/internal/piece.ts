@@ -1,35 +1,46 @@
 /**
- * Runs one upload, which has one URL and contains the whole source or a part of it: creates the upload once, and sends
- * its bytes.
+ * Runs one upload URL, which contains the whole source or a part of it: creates the upload once, and sends its bytes
+ * with a sequence of requests. The state after a request determines the next request.
  */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Base64 from "effect/encoding/Base64"
 import type * as HttpClient from "effect/http/HttpClient"
-import * as Transfer from "../Transfer.ts"
-import { UploadUntrusted } from "../TusError.ts"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import * as Tus from "../Tus.ts"
+import * as TusError from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
-import type { SourceFailed, UploadSource } from "../UploadSource.ts"
-import * as UploadState from "../UploadState.ts"
+import type { UploadUrl } from "../UploadTarget.ts"
+import * as Append from "./append.ts"
+import * as BodySize from "./bodySize.ts"
+import type * as Context from "./context.ts"
 import * as Creation from "./creation.ts"
-import type { Emit } from "./events.ts"
+import * as Discovery from "./discovery.ts"
+import * as FilePieces from "./filePieces.ts"
+import { hostOf } from "./host.ts"
 import { ignored } from "./ignored.ts"
 import * as Outgoing from "./outgoing.ts"
-import type { RequestError } from "./policy.ts"
-import * as Run from "./run.ts"
-import * as Session from "./session.ts"
+import * as Policy from "./policy.ts"
+import * as Receipts from "./receipts.ts"
+import type { SourceFailed } from "./sourceFailed.ts"
+import { inTime } from "./timeout.ts"
+import * as Transfer from "./transfer.ts"
+import * as UploadState from "./uploadState.ts"
 
 /**
+ * The context of one upload URL. `emit` gets the events of the piece.
+ *
  * - `outgoing`: the bytes of the piece.
- * - `place`: reads and changes the piece in the state of the upload.
+ * - `place`: changes the piece in the state of the upload.
  * - `isPart`: whether the piece becomes a part of a later final upload.
- * - `emit`: called with the events of the piece.
  */
-export interface Job<E> {
-  readonly session: Session.Session<E>
-  readonly source: UploadSource
+export interface Piece<E> extends Context.Upload<E> {
   readonly outgoing: Outgoing.Outgoing
   readonly place: UploadState.Place
   readonly isPart: boolean
-  readonly emit: Emit
 }
 
 /** The maximum size in bytes of a source that is sent with the creation, which saves a round trip. */
@@ -39,32 +50,26 @@ const smallSize = 256n * 1024n
  * The bytes that are sent with the creation: all bytes of a small source. Undefined if the source is empty, of unknown
  * size, or larger than `smallSize` or `chunkSize`.
  */
-const smallBody = (
-  source: UploadSource,
-  outgoing: Outgoing.Outgoing
-): Effect.Effect<Uint8Array | undefined, SourceFailed> =>
+const smallBody = <E>({ chunkSize, isPart, outgoing, sendsAlong, source }: Piece<E>) =>
   Effect.gen(function* () {
     const { size } = outgoing
-    if (size === undefined || size === 0n || size > smallSize) return undefined
-    const { bytes, end } = yield* outgoing.from(0n)
-    if (end !== size) return undefined
-    if (!("stream" in bytes)) return bytes
-    return source._tag === "Replayable" && source.read !== undefined
-      ? yield* source.read(0n, size)
-      : yield* Outgoing.collect(bytes.stream, bytes.length)
+    if (size === undefined || size > smallSize || isPart || !sendsAlong) return undefined
+    if (size === 0n || (chunkSize !== undefined && size > BigInt(chunkSize))) return undefined
+    if (source._tag === "Replayable" && source.read !== undefined) return yield* source.read(0n, size)
+    const { bytes } = yield* outgoing.from(0n, (left) => left)
+    return "stream" in bytes ? yield* Outgoing.collect(bytes.stream, bytes.length) : bytes
   })
 
-const keep = <E>({ place, session }: Job<E>, piece: UploadState.Piece) => session.store.update(place.set(piece))
+const keep = <E>({ place, store }: Piece<E>, piece: UploadState.Piece) => store.update(place(piece))
 
 /** Creates the upload, and stores its URL. */
-const create = <E>(job: Job<E>, marker: string) =>
+const create = <E>(piece: Piece<E>, marker: string) =>
   Effect.gen(function* () {
-    const { isPart, outgoing, session, source } = job
-    const { emit, metadata } = session
+    const { emit, isPart, outgoing, source } = piece
     const { size } = outgoing
     // No request asks an empty source for bytes, so this read shows whether the source is still empty.
     if (size === 0n && source._tag === "Replayable") yield* Outgoing.collect(source.bytes(0n, 0n), 0n)
-    const body = session.sendsAlong && !isPart ? yield* smallBody(source, outgoing) : undefined
+    const body = yield* smallBody(piece)
     const sent = BigInt(body?.length ?? 0)
     const toState = (found: Creation.Created): UploadState.Created => ({
       _tag: "Created",
@@ -76,17 +81,15 @@ const create = <E>(job: Job<E>, marker: string) =>
           ? { _tag: "Done", length: size }
           : Transfer.created({ ...found, length: size, sent })
     })
-    const created = yield* Creation.create(session, {
-      creation:
-        size === undefined
-          ? { _tag: "Deferred", metadata }
-          : { _tag: "Fixed", length: size, metadata, body, partial: isPart },
+    const created = yield* Creation.create(piece, {
       size,
+      body,
+      isPart,
       marker,
       ledger: {
-        sending: keep(job, { _tag: "Creating", marker }),
-        refused: ignored(keep(job, { _tag: "Planned" })),
-        created: (found) => keep(job, toState(found))
+        sending: keep(piece, { _tag: "Creating", marker }),
+        refused: ignored(keep(piece, { _tag: "Planned" })),
+        created: (found) => keep(piece, toState(found))
       }
     }).pipe(Effect.map(toState))
     if (!isPart) emit(UploadEvent.Created({ url: created.url, length: size }))
@@ -94,15 +97,11 @@ const create = <E>(job: Job<E>, marker: string) =>
   })
 
 /** Finds the upload of a creation that an earlier run may have sent. */
-const recover = <E>(job: Job<E>, marker: string) =>
+const recover = <E>(piece: Piece<E>, marker: string) =>
   Effect.gen(function* () {
-    const { isPart, outgoing, session } = job
-    const { metadata, policy, target } = session
+    const { isPart, outgoing } = piece
     const { size } = outgoing
-    const { finished, url } = yield* Creation.recover(
-      { target, marker, sent: { metadata, size }, policy },
-      { description: "the process ended before the response arrived" }
-    )
+    const { finished, url } = yield* Creation.recover(piece, { marker, size }, Creation.ended)
     const created: UploadState.Created = {
       _tag: "Created",
       marker,
@@ -110,7 +109,7 @@ const recover = <E>(job: Job<E>, marker: string) =>
       // The receipt of a part does not show that the part is complete, so the offset is requested from the server.
       ...(finished && size !== undefined && !isPart ? { transfer: { _tag: "Done", length: size } } : undefined)
     }
-    yield* keep(job, created)
+    yield* keep(piece, created)
     return created
   })
 
@@ -121,50 +120,277 @@ const recover = <E>(job: Job<E>, marker: string) =>
  * whether the part has other effects.
  */
 export const begin = <E>(
-  job: Job<E>,
-  piece: UploadState.Piece,
+  piece: Piece<E>,
+  state: UploadState.Piece,
   newMarker: Effect.Effect<string> = Creation.newMarker
 ): Effect.Effect<UploadState.Created, Creation.CreationError | SourceFailed | E, HttpClient.HttpClient> => {
-  switch (piece._tag) {
+  switch (state._tag) {
     case "Planned":
-      return Effect.flatMap(newMarker, (marker) => create(job, marker))
+      return Effect.flatMap(newMarker, (marker) => create(piece, marker))
     case "Creating":
-      return recover(job, piece.marker)
+      return recover(piece, state.marker)
     case "Created":
-      return Effect.succeed(piece)
+      return Effect.succeed(state)
   }
 }
 
+/** A piece at its URL. `isOwn` is false if an earlier run created the upload. */
+interface Sending<E> extends Piece<E> {
+  readonly url: UploadUrl
+  readonly marker: string
+  readonly isOwn: boolean
+  readonly pool: FilePieces.Pool
+  readonly bodies: BodySize.BodySize
+  readonly pauseAfter: Policy.Retry
+}
+
+type Moving = Transfer.Sending | Transfer.Asking
+
+/** A failed step: the state after the step, its error, and the size of the sent body in bytes. */
+interface Failed {
+  readonly state: Moving
+  readonly error: Policy.RequestError
+  readonly bytes?: bigint
+}
+
+type Step<State extends Moving> = <E>(
+  piece: Sending<E>,
+  state: State
+) => Effect.Effect<Transfer.Transfer, Failed, HttpClient.HttpClient>
+
+const failedAt =
+  (state: Moving) =>
+  (error: Policy.RequestError): Failed => ({ state, error })
+
+/** Fails if the PATCH would contain neither bytes nor a length, because such a PATCH would be repeated forever. */
+const checkProgress = (state: Transfer.Sending, body: Outgoing.Body, declare: bigint | undefined) =>
+  body.start === body.end && declare === undefined
+    ? Effect.fail(
+        new TusError.UploadMismatch({
+          field: "upload-length",
+          expected: `${body.end}`,
+          found: state.length === undefined ? "none" : `${state.length}`
+        })
+      )
+    : Effect.void
+
+/** Whether the server accepted a request although the response is invalid. */
+const isTaken = (error: Policy.RequestError): boolean =>
+  error._tag === "ProtocolViolation" && error.status >= 200 && error.status < 300
+
+/** Whether the connection ended without a response, after bytes may have been sent. */
+const isCut = (error: Policy.RequestError): boolean => error._tag === "TransportFailure" && error.sent === "maybe"
+
+/** Sends the next body. */
+const send: Step<Transfer.Sending> = (piece, state) =>
+  Effect.gen(function* () {
+    const { bodies, emit, outgoing, policy, pool, seal, url } = piece
+    const sealed = outgoing.from(state.acknowledged, (left) => bodies.next(left)).pipe(Effect.flatMap(seal))
+    const { body, checksum } = yield* Effect.mapError(sealed, failedAt(state))
+    // The length is declared with the last bytes, unless the server already knows the length.
+    const declare = state.length === undefined && body.total === body.end ? body.total : undefined
+    yield* Effect.mapError(checkProgress(state, body, declare), failedAt(state))
+    const last = body.total === body.end
+    let finishing = false
+    const begun = yield* Clock.currentTimeMillis
+    const { answer, handed } = yield* Append.append({
+      url,
+      body,
+      declare,
+      checksum,
+      policy,
+      pool,
+      onSent: (count, all) => {
+        const sent = state.acknowledged + count
+        emit(UploadEvent.Progress({ sent, acknowledged: state.acknowledged, total: body.total ?? outgoing.size }))
+        if (all && last && !finishing && body.total !== undefined) {
+          finishing = true
+          emit(UploadEvent.Finishing({ total: body.total }))
+        }
+      }
+    })
+    const after = Transfer.handedOver(state, { handed, declared: declare })
+    if (Result.isFailure(answer)) {
+      const error = answer.failure
+      if (isCut(error)) bodies.cut(body.start, body.end)
+      if (error._tag === "Stalled") bodies.stalled()
+      const next = isTaken(error) ? Transfer.accepted(after, handed) : after
+      return yield* Effect.fail<Failed>({ state: next, error, bytes: body.end - body.start })
+    }
+    const offset = answer.success
+    const told = { offset, end: body.end, handed, length: declare }
+    const next = Transfer.appended(after, told)
+    if (next._tag !== "Asking") bodies.passed(body.end - body.start, (yield* Clock.currentTimeMillis) - begun)
+    const total = body.total ?? outgoing.size
+    emit(UploadEvent.Progress({ sent: offset, acknowledged: offset, total }))
+    return next
+  })
+
 /**
- * The error of an untrusted part. `mayBeWhole` is false, because an untrusted part is never concatenated into a file.
+ * The canonical Base64 of each value in a header `upload-metadata`. A missing value is the empty text, because some
+ * servers do not distinguish a key without a value from a key with an empty value.
  */
-const ofPart = ({ host, description }: UploadUntrusted) =>
-  new UploadUntrusted({ ...(host === undefined ? undefined : { host }), description, mayBeWhole: false })
+const reported = (header: string): ReadonlyArray<readonly [key: string, value: string | undefined]> =>
+  header.split(",").map((entry) => {
+    const [key = "", ...value] = entry.trim().split(" ")
+    return [key, Result.getOrUndefined(Result.map(Base64.decode(value.join(" ")), Base64.encode))]
+  })
+
+/**
+ * Checks an upload that an earlier run created. If the server reports metadata, it must contain the entries of the
+ * creation before more bytes are sent. Entries that others have added are ignored. `assembly_url` is not compared,
+ * because the creation sets its value from the target. The error names the key that differs, without its values.
+ */
+const verifyMetadata = (
+  metadata: Readonly<Record<string, string | null>>,
+  marker: string,
+  found: string | undefined
+): Effect.Effect<void, TusError.UploadMismatch> => {
+  if (found === undefined) return Effect.void
+  const { assembly_url: _, ...sent } = metadata
+  const expected = { ...sent, ...(marker === "" ? undefined : { [Receipts.markerKey]: marker }) }
+  const entries = reported(found)
+  const differs = ([name, value]: readonly [string, string | null]) => {
+    const told = entries.filter(([key]) => key === name)
+    return told.length !== 1 || told[0]?.[1] !== Base64.encode(value ?? "")
+  }
+  const key = Object.entries(expected).find(differs)?.[0]
+  return key === undefined
+    ? Effect.void
+    : Effect.fail(
+        new TusError.UploadMismatch({
+          field: "upload-metadata",
+          expected: `the ${key} of the creation`,
+          found: "another"
+        })
+      )
+}
+
+/** Requests the offset of the upload from the server. */
+const ask: Step<Transfer.Asking> = (piece, state) =>
+  Effect.gen(function* () {
+    const { emit, isOwn, marker, metadata, outgoing, policy, url } = piece
+    const found = yield* inTime(policy.stallTimeout, Tus.offset(url))
+    if (!isOwn) yield* verifyMetadata(metadata, marker, found.metadata)
+    const next = yield* Effect.fromResult(Transfer.located(state, found, outgoing))
+    if (next._tag !== "Asking") emit(UploadEvent.Resumed({ offset: found.offset }))
+    return next
+  }).pipe(Effect.mapError(failedAt(state)))
+
+/**
+ * Decides what follows the response 404 or 410. Fails unless a receipt shows that the upload is complete, and this
+ * program does not know that it sent another number of bytes.
+ */
+const settleGone = <E>({ metadata, outgoing, target, url }: Sending<E>, state: Moving, error: TusError.UploadGone) =>
+  Effect.gen(function* () {
+    const length = Transfer.lengthOf(state, outgoing.size)
+    const receipt = yield* Receipts.finished(target, url, { metadata, size: length })
+    const isOf = Option.exists(receipt, ({ size }) => size === undefined || size === length)
+    return length !== undefined && isOf ? yield* Effect.fromResult(Transfer.receipted(state, length)) : yield* error
+  })
+
+/** Pauses, and returns the state that requests the offset next. Fails if the policy gives up. */
+const retry = <E>({ emit, outgoing, pauseAfter }: Sending<E>, { error, state }: Failed) =>
+  Effect.gen(function* () {
+    const next = Transfer.failed(state)
+    const pause = yield* pauseAfter(next.failures, error)
+    if (Option.isNone(pause)) return yield* Effect.fail(Transfer.abandoned(state, error, outgoing.size))
+    emit(UploadEvent.Retrying({ attempt: next.failures, delay: pause.value, reason: error.message }))
+    yield* Effect.sleep(pause.value)
+    return next
+  })
+
+/**
+ * Continues with smaller bodies after the status 413, which a proxy in front of the service sends for a large body.
+ * Fails if the whole upload is larger than the server permits, or if the smallest body was refused too.
+ */
+const shrink = <E>(
+  { bodies, emit, outgoing, policy, target }: Sending<E>,
+  state: Moving,
+  error: TusError.TooLarge,
+  bytes: bigint
+) =>
+  Effect.gen(function* () {
+    const { maxSize } = bodies.tried.length > 0 ? { maxSize: undefined } : yield* Discovery.guess({ policy, target })
+    const size = outgoing.size ?? state.acknowledged + bytes
+    const isWithin = maxSize === undefined || size <= maxSize
+    if (!isWithin || !bodies.refused(bytes)) {
+      return yield* new TusError.TooLarge({
+        ...error,
+        ...(maxSize === undefined ? undefined : { maxSize }),
+        ...(isWithin ? { tried: bodies.tried } : undefined)
+      })
+    }
+    emit(UploadEvent.Retrying({ attempt: state.failures + 1, delay: Duration.zero, reason: error.message }))
+    return Transfer.failed(state)
+  })
+
+/** Decides what follows a failed step: another step, the completion of the upload, or an error. */
+const heal = <E>(
+  piece: Sending<E>,
+  failed: Failed
+): Effect.Effect<Transfer.Transfer, Policy.RequestError, HttpClient.HttpClient> => {
+  const { bytes, error, state } = failed
+  if (error._tag === "UploadGone") return settleGone(piece, state, error)
+  if (error._tag === "TooLarge" && bytes !== undefined) return shrink(piece, state, error, bytes)
+  return Policy.canHeal(error)
+    ? retry(piece, failed)
+    : Effect.fail(Transfer.abandoned(state, error, piece.outgoing.size))
+}
+
+/** Performs all steps. Returns the length of the finished upload. */
+const toEnd = <E>(piece: Sending<E>, begun: Transfer.Transfer) =>
+  Effect.gen(function* () {
+    let state = begun
+    while (state._tag !== "Done") {
+      const step: Effect.Effect<Transfer.Transfer, Failed, HttpClient.HttpClient> =
+        state._tag === "Sending" ? send(piece, state) : ask(piece, state)
+      state = yield* step.pipe(Effect.catch((failed) => heal(piece, failed)))
+    }
+    return state.length
+  })
+
+/**
+ * Adds the host to an `UploadUntrusted` or `UploadMismatch`, because the function that made the error does not know the
+ * host. For an untrusted part, `mayBeWhole` is false, because an untrusted part is never concatenated into a file.
+ */
+const toOwn =
+  <E>({ isPart, url }: Sending<E>) =>
+  (error: Policy.RequestError): Policy.RequestError => {
+    const host = hostOf(url)
+    if (error._tag === "UploadMismatch") return new TusError.UploadMismatch({ ...error, host })
+    return error._tag === "UploadUntrusted"
+      ? new TusError.UploadUntrusted({ ...error, host, mayBeWhole: error.mayBeWhole && !isPart })
+      : error
+  }
 
 /** Sends the bytes of a piece that the server does not have, and returns the length of the piece. */
-export const send = <E>(
-  job: Job<E>,
+export const finish = <E>(
+  piece: Piece<E>,
   { marker, transfer, url }: UploadState.Created
-): Effect.Effect<bigint, RequestError | E, HttpClient.HttpClient> => {
-  const { emit, isPart, outgoing, place, session } = job
-  const { metadata, policy, seal, store, target } = session
-  const toOwn = (error: UploadUntrusted) => (isPart ? ofPart(error) : error)
-  const moved = (now: Transfer.Transfer) => store.note(place.set({ _tag: "Created", marker, url, transfer: now }))
-  // The metadata is compared only if an earlier run created the upload.
-  const verify = transfer === undefined ? Session.verifyMetadata(metadata, marker || undefined) : Session.trusted
-  const run = { target, metadata, url, outgoing, seal, policy, emit, verify, moved }
-  // An HTTP client that has just read a response may need one turn of the event loop before it can use the connection
-  // again. Without this turn, the first PATCH would open another connection.
-  return Effect.andThen(Effect.yieldNow, Run.toEnd(run, transfer ?? Transfer.reopened(outgoing.size))).pipe(
-    Effect.mapError((error) => (error._tag === "UploadUntrusted" ? toOwn(error) : error)),
-    Effect.tapError((error): Effect.Effect<void, E> =>
-      error._tag === "UploadUntrusted"
-        ? Effect.uninterruptible(store.update(UploadState.untrusted(error)))
-        : Effect.void
-    ),
-    Effect.onInterrupt(() => {
-      const error = UploadState.leftInDoubt(place.get(store.state()), outgoing.size)
-      return error === undefined ? Effect.void : ignored(store.update(UploadState.untrusted(toOwn(error))))
-    })
-  )
+): Effect.Effect<bigint, Policy.RequestError | E, HttpClient.HttpClient> => {
+  if (transfer?._tag === "Done") return Effect.succeed(transfer.length)
+  return Effect.gen(function* () {
+    const { outgoing, policy, store } = piece
+    const sending: Sending<E> = {
+      ...piece,
+      url,
+      marker,
+      isOwn: transfer !== undefined,
+      pool: new FilePieces.Pool(),
+      bodies: yield* BodySize.make(Redacted.value(url), piece),
+      pauseAfter: Policy.retrying(policy)
+    }
+    // An HTTP client that has just read a response may need one turn of the event loop before it can use the connection
+    // again. Without this turn, the first PATCH would open another connection.
+    yield* Effect.yieldNow
+    return yield* toEnd(sending, transfer ?? Transfer.reopened(outgoing.size)).pipe(
+      Effect.mapError(toOwn(sending)),
+      Effect.tapError((error): Effect.Effect<void, E> =>
+        error._tag === "UploadUntrusted"
+          ? Effect.uninterruptible(store.update(UploadState.untrusted(error)))
+          : Effect.void
+      )
+    )
+  })
 }

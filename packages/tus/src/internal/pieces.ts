@@ -6,6 +6,8 @@ import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as Stream from "effect/Stream"
+import type { Replayable } from "./source.ts"
+import { failedWith, type SourceFailed } from "./sourceFailed.ts"
 
 /** Before small byte arrays are sent, they are joined until a piece has this size in bytes, or no array is left. */
 const smallest = 64 * 1024
@@ -84,7 +86,7 @@ export const takeBytes = <E, R>(
 const digestPiece = 1024 * 1024
 
 /** SHA-256 over the SHA-256 digests of blocks of 1 MiB, in hexadecimal digits. */
-export const digest = <E, R>(stream: Stream.Stream<Uint8Array, E, R>): Effect.Effect<string, E, R> =>
+const digest = <E, R>(stream: Stream.Stream<Uint8Array, E, R>): Effect.Effect<string, E, R> =>
   Effect.gen(function* () {
     const service = yield* Digest.Digest
     const block = new Uint8Array(digestPiece)
@@ -108,3 +110,9 @@ export const digest = <E, R>(stream: Stream.Stream<Uint8Array, E, R>): Effect.Ef
     if (filled > 0) yield* close
     return Hex.encode(yield* service.digest(Digest.sha256, Bytes.join(digests)))
   }).pipe(Effect.provide(Digest.layerWebCrypto))
+
+/** The identity of a source by its content. The whole source is read each time the effect runs. */
+export const identityOf = (source: Replayable): Effect.Effect<string, SourceFailed> =>
+  Effect.suspend(() => digest(owned(source.bytes(0n, source.size), failedWith))).pipe(
+    Effect.map((text) => `sha256/1MiB ${text}`)
+  )

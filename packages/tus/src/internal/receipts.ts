@@ -29,7 +29,7 @@ export interface Sent {
  * A receipt: the URL of the upload, if the URL passed the checks of the target; the size of the upload in bytes, if the
  * receipt contains a valid size; and whether the upload is complete.
  */
-export interface Receipt {
+interface Receipt {
   readonly url: UploadTarget.UploadUrl | undefined
   readonly size: bigint | undefined
   readonly finished: boolean

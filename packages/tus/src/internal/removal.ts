@@ -8,11 +8,11 @@ import * as Option from "effect/Option"
 import * as Tus from "../Tus.ts"
 import type * as TusError from "../TusError.ts"
 import type { UploadTarget, UploadUrl } from "../UploadTarget.ts"
-import * as UploadState from "../UploadState.ts"
+import * as UploadState from "./uploadState.ts"
 import { ignored } from "./ignored.ts"
 import type { Policy } from "./policy.ts"
 import * as Receipts from "./receipts.ts"
-import type * as Session from "./session.ts"
+import type * as Context from "./context.ts"
 import { inTime } from "./timeout.ts"
 
 /** An upload as its creation described it, with its target and its policy. */
@@ -85,12 +85,12 @@ export const remove = (
   )
 
 /**
- * Tries to remove the orphans of the session's upload, and ignores failures. Orphans that remain stay on the server
+ * Tries to remove the orphans of the upload's upload, and ignores failures. Orphans that remain stay on the server
  * until they expire.
  */
-const tryToRemove = <E>(session: Session.Session<E>): Effect.Effect<void, never, HttpClient.HttpClient> =>
+const tryToRemove = <E>(upload: Context.Upload<E>): Effect.Effect<void, never, HttpClient.HttpClient> =>
   Effect.forEach(
-    orphansOf({ ...session, size: undefined }, session.store.state()),
+    orphansOf({ ...upload, size: undefined }, upload.store.state()),
     (find) => ignored(Effect.flatMap(find, (url) => (url === undefined ? Effect.void : Tus.terminate(url)))),
     { concurrency, discard: true }
   )
@@ -98,12 +98,12 @@ const tryToRemove = <E>(session: Session.Session<E>): Effect.Effect<void, never,
 /** The maximum time that a failure and an interruption wait for the removal. */
 const farewell = { failure: "5 seconds", interruption: "1 second" } as const
 
-/** If the work of a session fails or is interrupted, the orphans of its upload are removed. */
+/** If the work of a upload fails or is interrupted, the orphans of its upload are removed. */
 export const unlessDone = <A, E, R, S>(
   work: Effect.Effect<A, E, R>,
-  session: Session.Session<S>
+  upload: Context.Upload<S>
 ): Effect.Effect<A, E, R | HttpClient.HttpClient> => {
-  const free = Effect.suspend(() => tryToRemove(session))
+  const free = Effect.suspend(() => tryToRemove(upload))
   return work.pipe(
     Effect.tapCause(() => Effect.timeoutOption(free, farewell.failure)),
     Effect.onInterrupt(() => Effect.timeoutOption(free, farewell.interruption))

@@ -3,7 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
-import type { Change, UploadState } from "../UploadState.ts"
+import type { Change, UploadState } from "./uploadState.ts"
 
 /**
  * Runs a request that creates an upload, and stores the state of the upload before and after the request. If the caller

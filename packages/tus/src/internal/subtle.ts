@@ -4,7 +4,7 @@
  */
 import { WebCrypto } from "effect/crypto/WebCrypto"
 import * as Effect from "effect/Effect"
-import { JournalFailed } from "../JournalError.ts"
+import { JournalFailed } from "./journalError.ts"
 
 /** Whether this runtime can compute a digest. */
 export const isAvailable: Effect.Effect<boolean> = WebCrypto.use((crypto: Crypto | undefined) =>
@@ -12,9 +12,9 @@ export const isAvailable: Effect.Effect<boolean> = WebCrypto.use((crypto: Crypto
 )
 
 /** The text of an error when `crypto.subtle` is unavailable. */
-export const problem = "crypto.subtle is unavailable; serve the page over https or from localhost"
+export const description = "crypto.subtle is unavailable; serve the page over https or from localhost"
 
 /** Fails if this runtime cannot compute the keys of journal entries. */
 export const forJournal: Effect.Effect<void, JournalFailed> = Effect.flatMap(isAvailable, (isThere) =>
-  isThere ? Effect.void : Effect.fail(new JournalFailed({ action: "write", description: problem }))
+  isThere ? Effect.void : Effect.fail(new JournalFailed({ action: "write", description: description }))
 )

@@ -8,8 +8,8 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
-import type * as Tracer from "effect/Tracer"
-import type { UploadSource } from "../UploadSource.ts"
+import * as Tracer from "effect/Tracer"
+import type { UploadSource } from "./source.ts"
 import type { Emit } from "./events.ts"
 
 const active = Metric.gauge("assembly_uploads_active", { description: "Running uploads" })
@@ -57,16 +57,35 @@ const outcomeOf = <A, E extends { readonly _tag: string }>(exit: Exit.Exit<A, E>
   })
 }
 
+/** Whether the program has provided a tracer. Without one, nobody could see a span. */
+const isTraced = (context: Context.Context<never>): boolean =>
+  Context.getOrUndefined(context, Tracer.Tracer) !== undefined
+
+/** Runs an effect in a span, if the program has a tracer. */
+const traced = <A, E, R>(
+  effect: Effect.Effect<A, E, R>,
+  name: string,
+  options: Tracer.SpanOptions
+): Effect.Effect<A, E, R> =>
+  Effect.contextWith((context: Context.Context<never>): Effect.Effect<A, E, R> =>
+    isTraced(context) ? effect.pipe(Effect.withSpan(name, options, { captureStackTrace: false })) : effect
+  )
+
+/** Adds attributes to the span of {@link traced}. */
+const annotate = (attributes: Readonly<Record<string, unknown>>): Effect.Effect<void> =>
+  Effect.contextWith((context: Context.Context<never>) =>
+    isTraced(context) ? Effect.annotateCurrentSpan(attributes) : Effect.void
+  )
+
 /**
  * Runs an upload in a span, and updates the metrics. `program` must emit its events with the `emit` that it gets,
  * because this `emit` counts the retries.
  */
-export const observe = <E extends { readonly _tag: string }, R>(
-  name: "Upload" | "UploadSteps" | "ResumableUpload",
+export const observe = <A, E extends { readonly _tag: string }, R>(
   source: UploadSource,
   emit: Emit,
-  program: (emit: Emit) => Effect.Effect<void, E, R>
-): Effect.Effect<void, E, R> =>
+  program: (emit: Emit) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
   Effect.contextWith((context: Context.Context<R>) => {
     const clock = Context.get(context, Clock.Clock)
     const begun = clock.currentTimeMillisUnsafe()
@@ -79,12 +98,13 @@ export const observe = <E extends { readonly _tag: string }, R>(
       }
       emit(event)
     }
-    return Effect.suspend(() => {
-      isActive = true
-      active.modifyUnsafe(1, context)
-      return program(tell)
-    }).pipe(
-      Effect.onExit((exit) => {
+    const measured = Effect.onExit(
+      Effect.suspend(() => {
+        isActive = true
+        active.modifyUnsafe(1, context)
+        return program(tell)
+      }),
+      (exit) => {
         const outcome = outcomeOf(exit)
         const metrics = outcome === "success" ? success : ofOutcome(outcome)
         if (isActive) active.modifyUnsafe(-1, context)
@@ -92,23 +112,19 @@ export const observe = <E extends { readonly _tag: string }, R>(
         metrics.duration.updateUnsafe(clock.currentTimeMillisUnsafe() - begun, context)
         return failures === 0 && outcome === "success"
           ? Effect.void
-          : Effect.annotateCurrentSpan({
+          : annotate({
               ...(failures === 0 ? undefined : { "upload.retries": failures }),
               ...(outcome === "success" ? undefined : { "error.type": outcome })
             })
-      }),
-      Effect.withSpan(
-        name,
-        {
-          attributes: {
-            // In a JavaScript program, the source may be any value, and is only checked within the span.
-            "upload.source": source?._tag,
-            ...(source?.size === undefined ? undefined : { "upload.size": Number(source.size) })
-          }
-        },
-        { captureStackTrace: false }
-      )
+      }
     )
+    return traced(measured, "Upload", {
+      attributes: {
+        // In a JavaScript program, the source may be any value, and is only checked within the span.
+        "upload.source": source?._tag,
+        ...(source?.size === undefined ? undefined : { "upload.size": Number(source.size) })
+      }
+    })
   })
 
 /** The options of a request's span: the kind, the method, and the path as a template. */
@@ -124,8 +140,7 @@ export const spanOf = (method: "GET" | "POST" | "HEAD" | "PATCH" | "DELETE" | "O
 /** Runs a request in a span. `Effect.fn` is not used, because it would add its code for stack traces to a bundle. */
 export const request = (name: string, method: Parameters<typeof spanOf>[0]) => {
   const span = spanOf(method)
-  return <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Tracer.ParentSpan>> =>
-    effect.pipe(Effect.withSpan(name, span, { captureStackTrace: false }))
+  return <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => traced(effect, name, span)
 }
 
 /** The span attributes of the server at a URL. */
@@ -149,7 +164,7 @@ export const server = (url: string): Effect.Effect<void> =>
     const path = url.indexOf("/", "https://".length)
     const origin = path === -1 ? url : url.slice(0, path)
     if (known.origin !== origin) known = { origin, attributes: attributesOf(url) }
-    return Effect.annotateCurrentSpan(known.attributes)
+    return annotate(known.attributes)
   })
 
 /**
@@ -157,7 +172,7 @@ export const server = (url: string): Effect.Effect<void> =>
  * written this message.
  */
 export const failed = (error: { readonly _tag: string; readonly status?: number }): Effect.Effect<void> =>
-  Effect.annotateCurrentSpan({
+  annotate({
     "error.type": error._tag,
     ...(error.status === undefined ? undefined : { "http.response.status_code": error.status })
   })

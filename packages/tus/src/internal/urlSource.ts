@@ -48,18 +48,18 @@ export interface Described {
   readonly isRanged: boolean
 }
 
-const unreadable = ({ url }: Resource, problem: string): Failed => ({
+const unreadable = ({ url }: Resource, description: string): Failed => ({
   kind: "Unreadable",
-  description: `the resource at ${url.host}: ${problem}`
+  description: `the resource at ${url.host}: ${description}`
 })
 
-const changed = ({ url }: Resource, problem: string): Failed => ({
+const changed = ({ url }: Resource, description: string): Failed => ({
   kind: "Changed",
-  description: `the resource at ${url.host}: ${problem}`
+  description: `the resource at ${url.host}: ${description}`
 })
 
-const lost = (resource: Resource, problem: string, error: RetryPolicy.Failure["error"]): Failed => ({
-  ...unreadable(resource, problem),
+const lost = (resource: Resource, description: string, error: RetryPolicy.Failure["error"]): Failed => ({
+  ...unreadable(resource, description),
   ...(error.permanent === true ? undefined : { temporary: { error, wait: Option.none() } })
 })
 

@@ -6,7 +6,7 @@ import * as Bytes from "@assembly-effect/api/unstable/Bytes"
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Pull from "effect/Pull"
-import { failedWith, type SourceFailed } from "../UploadSource.ts"
+import { failedWith, type SourceFailed } from "./sourceFailed.ts"
 import * as Pieces from "./pieces.ts"
 
 /** The size of a window in bytes, if `chunkSize` is not set. */

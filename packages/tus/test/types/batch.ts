@@ -1,5 +1,5 @@
 /** The jobs of a batch: a misspelt option does not compile, and `data` keeps its type. */
-import * as AssemblyBatch from "@assembly-effect/tus/AssemblyBatch"
+import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as DeliveryProof from "@assembly-effect/tus/DeliveryProof"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as Effect from "effect/Effect"
@@ -13,26 +13,26 @@ const job = (row: number) => ({
 
 const rows = Stream.range(1, 3)
 
-export const proven = AssemblyBatch.run(Stream.map(rows, (row) => ({ ...job(row), verify: DeliveryProof.md5 })))
+export const proven = AssemblyUpload.runAll(Stream.map(rows, (row) => ({ ...job(row), verify: DeliveryProof.md5 })))
 
-export const rowOf = Stream.map(AssemblyBatch.run(Stream.map(rows, job)), (outcome): number => outcome.job.data.row)
+export const rowOf = rows.pipe(
+  Stream.map(job),
+  AssemblyUpload.runAll({ ordered: true }),
+  Stream.map((outcome): number => outcome.job.data.row)
+)
 
 const misspelt = Stream.map(rows, (row) => ({ ...job(row), verfy: DeliveryProof.md5 }))
 
-export const unproven = AssemblyBatch.run(
+export const unproven = AssemblyUpload.runAll(
   // @ts-expect-error: there is no option `verfy`
   misspelt
 )
 
-export const unprovenToo = AssemblyBatch.runResumable(
-  // @ts-expect-error: there is no option `verfy`
-  misspelt
-)
-
-export const fromPaths = AssemblyBatch.runResumable(
-  Stream.map(Stream.make("a.txt"), (path) => ({
+export const fromPaths = Stream.make("a.txt").pipe(
+  Stream.map((path) => ({
     data: path,
     params: {},
     files: [{ source: Effect.suspend(() => UploadSource.fromPath(path)), filename: path }]
-  }))
+  })),
+  AssemblyUpload.runAll()
 )

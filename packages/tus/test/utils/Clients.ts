@@ -1,7 +1,7 @@
 /**
  * The three HTTP clients of Node, and wrapped clients that change or keep the body of a request.
  */
-import * as PieceMemory from "@assembly-effect/tus/PieceMemory"
+import * as PieceMemory from "@assembly-effect/tus/unstable/PieceMemory"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Effect from "effect/Effect"
 import * as Headers from "effect/http/Headers"

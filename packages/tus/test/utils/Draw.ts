@@ -1,11 +1,11 @@
 /**
  * Random values for tests, each from its seed.
  */
-import type * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Random from "effect/Random"
+import type * as Upload from "./Upload.ts"
 
 const kibi = 1024
 const mebi = 1024 * kibi

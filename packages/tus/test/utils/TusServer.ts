@@ -64,7 +64,7 @@ const answer = (response: Http.ServerResponse, status: number, headers: Http.Out
 }
 
 /** The largest upload that the server accepts, in bytes. */
-export const maxSize = 1024 ** 3
+const maxSize = 1024 ** 3
 
 const toBuffer = async (request: Http.IncomingMessage): Promise<Buffer> => {
   const chunks: Array<Buffer> = []

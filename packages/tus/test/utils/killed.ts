@@ -1,7 +1,7 @@
 /**
  * A process that uploads a file with a journal and reports its start and end. The parent kills it in between.
  */
-import * as ResumableUpload from "@assembly-effect/tus/ResumableUpload"
+import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
@@ -17,7 +17,7 @@ const program = Effect.gen(function* () {
   const target = yield* UploadTarget.make({ tusUrl, assemblySslUrl })
   const source = yield* UploadSource.fromPath(path)
   process.send?.("begin")
-  return yield* ResumableUpload.run(target, source, {
+  return yield* Upload.run(target, source, {
     metadata: { filename: "a.bin", fieldname: "file" },
     retryDelay: "5 millis",
     chunkSize: 256 * 1024,
@@ -25,9 +25,9 @@ const program = Effect.gen(function* () {
   })
 }).pipe(
   Effect.provide(
-    Layer.provideMerge(
-      UploadJournal.layerFileSystem(journal, { leaseDuration: "2 seconds" }),
-      Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeHttpClient.layerUndici)
+    Upload.layerJournaled.pipe(
+      Layer.provide(UploadJournal.layerFileSystem(journal, { leaseDuration: "2 seconds" })),
+      Layer.provideMerge(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeHttpClient.layerUndici))
     )
   ),
   Effect.match({ onFailure: ({ _tag }) => _tag, onSuccess: () => "complete" })

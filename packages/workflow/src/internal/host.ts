@@ -2,7 +2,7 @@
 import * as Schema from "effect/Schema"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import { InvalidRequest, type Issue } from "@assembly-effect/schema/InvalidRequest"
-import * as UploadSteps from "@assembly-effect/tus/UploadSteps"
+import * as Steps from "@assembly-effect/tus/unstable/Steps"
 import { Sharding } from "effect/cluster/Sharding"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -122,9 +122,10 @@ export const issues = (options: Options): ReadonlyArray<Issue> => {
   const found = settingIssues(options)
   return found.length > 0
     ? found
-    : UploadSteps.issues({ ...options.upload, metadata: { filename: "a", fieldname: "a" } }).map(
-        ({ message, path }) => ({ message, path: ["upload", ...path] })
-      )
+    : Steps.issues({ ...options.upload, metadata: { filename: "a", fieldname: "a" } }).map(({ message, path }) => ({
+        message,
+        path: ["upload", ...path]
+      }))
 }
 
 const check = (options: Options): Effect.Effect<void, InvalidRequest> => {

@@ -5,7 +5,8 @@ import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Json from "@assembly-effect/schema/Json"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import * as UploadSteps from "@assembly-effect/tus/UploadSteps"
+import * as Steps from "@assembly-effect/tus/unstable/Steps"
+import type { RequestOptions } from "@assembly-effect/tus/Upload"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -18,13 +19,12 @@ import * as StoreError from "./storeError.ts"
 import { resolve } from "node:path"
 
 /**
- * The options of each upload, see `UploadSteps.Options`. Metadata is not an option, because each file of a job has its
- * own metadata.
+ * The options of each upload, see `Upload.RequestOptions`.
  *
  * @since 0.1.0
  * @category options
  */
-export type UploadOptions = Omit<UploadSteps.Options, "metadata">
+export type UploadOptions = RequestOptions
 
 const File = Schema.Struct({
   source: DurableJob.Source,
@@ -160,7 +160,7 @@ export const encode = Effect.fnUntraced(function* (operation: string, job: Durab
   )
   const files = encodePart(["files"], job.files, encodeFiles, () =>
     job.files.flatMap((file, index) =>
-      UploadSteps.issues({ ...upload, metadata: metadataOf(file) }).map(({ message, path }) => ({
+      Steps.issues({ ...upload, metadata: metadataOf(file) }).map(({ message, path }) => ({
         message,
         path: ["files", index, ...path]
       }))

@@ -8,10 +8,10 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
-import type { UploadError } from "@assembly-effect/tus/UploadError"
+import type { UploadError } from "@assembly-effect/tus/TusError"
 import type { Replayable, SourceFailed } from "@assembly-effect/tus/UploadSource"
-import * as PieceMemory from "@assembly-effect/tus/PieceMemory"
-import * as UploadSteps from "@assembly-effect/tus/UploadSteps"
+import * as PieceMemory from "@assembly-effect/tus/unstable/PieceMemory"
+import * as Steps from "@assembly-effect/tus/unstable/Steps"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
@@ -139,12 +139,12 @@ const begin = (
   file: number,
   target: UploadTarget.UploadTarget,
   source: Replayable,
-  options: UploadSteps.Options
+  options: Steps.UploadOptions
 ) => {
   const markerOf = (creation: number) => sending.derive.marker(row, execution, file, creation)
   const first = Effect.gen(function* () {
     const marker = yield* markerOf(yield* announce(sending, row, announced, file))
-    return yield* UploadSteps.create(target, source, { ...options, marker })
+    return yield* Steps.create(target, source, { ...options, marker })
   })
   return Effect.gen(function* () {
     const known = announced.counts[file] ?? 0
@@ -152,11 +152,7 @@ const begin = (
     const marker = yield* markerOf(known)
     // `CreationUnknown` means that `recover` has read the receipts several times and found no upload. If the upload
     // appears later, no runner continues it, because the next creation has another marker.
-    return yield* Effect.catchTag(
-      UploadSteps.recover(target, source, { ...options, marker }),
-      "CreationUnknown",
-      () => first
-    )
+    return yield* Effect.catchTag(Steps.recover(target, source, { ...options, marker }), "CreationUnknown", () => first)
   })
 }
 
@@ -208,7 +204,7 @@ export const run = (
           // The runner waits for longer pauses, so that all jobs wait.
           const options = { maxWait: "1 minute" as const, ...sending.upload, metadata: JobAtRest.metadataOf(file) }
           const upload = yield* begin(sending, row, execution, announced, index, target, source, options)
-          yield* UploadSteps.finish(target, source, upload, options)
+          yield* Steps.finish(target, source, upload, options)
         }).pipe(Effect.mapError(Sources.mayReturn(file)), files.withPermit),
       { concurrency: filesAtOnce, discard: true }
     )
@@ -285,7 +281,7 @@ export const isTemporary = (error: TransferError): boolean => {
     case "UnexpectedResponse":
       return isPassing(error)
     default:
-      return UploadSteps.isTemporary(error)
+      return Steps.isTemporary(error)
   }
 }
 

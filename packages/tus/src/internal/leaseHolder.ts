@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
  * @since 0.1.0
  * @category models
  */
-export interface Service {
+export interface Holder {
   readonly id: string | undefined
   readonly isGone: (id: string) => Effect.Effect<boolean>
 }
@@ -23,7 +23,7 @@ export interface Service {
  * @since 0.1.0
  * @category constructors
  */
-export const unknown: Service = { id: undefined, isGone: () => Effect.succeed(false) }
+export const unknown: Holder = { id: undefined, isGone: () => Effect.succeed(false) }
 
 /**
  * Detects that a process which holds a lease has ended. The default service never detects that a process has ended.
@@ -41,6 +41,6 @@ export const unknown: Service = { id: undefined, isGone: () => Effect.succeed(fa
  * @since 0.1.0
  * @category references
  */
-export const LeaseHolder: Context.Reference<Service> = Context.Reference("@assembly-effect/tus/LeaseHolder", {
+export const LeaseHolder: Context.Reference<Holder> = Context.Reference("@assembly-effect/tus/LeaseHolder", {
   defaultValue: () => unknown
 })

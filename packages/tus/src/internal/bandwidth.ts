@@ -93,7 +93,7 @@ const make = (bytesPerSecond: number): Service => {
   }
 }
 
-const decode = Rules.decoder("UploadBandwidth.layer", Schema.Struct({ bytesPerSecond: Rules.whole(1) }))
+const decode = Rules.decoder("Upload.layerBandwidth", Schema.Struct({ bytesPerSecond: Rules.whole(1) }))
 
 /**
  * Limits the bandwidth of all uploads together to `bytesPerSecond`. The limit applies to the program to which the Layer
@@ -115,12 +115,12 @@ const decode = Rules.decoder("UploadBandwidth.layer", Schema.Struct({ bytesPerSe
  * `Tus.create` or `Tus.append` is not limited. If `bytesPerSecond` is not a whole number of at least 1, the Layer fails
  * with `InvalidRequest`.
  *
- * @example program.pipe(Effect.provide(UploadBandwidth.layer({ bytesPerSecond: 1_000_000 })))
+ * @example program.pipe(Effect.provide(Upload.layerBandwidth({ bytesPerSecond: 1_000_000 })))
  *
  * @since 0.1.0
  * @category layers
  */
-export const layer = (options: { readonly bytesPerSecond: number }): Layer.Layer<never, InvalidRequest> =>
+export const layerBandwidth = (options: { readonly bytesPerSecond: number }): Layer.Layer<never, InvalidRequest> =>
   Layer.effect(
     UploadBandwidth,
     Effect.map(decode(options), ({ bytesPerSecond }) => make(bytesPerSecond))

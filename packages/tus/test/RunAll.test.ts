@@ -7,7 +7,6 @@ import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import * as AssemblyBatch from "@assembly-effect/tus/AssemblyBatch"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -23,6 +22,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
+import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
 
 const credentials = Credentials.layer({ key: "key", secret: Redacted.make("secret") })
 
@@ -80,11 +80,15 @@ const counted = Effect.gen(function* () {
   return { open, wrapped }
 })
 
-describe("AssemblyBatch on the TestClock", () => {
-  it.effect("all jobs wait when the service limits one of them", () =>
+describe("AssemblyUpload.runAll on the TestClock", () => {
+  it.effect.each([
+    ["the creation of an Assembly", "/assemblies"],
+    ["the creation of an upload", "/resumable/files/"]
+  ] as const)("429 with Retry-After 50 for %s: no job creates an Assembly for 50 seconds", ([, limitedPath]) =>
     Effect.gen(function* () {
       const origin = "https://api.example.com"
       const creations: Array<number> = []
+      const limited: Array<number> = []
       const http = HttpClient.make(
         Effect.fnUntraced(function* (request) {
           const answer = (status: number, body: object, headers: Record<string, string> = {}) =>
@@ -96,6 +100,13 @@ describe("AssemblyBatch on the TestClock", () => {
             assembly_ssl_url: `${origin}/assemblies/${id}`,
             tus_url: `${origin}/resumable/files/`
           }
+          const now = (yield* Clock.currentTimeMillis) / 1000
+          if (request.method === "POST" && pathname.startsWith("/assemblies")) creations.push(now)
+          if (request.method === "POST" && pathname.startsWith(limitedPath)) limited.push(now)
+          if (limited.length === 2 && limited.at(-1) === now) {
+            limited.push(now)
+            return answer(429, { error: "RATE_LIMIT_REACHED" }, { "retry-after": "50", "tus-resumable": "1.0.0" })
+          }
           if (pathname.startsWith("/resumable")) {
             return HttpClientResponse.fromWeb(
               request,
@@ -106,10 +117,7 @@ describe("AssemblyBatch on the TestClock", () => {
             )
           }
           if (request.method === "GET") return answer(200, { ...status, ok: "ASSEMBLY_COMPLETED" })
-          creations.push((yield* Clock.currentTimeMillis) / 1000)
-          return creations.length === 2
-            ? answer(429, { error: "RATE_LIMIT_REACHED" }, { "retry-after": "50" })
-            : answer(200, { ...status, ok: "ASSEMBLY_UPLOADING" })
+          return answer(200, { ...status, ok: "ASSEMBLY_UPLOADING" })
         })
       )
       const jobs = Stream.range(0, 9).pipe(
@@ -125,25 +133,39 @@ describe("AssemblyBatch on the TestClock", () => {
         Layer.provide(credentials),
         Layer.provideMerge(Layer.succeed(HttpClient.HttpClient, http))
       )
-      const { value: outcomes } = yield* AssemblyBatch.run(jobs, { assemblies: 2 }).pipe(
+      const { value: outcomes } = yield* AssemblyUpload.batch(jobs, { assemblies: 2 }).pipe(
         Stream.runCollect,
         Effect.provide(services),
         Idle.passTime
       )
       assert.isTrue(outcomes.every(({ _tag }) => _tag === "Completed"))
-      const [first = 0, limited = 0, ...later] = creations
-      assert.strictEqual(later.length, 9)
-      assert.isBelow(limited - first, 50)
-      // One job was limited, and no other creation came before the pause was over.
-      assert.isAtLeast(Math.min(...later) - limited, 50)
+      const [, , pausedAt = 0] = limited
+      const later = creations.filter((at) => at > pausedAt)
+      assert.isAtLeast(later.length, 7)
+      assert.isAtLeast(Math.min(...later) - pausedAt, 50)
     })
   )
 })
 
-layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
+layer(live, { excludeTestServices: true })("AssemblyUpload.runAll", ({ effect }) => {
+  effect("ordered: true emits the outcomes in the order of the jobs, as a stage of a pipe", () =>
+    Effect.gen(function* () {
+      const jobs = Array.from({ length: 12 }, (_, row) => jobOf("ordered", row, row % 4 === 0 ? failing : handle))
+      const outcomes = yield* Stream.fromIterable(jobs).pipe(
+        AssemblyUpload.runAll({ assemblies: 4, ordered: true }),
+        Stream.runCollect,
+        Effect.provide(AssemblyUpload.layer)
+      )
+      assert.deepStrictEqual(
+        outcomes.map(({ _tag, job }) => [job.data.row, _tag]),
+        jobs.map((_, row) => [row, row % 4 === 0 ? "Failed" : "Completed"])
+      )
+    })
+  )
+
   effect("ends every job, and hands the whole job back with its outcome", () =>
     Effect.gen(function* () {
-      const outcomes = yield* Stream.runCollect(AssemblyBatch.run(Stream.fromIterable(jobsOf("whole", 30))))
+      const outcomes = yield* Stream.runCollect(AssemblyUpload.batch(Stream.fromIterable(jobsOf("whole", 30))))
       assert.deepStrictEqual(
         outcomes.map(({ job }) => job.data.row).toSorted((a, b) => a - b),
         Array.from({ length: 30 }, (_, row) => row)
@@ -164,7 +186,7 @@ layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
         { ...jobOf("mixed", 3), params: { templateId: "unknown" } },
         jobOf("mixed", 4)
       ]
-      const outcomes = yield* Stream.runCollect(AssemblyBatch.run(Stream.fromIterable(jobs)))
+      const outcomes = yield* Stream.runCollect(AssemblyUpload.batch(Stream.fromIterable(jobs)))
       const seen = outcomes
         .toSorted((a, b) => a.job.data.row - b.job.data.row)
         .map((outcome) => (outcome._tag === "Failed" ? outcome.error._tag : outcome._tag))
@@ -182,7 +204,7 @@ layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
         const source = UploadSource.fromStream(end, { size: 10n })
         const broken = { ...jobOf(batch, 0), files: [{ source, filename: "broken.txt" }] }
         const jobs = Stream.make(broken, jobOf(batch, 1), jobOf(batch, 2))
-        const outcomes = yield* Stream.runCollect(AssemblyBatch.run(jobs, { assemblies: 2 }))
+        const outcomes = yield* Stream.runCollect(AssemblyUpload.batch(jobs, { assemblies: 2 }))
         const [first, ...others] = outcomes.toSorted((a, b) => a.job.data.row - b.job.data.row)
         assert(first?._tag === "Died", first?._tag)
         assert.isTrue(is(first.cause))
@@ -203,7 +225,7 @@ layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
     Effect.gen(function* () {
       const { open, wrapped } = yield* counted
       const jobs = Array.from({ length: 12 }, (_, row) => jobOf("bounded", row, handle, 5))
-      yield* AssemblyBatch.run(Stream.fromIterable(jobs), { assemblies: 6, uploads: 3 }).pipe(
+      yield* AssemblyUpload.batch(Stream.fromIterable(jobs), { assemblies: 6, uploads: 3 }).pipe(
         Stream.runDrain,
         Effect.provideService(HttpClient.HttpClient, wrapped)
       )
@@ -222,7 +244,7 @@ layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
         return { ...job, files: [broken, ...job.files] }
       })
       const outcomes = yield* Stream.runCollect(
-        AssemblyBatch.run(Stream.fromIterable(jobs), { assemblies: 6, uploads: 3 })
+        AssemblyUpload.batch(Stream.fromIterable(jobs), { assemblies: 6, uploads: 3 })
       )
       assert.deepStrictEqual(
         outcomes.map((outcome): string => (outcome._tag === "Failed" ? outcome.error._tag : outcome._tag)),
@@ -246,7 +268,7 @@ layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
             return jobOf(batch, row, waiting)
           })
         )
-        const fiber = yield* Effect.forkChild(Stream.runDrain(AssemblyBatch.run(jobs, options)))
+        const fiber = yield* Effect.forkChild(Stream.runDrain(AssemblyUpload.batch(jobs, options)))
         yield* Effect.repeat(assembliesOf(batch), { until: (entries) => entries.length >= places })
         assert.isAtMost(taken, places + 2)
         yield* Fiber.interrupt(fiber)
@@ -281,7 +303,7 @@ layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
     effect(`a stream of jobs that ${end} ends the batch at once, and cancels the running jobs`, () =>
       Effect.gen(function* () {
         const batch = `jobs ${end}`
-        const cause = yield* causeOf(Stream.runDrain(AssemblyBatch.run(jobsThatEnd(batch))))
+        const cause = yield* causeOf(Stream.runDrain(AssemblyUpload.batch(jobsThatEnd(batch))))
         assert.deepStrictEqual(cause, yield* causeOf(ends))
         assert.deepStrictEqual(
           (yield* assembliesOf(batch)).map(({ ok }) => ok),
@@ -293,7 +315,7 @@ layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
     effect(`a stream of jobs that ${end} ends a resumable batch at once, and keeps the running jobs`, () =>
       Effect.gen(function* () {
         const batch = `resumable jobs ${end}`
-        const cause = yield* causeOf(Stream.runDrain(AssemblyBatch.runResumable(jobsThatEnd(batch))))
+        const cause = yield* causeOf(Stream.runDrain(AssemblyUpload.journaled.batch(jobsThatEnd(batch))))
         assert.deepStrictEqual(cause, yield* causeOf(ends))
         const entries = yield* assembliesOf(batch)
         assert.deepStrictEqual(
@@ -309,7 +331,7 @@ layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
   effect("hands an outcome back while an earlier job still runs", () =>
     Effect.gen(function* () {
       const jobs = [jobOf("slow", 0, waiting), jobOf("slow", 1), jobOf("slow", 2)]
-      const run = AssemblyBatch.run(Stream.fromIterable(jobs), { assemblies: 2 })
+      const run = AssemblyUpload.batch(Stream.fromIterable(jobs), { assemblies: 2 })
       const outcomes = yield* Stream.runCollect(Stream.take(run, 2))
       assert.deepStrictEqual(
         outcomes.map(({ _tag, job }) => [_tag, job.data.row]),
@@ -324,7 +346,7 @@ layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
   effect("a later run goes on where a run ended, and skips what has completed", () =>
     Effect.gen(function* () {
       const jobs = jobsOf("resumed", 12)
-      const run = AssemblyBatch.runResumable(Stream.fromIterable(jobs), { assemblies: 3 })
+      const run = AssemblyUpload.journaled.batch(Stream.fromIterable(jobs), { assemblies: 3 })
       const first = yield* Stream.runCollect(Stream.take(run, 5))
       assert.isTrue(first.every(({ _tag }) => _tag === "Completed"))
       const second = yield* Stream.runCollect(run)
@@ -344,7 +366,7 @@ layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
   effect("a job that does not wait is not skipped, because no run has seen its end", () =>
     Effect.gen(function* () {
       const job = { ...jobOf("unseen", 0, waiting), wait: false }
-      const run = Stream.runCollect(AssemblyBatch.runResumable(Stream.make(job)))
+      const run = Stream.runCollect(AssemblyUpload.journaled.batch(Stream.make(job)))
       const ids = []
       for (const outcome of [...(yield* run), ...(yield* run)]) {
         assert(outcome._tag === "Completed", outcome._tag)
@@ -363,7 +385,7 @@ layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
         [0, 1.5],
         [1.5, 0]
       ] as const) {
-        const error = yield* Effect.flip(Stream.runDrain(AssemblyBatch.run(jobs, { assemblies, uploads })))
+        const error = yield* Effect.flip(Stream.runDrain(AssemblyUpload.batch(jobs, { assemblies, uploads })))
         assert.deepStrictEqual(
           error.issues.map(({ path }) => path),
           [["assemblies"], ["uploads"]]

@@ -1,26 +1,27 @@
 /**
- * The types of a job: an Assembly with its files. `AssemblyUpload` and `ResumableAssemblyUpload` run jobs.
+ * The types of a job: an Assembly with its files. `AssemblyUpload` runs jobs.
  */
 import type * as Assemblies from "@assembly-effect/api/Assemblies"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
-import type { DeliveryMismatch } from "./AssemblyUploadError.ts"
-import type * as Upload from "./Upload.ts"
-import type { SourceFailed, UploadSource } from "./UploadSource.ts"
+import type { DeliveryMismatch } from "../AssemblyUploadError.ts"
+import type { SharedOptions } from "./options.ts"
+import type { UploadSource } from "./source.ts"
+import type { SourceFailed } from "./sourceFailed.ts"
 
 /**
  * One file of a job. `source` is an `UploadSource`, or an Effect that makes an `UploadSource`, such as
  * `UploadSource.fromPath`. An Effect in `source` runs before the Assembly is created; the bytes of a file are read when
- * its upload starts. If the `identity` of a source is undefined, `ResumableAssemblyUpload` also reads the whole source
- * before the Assembly is created. `fieldname` is `file` by default.
+ * its upload starts. With a journal, every source must be a `Replayable`; if the `identity` of a source is undefined, the
+ * whole source is also read before the Assembly is created. `fieldname` is `file` by default.
  *
  * @since 0.1.0
  * @category models
  */
-export interface File<R = never, Source extends UploadSource = UploadSource> {
-  readonly source: Source | Effect.Effect<Source, SourceFailed, R>
+export interface File<R = never> {
+  readonly source: UploadSource | Effect.Effect<UploadSource, SourceFailed, R>
   readonly filename: string
   readonly fieldname?: string | undefined
   readonly metadata?: Readonly<Record<string, string | null>> | undefined
@@ -47,8 +48,8 @@ export interface Delivered {
  * @since 0.1.0
  * @category models
  */
-export interface Proof<Source> {
-  readonly sources: ReadonlyArray<Source>
+export interface Proof {
+  readonly sources: ReadonlyArray<UploadSource>
   readonly check: (
     status: Assembly.Status,
     files: ReadonlyArray<Delivered>
@@ -61,16 +62,25 @@ export interface Proof<Source> {
  * @since 0.1.0
  * @category models
  */
-export type Verify = <Source extends UploadSource>(sources: ReadonlyArray<Source>) => Effect.Effect<Proof<Source>>
+export type Verify = (sources: ReadonlyArray<UploadSource>) => Effect.Effect<Proof>
 
 /**
+ * The options of a job.
+ *
  * - `params`: the params of the request that creates the Assembly. The job adds the number of files to these params.
  * - `concurrency`: the maximum number of concurrent uploads, 4 by default, or `"unbounded"`.
- * - `upload`: the options of each upload, see `Upload.Options`.
+ * - `upload`: the options of each upload, see `Upload.SharedOptions`.
  * - `onFailure`: what happens to the Assembly if a file fails permanently, or if the Status names no permitted URL for
  *   the uploads (`InvalidTarget`). `cancel` cancels the Assembly and stops the uploads of the other files. `keep`
  *   uploads the other files, and the Assembly waits for the missing files. After a defect in an upload, or if the server
- *   may treat wrong bytes as a complete file (`UploadUntrusted` with `mayBeWhole`), the Assembly is always canceled.
+ *   may treat wrong bytes as a complete file (`UploadUntrusted` with `mayBeWhole`), the Assembly is always canceled. The
+ *   default is `cancel`; with a journal it is `keep`, so that the next run continues the Assembly.
+ * - `cancelOnInterrupt`: whether an interruption of the job cancels the Assembly; false by default. With a journal, an
+ *   interruption keeps the Assembly for the next run.
+ * - `restart`: with a journal, cancels the Assembly in the journal and creates a new one. False by default. If the
+ *   Assembly cannot be canceled, the call fails and nothing is created. If `params` contains the `assemblyId` of the
+ *   Assembly in the journal, the call fails with `InvalidRequest`, and nothing is canceled. Set `restart` for one call
+ *   only, because each call with `restart` creates a new Assembly.
  * - `progressInterval`: the minimum time between two `Progress` events of the job, see `Upload.Options`. By default
  *   there is no minimum.
  * - `wait`: the options of the wait for the results, or false to return when the last byte is stored.
@@ -79,14 +89,16 @@ export type Verify = <Source extends UploadSource>(sources: ReadonlyArray<Source
  *   fails with `DeliveryMismatch`. By default nothing is compared. `verify` cannot be combined with `wait: false`.
  *
  * @since 0.1.0
- * @category models
+ * @category options
  */
-export interface Job<Files> {
+export interface Options<R = never> {
   readonly params: Omit<Assemblies.CreateOptions, "numExpectedUploadFiles">
-  readonly files: ReadonlyArray<Files>
+  readonly files: ReadonlyArray<File<R>>
   readonly concurrency?: number | "unbounded" | undefined
-  readonly upload?: Omit<Upload.Options, "metadata" | "progressInterval"> | undefined
+  readonly upload?: SharedOptions | undefined
   readonly onFailure?: "cancel" | "keep" | undefined
+  readonly cancelOnInterrupt?: boolean | undefined
+  readonly restart?: boolean | undefined
   readonly progressInterval?: Duration.Input | undefined
   readonly wait?: false | Assemblies.AwaitOptions | undefined
   readonly verify?: Verify | undefined

@@ -8,11 +8,7 @@ import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import type * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
-import * as ResumableAssemblyUpload from "@assembly-effect/tus/ResumableAssemblyUpload"
-import * as ResumableUpload from "@assembly-effect/tus/ResumableUpload"
-import * as UploadBandwidth from "@assembly-effect/tus/UploadBandwidth"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -28,6 +24,8 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as Scene from "./utils/Scene.ts"
+import * as Upload from "./utils/Upload.ts"
+import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
 
 const client = Layer.unwrap(
   Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
@@ -43,8 +41,10 @@ const handle = { ":original": { robot: "/upload/handle" } }
 const upload = { retryDelay: "1 millis", maxRetries: 1, chunkSize: 300_000 } as const
 const wait = { interval: "10 millis", timeout: "20 seconds" } as const
 
-type File = AssemblyUpload.File<never, UploadSource.Replayable>
-type Options = Partial<ResumableAssemblyUpload.Options>
+interface File extends AssemblyUpload.File {
+  readonly source: UploadSource.Replayable
+}
+type Options = Partial<AssemblyUpload.Options>
 
 const file = (filename: string, size: number): File => ({
   source: UploadSource.fromBytes(Scene.content(size)),
@@ -53,7 +53,7 @@ const file = (filename: string, size: number): File => ({
 const files = [file("a.bin", 700_000), file("b.bin", 10), file("b.bin", 10), file("c.bin", 900_000)]
 
 /** Jobs that differ in a field are different jobs. */
-const job = (name: string, options: Options = {}): ResumableAssemblyUpload.Options => ({
+const job = (name: string, options: Options = {}): AssemblyUpload.Options => ({
   params: { steps: handle, fields: { name } },
   files,
   upload,
@@ -76,10 +76,10 @@ const statusOf = (events: ReadonlyArray<Event>) => events.find((event) => "statu
 const nameOf = (event: Event) => (event._tag === "FileEvent" ? `FileEvent ${event.event._tag}` : event._tag)
 
 /** A run that ends at an event. */
-const until = (options: ResumableAssemblyUpload.Options, name: string, count = 1) =>
+const until = (options: AssemblyUpload.Options, name: string, count = 1) =>
   Effect.suspend(() => {
     let seen = 0
-    return ResumableAssemblyUpload.events(options).pipe(
+    return AssemblyUpload.journaled.events(options).pipe(
       Stream.takeUntil((event) => nameOf(event) === name && ++seen === count),
       Stream.runCollect
     )
@@ -87,7 +87,7 @@ const until = (options: ResumableAssemblyUpload.Options, name: string, count = 1
 
 const assembliesIn = Effect.flatMap(UploadJournal.UploadJournal, ({ assemblies }) => assemblies.list)
 
-layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
+layer(live, { excludeTestServices: true })("A job with a journal", (it) => {
   for (const [name, count] of [
     ["AssemblyCreated", 1],
     ["FileEvent Created", 1],
@@ -100,7 +100,7 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
       Effect.gen(function* () {
         const options = job(`${name} ${count}`)
         const first = yield* until(options, name, count)
-        const second = yield* Stream.runCollect(ResumableAssemblyUpload.events(options))
+        const second = yield* Stream.runCollect(AssemblyUpload.journaled.events(options))
         const status = yield* AssemblyUploadEvent.result(Stream.fromIterable(second))
         assert.strictEqual(status.assembly_id, statusOf(first)?.assembly_id)
         assert.sameMembers(storedIn(status), whole)
@@ -127,15 +127,15 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
       const [a] = files
       assert.strictEqual(first?.entry.file, 0)
       if (first === undefined || a === undefined || Effect.isEffect(a.source)) return
-      const { length } = yield* ResumableUpload.resume(first.key, a.source)
+      const { length } = yield* Upload.journaled.resume({ key: first.key }, a.source)
       assert.strictEqual(length, 700_000n)
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )
 
   it.effect("a job that has completed answers with its Status, and sends nothing", () =>
     Effect.gen(function* () {
-      const status = yield* ResumableAssemblyUpload.run(job("completed"))
-      const again = yield* Stream.runCollect(ResumableAssemblyUpload.events(job("completed")))
+      const status = yield* AssemblyUpload.journaled.run(job("completed"))
+      const again = yield* Stream.runCollect(AssemblyUpload.journaled.events(job("completed")))
       assert.deepStrictEqual(again.map(nameOf), ["AssemblyResumed", "Completed"])
       assert.strictEqual(statusOf(again)?.assembly_id, status.assembly_id)
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
@@ -154,11 +154,11 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
               : journal.assemblies.put(key, entry)
         }
       })
-      const status = yield* ResumableAssemblyUpload.run(job("not recorded")).pipe(
-        Effect.provideService(UploadJournal.UploadJournal, full)
-      )
+      const status = yield* AssemblyUpload.journaled
+        .run(job("not recorded"))
+        .pipe(Effect.provideService(UploadJournal.UploadJournal, full))
       assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
-      const again = yield* ResumableAssemblyUpload.run(job("not recorded"))
+      const again = yield* AssemblyUpload.journaled.run(job("not recorded"))
       assert.strictEqual(again.assembly_id, status.assembly_id)
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )
@@ -175,7 +175,7 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
         // As many bytes, but others.
         job("other", { files: [{ source: UploadSource.fromBytes(new Uint8Array(10)), filename: "a.bin" }] })
       ]
-      const ids = yield* Effect.forEach(jobs, (one) => ResumableAssemblyUpload.run(one))
+      const ids = yield* Effect.forEach(jobs, (one) => AssemblyUpload.journaled.run(one))
       assert.strictEqual(new Set(ids.map((status) => status.assembly_id)).size, jobs.length)
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )
@@ -191,7 +191,7 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
         filename: "a.bin"
       })
       const ids = yield* Effect.forEach([10, 11], (size) =>
-        Effect.map(ResumableAssemblyUpload.run(job("sized", { files: [sized(size)] })), (status) => status.assembly_id)
+        Effect.map(AssemblyUpload.journaled.run(job("sized", { files: [sized(size)] })), (status) => status.assembly_id)
       )
       assert.strictEqual(new Set(ids).size, 2)
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
@@ -199,7 +199,7 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
 
   it.effect("the same job at another service is another job", () =>
     Effect.gen(function* () {
-      const run = ResumableAssemblyUpload.run(job("elsewhere", { files: [file("a.bin", 10)] }))
+      const run = AssemblyUpload.journaled.run(job("elsewhere", { files: [file("a.bin", 10)] }))
       const here = yield* run
       const there = yield* Effect.provide(run, Layer.fresh(live))
       assert.notStrictEqual(there.assembly_id, here.assembly_id)
@@ -220,11 +220,11 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
           : http.execute(request)
       )
       const down = Layer.fresh(client).pipe(Layer.provide(Layer.succeed(HttpClient.HttpClient, refusing)))
-      const error = yield* Effect.flip(Effect.provide(ResumableAssemblyUpload.run(job("never arrived")), down))
+      const error = yield* Effect.flip(Effect.provide(AssemblyUpload.journaled.run(job("never arrived")), down))
       assert.strictEqual(error._tag, "TransportFailure")
       const [known] = yield* assembliesIn
       assert.strictEqual(known?.entry._tag, "Creating")
-      const status = yield* ResumableAssemblyUpload.run(job("never arrived"))
+      const status = yield* AssemblyUpload.journaled.run(job("never arrived"))
       assert.strictEqual(status.assembly_id, known?.entry.assemblyId)
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )
@@ -232,7 +232,7 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
   it.effect("a creation that is refused leaves nothing in the journal", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(
-        ResumableAssemblyUpload.run(job("refused", { params: { templateId: "unknown" } }))
+        AssemblyUpload.journaled.run(job("refused", { params: { templateId: "unknown" } }))
       )
       assert.deepInclude(error, { _tag: "ServiceFailure", status: 404 })
       assert.deepStrictEqual(yield* assembliesIn, [])
@@ -244,7 +244,7 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
       const assemblyId = yield* Assemblies.newId
       yield* Assemblies.create({ assemblyId, steps: handle, numExpectedUploadFiles: 5 })
       const error = yield* Effect.flip(
-        ResumableAssemblyUpload.run(job("own id", { params: { assemblyId, steps: handle } }))
+        AssemblyUpload.journaled.run(job("own id", { params: { assemblyId, steps: handle } }))
       )
       assert.deepInclude(error, { _tag: "ServiceFailure", status: 409 })
       assert.deepStrictEqual(storedIn(yield* Assemblies.get(assemblyId)), [])
@@ -275,7 +275,7 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
       if (known === undefined) return
       const assemblyId = Assembly.AssemblyId.make("0".repeat(32))
       yield* assemblies.put(known.key, { ...known.entry, assemblyId })
-      const error = yield* Effect.flip(ResumableAssemblyUpload.run(job("gone")))
+      const error = yield* Effect.flip(AssemblyUpload.journaled.run(job("gone")))
       assert.deepInclude(error, { _tag: "ServiceFailure", status: 404 })
       assert.deepStrictEqual(yield* assembliesIn, [])
       const next = yield* until(job("gone"), "AssemblyCreated")
@@ -288,7 +288,7 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
       const params = { steps: { ...handle, fail: { robot: "/emulator/fail", use: ":original" } } }
       const options = job("fails", { params, files: [file("a.bin", 10)] })
       const first = yield* until(options, "Uploaded")
-      const error = yield* Effect.flip(ResumableAssemblyUpload.run(options))
+      const error = yield* Effect.flip(AssemblyUpload.journaled.run(options))
       assert.strictEqual(error._tag, "AssemblyFailed")
       assert.deepStrictEqual(yield* assembliesIn, [])
       const third = yield* until(options, "Uploaded")
@@ -310,10 +310,10 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
             : Stream.make(bytes.slice(Number(offset)))
       })
       const options = job("broken", { files: [{ source, filename: "a.bin" }, file("b.bin", 10)] })
-      const error = yield* Effect.flip(ResumableAssemblyUpload.run(options))
+      const error = yield* Effect.flip(AssemblyUpload.journaled.run(options))
       assert.deepInclude(error, { _tag: "FilesFailed", assembly: "kept" })
       isBroken = false
-      const status = yield* ResumableAssemblyUpload.run(options)
+      const status = yield* AssemblyUpload.journaled.run(options)
       assert.strictEqual("assemblyId" in error ? error.assemblyId : "", status.assembly_id)
       assert.sameMembers(storedIn(status), [`a.bin ${hash(bytes)}`, `b.bin ${hash(Scene.content(10))}`])
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
@@ -327,14 +327,14 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
         bytes: () => Stream.fail(new UploadSource.SourceFailed({ kind: "Unreadable", description: "a broken disk" }))
       })
       const options = job("canceled", { files: [{ source, filename: "a.bin" }], onFailure: "cancel" })
-      const error = yield* Effect.flip(ResumableAssemblyUpload.run(options))
+      const error = yield* Effect.flip(AssemblyUpload.journaled.run(options))
       assert.deepInclude(error, { _tag: "FilesFailed", assembly: "canceled" })
       assert.deepStrictEqual(yield* assembliesIn, [])
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )
 
   /** A run whose process ends while the creation of its second upload is sent. */
-  const endedInCreation = (options: ResumableAssemblyUpload.Options) =>
+  const endedInCreation = (options: AssemblyUpload.Options) =>
     Effect.gen(function* () {
       const http = yield* HttpClient.HttpClient
       const started = yield* Deferred.make<void>()
@@ -344,10 +344,9 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
           ? Effect.andThen(Deferred.succeed(started, undefined), Effect.never)
           : sent
       )
-      const fiber = yield* ResumableAssemblyUpload.run(options).pipe(
-        Effect.provideService(HttpClient.HttpClient, never),
-        Effect.forkChild
-      )
+      const fiber = yield* AssemblyUpload.journaled
+        .run(options)
+        .pipe(Effect.provideService(HttpClient.HttpClient, never), Effect.forkChild)
       yield* Deferred.await(started)
       yield* Fiber.interrupt(fiber)
     })
@@ -369,9 +368,9 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
     })
 
   /** The next run continues the Assembly of the journal, and stores every file once. */
-  const isContinued = Effect.fnUntraced(function* (options: ResumableAssemblyUpload.Options) {
+  const isContinued = Effect.fnUntraced(function* (options: AssemblyUpload.Options) {
     const [first] = yield* assembliesIn
-    const status = yield* ResumableAssemblyUpload.run(options)
+    const status = yield* AssemblyUpload.journaled.run(options)
     assert.sameMembers(storedIn(status), whole)
     assert.strictEqual<string | undefined>(status.assembly_id, first?.entry.assemblyId)
   })
@@ -383,10 +382,9 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
       const slow = yield* changingCreation((sent) =>
         Effect.andThen(Deferred.succeed(started, undefined), Effect.delay(sent, "200 millis"))
       )
-      const fiber = yield* ResumableAssemblyUpload.run(options).pipe(
-        Effect.provideService(HttpClient.HttpClient, slow),
-        Effect.forkChild
-      )
+      const fiber = yield* AssemblyUpload.journaled
+        .run(options)
+        .pipe(Effect.provideService(HttpClient.HttpClient, slow), Effect.forkChild)
       yield* Deferred.await(started)
       yield* Fiber.interrupt(fiber)
       const { list } = yield* UploadJournal.UploadJournal
@@ -416,9 +414,9 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
     Effect.gen(function* () {
       const { list } = yield* UploadJournal.UploadJournal
       const options = job("not sent", { files: [file("a.bin", 100_000)] })
-      const fiber = yield* ResumableAssemblyUpload.run(options).pipe(
+      const fiber = yield* AssemblyUpload.journaled.run(options).pipe(
         // The creation waits for hours until it may be sent.
-        Effect.provide(UploadBandwidth.layer({ bytesPerSecond: 10 })),
+        Effect.provide(Upload.layerBandwidth({ bytesPerSecond: 10 })),
         Effect.forkChild
       )
       const isWaiting = Effect.flatMap(list, (entries) =>
@@ -427,7 +425,7 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
       yield* Effect.retry(isWaiting, { schedule: Schedule.spaced("5 millis"), times: 2000 })
       yield* Fiber.interrupt(fiber)
       const [first] = yield* assembliesIn
-      const status = yield* ResumableAssemblyUpload.run(options)
+      const status = yield* AssemblyUpload.journaled.run(options)
       assert.strictEqual<string | undefined>(status.assembly_id, first?.entry.assemblyId)
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )
@@ -437,7 +435,7 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
       const options = job("undecided")
       yield* endedInCreation(options)
       const [first] = yield* assembliesIn
-      const events = yield* Stream.runCollect(ResumableAssemblyUpload.events(options))
+      const events = yield* Stream.runCollect(AssemblyUpload.journaled.events(options))
       const status = yield* AssemblyUploadEvent.result(Stream.fromIterable(events))
       assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
       assert.sameMembers(storedIn(status), whole)
@@ -467,7 +465,7 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
           : http.execute(request)
       )
       const down = Layer.fresh(client).pipe(Layer.provide(Layer.succeed(HttpClient.HttpClient, stuck)))
-      const error = yield* Effect.flip(Effect.provide(ResumableAssemblyUpload.run(options), down))
+      const error = yield* Effect.flip(Effect.provide(AssemblyUpload.journaled.run(options), down))
       assert.deepInclude(error, {
         _tag: "UnexpectedResponse",
         description: "the Assembly has not ended after its cancellation"
@@ -485,7 +483,7 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
       const assemblyId = yield* Assemblies.newId
       const options = job("undecided id", { params: { assemblyId, steps: handle, fields: { name: "undecided id" } } })
       yield* endedInCreation(options)
-      const error = yield* Effect.flip(ResumableAssemblyUpload.run(options))
+      const error = yield* Effect.flip(AssemblyUpload.journaled.run(options))
       assert(error._tag === "FilesFailed", error._tag)
       assert.strictEqual(error.assembly, "kept")
       assert.deepStrictEqual(
@@ -498,7 +496,7 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
   it.effect("restart cancels the Assembly that the journal knows, and creates another one", () =>
     Effect.gen(function* () {
       const first = statusOf(yield* until(job("restarted"), "FileCompleted"))
-      const status = yield* ResumableAssemblyUpload.run(job("restarted", { restart: true }))
+      const status = yield* AssemblyUpload.journaled.run(job("restarted", { restart: true }))
       assert.notStrictEqual(status.assembly_id, first?.assembly_id)
       assert.strictEqual(
         Assembly.state(yield* Assemblies.get(Assembly.AssemblyId.make(first?.assembly_id ?? ""))),
@@ -512,13 +510,13 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
       const assemblyId = yield* Assemblies.newId
       const params = { assemblyId, steps: handle, fields: { name: "restarted id" } }
       yield* until(job("restarted id", { params }), "FileCompleted")
-      const error = yield* Effect.flip(ResumableAssemblyUpload.run(job("restarted id", { params, restart: true })))
+      const error = yield* Effect.flip(AssemblyUpload.journaled.run(job("restarted id", { params, restart: true })))
       assert(error._tag === "InvalidRequest", error._tag)
       assert.deepStrictEqual(
         error.issues.map(({ path }) => path),
         [["restart"]]
       )
-      const status = yield* ResumableAssemblyUpload.run(job("restarted id", { params }))
+      const status = yield* AssemblyUpload.journaled.run(job("restarted id", { params }))
       assert.strictEqual(status.assembly_id, assemblyId)
       assert.sameMembers(storedIn(status), whole)
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
@@ -532,7 +530,7 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
       assert(known !== undefined)
       const assemblyId = Assembly.AssemblyId.make("0".repeat(32))
       yield* assemblies.put(known.key, { ...known.entry, assemblyId })
-      const status = yield* ResumableAssemblyUpload.run(job("gone before", { restart: true }))
+      const status = yield* AssemblyUpload.journaled.run(job("gone before", { restart: true }))
       assert.sameMembers(storedIn(status), whole)
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )
@@ -553,7 +551,7 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
           : http.execute(request)
       })
       const down = Layer.fresh(client).pipe(Layer.provide(Layer.succeed(HttpClient.HttpClient, refusing)))
-      const restarted = ResumableAssemblyUpload.run(job("not canceled", { restart: true }))
+      const restarted = AssemblyUpload.journaled.run(job("not canceled", { restart: true }))
       const error = yield* Effect.flip(Effect.provide(restarted, down))
       assert.deepInclude(error, {
         _tag: "UnexpectedResponse",
@@ -569,8 +567,8 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
     Effect.gen(function* () {
       const [one, other] = yield* Effect.all(
         [
-          Stream.runCollect(ResumableAssemblyUpload.events(job("twice"))),
-          Stream.runCollect(ResumableAssemblyUpload.events(job("twice")))
+          Stream.runCollect(AssemblyUpload.journaled.events(job("twice"))),
+          Stream.runCollect(AssemblyUpload.journaled.events(job("twice")))
         ],
         { concurrency: 2 }
       )
@@ -585,7 +583,7 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
     Effect.gen(function* () {
       const once = UploadSource.fromStream(Stream.make(new Uint8Array(1))) as unknown as UploadSource.Replayable
       const error = yield* Effect.flip(
-        ResumableAssemblyUpload.run(job("once", { files: [file("a.bin", 1), { source: once, filename: "b.bin" }] }))
+        AssemblyUpload.journaled.run(job("once", { files: [file("a.bin", 1), { source: once, filename: "b.bin" }] }))
       )
       assert.strictEqual(
         error.message,

@@ -83,7 +83,7 @@ export class NoSuchUpload extends Schema.TaggedError<NoSuchUpload>()("NoSuchUplo
   key: Schema.String
 }) {
   override get message() {
-    return `the upload journal has no upload ${this.key}; start the upload with ResumableUpload.run`
+    return `the upload journal has no upload ${this.key}; start the upload with Upload.run`
   }
 }
 

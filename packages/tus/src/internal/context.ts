@@ -1,45 +1,47 @@
 /**
- * The session of one upload: its target, its options, and the store of its state.
+ * The context of the engine, made from the options of an upload.
  */
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Base64 from "effect/encoding/Base64"
 import type * as HttpClient from "effect/http/HttpClient"
-import * as Result from "effect/Result"
-import { UploadMismatch } from "../TusError.ts"
-import type { Options as UploadOptions } from "../Upload.ts"
-import type { UploadError } from "../UploadError.ts"
 import type { UploadTarget } from "../UploadTarget.ts"
 import * as Checksum from "./checksum.ts"
 import type { Emit } from "./events.ts"
+import * as Options from "./options.ts"
 import { type Policy, type RequestError, retryPolicy } from "./policy.ts"
-import * as Receipts from "./receipts.ts"
-import type { Job } from "./run.ts"
+import type { UploadSource } from "./source.ts"
 import type { StateStore } from "./stateStore.ts"
 import * as Window from "./window.ts"
 
-/** The options that apply to each upload URL of an upload. */
-export type Options = Omit<UploadOptions, "parallel" | "progressInterval">
-
-export type { UploadError }
-
-/** The values that all steps of one upload share. */
-export interface Session<E> {
+/**
+ * The context of the engine: what all steps of one upload share.
+ *
+ * - `sendsAlong`: whether the creation may contain bytes of the upload. `sendsAlong` is false with checksums, because a
+ *   creation request has no checksum.
+ * - `metadataHeader`: see `Options.metadataHeader`.
+ * - `concurrency`: the number of parts that are sent in parallel.
+ */
+export interface Upload<E> {
   readonly target: UploadTarget
-  readonly metadata: Options["metadata"]
+  readonly source: UploadSource
+  readonly metadata: Options.Metadata
+  readonly metadataHeader: string
   readonly chunkSize: number | undefined
   readonly streams: boolean
   readonly seal: Checksum.Seal
-  /**
-   * Whether the creation may contain bytes of the upload. `sendsAlong` is false with checksums, because a creation
-   * request has no checksum.
-   */
   readonly sendsAlong: boolean
+  readonly concurrency: number
   readonly policy: Policy
   readonly emit: Emit
   readonly store: StateStore<E>
+}
+
+/** The options that a context is made of. */
+export interface UploadOptions extends Options.SharedOptions {
+  readonly metadata: Options.Metadata
 }
 
 /**
@@ -86,7 +88,8 @@ export const CanStream = Context.Reference<boolean>("@assembly-effect/tus/CanStr
   defaultValue: () => !isPage() && takesStreams()
 })
 
-const toPolicy = (options: Options): Effect.Effect<Policy> =>
+/** The policy of an upload with these options. */
+export const toPolicy = (options: Options.SharedOptions): Effect.Effect<Policy> =>
   Effect.map(RetryPolicy.RetryPolicy, (said) => {
     const retryDelay = Duration.fromInputUnsafe(options.retryDelay ?? 500)
     return {
@@ -97,18 +100,23 @@ const toPolicy = (options: Options): Effect.Effect<Policy> =>
     }
   })
 
-/** Makes a session. If the server does not offer the requested checksum algorithm, the session has no checksums. */
+/** Makes the context. If the server does not offer the requested checksum algorithm, no checksums are sent. */
 export const make = <E>(
   target: UploadTarget,
-  options: Options,
+  source: UploadSource,
+  options: UploadOptions,
   emit: Emit,
   store: StateStore<E>
-): Effect.Effect<Session<E>, RequestError, HttpClient.HttpClient> =>
+): Effect.Effect<Upload<E>, RequestError | InvalidRequest, HttpClient.HttpClient> =>
   Effect.gen(function* () {
     const streams = yield* CanStream
     const policy = yield* toPolicy(options)
-    const { checksum, chunkSize, metadata } = options
-    const common = { target, metadata, streams, policy, emit, store }
+    const { checksum, chunkSize, metadata, parallel: concurrency = 1 } = options
+    const metadataHeader = yield* Effect.mapError(
+      Effect.fromResult(Options.metadataHeader(metadata)),
+      (issues) => new InvalidRequest({ operation: "Upload", issues })
+    )
+    const common = { target, source, metadata, metadataHeader, streams, concurrency, policy, emit, store }
     return checksum !== undefined && (yield* Checksum.isOffered(target, checksum, policy))
       ? {
           ...common,
@@ -118,41 +126,3 @@ export const make = <E>(
         }
       : { ...common, chunkSize, seal: Checksum.unsealed, sendsAlong: true }
   })
-
-/** The check of an upload that this process created. It compares nothing. */
-export const trusted: Job["verify"] = () => Effect.void
-
-/**
- * The canonical Base64 of each value in a header `upload-metadata`. A missing value is the empty text, because some
- * servers do not distinguish a key without a value from a key with an empty value.
- */
-const reported = (header: string): ReadonlyArray<readonly [key: string, value: string | undefined]> =>
-  header.split(",").map((entry) => {
-    const [key = "", ...value] = entry.trim().split(" ")
-    return [key, Result.getOrUndefined(Result.map(Base64.decode(value.join(" ")), Base64.encode))]
-  })
-
-/**
- * The check of an upload that an earlier process created. If the server reports metadata, it must contain the entries
- * of the creation before more bytes are sent. Entries that others have added are ignored. `assembly_url` is not
- * compared, because the creation sets its value from the target. The error names the key that differs, without its
- * values.
- */
-export const verifyMetadata =
-  (metadata: Readonly<Record<string, string | null>>, marker: string | undefined): Job["verify"] =>
-  (found) => {
-    if (found.metadata === undefined) return Effect.void
-    const { assembly_url: _, ...sent } = metadata
-    const expected = { ...sent, ...(marker === undefined ? undefined : { [Receipts.markerKey]: marker }) }
-    const entries = reported(found.metadata)
-    const differs = ([name, value]: readonly [string, string | null]) => {
-      const told = entries.filter(([key]) => key === name)
-      return told.length !== 1 || told[0]?.[1] !== Base64.encode(value ?? "")
-    }
-    const key = Object.entries(expected).find(differs)?.[0]
-    return key === undefined
-      ? Effect.void
-      : Effect.fail(
-          new UploadMismatch({ field: "upload-metadata", expected: `the ${key} of the creation`, found: "another" })
-        )
-  }

@@ -1,0 +1,49 @@
+/**
+ * Reads a small file with two trips to the thread pool. The state of a file that was just read is in memory, so
+ * `fstat` and `close` do not wait for a disk and are called directly.
+ */
+import * as SmallFile from "@assembly-effect/tus/unstable/SmallFile"
+import * as ByteSize from "effect/ByteSize"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import { type BigIntStats, closeSync, fstatSync, open, read } from "node:fs"
+
+const toInfo = ({ dev, ino, mtime, size }: BigIntStats): SmallFile.Read["info"] => ({
+  dev: BigInt.asUintN(64, dev),
+  ino: Option.some(BigInt.asUintN(64, ino)),
+  mtime: Option.some(mtime),
+  size: ByteSize.bytes(size)
+})
+
+/** The state of an open file, which is closed afterwards. */
+const closed = (descriptor: number): BigIntStats | undefined => {
+  try {
+    return fstatSync(descriptor, { bigint: true })
+  } catch {
+    return undefined
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+const reader: SmallFile.Reader = (path, most) =>
+  Effect.callback((resume) => {
+    open(path, "r", (failed, descriptor) => {
+      if (failed !== null) return resume(Effect.undefined)
+      read(descriptor, new Uint8Array(most), 0, most, 0, (error, count, bytes) => {
+        const stats = closed(descriptor)
+        resume(
+          error === null && stats !== undefined
+            ? Effect.succeed({ bytes: bytes.subarray(0, count), info: toInfo(stats) })
+            : Effect.undefined
+        )
+      })
+    })
+  })
+
+/** Registers the reader for the `FileSystem` in the context. */
+export const layer: Layer.Layer<never, never, FileSystem.FileSystem> = Layer.effectDiscard(
+  Effect.map(FileSystem.FileSystem, (fileSystem) => SmallFile.register(fileSystem, reader))
+)

@@ -1,0 +1,150 @@
+/**
+ * Decides the size of the request bodies of one upload URL.
+ *
+ * - A platform that cannot stream sends slices, whose progress is unknown until the response. Their size follows the
+ *   speed of the link.
+ * - After the status 413, which a proxy in front of the service sends, the size is halved.
+ * - If a server refuses a body and closes the connection meanwhile, `fetch` on Node mostly reports the closed connection
+ *   instead of the response. After two cuts at the same offset, the next body is so small that it is sent completely
+ *   before the connection closes, so that the response shows the reason.
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
+
+const kibi = 1024n
+
+/** The size of the first slice, the maximum size of the last slice, and the smallest size after the status 413. */
+const small = 256n * kibi
+
+/** A body of this size in bytes is sent completely before the server can close the connection. */
+const least = 16n * kibi
+
+/** The maximum size of a slice without `chunkSize`. */
+const largestSlice = 8n * kibi * kibi
+
+/** The intended duration of a slice in milliseconds, so that progress becomes visible about every second. */
+const goal = 800
+
+const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b)
+const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b)
+
+/** The sizes that passed through a proxy that had refused larger bodies, for each HTTP client and origin. */
+const passedSizes = new WeakMap<HttpClient.HttpClient, Map<string, { readonly size: bigint; readonly at: number }>>()
+
+/** How long a size that passed is remembered. The limit of a proxy may be raised. */
+const lifetime = Duration.toMillis("1 hour")
+
+/** The size of the request bodies of one upload URL. */
+export class BodySize {
+  readonly #most: bigint | undefined
+  #slice: bigint | undefined
+  /** The last slice that got a response: its size, and its bytes in a millisecond. */
+  #last: { readonly bytes: bigint; readonly rate: number } | undefined
+  /** The limit after refused or cut bodies. */
+  #limit: bigint | undefined
+  /** The limit does not grow beyond this size, because a larger body was refused or cut. */
+  #ceiling: bigint | undefined
+  #cutAt = -1n
+  readonly #tried: Array<number> = []
+  readonly #remember: (size: bigint) => void
+
+  constructor(options: {
+    readonly chunkSize: number | undefined
+    readonly streams: boolean
+    readonly known: bigint | undefined
+    readonly remember: (size: bigint) => void
+  }) {
+    const { chunkSize, known, remember, streams } = options
+    this.#most = chunkSize === undefined ? undefined : BigInt(chunkSize)
+    this.#slice = streams ? undefined : smaller(small, this.#most ?? largestSlice)
+    this.#limit = known
+    this.#ceiling = known
+    this.#remember = remember
+  }
+
+  /** The sizes that were refused with 413, in bytes. */
+  get tried(): ReadonlyArray<number> {
+    return this.#tried
+  }
+
+  /** The number of bytes in the next body, when `left` bytes remain. */
+  next(left: bigint): bigint {
+    const size = smaller(this.#slice ?? this.#most ?? left, this.#limit ?? left)
+    if (this.#slice === undefined || left > size) return smaller(left, size)
+    // A stall of the last slice is detected late, so the last slice is small.
+    const last = smaller(small, size)
+    return left <= last ? left : larger(left - last, left / 2n)
+  }
+
+  /** Call this method when the server has stored a whole body. */
+  passed(bytes: bigint, millis: number): void {
+    this.#cutAt = -1n
+    if (this.#slice !== undefined && bytes > 0n) {
+      const rate = Number(bytes) / millis
+      const last = this.#last
+      this.#last = { bytes, rate }
+      // If the rate depends on the size, most of the time is the round trip, and a smaller slice would not be faster.
+      const isRoundTrip =
+        last !== undefined &&
+        (bytes > last.bytes ? rate > last.rate * 1.5 : bytes < last.bytes && rate < last.rate * 0.75)
+      if (isRoundTrip || millis < goal) {
+        if (bytes >= this.#slice) this.#slice = smaller(this.#slice * 2n, this.#most ?? largestSlice)
+      } else if (millis > goal * 2) this.#halve(this.#slice)
+    }
+    if (this.#limit === undefined || bytes < this.#limit) return
+    if (this.#ceiling === undefined || this.#limit < this.#ceiling) {
+      this.#limit = smaller(this.#limit * 2n, this.#ceiling ?? this.#limit * 2n)
+    } else if (this.#tried.length > 0) this.#remember(this.#limit)
+  }
+
+  #halve(slice: bigint): void {
+    this.#slice = larger(smaller(least, slice), slice / 2n)
+  }
+
+  /** Call this method when a slice got no response in time. */
+  stalled(): void {
+    if (this.#slice !== undefined) this.#halve(this.#slice)
+  }
+
+  /** Call this method after the status 413. Returns whether a smaller body may pass. */
+  refused(bytes: bigint): boolean {
+    this.#tried.push(Number(bytes))
+    if (bytes <= small) return false
+    this.#limit = larger(small, bytes / 2n)
+    this.#ceiling = this.#limit
+    return true
+  }
+
+  /**
+   * Call this method when the connection was cut while a body with the bytes from `start` to `end` was sent. A single
+   * cut may come from the network. After a second cut at the same offset, the server has stored no byte since then.
+   */
+  cut(start: bigint, end: bigint): void {
+    const isSecond = start === this.#cutAt
+    this.#cutAt = start
+    if (!isSecond) return
+    this.#cutAt = -1n
+    if (this.#limit !== undefined && end - start > least) this.#ceiling = larger(least, (end - start) / 2n)
+    this.#limit = smaller(this.#ceiling ?? least, least)
+  }
+}
+
+/** Makes the size of the request bodies of one upload. A size that passed at the origin of `url` is known. */
+export const make = (
+  url: string,
+  options: { readonly chunkSize: number | undefined; readonly streams: boolean }
+): Effect.Effect<BodySize, never, HttpClient.HttpClient> =>
+  Effect.map(Effect.all([HttpClient.HttpClient, Clock.Clock]), ([client, clock]) => {
+    const { origin } = new URL(url)
+    const passed = passedSizes.get(client)?.get(origin)
+    return new BodySize({
+      ...options,
+      known: passed !== undefined && clock.currentTimeMillisUnsafe() - passed.at < lifetime ? passed.size : undefined,
+      remember: (size) => {
+        const sizes = passedSizes.get(client) ?? new Map()
+        passedSizes.set(client, sizes.set(origin, { size, at: clock.currentTimeMillisUnsafe() }))
+      }
+    })
+  })

@@ -1,0 +1,50 @@
+/**
+ * The request that creates an upload, with headers that were checked before.
+ */
+import * as Bytes from "@assembly-effect/api/unstable/Bytes"
+import * as TusUpload from "@assembly-effect/schema/TusUpload"
+import * as Effect from "effect/Effect"
+import * as HttpBody from "effect/http/HttpBody"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Redacted from "effect/Redacted"
+import type * as Stream from "effect/Stream"
+import * as UploadTarget from "../UploadTarget.ts"
+import { exchange } from "./exchange.ts"
+import * as Telemetry from "./telemetry.ts"
+
+/**
+ * The bytes of one request: in memory, or a stream of exactly the given number of bytes. HTTP clients report a failing
+ * or short stream in different ways, so `Upload` counts the bytes itself.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Body<E = never> = Uint8Array | { readonly stream: Stream.Stream<Uint8Array, E>; readonly length: bigint }
+
+const isStream = <E>(body: Body<E>): body is Exclude<Body<E>, Uint8Array> => "stream" in body && "length" in body
+
+export const toHttpBody = <E>(body: Body<E>): HttpBody.HttpBody => {
+  if (isStream(body)) return HttpBody.stream(body.stream, TusUpload.offsetOctetStream, Number(body.length))
+  const bytes = Bytes.own(body)
+  // Without this check, an HTTP client would send a value that it does not know as a text such as `[object Blob]`.
+  if (bytes === undefined) throw new TypeError("the body is neither a Uint8Array nor a stream with its length")
+  return HttpBody.uint8Array(bytes, TusUpload.offsetOctetStream)
+}
+
+/** Sends the request, and returns the URL of the upload and its offset. See `Tus.create`. */
+export const sendCreation = Effect.fnUntraced(
+  function* (target: UploadTarget.UploadTarget, headers: Readonly<Record<string, string>>, body: Body | undefined) {
+    const request = HttpClientRequest.post(Redacted.value(target.tusUrl), { headers })
+    const created = yield* exchange({
+      request: "create",
+      http: body === undefined ? request : HttpClientRequest.setBody(request, toHttpBody(body)),
+      status: [201],
+      headers: TusUpload.Created
+    })
+    const url = yield* Effect.fromResult(UploadTarget.resolve(target, created.location))
+    const offset = created["upload-offset"] ?? (body === undefined ? 0n : undefined)
+    if (body !== undefined) yield* Telemetry.stored(offset, BigInt(body.length))
+    return { url, offset }
+  },
+  Telemetry.request("Tus.create", "POST")
+)

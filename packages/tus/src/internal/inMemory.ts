@@ -1,0 +1,81 @@
+/**
+ * Uploads whose state is only in memory, and what every upload does first: it checks its options.
+ */
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
+import type * as HttpClient from "effect/http/HttpClient"
+import type { UploadError } from "../TusError.ts"
+import type { UploadResult } from "../UploadEvent.ts"
+import type { UploadTarget } from "../UploadTarget.ts"
+import * as Context from "./context.ts"
+import * as Engine from "./engine.ts"
+import * as Events from "./events.ts"
+import * as OptionRules from "./options.ts"
+import type { UploadSource } from "./source.ts"
+import * as StateStore from "./stateStore.ts"
+import * as Telemetry from "./telemetry.ts"
+import * as UploadState from "./uploadState.ts"
+
+interface Options extends Context.UploadOptions {
+  readonly progressInterval?: Duration.Input | undefined
+}
+
+/** Checks the options, and runs an upload within its span and its scope. */
+export const observed = <E extends { readonly _tag: string }, R>(
+  source: UploadSource,
+  options: Partial<Options>,
+  isReplayed: boolean,
+  emit: Events.Emit,
+  program: (emit: Events.Emit) => Effect.Effect<UploadResult, E, R>
+) =>
+  Telemetry.observe(source, emit, (tell) =>
+    OptionRules.check(source, options, isReplayed).pipe(
+      Effect.andThen(Events.paced(tell, options.progressInterval)),
+      Effect.flatMap(program),
+      Effect.scoped
+    )
+  )
+
+/** Adds a clean-up to the work of an upload. The clean-up runs if the work fails or is interrupted. */
+type AtEnd = <A, E, R>(
+  work: Effect.Effect<A, E, R>,
+  upload: Context.Upload<never>
+) => Effect.Effect<A, E, R | HttpClient.HttpClient>
+
+/** The clean-up of an upload, and the upload that the server already has, if it is not a new upload. */
+interface Beginning {
+  readonly atEnd?: AtEnd
+  readonly existing?: UploadState.Created
+}
+
+const start = (
+  target: UploadTarget,
+  source: UploadSource,
+  options: Context.UploadOptions,
+  emit: Events.Emit,
+  { atEnd = identity, existing }: Beginning
+) => {
+  const store = StateStore.forgetful(existing ?? UploadState.inParts(source.size, options.parallel ?? 1))
+  return Effect.flatMap(Context.make(target, source, options, emit, store), (upload) =>
+    atEnd(Engine.run(upload), upload)
+  )
+}
+
+/** Runs an upload. */
+export const run = (
+  target: UploadTarget,
+  source: UploadSource,
+  options: Options,
+  emit: Events.Emit,
+  beginning: Beginning = {}
+): Effect.Effect<UploadResult, UploadError, HttpClient.HttpClient> =>
+  observed(source, options, false, emit, (tell) => start(target, source, options, tell, beginning))
+
+/** Runs an upload of a job, whose options were checked with those of the job. */
+export const runFile = (
+  target: UploadTarget,
+  source: UploadSource,
+  options: Context.UploadOptions,
+  emit: Events.Emit
+) => Telemetry.observe(source, emit, (tell) => Effect.scoped(start(target, source, options, tell, {})))

@@ -1,0 +1,21 @@
+/**
+ * What the test Layers share.
+ */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type { UploadSource } from "./source.ts"
+import type { SourceFailed } from "./sourceFailed.ts"
+
+/** Reads a source to its end, and returns the number of its bytes. */
+export const read = (source: UploadSource): Effect.Effect<bigint, SourceFailed> =>
+  Stream.runFold(
+    source._tag === "Replayable" ? source.bytes(0n, source.size) : source.stream,
+    () => 0n,
+    (sum, piece) => sum + BigInt(piece.length)
+  )
+
+/** Emits the events of a stream while it is read. */
+export const told = <Event, E>(
+  events: Stream.Stream<Event, E>,
+  emit: (event: Event) => void
+): Stream.Stream<Event, E> => Stream.tap(events, (event) => Effect.sync(() => emit(event)))

@@ -1,0 +1,173 @@
+/**
+ * The state of an upload as one value, and the transitions of this state. All functions are pure. `engine.ts` performs
+ * the next step. `stateStore.ts` keeps the state in memory, and `journalStore.ts` also stores it as an entry of an
+ * `UploadJournal`.
+ */
+import type { UploadUntrusted } from "../TusError.ts"
+import type { UploadUrl } from "../UploadTarget.ts"
+import type * as Transfer from "./transfer.ts"
+
+/**
+ * An upload at one URL, of the whole source or of one part of it.
+ *
+ * - `Planned`: the creation (the request that creates the upload) was not sent or created nothing, or the server no
+ *   longer has the upload.
+ * - `Creating`: the creation may have been sent. The metadata of the creation contains `marker`, so that the upload can
+ *   be found in the receipts of the Assembly.
+ * - `Created`: the upload is at `url`. `transfer` is the state of the transfer of its bytes, if this run knows this
+ *   state. Without `transfer`, the next step requests the offset from the server.
+ */
+export type Piece = Planned | Creating | Created
+
+export interface Planned {
+  readonly _tag: "Planned"
+}
+export interface Creating {
+  readonly _tag: "Creating"
+  readonly marker: string
+}
+export interface Created {
+  readonly _tag: "Created"
+  readonly marker: string
+  readonly url: UploadUrl
+  readonly transfer?: Transfer.Transfer
+}
+
+/** The bytes of the source from `start` (inclusive) to `end` (exclusive), and their upload. */
+export interface Part {
+  readonly start: bigint
+  readonly end: bigint
+  readonly piece: Piece
+}
+
+/** The source is uploaded in parts. */
+export interface Parts {
+  readonly _tag: "Parts"
+  readonly parts: ReadonlyArray<Part>
+}
+
+/**
+ * All `parts` are complete. The creation of the final upload, which concatenates the parts, may have been sent. The
+ * metadata of this creation contains `marker`. `url` is the URL of the final upload, if this run knows it. `length` is
+ * the total length of the parts.
+ */
+export interface Concatenating {
+  readonly _tag: "Concatenating"
+  readonly marker: string
+  readonly parts: ReadonlyArray<UploadUrl>
+  readonly length: bigint
+  readonly url?: UploadUrl
+}
+
+/** All bytes are stored at `url`. */
+export interface Completed {
+  readonly _tag: "Completed"
+  readonly url: UploadUrl
+  readonly length: bigint
+}
+
+/**
+ * The bytes that the server stored at `urls` may differ from the sent bytes. `urls` contains all known URLs of the
+ * upload. `description` and `mayBeWhole` are the fields of `UploadUntrusted`. An untrusted state never changes.
+ */
+export interface Untrusted {
+  readonly _tag: "Untrusted"
+  readonly urls: ReadonlyArray<UploadUrl>
+  readonly description: string
+  readonly mayBeWhole: boolean
+}
+
+/** The state of an upload. A state that is a {@link Piece} is the upload of the whole source at one URL. */
+export type UploadState = Piece | Parts | Concatenating | Completed | Untrusted
+
+/** A transition of the state. */
+export type Change = (state: UploadState) => UploadState
+
+/** The initial state of an upload at one URL. */
+export const planned: UploadState = { _tag: "Planned" }
+
+/** The minimum size of a part. A smaller part saves less time than its requests cost. */
+const smallestPart = 1024n * 1024n
+
+/**
+ * The initial state of an upload in `count` parts. Each part has at least 1 MiB, so a small source has fewer parts. If
+ * fewer than two parts remain, the source is uploaded at one URL without parts. The parts cover the source in order,
+ * without gaps.
+ */
+export const inParts = (size: bigint | undefined, count: number): UploadState => {
+  const most = (size ?? 0n) / smallestPart
+  const parts = most < BigInt(count) ? most : BigInt(count)
+  if (size === undefined || parts <= 1n) return planned
+  return {
+    _tag: "Parts",
+    parts: Array.from({ length: Number(parts) }, (_, index) => ({
+      start: (size * BigInt(index)) / parts,
+      end: (size * BigInt(index + 1)) / parts,
+      piece: { _tag: "Planned" }
+    }))
+  }
+}
+
+/**
+ * Makes a change that does nothing in an untrusted state. A part may still be running after the bytes of another part
+ * became untrusted.
+ */
+const unlessUntrusted =
+  (change: Change): Change =>
+  (state) =>
+    state._tag === "Untrusted" ? state : change(state)
+
+/** Replaces one piece in the state of its upload. */
+export type Place = (piece: Piece) => Change
+
+/** The {@link Place} of an upload without parts: one piece, which contains the whole source and has one URL. */
+export const whole: Place = (piece) => unlessUntrusted(() => piece)
+
+/** The {@link Place} of the part with this index. */
+export const part =
+  (index: number): Place =>
+  (piece) =>
+  (state) => {
+    const found = state._tag === "Parts" ? state.parts[index] : undefined
+    return state._tag !== "Parts" || found === undefined
+      ? state
+      : { ...state, parts: state.parts.with(index, { ...found, piece }) }
+  }
+
+/** Replaces the state: by an earlier one, or by a planned upload if the server no longer has the upload. */
+export const replaced = (next: UploadState): Change => unlessUntrusted(() => next)
+
+/** The creation of the final upload from these parts is sent next. */
+export const concatenating = (marker: string, parts: ReadonlyArray<UploadUrl>, length: bigint): Change =>
+  replaced({ _tag: "Concatenating", marker, parts, length })
+
+/** The final upload of the parts is at this URL. */
+export const concatenated =
+  (url: UploadUrl): Change =>
+  (state) =>
+    state._tag === "Concatenating" ? { ...state, url } : state
+
+/** Every byte is stored. */
+export const completed = (url: UploadUrl, length: bigint): Change => replaced({ _tag: "Completed", url, length })
+
+/** The upload URLs in a state. */
+export const urlsOf = (state: UploadState): ReadonlyArray<UploadUrl> => {
+  switch (state._tag) {
+    case "Planned":
+    case "Creating":
+      return []
+    case "Created":
+    case "Completed":
+      return [state.url]
+    case "Parts":
+      return state.parts.flatMap(({ piece }) => urlsOf(piece))
+    case "Concatenating":
+      return state.url === undefined ? state.parts : [state.url, ...state.parts]
+    case "Untrusted":
+      return state.urls
+  }
+}
+
+/** The stored bytes may differ from the sent bytes. */
+export const untrusted = ({ mayBeWhole, description }: UploadUntrusted): Change =>
+  unlessUntrusted((state) => ({ _tag: "Untrusted", urls: urlsOf(state), description, mayBeWhole }))
