@@ -420,7 +420,7 @@ export const succeeded = (
  * publish("cat.jpg").pipe(
  *   Effect.provide(
  *     AssemblyUpload.layerTest(() =>
- *       Stream.fail(new ApiError.AssemblyFailed({ assemblyId: "", code: "INVALID_FILE", explanation: "not an image" }))
+ *       Stream.fail(new ApiError.AssemblyFailed({ assemblyId: "", code: "INVALID_FILE", description: "not an image" }))
  *     )
  *   )
  * )

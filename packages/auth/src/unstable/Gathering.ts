@@ -219,7 +219,11 @@ export const into = (
       Effect.andThen(
         Effect.suspend(() =>
           gathering.isEmpty
-            ? Effect.ignore(Effect.map(remembered(response), (bytes) => gathering.take(bytes)))
+            ? remembered(response).pipe(
+                Effect.map((bytes) => gathering.take(bytes)),
+                // Nobody has read the body: it is empty. `Effect.ignore` would add Effect's loggers to a bundle.
+                Effect.catch(() => Effect.void)
+              )
             : Effect.void
         )
       )
