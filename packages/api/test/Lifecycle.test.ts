@@ -465,21 +465,19 @@ describe("a rate limit of the Status", () => {
     Stream.runDrain(Assemblies.watch(assemblyId))
   ]
 
-  it.effect.each([61, 999_999_999, 1e300, 1e306])(
-    "awaitCompletion and watch fail with RateLimited if retryIn is %s seconds",
-    (seconds) =>
-      Effect.gen(function* () {
-        for (const follow of followers) {
-          const { requests, result } = yield* outcome(follow, busy, named(seconds), completed)
-          assert.strictEqual(result._tag, "Failure")
-          if (result._tag !== "Failure") continue
-          const error = result.failure
-          assert(error instanceof ApiError.RateLimited)
-          assert.isAtLeast(Duration.toSeconds(error.retryAfter), Math.min(seconds, 1e12))
-          assert.isTrue(Number.isFinite(Duration.toMillis(error.retryAfter)))
-          assert.strictEqual(requests.length, 2)
-        }
-      })
+  it.effect.each([61, 999_999_999, 1e300, 1e306])("awaitCompletion and watch fail if retryIn is %s s", (seconds) =>
+    Effect.gen(function* () {
+      for (const follow of followers) {
+        const { requests, result } = yield* outcome(follow, busy, named(seconds), completed)
+        assert.strictEqual(result._tag, "Failure")
+        if (result._tag !== "Failure") continue
+        const error = result.failure
+        assert(error instanceof ApiError.RateLimited)
+        assert.isAtLeast(Duration.toSeconds(error.retryAfter), Math.min(seconds, 1e12))
+        assert.isTrue(Number.isFinite(Duration.toMillis(error.retryAfter)))
+        assert.strictEqual(requests.length, 2)
+      }
+    })
   )
 
   it.effect.each([-1, "soon", null])("awaitCompletion and watch ignore an invalid retryIn: %s", (retryIn) =>
