@@ -73,7 +73,9 @@ describe("the message of an error", () => {
       new ApiError.AssemblyCanceled({ assemblyId, code: "ASSEMBLY_CANCELED", description: "ASSEMBLY_CANCELED" }),
       "Assembly 012345… was canceled with ASSEMBLY_CANCELED"
     ]
-  ])("is made of its fields: %s", ([error, message]) => Effect.sync(() => assert.strictEqual(error.message, message)))
+  ])("has the message of its fields: %s", ([error, message]) =>
+    Effect.sync(() => assert.strictEqual(error.message, message))
+  )
 
   it.effect("an invalid body has a path in the message only if a field breaks the rule", () =>
     Effect.gen(function* () {
@@ -120,7 +122,7 @@ describe("isThrottled, isAuthentication, isNetwork and isService", () => {
     [{ _tag: "toString" }, {}],
     [new Error("not of this library"), {}],
     [undefined, {}]
-  ])("classify %s as %j", (error, kind) => {
+  ])("the predicates classify %s as %j", (error, kind) => {
     assert.deepStrictEqual(
       {
         throttled: ApiError.isThrottled(error),
