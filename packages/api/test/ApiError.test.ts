@@ -25,7 +25,7 @@ const failure = <A, E>(effect: Effect.Effect<A, E, AssemblyClient.AssemblyClient
 
 const answer = { operation: "Assemblies.list", code: "CODE", status: 400, description: "words" }
 
-describe("the message of", () => {
+describe("the message of an error", () => {
   it.effect.each<readonly [Error, string]>([
     [new ApiError.ServiceFailure(answer), "Assemblies.list failed with CODE, status 400: words"],
     [
@@ -73,9 +73,11 @@ describe("the message of", () => {
       new ApiError.AssemblyCanceled({ assemblyId, code: "ASSEMBLY_CANCELED", description: "ASSEMBLY_CANCELED" }),
       "Assembly 012345… was canceled with ASSEMBLY_CANCELED"
     ]
-  ])("%s", ([error, message]) => Effect.sync(() => assert.strictEqual(error.message, message)))
+  ])("has the message of its fields: %s", ([error, message]) =>
+    Effect.sync(() => assert.strictEqual(error.message, message))
+  )
 
-  it.effect("an answer that breaks a rule as a whole names no place", () =>
+  it.effect("an invalid body has a path in the message only if a field breaks the rule", () =>
     Effect.gen(function* () {
       const whole = yield* failure(list, Service.json(200, "text"))
       assert.match(whole.message, /^Assemblies\.list: status 200, an invalid body: Expected /)
@@ -120,7 +122,7 @@ describe("isThrottled, isAuthentication, isNetwork and isService", () => {
     [{ _tag: "toString" }, {}],
     [new Error("not of this library"), {}],
     [undefined, {}]
-  ])("of %s: %s", (error, kind) => {
+  ])("the predicates classify %s as %j", (error, kind) => {
     assert.deepStrictEqual(
       {
         throttled: ApiError.isThrottled(error),
@@ -133,8 +135,8 @@ describe("isThrottled, isAuthentication, isNetwork and isService", () => {
   })
 })
 
-describe("an error tells", () => {
-  it.effect("operation, host, code, explanation, reason and the id of the request", () =>
+describe("the fields of an error", () => {
+  it.effect("an error of a response has operation, host, code, status, description, reason and requestId", () =>
     Effect.gen(function* () {
       const body = { error: "CODE", message: "words", reason: { why: 1 } }
       const error = yield* failure(list, Service.json(400, body, { "x-request-id": "req-\u00071" }))
@@ -150,7 +152,7 @@ describe("an error tells", () => {
     })
   )
 
-  it.effect("the host of a capability, and nothing else of it", () =>
+  it.effect("an error of a request to a capability has its host, and no other part of it", () =>
     Effect.gen(function* () {
       const url = `https://api2-secret.example.com/assemblies/${assemblyId}`
       const origins = ["https://api2-*.example.com"]
@@ -168,7 +170,7 @@ describe("an error tells", () => {
     })
   )
 
-  it.effect("the error of the token request as its cause", () =>
+  it.effect("AuthenticationFailed has the error of the token request as its cause", () =>
     Effect.gen(function* () {
       const cause = new AuthError.WrongCredentials({ code: "TOKEN_INVALID_CREDENTIALS", status: 401 })
       const client = AssemblyClient.layer({ baseUrl: "https://api2.example.com" }).pipe(
@@ -192,7 +194,7 @@ describe("an error tells", () => {
     })
   )
 
-  it.effect("all of it in a JSON form", () =>
+  it.effect("AuthenticationFailed encodes to JSON with its fields, and decodes with the same message", () =>
     Effect.gen(function* () {
       const codec = Schema.toCodecJson(ApiError.AuthenticationFailed)
       const cause = new AuthError.WrongCredentials({ code: "TOKEN_INVALID_CREDENTIALS", status: 401 })

@@ -52,7 +52,7 @@ describe("the base URL", () => {
     "api2.example.com",
     "http://127.0.0.1.evil.example"
   ]) {
-    it.effect(`${baseUrl} is refused before anything is sent`, () =>
+    it.effect(`AssemblyClient.layer refuses the base URL ${baseUrl} with InvalidRequest`, () =>
       Effect.gen(function* () {
         const error = yield* Effect.flip(build(baseUrl))
         assert.strictEqual(error._tag, "InvalidRequest")
@@ -67,7 +67,7 @@ describe("a base URL with a path", () => {
     ["https://api2.example.com/wrong", true],
     ["https://api2.example.com", false]
   ] as const) {
-    it.effect(`${advises ? "is named by" : "without it is not named by"} the error after SERVER_404`, () =>
+    it.effect(`SERVER_404 ${advises ? "advises" : "does not advise"} to check the path of ${baseUrl}`, () =>
       Effect.gen(function* () {
         const service = Service.make(Service.json(404, { error: "SERVER_404", message: "no such page" }))
         const error = yield* Effect.flip(Assemblies.list({ fromDate: DateTime.makeUnsafe(0) })).pipe(
@@ -83,7 +83,7 @@ describe("a base URL with a path", () => {
 })
 
 describe("the origins of the service", () => {
-  it.effect("are checked when the Layer is built, and every invalid one is reported", () =>
+  it.effect("AssemblyClient.layer fails with an issue for each invalid origin", () =>
     Effect.gen(function* () {
       const origins = ["https://up-*.example.com", "*", "https://up.example.com/path", "http://up.example.com"]
       const error = yield* Layer.build(AssemblyClient.layer({ baseUrl: "https://api2.example.com", origins })).pipe(
@@ -108,7 +108,7 @@ describe("the origins of the service", () => {
 })
 
 describe("input", () => {
-  it.effect("that breaks rules is InvalidRequest with every broken rule, and is not sent", () =>
+  it.effect("input that breaks rules fails with InvalidRequest and every broken rule, and sends no request", () =>
     Effect.gen(function* () {
       const service = Service.make(Service.json(200, {}))
       const error = yield* Assemblies.list({
@@ -130,7 +130,7 @@ describe("input", () => {
 
   const day = Duration.days(1)
   it.effect.prop(
-    "since: an instant is at most 91 days ago, to the millisecond",
+    "statistics with `since` more than 91 days ago fails with InvalidRequest, to the millisecond",
     { offset: Schema.Int.check(Schema.isBetween({ minimum: -100_000, maximum: 100_000 })), text: Schema.Boolean },
     ({ offset, text }) =>
       Effect.gen(function* () {
@@ -145,7 +145,7 @@ describe("input", () => {
       })
   )
 
-  it.effect("since: the service validates any other text", () =>
+  it.effect("statistics sends `since` in any other text, and fails with the error of the service", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.UTC(2026, 5, 1))
       const service = Service.make(Service.json(400, { error: "ASSEMBLY_STATS_INVALID_TIME" }))
@@ -162,7 +162,7 @@ describe("a wrong clock", () => {
   const expiries = (service: ReturnType<typeof Service.make>) =>
     service.requests.map((url) => Date.parse(JSON.parse(url.searchParams.get("params") ?? "").auth.expires))
 
-  it.effect("is corrected once, with the time in the response", () =>
+  it.effect("signs again after AUTH_EXPIRED with the time of the Date header", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.UTC(2026, 0, 1))
       const service = Service.make(expired("Thu, 01 Jan 2026 01:00:00 GMT"), Service.json(200, []))
@@ -175,7 +175,7 @@ describe("a wrong clock", () => {
   it.effect.each([
     ["Thu, 01 Jan 2026 01:00:00 GMT", "ahead of"],
     ["Wed, 31 Dec 2025 23:00:00 GMT", "behind"]
-  ] as const)("is logged when it is corrected: the service has %s", ([date, direction]) =>
+  ] as const)("logs the corrected clock after AUTH_EXPIRED with Date %s: the service is %s it", ([date, direction]) =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.UTC(2026, 0, 1))
       const lines: Array<unknown> = []
@@ -186,7 +186,7 @@ describe("a wrong clock", () => {
     })
   )
 
-  it.effect("is corrected from the start in later operations, until the clock is wrong in the other direction", () =>
+  it.effect("later operations sign with the corrected clock until the next AUTH_EXPIRED", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.UTC(2026, 0, 1))
       const hour = 3_600_000
@@ -215,7 +215,7 @@ describe("a wrong clock", () => {
     ["Wed, 31 Dec 2025 22:59:59 GMT", undefined, 1],
     ["Thu, 01 Jan 2026 01:00:01 GMT", "2 hours", 2],
     ["Thu, 01 Jan 2026 00:10:00 GMT", "5 minutes", 1]
-  ] as const)("is not corrected beyond its maximum (%s, %s)", ([date, maxClockSkew, requests]) =>
+  ] as const)("AUTH_EXPIRED fails: Date %s, maxClockSkew %s, %s requests", ([date, maxClockSkew, requests]) =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.UTC(2026, 0, 1))
       const service = Service.make(expired(date))
@@ -230,7 +230,7 @@ describe("a wrong clock", () => {
     })
   )
 
-  it.effect("is not assumed after a single wrong Date: the next operations sign as before", () =>
+  it.effect("forgets the corrected clock if the next response does not confirm it", () =>
     Effect.gen(function* () {
       const now = "Thu, 01 Jan 2026 00:00:00 GMT"
       const answers = [
@@ -250,7 +250,7 @@ describe("a wrong clock", () => {
     })
   )
 
-  it.effect("that is corrected in vain: the next operation signs as before", () =>
+  it.effect("forgets the corrected clock if the second attempt fails with AUTH_EXPIRED", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.UTC(2026, 0, 1))
       const ahead = expired("Thu, 01 Jan 2026 01:00:00 GMT")
@@ -262,7 +262,7 @@ describe("a wrong clock", () => {
     })
   )
 
-  it.effect("stays corrected in the retry after a temporary failure", () =>
+  it.effect("signs a retry after a 503 with the corrected clock", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.UTC(2026, 0, 1))
       const service = Service.make(
@@ -276,7 +276,7 @@ describe("a wrong clock", () => {
     })
   )
 
-  it.effect("is no longer corrected when the service reports another time", () =>
+  it.effect("signs with the local clock after a response with the local time as Date", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.UTC(2026, 0, 1))
       const ahead = "Thu, 01 Jan 2026 00:30:00 GMT"
@@ -296,7 +296,7 @@ describe("a wrong clock", () => {
     })
   )
 
-  it.effect("is reported if the correction does not help, and no third attempt is made", () =>
+  it.effect("fails with AuthenticationFailed and clockSkew after two requests if both get AUTH_EXPIRED", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.UTC(2026, 0, 1))
       const service = Service.make(expired("Thu, 01 Jan 2026 01:00:00 GMT"))
@@ -306,7 +306,7 @@ describe("a wrong clock", () => {
     })
   )
 
-  it.effect("is not guessed if the response contains no time", () =>
+  it.effect("fails with AuthenticationFailed after one request if AUTH_EXPIRED has no Date", () =>
     Effect.gen(function* () {
       const service = Service.make(Service.json(400, { error: "AUTH_EXPIRED" }))
       const error = yield* Assemblies.list({ fromDate }).pipe(provide(service), Effect.flip)
@@ -332,7 +332,7 @@ describe("options", () => {
     ["deadline", -1],
     ["deadline", Number.POSITIVE_INFINITY],
     ["maxClockSkew", "Infinity"]
-  ] as const)("that are no durations are refused: %s %s", ([name, value]) =>
+  ] as const)("AssemblyClient.layer refuses %s: %s", ([name, value]) =>
     Effect.gen(function* () {
       const { message } = yield* refused({ [name]: value })
       assert.strictEqual(
@@ -342,7 +342,7 @@ describe("options", () => {
     })
   )
 
-  it.effect("that are invalid are all reported", () =>
+  it.effect("AssemblyClient.layer fails with an issue for each invalid option", () =>
     Effect.gen(function* () {
       const { issues } = yield* refused({ requestTimeout: -1, maxResponseBytes: 0.5 })
       assert.deepStrictEqual(
@@ -352,7 +352,7 @@ describe("options", () => {
     })
   )
 
-  it.effect("of a policy, a limiter and a follower are checked as well", () =>
+  it.effect("RetryPolicy, Guard, awaitCompletion and watch fail with InvalidRequest for invalid options", () =>
     Effect.gen(function* () {
       const layers = [
         RetryPolicy.layer({ retries: Number.NaN, base: 0, maxPause: -1, maxWait: Number.NaN }),
@@ -391,7 +391,7 @@ describe("connections", () => {
     return { server, sockets, answer }
   })
 
-  it.live("20 responses of any kind share a few, because each is read to its end", () =>
+  it.live("20 error responses in a row use at most 4 connections", () =>
     Effect.gen(function* () {
       const { answer, server, sockets } = yield* counting
       yield* Effect.gen(function* () {
@@ -406,7 +406,7 @@ describe("connections", () => {
   )
 
   for (const [name, http] of Object.entries({ fetch: FetchHttpClient.layer, undici: Undici.layerUndici })) {
-    it.live(`interruption closes the socket, before an answer and in the middle of one (${name})`, () =>
+    it.live(`interruption closes the socket before a response and in the middle of one (${name})`, () =>
       Effect.gen(function* () {
         const { server } = yield* counting
         for (const answer of [Server.silence, Server.stall(200)]) {
@@ -430,7 +430,7 @@ describe("connections", () => {
 })
 
 describe("what can be observed", () => {
-  it.effect("a span for each operation, with HTTP attributes and without capabilities", () =>
+  it.effect("each operation has one span with HTTP attributes and without capabilities", () =>
     Effect.gen(function* () {
       const spans: Array<Tracer.NativeSpan> = []
       const tracer = Tracer.make({
@@ -465,12 +465,12 @@ describe("what can be observed", () => {
         "assembly.error_code": "SERVER_503",
         "http.response.status_code": 503
       })
-      const told = JSON.stringify(spans.map(({ attributes, links }) => [Array.from(attributes), links]))
-      assert.notMatch(told, /sha384|test-key|signature|0123456789abcdef/)
+      const shown = JSON.stringify(spans.map(({ attributes, links }) => [Array.from(attributes), links]))
+      assert.notMatch(shown, /sha384|test-key|signature|0123456789abcdef/)
     })
   )
 
-  it.effect("counts operations by outcome, and retries; logs no secret", () =>
+  it.effect("a retried operation is counted with its outcome and its retry, and logged without secrets", () =>
     Effect.gen(function* () {
       const lines: Array<string> = []
       const logger = Logger.make((entry) => {

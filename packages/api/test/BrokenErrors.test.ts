@@ -71,7 +71,7 @@ const hanging = (status: number, headers: Readonly<Record<string, string>> = {})
   Server.hanging(status, { "content-type": "application/json", ...headers }, '{"error":"RATE_')
 
 describe.each(clients)("with %s", (_name, http) => {
-  it.effect("a 403 whose body breaks off is still a 403, and is not repeated", () =>
+  it.effect("a 403 with an incomplete body fails with status 403, and is not retried", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(Server.cut(403, JSON.stringify({ error: "NO", message: "words".repeat(20) })))
@@ -82,7 +82,7 @@ describe.each(clients)("with %s", (_name, http) => {
     })
   )
 
-  it.effect("a 429 whose body hangs is RateLimited, with the wait of its header", () =>
+  it.effect("a 429 with a hanging body fails with RateLimited and the wait of Retry-After", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(hanging(429, { "retry-after": "300" }))
@@ -94,7 +94,7 @@ describe.each(clients)("with %s", (_name, http) => {
     })
   )
 
-  it.effect("no time limit hides a status that has arrived", () =>
+  it.effect("a 403 with a body that hangs beyond requestTimeout fails with status 403", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(hanging(403))
@@ -109,7 +109,7 @@ describe.each(clients)("with %s", (_name, http) => {
     })
   )
 
-  it.effect("a body that is too large, endless or not text only loses its message", () =>
+  it.effect("an error with a body that is too large, endless or not UTF-8 fails with its status", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       const { layer } = clientAt(server, http)
@@ -132,7 +132,7 @@ describe.each(clients)("with %s", (_name, http) => {
     })
   )
 
-  it.effect("a 429 whose body breaks off is also a 429 behind a rate limiter", () =>
+  it.effect("a 429 with an incomplete body fails with RateLimited behind a rate limiter", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script((_, response) => {
@@ -146,7 +146,7 @@ describe.each(clients)("with %s", (_name, http) => {
     })
   )
 
-  it.effect("a success that breaks off is a lost response", () =>
+  it.effect("a 200 with an incomplete body is retried like a lost response", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(Server.cut(200, JSON.stringify({ items: [], count: 0 })), Server.json(200, []))
@@ -169,7 +169,7 @@ describe("a token that is repeated in an error", () => {
       return yield* Effect.flip(Effect.provide(get, clientAt(server, http, { token: secret }).layer))
     })
 
-  it.effect.each(['"', "\\", "a"])("is taken out where it is %j, and the error stays readable", (secret) =>
+  it.effect.each(['"', "\\", "a"])("an error that repeats the token %j keeps its code and status", (secret) =>
     Effect.gen(function* () {
       const body = { error: "SOME_CODE", message: `it was <${secret}>, twice`, reason: [{ [`key ${secret}`]: secret }] }
       const error = yield* failure(secret, Server.json(403, body))
@@ -184,7 +184,7 @@ describe("a token that is repeated in an error", () => {
     })
   )
 
-  it.effect("is taken out of an excerpt in each of its forms, before anything is cut", () =>
+  it.effect("redacts the token in an excerpt in JSON, URL and plain form, also where the excerpt is cut", () =>
     Effect.gen(function* () {
       const odd = 'a"b/c+d\\e'
       const text = `${JSON.stringify({ odd })} ${encodeURIComponent(odd)} ${odd}`

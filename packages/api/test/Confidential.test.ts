@@ -93,7 +93,7 @@ const outcomeOf = (operation: Case, answer: Server.Answer) =>
   )
 
 describe("the secret of a response", () => {
-  it("is in these operations", () => {
+  it("8 operations have a secret in their response", () => {
     assert.deepStrictEqual(
       secretive.map(({ name }) => name),
       [
@@ -110,7 +110,7 @@ describe("the secret of a response", () => {
   })
 
   for (const operation of secretive) {
-    it.live(`of ${operation.name} is redacted in the value, in logs and in spans, and can be read`, () =>
+    it.live(`${operation.name} returns its secret redacted, and shows it in no log and no span`, () =>
       Effect.gen(function* () {
         const { result, seen, value } = yield* outcomeOf(operation, Server.json(200, operation.success))
         assert.strictEqual(result._tag, "Success")
@@ -123,7 +123,7 @@ describe("the secret of a response", () => {
       })
     )
 
-    it.live(`of ${operation.name} is in no error about a body that is not readable`, () =>
+    it.live(`${operation.name} shows its secret in no error of an undecodable response`, () =>
       Effect.gen(function* () {
         const body = JSON.stringify(operation.success)
         const answers: Readonly<Record<string, Server.Answer>> = {
@@ -148,7 +148,7 @@ describe("the secret of a response", () => {
 
 describe("the secret of a request", () => {
   for (const operation of sending) {
-    it.live(`of ${operation.name} is in no error that repeats the request`, () =>
+    it.live(`${operation.name} shows its secret in no error that repeats the request`, () =>
       Effect.gen(function* () {
         const echo: Server.Answer = (request, response) => {
           const message = new URLSearchParams(request.body).get("params") ?? ""
@@ -163,7 +163,7 @@ describe("the secret of a request", () => {
     )
   }
 
-  it.live("is also a short one, but not one as short as a word", () =>
+  it.live("redacts a secret of 4 characters in an error, but not one of 3", () =>
     Effect.gen(function* () {
       const [short, word] = ["Zq7!", "the"]
       const create = TemplateCredentials.create({

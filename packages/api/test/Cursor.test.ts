@@ -38,7 +38,7 @@ const provide = (service: ReturnType<typeof Service.make>) =>
   Effect.provide(Service.client(service).pipe(Layer.provide(RetryPolicy.layerNone)))
 
 describe("Dam.listAll", () => {
-  it.effect("yields each asset once and in order, and keeps the prefix and the limit", () =>
+  it.effect("Dam.listAll yields each asset once and in order, with prefix and limit in each request", () =>
     Effect.gen(function* () {
       const service = Service.make(listOf(1234))
       const assets = yield* Stream.runCollect(Dam.listAll({ prefix: "/", limit: 100 })).pipe(provide(service))
@@ -56,7 +56,7 @@ describe("Dam.listAll", () => {
     })
   )
 
-  it.effect("is empty for no asset", () =>
+  it.effect("Dam.listAll yields nothing after one request if there is no asset", () =>
     Effect.gen(function* () {
       const service = Service.make(listOf(0))
       assert.strictEqual((yield* Stream.runCollect(Dam.listAll()).pipe(provide(service))).length, 0)
@@ -66,7 +66,7 @@ describe("Dam.listAll", () => {
 })
 
 describe("Dam.listPages", () => {
-  it.effect("requests a page when it is pulled", () =>
+  it.effect("Dam.listPages sends two requests for two pulled pages, and none before", () =>
     Effect.gen(function* () {
       const service = Service.make(listOf(1000))
       const pages = Dam.listPages({ limit: 10 })
@@ -77,7 +77,7 @@ describe("Dam.listPages", () => {
     })
   )
 
-  it.effect("fails at a page whose cursor is its own, after the pages before it", () =>
+  it.effect("Dam.listPages fails with UnexpectedResponse if next_cursor is the cursor of the request", () =>
     Effect.gen(function* () {
       const page = (next_cursor: string) =>
         Service.json(200, { ok: "DAM_ASSETS_LISTED", workspace: "main", assets: [assetOf(1)], next_cursor })
@@ -93,7 +93,7 @@ describe("Dam.listPages", () => {
     })
   )
 
-  it.effect("fails with the error of the service", () =>
+  it.effect("Dam.listPages fails with DamInvalidRequest after DAM_INVALID_REQUEST", () =>
     Effect.gen(function* () {
       const service = Service.make(Service.json(400, { error: "DAM_INVALID_REQUEST" }))
       const error = yield* Effect.flip(Stream.runDrain(Dam.listPages()).pipe(provide(service)))
@@ -103,7 +103,7 @@ describe("Dam.listPages", () => {
 })
 
 describe("Templates.listAll", () => {
-  it.effect.each(["counted", "uncounted"])("yields each Template once and in order (%s)", (shape) =>
+  it.effect.each(["counted", "uncounted"])("Templates.listAll yields each Template once, in order (%s)", (shape) =>
     Effect.gen(function* () {
       const total = 123
       const service = Service.make((request, url) => {

@@ -54,8 +54,8 @@ const examples = readdirSync(new URL("../src/internal", import.meta.url), { recu
     return [[found.name, found.success, programs] as const]
   })
 
-describe("an example", () => {
-  it("is there for each operation", () => {
+describe("the examples in doc comments", () => {
+  it("each operation beyond the specification has an example", () => {
     assert.deepStrictEqual(
       examples
         .filter(([, , programs]) => programs.length > 0)
@@ -65,7 +65,7 @@ describe("an example", () => {
     )
   })
 
-  it.effect.each(examples)("of %s runs", ([name, success, programs]) =>
+  it.effect.each(examples)("each example of %s succeeds with one request", ([name, success, programs]) =>
     Effect.gen(function* () {
       for (const program of programs) {
         const value: unknown = new Function(...Object.keys(scope), `return (${program})`)(...Object.values(scope))

@@ -44,7 +44,7 @@ const store = Effect.fnUntraced(function* (path: string) {
 
 describe("against the emulator", () => {
   layer(live, { excludeTestServices: true })((it) => {
-    it.effect("statistics counts the created Assemblies; an invalid time is StatisticsInvalidTime", () =>
+    it.effect("statistics counts created Assemblies, and fails with StatisticsInvalidTime for an invalid time", () =>
       Effect.gen(function* () {
         const since = DateTime.subtract(yield* DateTime.now, { hours: 1 })
         const before = yield* Assemblies.statistics({ region: "all", since })
@@ -56,7 +56,7 @@ describe("against the emulator", () => {
       })
     )
 
-    it.effect("list, its pages and all entries agree", () =>
+    it.effect("listAll yields the entries that list returns, in the same order", () =>
       Effect.gen(function* () {
         yield* Effect.replicateEffect(Assemblies.create({ steps: handle }), 5)
         const whole = yield* Assemblies.list({ fromDate, pageSize: 5000 })
@@ -68,7 +68,7 @@ describe("against the emulator", () => {
       })
     )
 
-    it.effect("create and get return the same Status; an unknown id is ServiceFailure with the id", () =>
+    it.effect("get returns a created Assembly, and fails with ServiceFailure and the id for an unknown one", () =>
       Effect.gen(function* () {
         const created = yield* Assemblies.create({ steps: handle, numExpectedUploadFiles: 1 })
         const id = AssemblyId.make(created.assembly_id)
@@ -79,7 +79,7 @@ describe("against the emulator", () => {
       })
     )
 
-    it.effect("watch ends with the Assembly, and awaitCompletion returns the same Status", () =>
+    it.effect("watch ends with the Status that awaitCompletion returns", () =>
       Effect.gen(function* () {
         const { assembly_id } = yield* Assemblies.create({ steps: handle })
         const id = AssemblyId.make(assembly_id)
@@ -88,7 +88,7 @@ describe("against the emulator", () => {
       })
     )
 
-    it.effect("move renames and moves; each refusal has its error", () =>
+    it.effect("move renames and moves an asset, and fails with its own errors for 404, 409 and 400", () =>
       Effect.gen(function* () {
         const asset = yield* store("/docs/one.txt")
         const other = yield* store("/docs/two.txt")
@@ -112,7 +112,7 @@ describe("against the emulator", () => {
       })
     )
 
-    it.effect("another secret is AuthenticationFailed, and the error does not contain it", () =>
+    it.effect("a wrong Auth Secret fails with AuthenticationFailed, which does not contain it", () =>
       Effect.gen(function* () {
         const secret = "not-the-secret-of-this-key"
         const error = yield* Effect.flip(

@@ -94,11 +94,11 @@ const isRefusal = (
   rule: string,
   further?: string
 ) => {
-  const told = `${rule}: ${status} ${text}`
-  assert.isBelow(status, 500, told)
+  const shown = `${rule}: ${status} ${text}`
+  assert.isBelow(status, 500, shown)
   const error = Option.getOrUndefined(decodeError(text))?.error ?? ""
   const isOwn = Object.hasOwn(operation.errors, error) || lifecycle.test(`${operation.name} ${error}`)
-  assert.isTrue(isOwn || general.test(error) || error === further, told)
+  assert.isTrue(isOwn || general.test(error) || error === further, shown)
 }
 
 /** Checks that an error belongs to the channel of an operation. */
@@ -107,18 +107,18 @@ const isTyped = (
   error: { readonly _tag: string; readonly code?: string; readonly status?: number }
 ) => {
   const { _tag, code = "", status = 0 } = error
-  const told = JSON.stringify(error)
+  const shown = JSON.stringify(error)
   // The rule about time depends on the clock.
-  if (_tag === "InvalidRequest") return assert.isDefined(operation.check, told)
-  assert.isBelow(status, 500, told)
-  if (_tag === "ServiceFailure") return assert.notStrictEqual(code, "SERVER_404", told)
+  if (_tag === "InvalidRequest") return assert.isDefined(operation.check, shown)
+  assert.isBelow(status, 500, shown)
+  if (_tag === "ServiceFailure") return assert.notStrictEqual(code, "SERVER_404", shown)
   const Named = operation.errors[code]
-  assert.isTrue(Named !== undefined && error instanceof Named, told)
+  assert.isTrue(Named !== undefined && error instanceof Named, shown)
 }
 
 layer(emulator, { excludeTestServices: true })("the emulator", (it) => {
   describe.each(operations.map((operation) => [operation.name, operation] as const))("%s", (_, operation) => {
-    it.effect("answers a generated request with a value or an error of the operation", () =>
+    it.effect("a valid request gets a value or an error of the operation", () =>
       Effect.gen(function* () {
         const client = yield* AssemblyClient
         const ids = yield* existing
@@ -136,7 +136,7 @@ layer(emulator, { excludeTestServices: true })("the emulator", (it) => {
 
     const invalid = invalidParams.get(operation)
     if (invalid !== undefined) {
-      it.effect("refuses generated params that break a rule", () =>
+      it.effect("params that break a rule get an error code of the operation or a general one", () =>
         Effect.gen(function* () {
           const ids = yield* existing
           const [{ path: generated } = assert.fail("no input")] = yield* inputs(operation)
@@ -150,7 +150,7 @@ layer(emulator, { excludeTestServices: true })("the emulator", (it) => {
 
     const variables = Object.keys(operation.variables)
     if (variables.length > 0) {
-      it.effect("refuses a generated id or name that breaks a rule", () =>
+      it.effect("an id or a name that breaks a rule gets an error code of the operation or a general one", () =>
         Effect.gen(function* () {
           const [{ params: generated } = assert.fail("no input")] = yield* inputs(operation)
           const params = withoutUrl(Schema.encodeSync(operation.params)(generated))

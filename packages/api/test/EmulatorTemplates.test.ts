@@ -20,7 +20,7 @@ const live = client.pipe(Layer.provideMerge(Layer.merge(Emulator.layer(), Undici
 const steps = { ":original": { robot: "/upload/handle" } }
 
 layer(live, { excludeTestServices: true })("the emulator", (it) => {
-  it.effect("creates, finds, lists, changes and deletes a Template", () =>
+  it.effect("a created Template is returned by get and listAll, updated, and not found after delete", () =>
     Effect.gen(function* () {
       const name = "a name/with ä"
       const created = yield* Templates.create({ name, template: { steps }, requireSignatureAuth: true })
@@ -45,7 +45,7 @@ layer(live, { excludeTestServices: true })("the emulator", (it) => {
     })
   )
 
-  it.effect("refuses a Template whose name is taken", () =>
+  it.effect("Templates.create fails with TemplateInvalid for an existing name", () =>
     Effect.gen(function* () {
       yield* Templates.create({ name: "taken", template: {} })
       const error = yield* Effect.flip(Templates.create({ name: "taken", template: {} }))
@@ -53,7 +53,7 @@ layer(live, { excludeTestServices: true })("the emulator", (it) => {
     })
   )
 
-  it.effect("replays an Assembly as a new one, and lists its notifications", () =>
+  it.effect("replay completes a new Assembly, and the replayed one has no notifications", () =>
     Effect.gen(function* () {
       const assembly = yield* Assemblies.create({ steps })
       const assemblyId = AssemblyId.make(assembly.assembly_id)

@@ -84,7 +84,7 @@ const evaluate = (program: string, scope: Readonly<Record<string, unknown>>): un
 
 describe("docs/examples", () => {
   layer(live, { excludeTestServices: true })((it) => {
-    it.effect("statistics-report.ts", () =>
+    it.effect("statistics-report.ts returns a line with the number of Assemblies for each region", () =>
       Effect.gen(function* () {
         yield* Assemblies.create({ steps: { ":original": { robot: "/upload/handle" } } })
         const lines = yield* report(["all", "eu-west-1", "atlantis"])
@@ -93,7 +93,7 @@ describe("docs/examples", () => {
       })
     )
 
-    it.effect("nightly-listing.ts", () =>
+    it.effect("nightly-listing.ts writes the Assemblies of the day to a file of JSON lines", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const path = `${yield* fs.makeTempDirectoryScoped()}/day.ndjson`
@@ -107,7 +107,7 @@ describe("docs/examples", () => {
       })
     )
 
-    it.effect("rename-from-csv.ts", () =>
+    it.effect("rename-from-csv.ts renames the assets of a CSV file once, and reports a missing asset", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const [first, second] = [yield* store("one.txt"), yield* store("two.txt")]
@@ -122,7 +122,7 @@ describe("docs/examples", () => {
       })
     )
 
-    it.effect("swap-authentication.ts", () =>
+    it.effect("swap-authentication.ts sends a signature, or a token with another Layer", () =>
       Effect.gen(function* () {
         const { baseUrl, credentials } = yield* Emulator.Emulator
         for (const proof of [signed, signedOnNode]) {
@@ -139,7 +139,7 @@ describe("docs/examples", () => {
       })
     )
 
-    it.effect("tokens.ts", () =>
+    it.effect("tokens.ts keeps one token in a file, and uses it again", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const { baseUrl, credentials } = yield* Emulator.Emulator
@@ -156,7 +156,7 @@ describe("docs/examples", () => {
       })
     )
 
-    it.effect("operations.ts, the programs of docs/operations.md", () =>
+    it.effect("operations.ts contains the programs of docs/operations.md, and each returns its result", () =>
       Effect.gen(function* () {
         const read = (path: string) => readFileSync(new URL(`../../../docs/${path}`, import.meta.url), "utf8")
         const regions = [...read("examples/operations.ts").matchAll(/\/\/ #region \w+\n(.*?)\/\/ #endregion/gs)]
@@ -195,7 +195,7 @@ describe("docs/examples", () => {
       })
     )
 
-    it.effect("webhooks.ts", () =>
+    it.effect("webhooks.ts handles a signed notification, and responds with 403 to a forged one", () =>
       Effect.gen(function* () {
         const { credentials } = yield* Emulator.Emulator
         const handled = yield* Queue.unbounded<Assembly.Status>()
@@ -211,8 +211,8 @@ describe("docs/examples", () => {
             steps: { ":original": { robot: "/upload/handle" } },
             notifyUrl
           })
-          const { assembly_id: told, ok } = yield* Queue.take(handled)
-          assert.deepStrictEqual({ told, ok }, { told: id, ok: "ASSEMBLY_COMPLETED" })
+          const { assembly_id: notified, ok } = yield* Queue.take(handled)
+          assert.deepStrictEqual({ notified, ok }, { notified: id, ok: "ASSEMBLY_COMPLETED" })
 
           const forged = HttpClientRequest.post(notifyUrl).pipe(
             HttpClientRequest.bodyUrlParams({ transloadit: "{}", signature: "sha384:00" })
@@ -224,7 +224,7 @@ describe("docs/examples", () => {
       })
     )
 
-    it.effect("of doc comments, with the clock of today", () =>
+    it.effect("the examples in doc comments succeed at the current time", () =>
       Effect.gen(function* () {
         const { assembly_id: assemblyId } = yield* Assemblies.create({
           steps: { ":original": { robot: "/upload/handle" } }
@@ -256,7 +256,7 @@ describe("docs/examples", () => {
       })
     )
 
-    it.effect("observability.ts", () =>
+    it.effect("observability.ts exports spans and metrics without a signature", () =>
       Effect.gen(function* () {
         const collector = yield* Server.make
         collector.script(Server.json(200, {}))

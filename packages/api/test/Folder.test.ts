@@ -8,7 +8,7 @@ const reasonOf = (path: string) =>
   Effect.map(Effect.flip(Folder.make(path)), ({ reason }) => ("cause" in reason ? String(reason.cause) : reason._tag))
 
 layer(NodeServices.layer, { excludeTestServices: true })("Folder.make", (it) => {
-  it.effect("creates the missing folders with the mode, and leaves what is there", () =>
+  it.effect("creates missing folders with the mode, and keeps the mode of existing ones", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped()
@@ -25,7 +25,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("Folder.make", (it) => 
     })
   )
 
-  it.effect("fails if a part of the path is a file", () =>
+  it.effect("fails with EEXIST or ENOTDIR if a part of the path is a file", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped()
@@ -36,7 +36,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("Folder.make", (it) => 
   )
 
   // Node blocks a thread for ever here, if it creates the folders itself.
-  it.effect.skipIf(process.platform !== "linux")("fails where a file system permits no folders", () =>
+  it.effect.skipIf(process.platform !== "linux")("fails with ENOENT if the file system permits no folders", () =>
     Effect.gen(function* () {
       assert.include(yield* reasonOf("/proc/assembly/a/b"), "ENOENT")
     })

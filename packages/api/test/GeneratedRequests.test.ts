@@ -66,7 +66,7 @@ const paramsOf = ({ body, query }: Server.HostileServer["received"][number], isM
 const fits = (template: string, path: string): ReadonlyArray<string> | undefined =>
   new RegExp(`^${template.replaceAll(/:\w+/g, "([^/]+)")}$`).exec(path)?.slice(1)
 
-it("covers the 36 operations, and the params of each that has some", () => {
+it("the generators have all 36 operations, and invalid params for each one with params", () => {
   assert.strictEqual(operations.length, 36)
   const without = operations.filter((operation) => operation.params !== Input.nothing && !invalidParams.has(operation))
   assert.deepStrictEqual(without, [])
@@ -96,48 +96,46 @@ const deep = Array.from({ length: 20_000 }).reduce<object>((inner) => ({ inner }
 const circular: Record<string, unknown> = {}
 circular["self"] = [circular]
 
-it.live(
-  "refuses options that are not an object, are nested too deeply, or contain a collection, and sends nothing",
-  () =>
-    withServer((run, server) =>
-      Effect.gen(function* () {
-        const client = AssemblyClient.AssemblyClient.of({
-          origins: ServiceOrigins.make(server.baseUrl, []).pipe(Result.getOrThrow),
-          run: run as never,
-          open: () => Effect.die("no request")
-        })
-        const assemblyId = Assembly.AssemblyId.make("0".repeat(32))
-        const values: ReadonlyArray<unknown> = [
-          NaN,
-          1,
-          "x",
-          true,
-          null,
-          undefined,
-          [],
-          new Map(),
-          new Set(["a"]),
-          deep,
-          circular,
-          ...[new Map(), deep, circular, { a: new Set() }].flatMap((value) => [
-            { fields: value },
-            { steps: { a: { robot: "/upload/handle", value } } }
-          ])
-        ]
-        for (const value of values) {
-          for (const call of [
-            Assemblies.create(value as never),
-            Assemblies.replace(assemblyId, value as never),
-            Stream.runDrain(Assemblies.listAll(value as never))
-          ]) {
-            const error = yield* Effect.flip(Effect.provideService(call, AssemblyClient.AssemblyClient, client))
-            assert.strictEqual(error._tag, "InvalidRequest")
-            assert.isBelow(error.message.length, 500)
-          }
-        }
-        assert.strictEqual(server.received.length, 0)
+it.live("fails with InvalidRequest for options that are no object, nested too deeply, or contain a collection", () =>
+  withServer((run, server) =>
+    Effect.gen(function* () {
+      const client = AssemblyClient.AssemblyClient.of({
+        origins: ServiceOrigins.make(server.baseUrl, []).pipe(Result.getOrThrow),
+        run: run as never,
+        open: () => Effect.die("no request")
       })
-    )
+      const assemblyId = Assembly.AssemblyId.make("0".repeat(32))
+      const values: ReadonlyArray<unknown> = [
+        NaN,
+        1,
+        "x",
+        true,
+        null,
+        undefined,
+        [],
+        new Map(),
+        new Set(["a"]),
+        deep,
+        circular,
+        ...[new Map(), deep, circular, { a: new Set() }].flatMap((value) => [
+          { fields: value },
+          { steps: { a: { robot: "/upload/handle", value } } }
+        ])
+      ]
+      for (const value of values) {
+        for (const call of [
+          Assemblies.create(value as never),
+          Assemblies.replace(assemblyId, value as never),
+          Stream.runDrain(Assemblies.listAll(value as never))
+        ]) {
+          const error = yield* Effect.flip(Effect.provideService(call, AssemblyClient.AssemblyClient, client))
+          assert.strictEqual(error._tag, "InvalidRequest")
+          assert.isBelow(error.message.length, 500)
+        }
+      }
+      assert.strictEqual(server.received.length, 0)
+    })
+  )
 )
 
 describe.each(operations.map((operation) => [operation.name, operation] as const))("%s", (_, operation) => {
@@ -170,7 +168,7 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
 
   const invalid = invalidParams.get(operation)
   if (invalid !== undefined) {
-    it.live("refuses invalid params with their path, and sends nothing", () =>
+    it.live("fails with InvalidRequest and the path for invalid params, and sends nothing", () =>
       withServer((run, server) =>
         Effect.gen(function* () {
           const [valid] = yield* inputs(operation)
@@ -186,7 +184,7 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
     )
   }
 
-  it.live("refuses an unknown key in the params or the form by its name, and sends nothing", () =>
+  it.live("fails with InvalidRequest and the name of an unknown key in params or form, and sends nothing", () =>
     withServer((run, server) =>
       Effect.gen(function* () {
         const [valid] = yield* inputs(operation)
@@ -206,7 +204,7 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
 
   const variables = Object.keys(operation.variables)
   if (variables.length > 0) {
-    it.live("refuses an invalid id or name in the path, and sends nothing", () =>
+    it.live("fails with InvalidRequest and the variable of an invalid path, and sends nothing", () =>
       withServer((run, server) =>
         Effect.gen(function* () {
           const [valid] = yield* inputs(operation)

@@ -49,7 +49,7 @@ const toEnd = <A, E>(effect: Effect.Effect<A, E>) => Effect.map(Idle.passTime(ef
 const get = Assemblies.get(assemblyId)
 
 describe("a rate limiter", () => {
-  it.effect("admits at most limit requests in each window", () =>
+  it.effect("a rate limiter starts at most `limit` requests in each window", () =>
     Effect.gen(function* () {
       const { layer, times } = guarded(Guard.layerRateLimiter({ limit: 2, window: "10 seconds" }), ok)
       const all = Effect.forEach([1, 2, 3, 4, 5], () => get, { concurrency: "unbounded" })
@@ -66,7 +66,7 @@ describe("a rate limiter", () => {
       7,
       Service.json(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 7 } }, { "retry-after": "2" })
     ]
-  ] as const)("makes every request to the origin wait after a 429, which is still told: %s", ([, wait, limited]) =>
+  ] as const)("a 429 fails with RateLimited, and the next request waits for %s", ([, wait, limited]) =>
     Effect.gen(function* () {
       const { layer, times } = guarded(Guard.layerRateLimiter({ limit: 100, window: "1 second" }), limited, ok)
       const both = Effect.gen(function* () {
@@ -81,7 +81,7 @@ describe("a rate limiter", () => {
     })
   )
 
-  it.effect("recognizes a 429 by its status if its body is unreadable", () =>
+  it.effect("a 429 with an unreadable body fails with RateLimited", () =>
     Effect.gen(function* () {
       const endless = Service.text(429, "x".repeat(70_000))
       const { layer } = guarded(Guard.layerRateLimiter({ limit: 100, window: "1 second" }), endless)
@@ -92,7 +92,7 @@ describe("a rate limiter", () => {
 })
 
 describe("the wait for a permit", () => {
-  it.effect("is not part of a request: 200 reads at one a second all succeed", () =>
+  it.effect("200 requests at one a second succeed, because the wait is not part of requestTimeout", () =>
     Effect.gen(function* () {
       const { layer, times } = guarded(Guard.layerRateLimiter({ limit: 1, window: "1 second" }), ok)
       const tags = Effect.forEach(
@@ -108,7 +108,7 @@ describe("the wait for a permit", () => {
     })
   )
 
-  it.effect("fails at once if it would end after the deadline, and takes no permit", () =>
+  it.effect("fails at once with RateLimited, and takes no permit, if the wait would end after the deadline", () =>
     Effect.gen(function* () {
       const { layer, times } = guarded(Guard.layerRateLimiter({ limit: 1, window: "1 minute" }), ok)
       const outcome = Effect.flatMap(Effect.result(get), (result) =>
@@ -132,7 +132,7 @@ describe("the wait for a permit", () => {
   )
 
   it.effect.each(["fixed-window", "token-bucket"] as const)(
-    "leaves the permit to the next request when a fiber is interrupted (%s)",
+    "the next request gets the permit of an interrupted one (%s)",
     (algorithm) =>
       Effect.gen(function* () {
         const { layer, times } = guarded(Guard.layerRateLimiter({ limit: 1, window: "10 seconds", algorithm }), ok)
@@ -148,7 +148,7 @@ describe("the wait for a permit", () => {
       })
   )
 
-  it.effect("is not part of a signed request: the signature is made after the wait", () =>
+  it.effect("signs a request after the wait for its permit", () =>
     Effect.gen(function* () {
       const service = Service.make(Service.json(200, []))
       const client = Service.client(service).pipe(
@@ -164,7 +164,7 @@ describe("the wait for a permit", () => {
     })
   )
 
-  it.effect("is at most maxPause after a 429 with a longer pause; the error contains the whole pause", () =>
+  it.effect("waits at most maxPause after a 429 with a longer retryIn, which RateLimited contains", () =>
     Effect.gen(function* () {
       const limited = Service.json(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 1e300 } })
       const guard = Guard.layerRateLimiter({ limit: 100, window: "1 second", maxPause: "2 minutes" })
@@ -180,7 +180,7 @@ describe("the wait for a permit", () => {
     })
   )
 
-  it.effect("is counted by each Layer separately, and by one Layer for all its users", () =>
+  it.effect("two limiters count separately, and one that two clients share counts both", () =>
     Effect.gen(function* () {
       const first = guarded(Guard.layerRateLimiter({ limit: 1, window: "1 hour" }), ok)
       const second = guarded(Guard.layerRateLimiter({ limit: 1, window: "1 hour" }), ok)
@@ -199,7 +199,7 @@ describe("the wait for a permit", () => {
 })
 
 describe("a circuit breaker", () => {
-  it.effect("opens after consecutive failures, fails like a lost connection, and closes again", () =>
+  it.effect("opens after 3 failures, fails with TransportFailure without a request, and closes after openFor", () =>
     Effect.gen(function* () {
       const breaker = Guard.layerCircuitBreaker({ failures: 3, openFor: "10 seconds" })
       const { layer, times } = guarded(breaker, Service.lost, Service.text(503, "<html>"), Service.lost, ok)
@@ -223,7 +223,7 @@ describe("a circuit breaker", () => {
     })
   )
 
-  it.effect("says that its store failed, if the store decides whether a request is sent", () =>
+  it.effect("fails with TransportFailure, and sends nothing, if its store fails and onStoreError is `fail`", () =>
     Effect.gen(function* () {
       const failed = new CircuitBreaker.CircuitBreakerError({
         reason: new CircuitBreaker.CircuitBreakerStoreError({ message: "no connection to Redis" })

@@ -17,7 +17,7 @@ const nested = (levels: number) => `${'{"a":['.repeat(levels)}1${"]}".repeat(lev
 const deepStatus = (levels: number) => JSON.stringify(status).replace("{", `{"deep":${nested(levels)},`)
 
 describe.each(examples)("$name", ({ name, run }) => {
-  it.effect.each(prototypeNames)("an error code %s is an ordinary code", (code) =>
+  it.effect.each(prototypeNames)("the error code %s fails with ServiceFailure and this code", (code) =>
     Effect.gen(function* () {
       const service = Service.make(Service.json(400, { error: code, message: "no" }))
       const error = yield* Effect.flip(Effect.provide(run, Service.client(service)))
@@ -25,7 +25,7 @@ describe.each(examples)("$name", ({ name, run }) => {
     })
   )
 
-  it.effect.each([200, 400])("JSON of 40,000 levels under status %s is an unexpected response", (code) =>
+  it.effect.each([200, 400])("JSON of 40,000 levels with status %s fails with UnexpectedResponse", (code) =>
     Effect.gen(function* () {
       const service = Service.make(Service.text(code, deepStatus(20_000)))
       const error = yield* Effect.flip(Effect.provide(run, Service.client(service)))
@@ -36,7 +36,7 @@ describe.each(examples)("$name", ({ name, run }) => {
 })
 
 describe("Assemblies.watch", () => {
-  it.effect("ends with an error at a Status of 40,000 levels", () =>
+  it.effect("watch fails with UnexpectedResponse at a Status of 40,000 levels", () =>
     Effect.gen(function* () {
       const service = Service.make(Service.text(200, deepStatus(20_000)))
       const error = yield* Effect.flip(
@@ -46,7 +46,7 @@ describe("Assemblies.watch", () => {
     })
   )
 
-  it.live("compares two Statuses of the maximum depth", () =>
+  it.live("watch emits two equal Statuses of 120 levels once", () =>
     Effect.gen(function* () {
       const service = Service.make(
         Service.text(200, deepStatus(60)),

@@ -30,7 +30,7 @@ const sending = {
 
 describe("invalid Steps", () => {
   it.effect.each(Object.keys(sending) as ReadonlyArray<keyof typeof sending>)(
-    "of %s are refused with all problems and their paths, and nothing is sent",
+    "%s fails with InvalidRequest and every issue of invalid Steps, and sends nothing",
     (name) =>
       Effect.gen(function* () {
         const [operation, below] = sending[name]
@@ -46,7 +46,7 @@ describe("invalid Steps", () => {
       })
   )
 
-  it.effect("beside a Template may use its Steps, but not form a circle", () =>
+  it.effect("create with a templateId accepts a Step that uses an unknown one, and refuses a circle", () =>
     Effect.gen(function* () {
       const templateId = "t"
       yield* run(create({ assemblyId, templateId, steps: { a: { robot, use: "of the Template" } } }))
@@ -58,7 +58,7 @@ describe("invalid Steps", () => {
 })
 
 describe("valid Steps", () => {
-  it.effect("that Instructions.make returns can be sent", () =>
+  it.effect("create sends the Steps that Instructions.make returns", () =>
     Effect.gen(function* () {
       const made = Instructions.make({
         ":original": { robot: "/upload/handle" },

@@ -23,7 +23,7 @@ const withEnv = (env: Readonly<Record<string, string>>) =>
   Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
 
 describe("AssemblyClientConfig.layer", () => {
-  it.effect("signs with the credentials from the configuration, which the program gets as well", () =>
+  it.effect("signs with the credentials of the configuration, and provides them to the program", () =>
     Effect.gen(function* () {
       const service = Service.make(page)
       const key = yield* Effect.andThen(
@@ -41,7 +41,7 @@ describe("AssemblyClientConfig.layer", () => {
     [{}, ["ASSEMBLY_BASE_URL", "ASSEMBLY_AUTH_KEY", "ASSEMBLY_AUTH_SECRET"]],
     [{ ...complete, ASSEMBLY_BASE_URL: "" }, ["ASSEMBLY_BASE_URL"]],
     [{ ASSEMBLY_BASE_URL: complete.ASSEMBLY_BASE_URL }, ["ASSEMBLY_AUTH_KEY", "ASSEMBLY_AUTH_SECRET"]]
-  ])("%j: one error names every variable that is missing", ([env, names]) =>
+  ])("%j fails with one ConfigError that names every missing variable", ([env, names]) =>
     Effect.gen(function* () {
       const layer = AssemblyClientConfig.layer().pipe(Layer.provide(Service.make(page).layer))
       const error = yield* Effect.flip(Layer.build(layer)).pipe(withEnv(env))
@@ -50,7 +50,7 @@ describe("AssemblyClientConfig.layer", () => {
     })
   )
 
-  it.effect("says of each variable what is wrong with it, in one line", () =>
+  it.effect("fails with one line that names each missing or blank variable and its problem", () =>
     Effect.gen(function* () {
       const layer = AssemblyClientConfig.layer().pipe(Layer.provide(Service.make(page).layer))
       const error = yield* Effect.flip(Layer.build(layer)).pipe(
@@ -63,7 +63,7 @@ describe("AssemblyClientConfig.layer", () => {
     })
   )
 
-  it.effect("takes the options of the client, which it checks, and another proof", () =>
+  it.effect("refuses an invalid option of the client, and sends no signature with another authenticator", () =>
     Effect.gen(function* () {
       const service = Service.make(page)
       const refused = AssemblyClientConfig.layer({ deadline: 0 }).pipe(Layer.provide(service.layer))

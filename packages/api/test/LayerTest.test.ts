@@ -27,7 +27,7 @@ const client = AssemblyClient.layerTest([
 ])
 
 describe("AssemblyClient.layerTest", () => {
-  it.effect("answers from its table, with successes and errors", () =>
+  it.effect("returns the success or the error of the handler of an operation", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* Assemblies.get(assemblyId), {
         ok: "ASSEMBLY_COMPLETED",
@@ -37,7 +37,7 @@ describe("AssemblyClient.layerTest", () => {
     }).pipe(Effect.provide(client))
   )
 
-  it.effect("refuses an input that breaks a rule, as the service's client does", () =>
+  it.effect("fails with InvalidRequest for input that breaks a rule, as the client of the service does", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(Dam.move(assetId, { filename: "a/b" }))
       assert.strictEqual(error._tag, "InvalidRequest")
@@ -53,7 +53,7 @@ describe("AssemblyClient.layerTest", () => {
     }).pipe(Effect.provide(client))
   )
 
-  it.effect("makes a watch poll if it has no update stream", () =>
+  it.effect("watch polls, because layerTest has no update stream", () =>
     Effect.gen(function* () {
       let readings = 0
       const busy = AssemblyClient.layerTest([
@@ -74,7 +74,7 @@ describe("AssemblyClient.layerTest", () => {
     })
   )
 
-  it("does not accept a response of another operation", () => {
+  it("the type of handler refuses the response and the error of another operation", () => {
     // @ts-expect-error a list is no Status
     AssemblyClient.handler(Assemblies.Get, () => Effect.succeed({ items: [] }))
     // @ts-expect-error a Status cannot be missing like an asset

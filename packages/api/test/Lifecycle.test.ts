@@ -42,13 +42,13 @@ const outcomeWith = <A, E extends AnyError>(
 
 const strangerId = "f".repeat(32)
 const strangers: Readonly<Record<string, object>> = {
-  "its assembly_id": { ...status, assembly_id: strangerId },
-  "its assembly_ssl_url": { ...status, assembly_ssl_url: `https://api2.example.com/assemblies/${strangerId}` },
-  "its assembly_url, without an id": {
+  assembly_id: { ...status, assembly_id: strangerId },
+  assembly_ssl_url: { ...status, assembly_ssl_url: `https://api2.example.com/assemblies/${strangerId}` },
+  "assembly_url without assembly_id": {
     ok: "ASSEMBLY_EXECUTING",
     assembly_url: `http://api2.example.com/assemblies/${strangerId}`
   },
-  "the id of its failure": { error: "INTERNAL_COMMAND_ERROR", assembly_id: strangerId }
+  "assembly_id of an error": { error: "INTERNAL_COMMAND_ERROR", assembly_id: strangerId }
 }
 const withoutId = Service.json(200, { ok: "ASSEMBLY_COMPLETED" })
 
@@ -78,7 +78,7 @@ describe("the Status of another Assembly", () => {
   }
   for (const [name, operation] of Object.entries(operations)) {
     for (const [sign, stranger] of Object.entries(strangers)) {
-      it.effect(`told by ${sign} is no answer to ${name}`, () =>
+      it.effect(`${name} fails with UnexpectedResponse for the Status of another Assembly (${sign})`, () =>
         Effect.gen(function* () {
           const { result } = yield* outcome(operation, Service.json(200, stranger))
           assert.strictEqual(result._tag, "Failure")
@@ -94,7 +94,7 @@ describe("the Status of another Assembly", () => {
     }
   }
 
-  it.effect("in the response to a DELETE is not accepted as the canceled one", () =>
+  it.effect("cancel reads the Status again if DELETE returns the Status of another Assembly", () =>
     Effect.gen(function* () {
       const stranger = Service.json(200, { ...status, ok: "ASSEMBLY_CANCELED", assembly_id: strangerId })
       const canceled = Service.json(200, { ...status, ok: "ASSEMBLY_CANCELED" })
@@ -106,7 +106,7 @@ describe("the Status of another Assembly", () => {
     })
   )
 
-  it.effect("never names the Assembly of an error", () =>
+  it.effect("an error has the id of the request, not the assembly_id of the response", () =>
     Effect.gen(function* () {
       const refused = Service.json(400, { error: "INVALID_STEPS", assembly_id: strangerId })
       const { result } = yield* outcome(
@@ -120,7 +120,7 @@ describe("the Status of another Assembly", () => {
     })
   )
 
-  it.effect("may be in the response to a replay", () =>
+  it.effect("a replay returns the Status of another Assembly", () =>
     Effect.gen(function* () {
       const replayed = { ok: "ASSEMBLY_REPLAYING", assembly_id: strangerId }
       const { result } = yield* outcome(
@@ -131,7 +131,7 @@ describe("the Status of another Assembly", () => {
     })
   )
 
-  it.effect("is not assumed for a response without an id", () =>
+  it.effect("awaitCompletion adds the id to a Status without one; get refuses a body without ok and error", () =>
     Effect.gen(function* () {
       const { result } = yield* outcome(Assemblies.awaitCompletion(assemblyId), withoutId)
       assert.deepStrictEqual(
@@ -148,7 +148,7 @@ describe("create", () => {
   const create = Assemblies.create({ assemblyId, templateId: "t" })
   const missing = Service.json(404, { error: "ASSEMBLY_NOT_FOUND" })
 
-  it.effect("draws another id of 32 hexadecimal digits for each Assembly", () =>
+  it.effect("create generates another id of 32 hexadecimal digits for each Assembly", () =>
     Effect.gen(function* () {
       const each = Effect.all([Assemblies.create({}), Assemblies.create({})])
       const { requests } = yield* outcome(each, withoutId)
@@ -164,11 +164,11 @@ describe("create", () => {
     "a 504 in JSON": Service.json(504, { error: "GATEWAY_TIMEOUT", message: "no answer in time" }),
     "a 500 in JSON": Service.json(500, { error: "SERVER_500" }),
     "a 504 without a body": Service.text(504, ""),
-    "half an answer": Service.text(200, '{"ok":'),
-    "no answer": Service.silence
+    "half a response": Service.text(200, '{"ok":'),
+    "no response": Service.silence
   }
   for (const [name, line] of Object.entries(lost)) {
-    it.effect(`after ${name}, the Status under the chosen id is the answer; nothing is created twice`, () =>
+    it.effect(`create returns the Status of a GET after ${name}, and sends no second POST`, () =>
       Effect.gen(function* () {
         const { requests, result } = yield* outcome(create, line, busy)
         assert.strictEqual(result._tag, "Success")
@@ -179,7 +179,7 @@ describe("create", () => {
       })
     )
 
-    it.effect(`after ${name}, when the id is unknown, the first error stands and carries the id`, () =>
+    it.effect(`create fails with the first error and the id after ${name} if the id is unknown`, () =>
       Effect.gen(function* () {
         const { requests, result } = yield* outcome(create, line, missing)
         assert.strictEqual(requests.length, 2)
@@ -192,7 +192,7 @@ describe("create", () => {
     )
   }
 
-  it.effect("is not repeated by any policy: the Status is requested instead", () =>
+  it.effect("create sends POST and then GET after a lost response, with the standard policy", () =>
     Effect.gen(function* () {
       const policy = Layer.succeed(RetryPolicy.RetryPolicy, RetryPolicy.standard)
       for (const line of Object.values(lost)) {
@@ -202,7 +202,7 @@ describe("create", () => {
     })
   )
 
-  it.effect("requests nothing more after a clear response", () =>
+  it.effect("create fails with the id after one request if the response is INVALID_TEMPLATE", () =>
     Effect.gen(function* () {
       const { requests, result } = yield* outcome(create, Service.json(400, { error: "INVALID_TEMPLATE" }), busy)
       assert.strictEqual(requests.length, 1)
@@ -211,7 +211,7 @@ describe("create", () => {
     })
   )
 
-  it.effect("requests nothing more after a refusing status, whatever the body says", () =>
+  it.effect("create fails after one request with status 400, 403, 404, 413 or 501 and any body", () =>
     Effect.gen(function* () {
       for (const refused of [400, 403, 404, 413, 501]) {
         for (const line of [Service.text(refused, "<html>"), Service.json(refused, { error: "X" })]) {
@@ -222,7 +222,7 @@ describe("create", () => {
     })
   )
 
-  it.effect("requests nothing more when nothing was sent", () =>
+  it.effect("create does not read the Status after a failure with sent `no`", () =>
     Effect.gen(function* () {
       // In the client the transport provides it; in this test a client does.
       const asked: Array<string> = []
@@ -243,7 +243,7 @@ describe("create", () => {
     })
   )
 
-  it.effect("a conflict refuses an id of the caller, but not a generated id", () =>
+  it.effect("ASSEMBLY_ID_TAKEN fails for an id of the caller, and reads the Status for a generated id", () =>
     Effect.gen(function* () {
       const taken = Service.json(409, { error: "ASSEMBLY_ID_TAKEN" })
       const chosen = yield* outcome(create, taken, busy)
@@ -253,7 +253,7 @@ describe("create", () => {
     })
   )
 
-  it.effect("an Assembly that fails at once is a Status, not an error", () =>
+  it.effect("create returns the Status of an Assembly that fails at once", () =>
     Effect.gen(function* () {
       const failed = Service.json(400, { error: "INVALID_FILE_META_DATA", assembly_id: assemblyId })
       const { result } = yield* outcome(create, failed)
@@ -262,7 +262,7 @@ describe("create", () => {
   )
 })
 
-it.effect("an invalid id is an InvalidRequest that names the called operation", () =>
+it.effect("an invalid id fails with InvalidRequest that names the called operation, and sends nothing", () =>
   Effect.gen(function* () {
     const id = "x" as typeof assemblyId
     const calls = {
@@ -304,7 +304,7 @@ describe("cancel", () => {
     [`http://127.0.0.1:9200/assemblies/${assemblyId}`, own]
   ]
   for (const [address, expected] of addresses) {
-    it.effect(`goes to ${new URL(expected).host} when the Status names ${address}`, () =>
+    it.effect(`cancel sends DELETE to ${new URL(expected).host} if assembly_ssl_url is ${address}`, () =>
       Effect.gen(function* () {
         const service = Service.make(at(address), canceled)
         const client = Service.client(service, { origins: ["https://node-*.example.com"] })
@@ -315,13 +315,13 @@ describe("cancel", () => {
   }
 })
 
-describe("cancel that gets no answer", () => {
+describe("cancel without a response", () => {
   const cancel = Assemblies.cancel(assemblyId)
   const canceled = Service.json(200, { ...status, ok: "ASSEMBLY_CANCELED" })
   const missing = Service.json(404, { error: "ASSEMBLY_NOT_FOUND" })
 
   /** The methods of the sent requests, with the default retry policy. */
-  const told = (...lines: ReadonlyArray<Service.Line>) =>
+  const sent = (...lines: ReadonlyArray<Service.Line>) =>
     Effect.gen(function* () {
       const methods: Array<string> = []
       const kept = lines.map((line): Service.Line => (request, url) => {
@@ -340,23 +340,23 @@ describe("cancel that gets no answer", () => {
     "a lost connection": [Service.lost, "TransportFailure"],
     "an HTML 502": [Service.text(502, "<html>"), "UnexpectedResponse"],
     "a 503 in JSON": [Service.json(503, { error: "SERVER_503" }), "ServiceFailure"],
-    "half an answer": [Service.text(200, '{"ok":'), "UnexpectedResponse"],
-    "no answer": [Service.silence, "TimedOut"],
+    "half a response": [Service.text(200, '{"ok":'), "UnexpectedResponse"],
+    "no response": [Service.silence, "TimedOut"],
     "404": [missing, "ServiceFailure"],
     "404 in HTML": [Service.text(404, "<html>"), "ServiceFailure"]
   }
   for (const [name, [line, tag]] of Object.entries(open)) {
-    it.effect(`after ${name}, the Status that is seen is the answer`, () =>
+    it.effect(`cancel returns the ended Status of a GET after ${name}`, () =>
       Effect.gen(function* () {
-        assert.deepStrictEqual(yield* told(busy, line, canceled), ["GET DELETE GET", "ASSEMBLY_CANCELED"])
-        assert.deepStrictEqual(yield* told(busy, line, completed), ["GET DELETE GET", "ASSEMBLY_COMPLETED"])
+        assert.deepStrictEqual(yield* sent(busy, line, canceled), ["GET DELETE GET", "ASSEMBLY_CANCELED"])
+        assert.deepStrictEqual(yield* sent(busy, line, completed), ["GET DELETE GET", "ASSEMBLY_COMPLETED"])
       })
     )
 
-    it.effect(`after ${name}, fails if the Assembly has not ended, and sends no other DELETE`, () =>
+    it.effect(`cancel fails after ${name} if the Assembly has not ended, and sends no second DELETE`, () =>
       Effect.gen(function* () {
-        assert.deepStrictEqual(yield* told(busy, line, busy), ["GET DELETE GET GET", "UnexpectedResponse"])
-        assert.deepStrictEqual(yield* told(busy, line, missing), ["GET DELETE GET", tag])
+        assert.deepStrictEqual(yield* sent(busy, line, busy), ["GET DELETE GET GET", "UnexpectedResponse"])
+        assert.deepStrictEqual(yield* sent(busy, line, missing), ["GET DELETE GET", tag])
       })
     )
   }
@@ -369,19 +369,19 @@ describe("cancel that gets no answer", () => {
     { error: "" },
     { error: null }
   ]) {
-    it.effect(`a Status with ${JSON.stringify(standing)} is no end: the Status is read again`, () =>
+    it.effect(`cancel reads the Status again if DELETE returns ${JSON.stringify(standing)}`, () =>
       Effect.gen(function* () {
         const unclear = Service.json(200, { assembly_id: assemblyId, ...standing })
-        assert.deepStrictEqual(yield* told(busy, unclear, canceled), ["GET DELETE GET", "ASSEMBLY_CANCELED"])
-        assert.deepStrictEqual(yield* told(busy, unclear), ["GET DELETE GET", "UnexpectedResponse"])
+        assert.deepStrictEqual(yield* sent(busy, unclear, canceled), ["GET DELETE GET", "ASSEMBLY_CANCELED"])
+        assert.deepStrictEqual(yield* sent(busy, unclear), ["GET DELETE GET", "UnexpectedResponse"])
       })
     )
   }
 
-  it.effect("a refusal is the result", () =>
+  it.effect("cancel fails with ServiceFailure if DELETE gets a 403", () =>
     Effect.gen(function* () {
       const refused = Service.json(403, { error: "X" })
-      assert.deepStrictEqual(yield* told(busy, refused, canceled), ["GET DELETE", "ServiceFailure"])
+      assert.deepStrictEqual(yield* sent(busy, refused, canceled), ["GET DELETE", "ServiceFailure"])
     })
   )
 })
@@ -393,9 +393,9 @@ describe("awaitCompletion", () => {
     "neither ok nor error": {},
     "an empty error": { error: "" },
     "a null error": { error: null, ok: null },
-    "an ok that nobody knows": { ok: "ASSEMBLY_NEW_STATE" }
+    "an unknown ok": { ok: "ASSEMBLY_NEW_STATE" }
   })) {
-    it.effect(`${name} is no end: the Status is read again`, () =>
+    it.effect(`awaitCompletion and watch read the Status again if it has ${name}`, () =>
       Effect.gen(function* () {
         const unclear = Service.json(200, { assembly_id: assemblyId, ...standing })
         const { requests, result } = yield* outcome(wait, busy, unclear, unclear, completed)
@@ -409,7 +409,7 @@ describe("awaitCompletion", () => {
     )
   }
 
-  it.effect("reads until the Assembly has completed, less and less often", () =>
+  it.effect("awaitCompletion reads the Status with growing pauses until the Assembly has completed", () =>
     Effect.gen(function* () {
       const { requests, result, seconds } = yield* outcome(wait, uploading, busy, busy, busy, completed)
       assert.strictEqual(requests.length, 5)
@@ -428,7 +428,7 @@ describe("awaitCompletion", () => {
     [{ error: "B", ok: "ASSEMBLY_EXECUTING" }, "AssemblyFailed", "B"]
   ]
   for (const [fields, tag, code] of endings) {
-    it.effect(`${code} is ${tag}, never a success`, () =>
+    it.effect(`awaitCompletion fails with ${tag} for ${JSON.stringify(fields)}`, () =>
       Effect.gen(function* () {
         const ended = Service.json(200, { assembly_id: assemblyId, ...fields })
         const { result } = yield* outcome(wait, busy, ended)
@@ -438,7 +438,7 @@ describe("awaitCompletion", () => {
     )
   }
 
-  it.effect("waits for a rate limit of the Status, which is not a failed Assembly", () =>
+  it.effect("awaitCompletion waits as long as a rate limit requests, and continues", () =>
     Effect.gen(function* () {
       const { requests, result, seconds } = yield* outcome(wait, busy, limited, limited, completed)
       assert.strictEqual(result._tag, "Success")
@@ -447,7 +447,7 @@ describe("awaitCompletion", () => {
     })
   )
 
-  it.effect("is TimedOut after its timeout", () =>
+  it.effect("awaitCompletion fails with TimedOut if the Assembly has not ended within timeout", () =>
     Effect.gen(function* () {
       const { result, seconds } = yield* outcome(Assemblies.awaitCompletion(assemblyId, { timeout: "1 minute" }), busy)
       assert.strictEqual(result._tag, "Failure")
@@ -457,7 +457,7 @@ describe("awaitCompletion", () => {
   )
 })
 
-describe("a wait that a rate limit names", () => {
+describe("a rate limit of the Status", () => {
   const named = (retryIn: unknown) =>
     Service.json(429, { error: "ASSEMBLY_STATUS_FETCHING_RATE_LIMIT_REACHED", info: { retryIn } })
   const followers: ReadonlyArray<Effect.Effect<unknown, AnyError, Client.AssemblyClient>> = [
@@ -465,7 +465,7 @@ describe("a wait that a rate limit names", () => {
     Stream.runDrain(Assemblies.watch(assemblyId))
   ]
 
-  it.effect.each([61, 999_999_999, 1e300, 1e306])("of %s seconds is an error", (seconds) =>
+  it.effect.each([61, 999_999_999, 1e300, 1e306])("awaitCompletion and watch fail if retryIn is %s s", (seconds) =>
     Effect.gen(function* () {
       for (const follow of followers) {
         const { requests, result } = yield* outcome(follow, busy, named(seconds), completed)
@@ -480,7 +480,7 @@ describe("a wait that a rate limit names", () => {
     })
   )
 
-  it.effect.each([-1, "soon", null])("that is invalid (%s) is ignored", (retryIn) =>
+  it.effect.each([-1, "soon", null])("awaitCompletion and watch ignore an invalid retryIn: %s", (retryIn) =>
     Effect.gen(function* () {
       for (const follow of followers) {
         const { requests, result, seconds } = yield* outcome(follow, busy, named(retryIn), completed)
@@ -493,7 +493,7 @@ describe("a wait that a rate limit names", () => {
 })
 
 describe("watch without an update stream", () => {
-  it.effect("emits each change once and ends with the Assembly", () =>
+  it.effect("watch emits each change once and ends with the Assembly", () =>
     Effect.gen(function* () {
       const watch = Stream.runCollect(Assemblies.watch(assemblyId))
       const { requests, result } = yield* outcome(watch, uploading, uploading, busy, limited, busy, completed)
@@ -508,7 +508,7 @@ describe("watch without an update stream", () => {
     })
   )
 
-  it.effect("reads often again after each change", () =>
+  it.effect("watch reads the Status after a second again if it has changed", () =>
     Effect.gen(function* () {
       const still = Array.from({ length: 10 }, () => uploading)
       const seconds: Array<number> = []
@@ -527,7 +527,7 @@ describe("watch without an update stream", () => {
     })
   )
 
-  it.effect("fails if a reading fails", () =>
+  it.effect("watch fails if a read of the Status gets ASSEMBLY_NOT_FOUND", () =>
     Effect.gen(function* () {
       const watch = Stream.runDrain(Assemblies.watch(assemblyId))
       const { result } = yield* outcome(watch, busy, Service.json(404, { error: "ASSEMBLY_NOT_FOUND" }))

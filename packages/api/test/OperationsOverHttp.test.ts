@@ -20,7 +20,7 @@ const clients: Readonly<Record<string, Layer.Layer<HttpClient>>> = {
 
 const authenticated = Authenticator.layerSigned().pipe(Layer.provide(credentials))
 
-it("covers every operation", () => {
+it("the cases contain every operation", () => {
   assert.deepStrictEqual(cases.map(({ name }) => name).toSorted(), operations.map(({ name }) => name).toSorted())
 })
 
@@ -83,7 +83,7 @@ function suite(operation: Case, http: Layer.Layer<HttpClient>) {
   )
 
   for (const [code, status, tag] of operation.named) {
-    it.live(`${code} is ${tag}, under ${status}, another status, 200, and as text`, () =>
+    it.live(`${code} fails with ${tag}, with status ${status}, 418 as text/plain, or 200`, () =>
       Effect.gen(function* () {
         const body = { error: code, http_code: status, message: "words", reason: { why: 1 } }
         const error = yield* failure(Server.json(status, body))
@@ -95,7 +95,7 @@ function suite(operation: Case, http: Layer.Layer<HttpClient>) {
     )
   }
 
-  it.live("the general error object is ServiceFailure with its fields", () =>
+  it.live("the general error object fails with ServiceFailure and its fields", () =>
     Effect.gen(function* () {
       const body = { error: "SERVER_403", http_code: "403", message: "words", reason: ["a"], extra: true }
       const error = yield* failure(Server.json(403, body))
@@ -106,7 +106,7 @@ function suite(operation: Case, http: Layer.Layer<HttpClient>) {
     })
   )
 
-  it.live("an authentication code is AuthenticationFailed if the operation is signed", () =>
+  it.live("an authentication code fails with AuthenticationFailed if signed, else with ServiceFailure", () =>
     Effect.gen(function* () {
       for (const code of ["INVALID_SIGNATURE", "INSUFFICIENT_AUTH_SCOPE"]) {
         const error = yield* failure(Server.json(400, { error: code, message: "no" }))
@@ -115,7 +115,7 @@ function suite(operation: Case, http: Layer.Layer<HttpClient>) {
     })
   )
 
-  it.live("429 is RateLimited with the pause of retryIn, of Retry-After in both forms, or without a pause", () =>
+  it.live("429 fails with RateLimited and the pause of retryIn, of Retry-After in both forms, or none", () =>
     Effect.gen(function* () {
       const body = { error: "RATE_LIMIT_REACHED", http_code: 429 }
       const date = "Sat, 21 Nov 2026 05:00:00 GMT"
@@ -139,7 +139,7 @@ function suite(operation: Case, http: Layer.Layer<HttpClient>) {
     })
   )
 
-  it.live("an undecodable response is UnexpectedResponse with status and a short excerpt", () =>
+  it.live("an undecodable response fails with UnexpectedResponse and a short excerpt", () =>
     Effect.gen(function* () {
       const page = `<html>${"x".repeat(5000)}</html>`
       const answers: Readonly<Record<string, Server.Answer>> = {
@@ -159,7 +159,7 @@ function suite(operation: Case, http: Layer.Layer<HttpClient>) {
     })
   )
 
-  it.live("a redirect is refused, and nothing is sent where it points", () =>
+  it.live("a redirect fails with UnexpectedResponse, and sends nothing to its Location", () =>
     Effect.gen(function* () {
       const catcher = yield* Server.make
       for (const status of [301, 302, 303, 307, 308]) {
@@ -175,7 +175,7 @@ function suite(operation: Case, http: Layer.Layer<HttpClient>) {
     }).pipe(Effect.scoped)
   )
 
-  it.live("a body over the limit is refused, whether its length is announced or not", () =>
+  it.live("a body over maxResponseBytes fails with UnexpectedResponse, with and without Content-Length", () =>
     Effect.gen(function* () {
       const options = { maxResponseBytes: 100_000 }
       for (const answer of [Server.endless(200), Server.endless(502), Server.text(200, "x".repeat(100_001))]) {
@@ -186,7 +186,7 @@ function suite(operation: Case, http: Layer.Layer<HttpClient>) {
     })
   )
 
-  it.live("no response, or half a response, within the time limit is TimedOut", () =>
+  it.live("fails with TimedOut if no response, or half a response, comes within requestTimeout", () =>
     Effect.gen(function* () {
       for (const answer of [Server.silence, Server.stall(200)]) {
         assert.strictEqual((yield* failure(answer, { requestTimeout: "50 millis" }))._tag, "TimedOut")
@@ -194,7 +194,7 @@ function suite(operation: Case, http: Layer.Layer<HttpClient>) {
     })
   )
 
-  it.live("a connection that is cut, before or in the middle of the body, is TransportFailure", () =>
+  it.live("fails with TransportFailure if the connection is cut before or in the middle of the body", () =>
     Effect.gen(function* () {
       for (const answer of [Server.reset, Server.cut(200, JSON.stringify(operation.success))]) {
         assert.strictEqual((yield* failure(answer))._tag, "TransportFailure")

@@ -46,7 +46,7 @@ const provide = (service: ReturnType<typeof Service.make>) =>
 describe("listAll", () => {
   for (const shape of ["array", "counted"] as const) {
     it.effect(
-      `yields each of 12,345 entries exactly once and in order (${shape})`,
+      `listAll yields each of 12,345 entries exactly once and in order (${shape})`,
       () =>
         Effect.gen(function* () {
           const total = 12_345
@@ -65,7 +65,7 @@ describe("listAll", () => {
   }
 
   it.effect.prop(
-    "yields each old entry exactly once and in order while fewer than a page are added between two requests",
+    "listAll yields each old entry once and in order if fewer than a page are added between two requests",
     {
       total: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 60 })),
       pageSize: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9 })),
@@ -91,7 +91,7 @@ describe("listAll", () => {
   )
 
   it.effect(
-    "uses no more memory at the end than in the middle",
+    "listAll uses no more memory at the end of 99,500 entries than in the middle",
     () =>
       Effect.gen(function* () {
         const page = Array.from({ length: 500 }, (_, index) => index)
@@ -127,7 +127,7 @@ describe("listAll", () => {
 })
 
 describe("listPages", () => {
-  it.effect("requests nothing before the first pull, then one page ahead, and nothing after its end", () =>
+  it.effect("listPages sends no request before the first pull, then one page ahead, and none after its end", () =>
     Effect.gen(function* () {
       const service = Service.make(listOf(1000).line("counted"))
       const pages = Assemblies.listPages({ fromDate, pageSize: 10 })
@@ -147,7 +147,7 @@ describe("listPages", () => {
     })
   )
 
-  it.effect("starts at the page of the query, keeps its filters, and returns the total", () =>
+  it.effect("listPages starts at the page of the query, keeps its filters, and returns the total", () =>
     Effect.gen(function* () {
       const service = Service.make(listOf(30).line("counted"))
       const pages = yield* Stream.runCollect(
@@ -171,7 +171,7 @@ describe("listPages", () => {
     })
   )
 
-  it.effect("fails at the page that fails, after the pages before it", () =>
+  it.effect("listPages fails with AssemblyListFailed after the pages before the error", () =>
     Effect.gen(function* () {
       const list = listOf(30).line("counted")
       const service = Service.make(list, list, Service.json(400, { error: "ASSEMBLY_LIST_ERROR" }))

@@ -41,7 +41,7 @@ const tagOf = <A, E extends { readonly _tag: string }>(exit: Exit.Exit<A, E>): s
   Option.match(Exit.findErrorOption(exit), { onNone: () => "success", onSome: ({ _tag }) => _tag })
 
 describe("one call", () => {
-  it.effect("has its own timeout and no retries", () =>
+  it.effect("a call fails with TimedOut after withTimeout, and after one request with RetryPolicy.none", () =>
     Effect.gen(function* () {
       const list = Assemblies.list(query).pipe(AssemblyClient.withTimeout("5 seconds"), RetryPolicy.none)
       const { exit, requests, seconds } = yield* outcome(list, [Service.silence], { requestTimeout: "50 seconds" })
@@ -49,7 +49,7 @@ describe("one call", () => {
     })
   )
 
-  it.effect("without options uses the options of the client", () =>
+  it.effect("a call without withTimeout has the requestTimeout of the client", () =>
     Effect.gen(function* () {
       const list = Assemblies.list(query).pipe(RetryPolicy.none)
       const { seconds } = yield* outcome(list, [Service.silence], { requestTimeout: "50 seconds" })
@@ -57,7 +57,7 @@ describe("one call", () => {
     })
   )
 
-  it.effect("has its own deadline for all attempts", () =>
+  it.effect("a call fails with TimedOut after withDeadline, over all attempts", () =>
     Effect.gen(function* () {
       const list = Assemblies.list(query).pipe(AssemblyClient.withDeadline("90 seconds"))
       const { exit, seconds } = yield* outcome(list, [Service.silence])
@@ -65,7 +65,7 @@ describe("one call", () => {
     })
   )
 
-  it.effect("with one attempt a minute for an hour makes 60 retries, past the default deadline", () =>
+  it.effect("a policy of one attempt a minute for an hour makes 60 retries, past the default deadline", () =>
     Effect.gen(function* () {
       const policy = RetryPolicy.withPolicy(Schedule.spaced("1 minute").pipe(Schedule.upTo({ times: 60 })))
       const { exit, requests, seconds } = yield* outcome(Assemblies.list(query).pipe(policy), [busy])
@@ -73,7 +73,7 @@ describe("one call", () => {
     })
   )
 
-  it.effect("with a policy of its own ends by an explicit deadline, of the call or of the client", () =>
+  it.effect("a call with its own policy ends at an explicit deadline of the call or of the client", () =>
     Effect.gen(function* () {
       const list = Assemblies.list(query).pipe(RetryPolicy.withPolicy(Schedule.spaced("1 minute")))
       const ofCall = yield* outcome(list.pipe(AssemblyClient.withDeadline("150 seconds")), [busy])
@@ -82,7 +82,7 @@ describe("one call", () => {
     })
   )
 
-  it.effect("has one deadline for all operations of an Effect or a Stream, and none is sent after it", () =>
+  it.effect("withDeadline ends all operations of an Effect or a Stream together, also inside a longer one", () =>
     Effect.gen(function* () {
       const slow = Assemblies.list(query).pipe(Effect.andThen(Effect.sleep("20 seconds")))
       const many = slow.pipe(Effect.forever, AssemblyClient.withDeadline("50 seconds"))
@@ -100,7 +100,7 @@ describe("one call", () => {
     })
   )
 
-  it.effect("is a Stream as well", () =>
+  it.effect("withTimeout and RetryPolicy.none apply to the requests of a Stream", () =>
     Effect.gen(function* () {
       const all = Assemblies.listAll(query).pipe(AssemblyClient.withTimeout("5 seconds"), RetryPolicy.none)
       const { exit, requests, seconds } = yield* outcome(Stream.runDrain(all), [Service.silence])
@@ -108,7 +108,7 @@ describe("one call", () => {
     })
   )
 
-  it.effect.each([0, -1, Number.NaN, Infinity])("with the timeout %s is refused before it is sent", (time) =>
+  it.effect.each([0, -1, Number.NaN, Infinity])("withTimeout(%s) fails with InvalidRequest, sends nothing", (time) =>
     Effect.gen(function* () {
       const list = Assemblies.list(query).pipe(AssemblyClient.withTimeout(time))
       const { exit, requests } = yield* outcome(list, [page])
@@ -127,7 +127,7 @@ describe("one call", () => {
     })
   )
 
-  it.effect("pauses by a Schedule, and at least as long as the response requests", () =>
+  it.effect("a call pauses by its Schedule, and at least as long as retryIn", () =>
     Effect.gen(function* () {
       const scheduled = Assemblies.list(query).pipe(
         RetryPolicy.withPolicy(Schedule.spaced("7 seconds").pipe(Schedule.upTo({ times: 2 })))
@@ -144,7 +144,7 @@ describe("one call", () => {
     })
   )
 
-  it.effect("is not repeated by a Schedule if that is unsafe or the requested pause is too long", () =>
+  it.effect("a Schedule retries neither create nor a request whose retryIn is longer than maxWait", () =>
     Effect.gen(function* () {
       const retrying = RetryPolicy.withPolicy(Schedule.recurs(5))
       const create = Assemblies.create({ assemblyId }).pipe(retrying)
@@ -154,7 +154,7 @@ describe("one call", () => {
     })
   )
 
-  it.effect("adds attributes to the span of its operation, and does not replace existing ones", () =>
+  it.effect("withAttributes adds attributes to the span of the operation, and replaces none", () =>
     Effect.gen(function* () {
       const spans: Array<Tracer.NativeSpan> = []
       const tracer = Tracer.make({
@@ -177,7 +177,7 @@ describe("one call", () => {
 })
 
 describe("an interrupted operation", () => {
-  it.effect("is counted in both metrics as `interrupted`", () =>
+  it.effect("an interrupted operation is counted in both metrics as `interrupted`", () =>
     Effect.gen(function* () {
       const running = yield* Effect.forkChild(outcome(Assemblies.list(query), [Service.silence]), {
         startImmediately: true
@@ -195,7 +195,7 @@ describe("an interrupted operation", () => {
 })
 
 describe("the duration of an operation", () => {
-  it.effect("is counted by operation and outcome, with its retries", () =>
+  it.effect("the duration of an operation is counted by operation and outcome, with its retries", () =>
     Effect.gen(function* () {
       const scheduled = Assemblies.list(query).pipe(RetryPolicy.withPolicy(Schedule.spaced("2 seconds")))
       yield* outcome(scheduled, [busy, page])

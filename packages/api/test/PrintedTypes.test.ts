@@ -25,8 +25,8 @@ const moving = union(
 )
 const ending = union("AssemblyFailed", "AssemblyCanceled", "AssemblyAborted")
 
-describe("an editor shows", () => {
-  it.live("each public operation with the name of its result and the list of its errors", () =>
+describe("the printed types", () => {
+  it.live("each public operation has the name of its result and the flat list of its errors", () =>
     Effect.gen(function* () {
       const printed = yield* Effect.promise(() => printedIn(join(import.meta.dirname, "printed", "functions.ts")))
       const results = printed.map((type) => type.replace(/^\(.*\) => /, ""))

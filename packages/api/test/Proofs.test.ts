@@ -66,7 +66,7 @@ const failures: ReadonlyArray<readonly [error: AuthError.AuthError, expected: ob
 ]
 
 describe("Without a proof", () => {
-  it.effect.each(failures)("%s ends the operation before it is sent", ([error, expected]) =>
+  it.effect.each(failures)("fails if the Authenticator fails with %s, and sends nothing", ([error, expected]) =>
     Effect.gen(function* () {
       const service = FakeService.make(FakeService.json(200, {}))
       const client = clientOf(service, {
@@ -110,7 +110,7 @@ describe("A proof that is refused", () => {
     ["a code", expired, "BEARER_TOKEN_EXPIRED", 400],
     ["a 401 with any code", FakeService.json(401, { error: "SERVER_401" }), "SERVER_401", 401],
     ["a 401 of a page", FakeService.text(401, "<html>"), undefined, 401]
-  ] as const)("by %s is replaced by another one", ([, answer, code, status]) =>
+  ] as const)("a proof that is refused by %s is replaced, and the request is sent again", ([, answer, code, status]) =>
     Effect.gen(function* () {
       const { asked, authenticator, refused } = counting("retry")
       const service = FakeService.make(answer, empty)
@@ -120,7 +120,7 @@ describe("A proof that is refused", () => {
     })
   )
 
-  it.effect("is replaced once, never in a loop", () =>
+  it.effect("fails with AuthenticationFailed after two requests if the second proof is refused too", () =>
     Effect.gen(function* () {
       const { asked, authenticator, refused } = counting("retry")
       const service = FakeService.make(expired)
@@ -132,7 +132,7 @@ describe("A proof that is refused", () => {
     })
   )
 
-  it.effect("ends the operation if the Authenticator has no other proof", () =>
+  it.effect("fails with AuthenticationFailed after one request if refused returns `final`", () =>
     Effect.gen(function* () {
       const { authenticator } = counting("final")
       const service = FakeService.make(expired, empty)
@@ -147,8 +147,8 @@ describe("A proof that is refused", () => {
     ["a 403 of another code", FakeService.json(403, { error: "SERVER_403" })],
     ["a rate limit", FakeService.json(429, { error: "RATE_LIMIT_REACHED" })],
     ["a 502 of a page", FakeService.text(502, "<html>")],
-    ["a lost answer", FakeService.lost]
-  ] as const)("is not what %s means", ([, answer]) =>
+    ["a lost response", FakeService.lost]
+  ] as const)("%s does not count as a refused proof, and is not retried", ([, answer]) =>
     Effect.gen(function* () {
       const { authenticator, refused } = counting("retry")
       const service = FakeService.make(answer)
@@ -158,7 +158,7 @@ describe("A proof that is refused", () => {
     })
   )
 
-  it.effect("was asked for the checked base URL, the scope and the place of the nonce", () =>
+  it.effect("authenticate gets the checked base URL, the scope and nonceIn of the operation", () =>
     Effect.gen(function* () {
       const { asked, authenticator } = counting("final")
       yield* list.pipe(Effect.provide(clientOf(FakeService.make(empty), authenticator)))
@@ -182,7 +182,7 @@ describe("A page that repeats the proof", () => {
     ["at its start", secret],
     ["where its excerpt is cut", "x".repeat(180) + secret],
     ["twice", `${secret} and ${secret}`]
-  ] as const)("%s does not bring it into the error", ([, page]) =>
+  ] as const)("an error redacts the proof that a page repeats %s", ([, page]) =>
     Effect.gen(function* () {
       const service = FakeService.make(FakeService.text(500, page))
       const error = yield* Effect.flip(list).pipe(Effect.provide(clientOf(service, signed)))

@@ -75,7 +75,7 @@ const until = (isSo: () => boolean): Effect.Effect<void> =>
   Effect.suspend(() => (isSo() ? Effect.void : Effect.andThen(turn, until(isSo))))
 
 describe("the rest of a file", () => {
-  it.live("is requested under the condition that the file is the same", () =>
+  it.live("requests the rest of a file with Range and If-Range after a cut", () =>
     Effect.gen(function* () {
       const { run, server } = yield* afterHalf(lengths, whole)
       assert.isTrue((yield* run).equals(bytes))
@@ -83,7 +83,7 @@ describe("the rest of a file", () => {
     }).pipe(Effect.scoped, live)
   )
 
-  it.live("is not requested if the date of the file proves nothing, because the server told no time", () =>
+  it.live("requests the whole file after a cut if the response has Last-Modified but no Date", () =>
     Effect.gen(function* () {
       const head = { "last-modified": "Sat, 21 Nov 2026 12:00:00 GMT", "content-length": bytes.length }
       const { run, server } = yield* afterHalf(head, whole)
@@ -96,21 +96,21 @@ describe("the rest of a file", () => {
   for (const [what, head, answer, file, expected] of [
     ["shrank", lengths, refused({ "content-range": "bytes */400" }), {}, { _tag: "ResultChanged", field: "length" }],
     [
-      "is smaller than the Status says",
+      "is smaller than the size in the Status",
       { etag },
       refused({ "content-range": "bytes */400" }),
       { size: 1000 },
       { _tag: "ResultMismatch", field: "size", expected: "1000", actual: "400" }
     ],
     [
-      "has an unknown size now",
+      "has an unknown size",
       lengths,
       refused({}),
       {},
       { _tag: "UnexpectedResponse", status: 416, description: "a refused range without the size of the file" }
     ],
     [
-      "has these bytes",
+      "has the refused range",
       lengths,
       refused({ "content-range": "bytes */1000" }),
       {},
@@ -128,7 +128,7 @@ describe("the rest of a file", () => {
       { _tag: "ResultChanged", field: "last-modified" }
     ]
   ] as const) {
-    it.live(`is refused when the file ${what}`, () =>
+    it.live(`the rest of a file fails with ${expected._tag} if the file ${what}`, () =>
       Effect.gen(function* () {
         const { run, server } = yield* afterHalf(head, answer, file)
         assert.deepInclude(yield* Effect.flip(run), expected)
@@ -147,7 +147,7 @@ describe("the rest of a file", () => {
     response.end(bytes.subarray(500))
   }
 
-  it.live("of a file that only its date identifies is refused when the response does not prove the date", () =>
+  it.live("the rest of a file with only a date fails with ResultChanged if the response does not prove it", () =>
     Effect.gen(function* () {
       const store = yield* FileServer.make([half])
       const redirect = Server.text(302, "", { location: store.url })
@@ -158,7 +158,7 @@ describe("the rest of a file", () => {
     }).pipe(Effect.scoped, live)
   )
 
-  it.live("of a file that only its date identifies is taken when the date, the condition or the MD5 proves it", () =>
+  it.live("the rest of a file with only a date is accepted if the date, a 206 or the MD5 proves it", () =>
     Effect.gen(function* () {
       const store = yield* FileServer.make([half])
       const redirect = Server.text(302, "", { location: store.url })
@@ -175,7 +175,7 @@ describe("the rest of a file", () => {
     }).pipe(Effect.scoped, live)
   )
 
-  it.live("is refused when its length contradicts its Content-Range", () =>
+  it.live("fails with UnexpectedResponse if Content-Length contradicts Content-Range", () =>
     Effect.gen(function* () {
       for (const length of [499, 501]) {
         const head = { etag, "content-range": "bytes 500-999/1000", "content-length": length }
@@ -193,7 +193,7 @@ describe("the rest of a file", () => {
 })
 
 describe("a download", () => {
-  it.live("is complete with its last byte, however the connection ends then", () =>
+  it.live("a download is complete with its last byte, even if the connection is cut then", () =>
     Effect.gen(function* () {
       const { server, url } = yield* FileServer.make([
         (_, response) => {
@@ -207,22 +207,22 @@ describe("a download", () => {
     }).pipe(Effect.scoped, live)
   )
 
-  it.live("ignores an empty md5hash, takes one in capitals, and refuses what is none", () =>
+  it.live("ignores an empty md5hash, accepts one in capitals, and fails with InvalidRequest for an invalid one", () =>
     Effect.gen(function* () {
-      for (const told of ["", md5hash.toUpperCase()]) {
+      for (const given of ["", md5hash.toUpperCase()]) {
         const { url } = yield* FileServer.make([whole])
-        assert.isTrue((yield* collect({ ssl_url: url, md5hash: told })).equals(bytes), told)
+        assert.isTrue((yield* collect({ ssl_url: url, md5hash: given })).equals(bytes), given)
       }
-      for (const told of ["unknown", md5hash.slice(1), `${md5hash}0`]) {
+      for (const given of ["unknown", md5hash.slice(1), `${md5hash}0`]) {
         const { server, url } = yield* FileServer.make([whole])
-        const error = yield* Effect.flip(collect({ ssl_url: url, md5hash: told }))
+        const error = yield* Effect.flip(collect({ ssl_url: url, md5hash: given }))
         assert.strictEqual(error._tag, "InvalidRequest")
         assert.strictEqual(server.received.length, 0)
       }
     }).pipe(Effect.scoped, live)
   )
 
-  it.live("prefers ssl_url to url", () =>
+  it.live("downloads from ssl_url if it is not empty, else from url", () =>
     Effect.gen(function* () {
       const { server, url } = yield* FileServer.make([whole])
       const other = yield* FileServer.make([whole])
@@ -232,7 +232,7 @@ describe("a download", () => {
     }).pipe(Effect.scoped, live)
   )
 
-  it.live("follows each kind of redirect, five of them, and names the host that it led to", () =>
+  it.live("follows five redirects of each status, and an error has the host of the last one", () =>
     Effect.gen(function* () {
       const to = (location: string, status: number) => Server.text(status, "", { location })
       for (const status of [301, 302, 303, 307, 308]) {
@@ -251,7 +251,7 @@ describe("a download", () => {
     }).pipe(Effect.scoped, live)
   )
 
-  it.live("shows no part of the URL that a server repeats as its request id", () =>
+  it.live("an error shows no part of the URL that a server repeats as x-request-id", () =>
     Effect.gen(function* () {
       const { server, url } = yield* FileServer.make([
         (_, response) => Server.text(404, "", { "x-request-id": `r:${url}` })(_, response)
@@ -263,7 +263,7 @@ describe("a download", () => {
     }).pipe(Effect.scoped, live)
   )
 
-  it.effect("is an empty file, if a client has no body for the empty body of a response", () =>
+  it.effect("returns an empty file if the response of a client has no body and Content-Length is 0", () =>
     Effect.gen(function* () {
       const http = HttpClient.make((request) =>
         Effect.succeed(
@@ -278,7 +278,7 @@ describe("a download", () => {
     })
   )
 
-  it.live("takes no other success for an empty file", () =>
+  it.live("fails with UnexpectedResponse for an empty body with status 201 to 205 or 304", () =>
     Effect.gen(function* () {
       for (const status of [201, 202, 203, 204, 205, 304]) {
         const { url } = yield* FileServer.make([
@@ -290,7 +290,7 @@ describe("a download", () => {
     }).pipe(Effect.scoped, live)
   )
 
-  it.live("tells its server and its retries to the span and to the metrics", () =>
+  it.live("the span of a download has its server and retries, and a metric counts the retries", () =>
     Effect.gen(function* () {
       const { url } = yield* FileServer.make([Server.text(503, ""), whole])
       const registry = new Map()
@@ -321,7 +321,7 @@ describe("a download", () => {
     }).pipe(Effect.scoped, live)
   )
 
-  it.live("repeats the first part of a long name, because the name comes from the uploader", () =>
+  it.live("an error contains only the first part of a long file name", () =>
     Effect.gen(function* () {
       const { url } = yield* FileServer.make([whole])
       const error = yield* Effect.flip(collect({ ssl_url: url, name: "x".repeat(10_000), size: 1 }))
@@ -330,7 +330,7 @@ describe("a download", () => {
     }).pipe(Effect.scoped, live)
   )
 
-  it.live("gives the policy each failure with the pause that the server asked for", () =>
+  it.live("the policy gets each failure with the Retry-After of the server", () =>
     Effect.gen(function* () {
       const failures: Array<readonly [tag: string, wait: number | undefined]> = []
       const noting = Schedule.forever.pipe(
@@ -354,7 +354,7 @@ describe("a download", () => {
     }).pipe(Effect.scoped, live)
   )
 
-  it.effect("pauses before each retry", () =>
+  it.effect("a retry starts after the pause of the policy", () =>
     Effect.gen(function* () {
       const { url } = yield* FileServer.make([Server.text(503, ""), whole])
       const asked: Array<number> = []
@@ -398,10 +398,10 @@ describe("the connections of a download", () => {
   }
 
   for (const [what, status, headers] of [
-    ["is refused for now", 503, {}],
-    ["leads elsewhere", 302, { location: "" }]
+    ["status 503", 503, {}],
+    ["a redirect", 302, { location: "" }]
   ] as const) {
-    it.live(`do not wait for the end of a response that ${what}`, () =>
+    it.live(`a download closes the connection of an endless response with ${what}`, () =>
       Effect.gen(function* () {
         const { answer, closed } = endless(status, headers)
         const { url } = yield* FileServer.make([answer, whole])
@@ -414,7 +414,7 @@ describe("the connections of a download", () => {
     )
   }
 
-  it.effect("do not wait for the rest of a response that stalled", () =>
+  it.effect("a download closes the connection of a response that stalls", () =>
     Effect.gen(function* () {
       const { answer, closed } = endless(200, { etag, "content-length": "1000" })
       const { server, url } = yield* FileServer.make([answer, whole])

@@ -60,7 +60,7 @@ const collect = (file: Parameters<typeof Results.download>[0]) =>
 
 for (const [name, client] of Object.entries(clients)) {
   describe(`a download with ${name}`, () => {
-    it.live.each(parts)("survives cuts at random places with identical bytes, for the seeds %s", (part) =>
+    it.live.each(parts)("returns identical bytes after cuts at random places, for the seeds %s", (part) =>
       Effect.forEach(
         seedsOf(part),
         Effect.fnUntraced(function* (seed) {
@@ -80,7 +80,7 @@ for (const [name, client] of Object.entries(clients)) {
       )
     )
 
-    it.live.each(parts)("refuses a file that changed in between, for the seeds %s", (part) =>
+    it.live.each(parts)("fails with ResultChanged or ResultMismatch if the file changes, for the seeds %s", (part) =>
       Effect.forEach(
         seedsOf(part),
         Effect.fnUntraced(function* (seed) {

@@ -30,7 +30,7 @@ const folderAnd = Effect.fnUntraced(function* (...answers: ReadonlyArray<Hostile
 
 const modeOf = (fs: FileSystem.FileSystem, path: string) => Effect.map(fs.stat(path), ({ mode }) => mode & 0o777)
 
-it.live("writes the file, and nothing else", () =>
+it.live("save writes the file after a cut, and no other file", () =>
   Effect.gen(function* () {
     const { file, folder, fs, path } = yield* folderAnd(FileServer.answer(bytes, strong, { cutAfter: 70_000 }), whole)
     const saved = yield* Results.save(file, path)
@@ -40,7 +40,7 @@ it.live("writes the file, and nothing else", () =>
   }).pipe(Effect.scoped, Effect.provide(live))
 )
 
-it.live("tells the MD5 of what was written, although the Status tells none", () =>
+it.live("save returns the MD5 of the written bytes if the Status has none", () =>
   Effect.gen(function* () {
     const { file, path } = yield* folderAnd(whole)
     const saved = yield* Results.save({ ssl_url: file.ssl_url }, path)
@@ -48,7 +48,7 @@ it.live("tells the MD5 of what was written, although the Status tells none", () 
   }).pipe(Effect.scoped, Effect.provide(live))
 )
 
-it.live("keeps the permissions of the file that it replaces, unless the caller gives others", () =>
+it.live("save keeps the mode of the file that it replaces, or sets the mode of the caller", () =>
   Effect.gen(function* () {
     const { file, fs, path } = yield* folderAnd(whole)
     yield* fs.writeFileString(path, "old")
@@ -66,7 +66,7 @@ it.live("keeps the permissions of the file that it replaces, unless the caller g
   }).pipe(Effect.scoped, Effect.provide(live))
 )
 
-it.live("leaves the existing file and no other after a failure", () =>
+it.live("save keeps the existing file, and leaves no other, after a failure", () =>
   Effect.gen(function* () {
     for (const answer of [
       Hostile.text(404, ""),
@@ -85,7 +85,7 @@ it.live("leaves the existing file and no other after a failure", () =>
   }).pipe(Effect.scoped, Effect.provide(live))
 )
 
-it.live("leaves nothing behind after an interruption", () =>
+it.live("save leaves no file after an interruption", () =>
   Effect.gen(function* () {
     const requested = yield* Deferred.make<void>()
     const hanging: Hostile.Answer = (request, response) => {
@@ -101,7 +101,7 @@ it.live("leaves nothing behind after an interruption", () =>
   }).pipe(Effect.scoped, Effect.provide(live))
 )
 
-it.live("replaces a symbolic link, and not the file behind it", () =>
+it.live("save replaces a symbolic link, not its target", () =>
   Effect.gen(function* () {
     const { file, folder, fs, path } = yield* folderAnd(whole)
     yield* fs.writeFileString(`${folder}/target`, "old")
@@ -127,7 +127,7 @@ const socketAt = (path: string) =>
     (server) => Effect.promise(() => new Promise((resolve) => server.close(resolve)))
   )
 
-it.live("refuses a folder, a socket and a missing folder before anything is sent", () =>
+it.live("save fails with NotAFile or NotFound for a folder, a socket or a missing folder, and sends nothing", () =>
   Effect.gen(function* () {
     const { file, folder, path, server } = yield* folderAnd(whole)
     const reasonOf = (target: string, options: Results.SaveOptions = {}) =>
@@ -157,7 +157,7 @@ const failureOf = (code: string) =>
     })
   )
 
-it.live("says that the disk is full", () =>
+it.live("save fails with the reason Full after ENOSPC, and keeps the existing file", () =>
   Effect.gen(function* () {
     const { file, folder, fs, path } = yield* folderAnd(whole)
     yield* fs.writeFileString(path, "old")
@@ -180,7 +180,7 @@ it.live("says that the disk is full", () =>
   }).pipe(Effect.scoped, Effect.provide(live))
 )
 
-it.live("says why the file was not written, by the code of the system", () =>
+it.live("save fails with SaveFailed and the reason of the system's error code", () =>
   Effect.gen(function* () {
     const { file, fs, path } = yield* folderAnd(whole)
     for (const [code, reason] of [
@@ -202,7 +202,7 @@ it.live("says why the file was not written, by the code of the system", () =>
   }).pipe(Effect.scoped, Effect.provide(live))
 )
 
-it.live("syncs a file of its own before it renames it, and then its folder", () =>
+it.live("save syncs a temporary file, renames it, and then syncs its folder", () =>
   Effect.gen(function* () {
     const { file, folder, fs, path } = yield* folderAnd(whole)
     const steps: Array<string> = []
@@ -238,7 +238,7 @@ it.live("syncs a file of its own before it renames it, and then its folder", () 
   }).pipe(Effect.scoped, Effect.provide(live))
 )
 
-it.live("gives a new file the permissions of every new file, and an existing one no special bits", () =>
+it.live("save gives a new file the default mode, and an existing one no special bits", () =>
   Effect.gen(function* () {
     const { file, folder, fs, path } = yield* folderAnd(whole)
     yield* fs.writeFileString(`${folder}/other`, "")

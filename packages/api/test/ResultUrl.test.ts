@@ -9,7 +9,7 @@ const redirect = (location: string | undefined, from: string) =>
   })
 
 describe("a redirect", () => {
-  it("never leads from https to http", () => {
+  it("a redirect from https is followed to https only", () => {
     const from = "https://a.example.com/x/y"
     assert.strictEqual(redirect("http://127.0.0.1:1/", from), "refused")
     assert.strictEqual(redirect("http://a.example.com/", from), "refused")
@@ -22,7 +22,7 @@ describe("a redirect", () => {
     }
   })
 
-  it("may lead from http on loopback to http on loopback and to https", () => {
+  it("a redirect from http on loopback is followed to http on loopback and to https", () => {
     const from = "http://127.0.0.1:1/x"
     assert.strictEqual(redirect("http://127.0.0.1:2/y", from), "http://127.0.0.1:2/y")
     assert.strictEqual(redirect("https://a.example.com/", from), "https://a.example.com/")

@@ -64,7 +64,7 @@ const redirect = (location: string, status = 302): Server.Answer => raw(status, 
 const half = FileServer.answer(bytes, strong, { cutAfter: 50_000 })
 
 describe("Results.of", () => {
-  it("gives the files of each Step", () => {
+  it("Results.of returns the valid files of each Step", () => {
     const status = Schema.decodeUnknownSync(Assembly.Status)({
       assembly_id: "0".repeat(32),
       results: {
@@ -86,7 +86,7 @@ describe("Results.of", () => {
 })
 
 describe("Results.downloadable", () => {
-  it("gives the files that have a URL", () => {
+  it("Results.downloadable returns the files that have a URL, by Step", () => {
     const status = Schema.decodeUnknownSync(Assembly.Status)({
       assembly_id: "0".repeat(32),
       results: {
@@ -106,7 +106,7 @@ describe("Results.downloadable", () => {
 
 for (const [name, client] of Object.entries(clients)) {
   describe(`Results.download with ${name}`, () => {
-    it.live("requests the file without a credential, and checks its MD5", () =>
+    it.live("requests the file without a credential or trace, and accepts the MD5 of the Status", () =>
       Effect.gen(function* () {
         const { run, server } = yield* against([FileServer.answer(bytes, strong)], { size: 100_000, md5hash })
         const read = yield* run.pipe(
@@ -124,7 +124,7 @@ for (const [name, client] of Object.entries(clients)) {
       }).pipe(Effect.scoped, Effect.provide(client))
     )
 
-    it.live("continues with the next byte after a cut", () =>
+    it.live("sends a Range request after a cut, and returns the whole file", () =>
       Effect.gen(function* () {
         const { run, server } = yield* against([half, FileServer.answer(bytes, strong)], { md5hash })
         assert.isTrue((yield* run).equals(bytes))
@@ -143,7 +143,7 @@ for (const [name, client] of Object.entries(clients)) {
       "no ETag any more": FileServer.answer(bytes, { ...strong, validator: "none" }),
       "another length": raw(200, { etag: `"${md5hash}"`, "content-length": 3 }, "abc")
     } satisfies Record<string, Server.Answer>)) {
-      it.live(`refuses a file that changed in between: ${problem}`, () =>
+      it.live(`fails with ResultChanged if the response after a cut has ${problem}`, () =>
         Effect.gen(function* () {
           const first = FileServer.held(bytes, strong, 50_000)
           const { url } = yield* FileServer.make([first.answer, answer])
@@ -207,7 +207,7 @@ for (const [name, client] of Object.entries(clients)) {
         "a redirect to itself": [redirect(""), /more than 5 redirects/]
       }
     for (const [problem, [answer, expected, before]] of Object.entries(hostile)) {
-      it.live(`refuses ${problem}`, () =>
+      it.live(`fails with UnexpectedResponse for ${problem}`, () =>
         Effect.gen(function* () {
           const { run } = yield* against(before === undefined ? [answer] : [before, answer])
           const error = yield* Effect.flip(run)
@@ -218,7 +218,7 @@ for (const [name, client] of Object.entries(clients)) {
       )
     }
 
-    it.live("refuses more bytes than the Status says, and an endless body too", () =>
+    it.live("fails if the body has more bytes than the size in the Status, or no end", () =>
       Effect.gen(function* () {
         for (const answer of [raw(200, { "transfer-encoding": "chunked" }, "abcd"), Server.endless(200)]) {
           const { run } = yield* against([answer], { size: 3 })
@@ -231,7 +231,7 @@ for (const [name, client] of Object.entries(clients)) {
       }).pipe(Effect.scoped, Effect.provide(client))
     )
 
-    it.live("refuses another size or another MD5 than the Status says", () =>
+    it.live("fails with ResultMismatch for another size or another MD5 than in the Status", () =>
       Effect.gen(function* () {
         const size = yield* against([FileServer.answer(bytes, strong)], { size: 99_999 })
         assert.deepInclude(yield* Effect.flip(size.run), {
@@ -253,7 +253,7 @@ for (const [name, client] of Object.entries(clients)) {
       }).pipe(Effect.scoped, Effect.provide(client))
     )
 
-    it.live("follows redirects to another origin, without credentials, for each range again", () =>
+    it.live("follows a redirect to another origin for each range again, without credentials", () =>
       Effect.gen(function* () {
         const store = yield* FileServer.make([half, FileServer.answer(bytes, strong)])
         const { run, server } = yield* against([redirect(store.url, 307)], { md5hash })
@@ -268,7 +268,7 @@ for (const [name, client] of Object.entries(clients)) {
       }).pipe(Effect.scoped, Effect.provide(client))
     )
 
-    it.live("never combines the files of two redirects, even if they have the same ETag", () =>
+    it.live("fails with ResultChanged if two redirects lead to different files with the same ETag", () =>
       Effect.gen(function* () {
         const etag = '"same"'
         const other = FileServer.bytesOf(100_000, 2)
@@ -291,7 +291,7 @@ for (const [name, client] of Object.entries(clients)) {
       }).pipe(Effect.scoped, Effect.provide(client))
     )
 
-    it.live("reads no body of a redirect", () =>
+    it.live("closes a redirect response without reading its body", () =>
       Effect.gen(function* () {
         const store = yield* FileServer.make([FileServer.answer(bytes, strong)])
         const closed = yield* Deferred.make<void>()
@@ -308,7 +308,7 @@ for (const [name, client] of Object.entries(clients)) {
       }).pipe(Effect.scoped, Effect.provide(client))
     )
 
-    it.live("repeats after 503 and 429, and not after 404", () =>
+    it.live("retries after 503, 429 and a reset connection, and not after 404", () =>
       Effect.gen(function* () {
         const busy = [Server.text(503, ""), Server.text(429, "", { "retry-after": "0" }), Server.reset]
         const { run } = yield* against([...busy, FileServer.answer(bytes, strong)])
@@ -319,7 +319,7 @@ for (const [name, client] of Object.entries(clients)) {
       }).pipe(Effect.scoped, Effect.provide(client))
     )
 
-    it.live("gives up when a server never brings a new byte", () =>
+    it.live("fails with TransportFailure after 5 retries without a new byte", () =>
       Effect.gen(function* () {
         const { run, server } = yield* against([FileServer.answer(bytes, strong, { cutAfter: 0 })])
         assert.strictEqual((yield* Effect.flip(run))._tag, "TransportFailure")
@@ -327,7 +327,7 @@ for (const [name, client] of Object.entries(clients)) {
       }).pipe(Effect.scoped, Effect.provide(client))
     )
 
-    it.live("refuses a complete body with fewer bytes than the Status says", () =>
+    it.live("fails with TransportFailure if a complete body has fewer bytes than the size in the Status", () =>
       Effect.gen(function* () {
         const { run, server } = yield* against([raw(200, { "transfer-encoding": "chunked" }, "ab")], { size: 3 })
         const error = yield* Effect.flip(run)
@@ -337,7 +337,7 @@ for (const [name, client] of Object.entries(clients)) {
       }).pipe(Effect.scoped, Effect.provide(client))
     )
 
-    it.live("counts failures anew after new bytes", () =>
+    it.live("counts retries from zero again after new bytes", () =>
       Effect.gen(function* () {
         const first = raw(
           206,
@@ -354,7 +354,7 @@ for (const [name, client] of Object.entries(clients)) {
       }).pipe(Effect.scoped, Effect.provide(client))
     )
 
-    it.live("frees its connection when the reader stops", () =>
+    it.live("closes its connection when the reader stops", () =>
       Effect.gen(function* () {
         const closed = yield* Deferred.make<void>()
         const { url } = yield* FileServer.make([
@@ -374,7 +374,7 @@ for (const [name, client] of Object.entries(clients)) {
 describe("Results.download", () => {
   const live = Effect.provide(Undici.layerUndici)
 
-  it.live("refuses an invalid input before anything is sent", () =>
+  it.live("fails with InvalidRequest and the field of an invalid input", () =>
     Effect.gen(function* () {
       const issuesOf = (file: Assembly.File, options?: Options) =>
         Effect.map(Effect.flip(collect(file, options)), (error) =>
@@ -407,7 +407,7 @@ describe("Results.download", () => {
     }).pipe(live)
   )
 
-  it.live("refuses http on loopback if the service is elsewhere", () =>
+  it.live("fails with InvalidRequest for http on loopback if the service is not on loopback", () =>
     Effect.gen(function* () {
       const { run, server } = yield* against([FileServer.answer(bytes, strong)])
       const error = yield* Effect.flip(Effect.provide(run, AssemblyClient.layerTest([])))
@@ -418,11 +418,11 @@ describe("Results.download", () => {
     }).pipe(Effect.scoped, live, Effect.orDie)
   )
 
-  it.live("reads nothing of a file that is larger than maxBytes", () =>
+  it.live("fails with ResultTooLarge if the size in the Status or in the response exceeds maxBytes", () =>
     Effect.gen(function* () {
-      const told = yield* against([FileServer.answer(bytes, strong)], { size: 100_000 }, { maxBytes: 99_999 })
-      assert.deepInclude(yield* Effect.flip(told.run), { _tag: "ResultTooLarge", size: 100_000, maxBytes: 99_999 })
-      assert.strictEqual(told.server.received.length, 0)
+      const declared = yield* against([FileServer.answer(bytes, strong)], { size: 100_000 }, { maxBytes: 99_999 })
+      assert.deepInclude(yield* Effect.flip(declared.run), { _tag: "ResultTooLarge", size: 100_000, maxBytes: 99_999 })
+      assert.strictEqual(declared.server.received.length, 0)
       const found = yield* against([FileServer.answer(bytes, strong)], {}, { maxBytes: 99_999 })
       assert.deepInclude(yield* Effect.flip(found.run), { _tag: "ResultTooLarge", size: 100_000 })
       const exact = yield* against([FileServer.answer(bytes, strong)], {}, { maxBytes: 100_000 })
@@ -430,7 +430,7 @@ describe("Results.download", () => {
     }).pipe(Effect.scoped, live)
   )
 
-  it.effect("ends a response without progress after stallTimeout, but not a slow reader", () =>
+  it.effect("fails with TimedOut if no byte comes within stallTimeout, but not for a slow reader", () =>
     Effect.gen(function* () {
       const { url } = yield* FileServer.make([Server.hanging(200, {}, "x".repeat(10))])
       const arrived = yield* Deferred.make<void>()
@@ -451,7 +451,7 @@ describe("Results.download", () => {
     }).pipe(Effect.scoped, live)
   )
 
-  it.effect("ends a server that never responds after stallTimeout", () =>
+  it.effect("fails with TimedOut if no response comes within the default stallTimeout", () =>
     Effect.gen(function* () {
       const requested = yield* Deferred.make<void>()
       const { url } = yield* FileServer.make([() => Deferred.doneUnsafe(requested, Effect.void)])
@@ -462,7 +462,7 @@ describe("Results.download", () => {
     }).pipe(Effect.scoped, live)
   )
 
-  it.live("reads no further ahead than the buffers of the connection", () =>
+  it.live("reads less than a quarter of a large file ahead of a reader that waits", () =>
     Effect.gen(function* () {
       const size = 128 * 1024 * 1024
       const piece = Buffer.alloc(64 * 1024)

@@ -74,7 +74,7 @@ const rules: ReadonlyArray<
 const isChange = ({ method }: Case): boolean => method !== "GET"
 
 describe("what is sent again", () => {
-  it("is a request that was not sent, unless it must never be repeated or the failure is permanent", () => {
+  it("isRetryable: a request that was not sent, unless retry is `never` or the failure permanent", () => {
     const unsent = { _tag: "TransportFailure", sent: "no" } as const
     for (const retry of ["safe", [], ["DAM_MUTATION_FAILED"]] as const) {
       assert.isTrue(RetryPolicy.isRetryable({ error: unsent, retry }))
@@ -84,7 +84,7 @@ describe("what is sent again", () => {
     assert.isFalse(RetryPolicy.isRetryable({ error: { _tag: "TransportFailure", sent: "maybe" }, retry: [] }))
   })
 
-  it("is any request that resumes, unless the failure is permanent", () => {
+  it("isRetryable: any request with retry `resumes`, unless the failure is permanent", () => {
     for (const error of [{ _tag: "OffsetConflict" }, { _tag: "TransportFailure", sent: "maybe" }] as const) {
       assert.isTrue(RetryPolicy.isRetryable({ error, retry: "resumes" }))
       assert.isFalse(RetryPolicy.isRetryable({ error: { ...error, permanent: true }, retry: "resumes" }))
@@ -92,12 +92,12 @@ describe("what is sent again", () => {
   })
 
   /** These tell apart the kinds of operations, so every operation meets them. */
-  const telling = new Set(["503 with a code", "DAM_MUTATION_FAILED"])
+  const forAll = new Set(["503 with a code", "DAM_MUTATION_FAILED"])
 
   for (const [failure, line, safe, change, asked] of rules) {
-    it.effect(failure, () =>
+    it.effect(`${failure}: ${safe} requests of a GET, ${change} of Dam.move, ${asked} of another change`, () =>
       Effect.gen(function* () {
-        for (const operation of telling.has(failure) ? cases : examples) {
+        for (const operation of forAll.has(failure) ? cases : examples) {
           const expected = operation.name === "Dam.move" ? change : isChange(operation) ? asked : safe
           const { requests, tag } = yield* outcome(operation, [line])
           assert.strictEqual(requests.length, expected, operation.name)
@@ -109,7 +109,7 @@ describe("what is sent again", () => {
     )
   }
 
-  it.effect("is what may be repeated, whatever a policy of the program decides", () =>
+  it.effect("a policy of the program that always retries sends no unsafe request again", () =>
     Effect.gen(function* () {
       const stubborn = Layer.succeed(RetryPolicy.RetryPolicy, Schedule.recurs(3))
       for (const [failure, line, safe, change, asked] of rules) {
@@ -123,7 +123,7 @@ describe("what is sent again", () => {
     })
   )
 
-  it.effect("a timeout of an operation that is safe to repeat", () =>
+  it.effect("a GET is sent again after TimedOut, a change is not", () =>
     Effect.gen(function* () {
       for (const operation of cases) {
         const { requests, tag } = yield* outcome(operation, [Service.silence], { requestTimeout: "5 seconds" })
@@ -133,7 +133,7 @@ describe("what is sent again", () => {
     })
   )
 
-  it.effect("until it succeeds", () =>
+  it.effect("an operation succeeds with the second request after a 429", () =>
     Effect.gen(function* () {
       for (const operation of cases) {
         const limited = Service.json(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 2 } })
@@ -143,7 +143,7 @@ describe("what is sent again", () => {
     })
   )
 
-  it.effect("each time with another nonce and signature", () =>
+  it.effect("each retry has another nonce and signature", () =>
     Effect.gen(function* () {
       const { requests } = yield* outcome(by("Assemblies.list"), [Service.lost])
       const proofs = requests.map((url) => url.searchParams)
@@ -165,7 +165,7 @@ describe("a policy of one call", () => {
       return service.requests.length
     })
 
-  it.effect("is the policy of the call, else the policy of the client", () =>
+  it.effect("RetryPolicy.layerNone for a call replaces the policy of the client", () =>
     Effect.gen(function* () {
       for (const { run } of cases.filter((operation) => !isChange(operation))) {
         assert.strictEqual(yield* requestsOf(run), 4)
@@ -174,7 +174,7 @@ describe("a policy of one call", () => {
     })
   )
 
-  it.effect("reaches Streams", () =>
+  it.effect("RetryPolicy.layerNone for a Stream replaces the policy of the client", () =>
     Effect.gen(function* () {
       const fromDate = DateTime.makeUnsafe("2026-01-01T00:00:00Z")
       const listing = Assemblies.listAll({ fromDate })
@@ -188,7 +188,7 @@ describe("a policy of one call", () => {
 })
 
 describe("how long it waits", () => {
-  it.effect("at least as long as the response requests with retryIn or Retry-After", () =>
+  it.effect("waits at least as long as retryIn or Retry-After", () =>
     Effect.gen(function* () {
       const error = { error: "RATE_LIMIT_REACHED" }
       const lines: ReadonlyArray<readonly [Service.Line, number]> = [
@@ -214,7 +214,7 @@ describe("how long it waits", () => {
     })
   )
 
-  it.effect("not at all when the response requests more than maxWait: the error contains the pause", () =>
+  it.effect("fails with RateLimited after one request if retryIn is longer than maxWait", () =>
     Effect.gen(function* () {
       const line = Service.json(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 61 } })
       const { elapsed, requests, tag } = yield* outcome(by("Assemblies.list"), [line])
@@ -223,7 +223,7 @@ describe("how long it waits", () => {
     })
   )
 
-  it.effect("not past the deadline: the operation fails with the last error, and no attempt starts", () =>
+  it.effect("fails with the last error if the next attempt would start after the deadline", () =>
     Effect.gen(function* () {
       const line = Service.json(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 30 } })
       const { requests, tag } = yield* outcome(by("Assemblies.list"), [line], { deadline: "75 seconds" })
@@ -231,7 +231,7 @@ describe("how long it waits", () => {
     })
   )
 
-  it.effect("an attempt has no more time than the deadline leaves", () =>
+  it.effect("fails with TimedOut at the deadline if an attempt gets no response", () =>
     Effect.gen(function* () {
       const { elapsed, tag } = yield* outcome(by("Assemblies.list"), [Service.silence], { deadline: "90 seconds" })
       assert.strictEqual(tag, "TimedOut")
@@ -248,7 +248,7 @@ describe("how long it waits", () => {
   })
 
   it.effect.prop(
-    "our own pauses double, between half and the whole, up to maxPause; a named wait is kept, and a part of ours added",
+    "a pause doubles up to 10 seconds, with jitter down to half; a wait of the service is kept, with jitter added",
     {
       failures: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 40 })),
       seconds: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 60 })),

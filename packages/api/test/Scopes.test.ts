@@ -16,7 +16,7 @@ const resources: Readonly<Record<string, string>> = {
 
 describe("the scope of an operation", () => {
   for (const { auth, method, name, scope } of operations) {
-    it(name, () => {
+    it(`${name} requires ${scope ?? "no scope"}`, () => {
       const resource = resources[name.split(".")[0] ?? ""]
       const needed = `${resource}:${method === "GET" ? "read" : "write"}`
       assert.strictEqual<string | undefined>(scope, auth === "none" ? undefined : needed)

@@ -151,7 +151,7 @@ describe.each(clients)("with %s", (_, layer) => {
     ["ends early", Stream.take(2)],
     ["adds a byte at the end", (stream) => Stream.concat(stream, Stream.succeed(new Uint8Array(1)))]
   ] satisfies ReadonlyArray<readonly [string, Parameters<typeof around>[0]]>)(
-    "no other byte leaves where a client %s",
+    "fails with BODY_CHANGED, and sends no other byte, if a client %s",
     ([, change]) =>
       Effect.gen(function* () {
         const server = yield* Server.make
@@ -172,7 +172,7 @@ describe.each(clients)("with %s", (_, layer) => {
     ["copies pieces", Stream.map((piece: Uint8Array) => Uint8Array.from(piece))],
     ["buffers pieces", Stream.buffer({ capacity: 32 })]
   ] satisfies ReadonlyArray<readonly [string, Parameters<typeof around>[0]]>)(
-    "the bytes arrive as they are through a client that %s",
+    "sends the body unchanged if a client %s",
     ([, change]) =>
       Effect.gen(function* () {
         const server = yield* Server.make
@@ -189,7 +189,7 @@ describe.each(clients)("with %s", (_, layer) => {
     ["without a body", undefined],
     ["with bytes", inMemory],
     ["with a stream", streamed]
-  ] as const)("a POST %s is sent once to a server that is busy, though the client would repeat it", ([, body]) =>
+  ] as const)("a POST %s is sent once, and fails with REQUEST_REPEATED, if a client retries a 503", ([, body]) =>
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(Server.text(503, "busy"), Server.text(200, "done"))
@@ -202,7 +202,7 @@ describe.each(clients)("with %s", (_, layer) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a POST is sent once to a server that closes the connection", () =>
+  it.effect("a POST is sent once, and fails with REQUEST_REPEATED, if a client retries a closed connection", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(Server.reset, Server.text(200, "done"))
@@ -212,7 +212,7 @@ describe.each(clients)("with %s", (_, layer) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("the application's Tracer.DisablePropagation leaves the guard on", () =>
+  it.effect("a POST is sent once with the application's Tracer.DisablePropagation too", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(Server.text(503, "busy"), Server.text(200, "done"))
@@ -224,7 +224,7 @@ describe.each(clients)("with %s", (_, layer) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a GET and a HEAD may be repeated by the client", () =>
+  it.effect("a GET and a HEAD succeed if a client retries a 503", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       for (const request of [HttpClientRequest.get(server.baseUrl), HttpClientRequest.head(server.baseUrl)]) {
@@ -235,7 +235,7 @@ describe.each(clients)("with %s", (_, layer) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("no redirect sends a request elsewhere, and no response from there counts", () =>
+  it.effect("a redirect fails with REQUEST_REDIRECTED if a client follows it, and sends no second request", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       const other = yield* Server.make
@@ -257,7 +257,7 @@ describe.each(clients)("with %s", (_, layer) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("nothing leaves for another origin, with a body of another length, or encoded", () =>
+  it.effect("nothing is sent if a client changes the origin, or the length or the encoding of the body", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       const other = yield* Server.make
@@ -283,7 +283,7 @@ describe.each(clients)("with %s", (_, layer) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("nothing leaves after a request that was refused, and its error stays", () =>
+  it.effect("nothing is sent, and the first error stays, if a client sends again after a refusal", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       const other = yield* Server.make
@@ -306,7 +306,7 @@ describe.each(clients)("with %s", (_, layer) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("other bytes of the same length do not leave, also not a part of them without a length", () =>
+  it.effect("fails with BODY_CHANGED, and sends nothing, if a client replaces or cuts the bytes", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(Server.text(200, "done"))
@@ -323,7 +323,7 @@ describe.each(clients)("with %s", (_, layer) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("headers may be added, and a stream may go through a buffer or be collected", () =>
+  it.effect("sends the body unchanged if a client adds a header, or buffers or collects a stream", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(Server.text(200, "done"))
@@ -346,7 +346,7 @@ describe.each(clients)("with %s", (_, layer) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a stream is read once", () =>
+  it.effect("fails with BODY_READ_TWICE or REQUEST_REPEATED if a client reads or sends a stream twice", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(Server.text(503, "busy"), Server.text(200, "done"))
@@ -359,7 +359,7 @@ describe.each(clients)("with %s", (_, layer) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a client cannot turn a refusal into a response", () =>
+  it.effect("fails with REQUEST_REPEATED if a client replaces the failure by a response", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(Server.text(503, "busy"), Server.text(200, "done"))
@@ -375,7 +375,7 @@ describe.each(clients)("with %s", (_, layer) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a client that hides its sends is checked by the request in its response", () =>
+  it.effect("checks origin and length in the response of a client that hides its sends", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       const other = yield* Server.make
@@ -436,7 +436,7 @@ describe.each(clients)("with %s", (_, layer) => {
     }).pipe(TestClock.withLive, Effect.provide(layer))
   )
 
-  it.effect("a status is a response, even if the client treats it as a failure", () =>
+  it.effect("returns the status 403 if a client fails for it", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(Server.text(403, "no"))
@@ -446,7 +446,7 @@ describe.each(clients)("with %s", (_, layer) => {
 })
 
 describe("below the client", () => {
-  it.effect("a retrying dispatcher does not get a streamed body a second time", () =>
+  it.effect("a streamed POST is sent once, and fails, if the dispatcher retries", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(Server.reset, Server.text(200, "done"))
@@ -469,7 +469,7 @@ describe("below the client", () => {
     })
   )
 
-  it.effect("a fetch function that follows redirects has its answer refused", () =>
+  it.effect("fails with REQUEST_REDIRECTED if the fetch function follows redirects", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       const other = yield* Server.make

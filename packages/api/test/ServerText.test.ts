@@ -46,7 +46,7 @@ const unicode = Array.from(
   (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0").toUpperCase()}`
 ).join("")
 
-describe("The token of a request that an answer repeats", () => {
+describe("The token of a request that an error repeats", () => {
   it.effect.each([
     ["in a long message", JSON.stringify({ error: "NO", message: "-".repeat(901) + token })],
     ["with escaped slashes", `{"error":"NO","message":"${slashed}"}`],
@@ -59,7 +59,7 @@ describe("The token of a request that an answer repeats", () => {
     ["in its reason", JSON.stringify({ error: "NO", reason: { [token]: [slashed] } })],
     ["as the id of the Assembly", JSON.stringify({ error: "NO", assembly_id: token })],
     ["in half", `{"error":"NO","message":"${token.slice(0, 50)}`]
-  ] as const)("%s is not in the error", ([, body]) =>
+  ] as const)("is not in the error if the body repeats it %s", ([, body]) =>
     Effect.gen(function* () {
       for (const status of [400, 401, 429, 500]) {
         const text = shown(yield* failure(list, Server.text(status, body)))
@@ -86,7 +86,7 @@ describe("The token of a request that a success repeats", () => {
     ],
     ["in a body over the limit", bytes(token, " ".repeat(33 * 1024 * 1024)), "a body of more than 33554432 bytes"],
     ["in a body that is no text", bytes(token, new Uint8Array([0xff])), "a body that is not UTF-8"]
-  ] as const)("%s is not in the error", ([, answer, problem]) =>
+  ] as const)("is not in the error if the body repeats it %s", ([, answer, problem]) =>
     Effect.gen(function* () {
       const error = yield* failure(list, answer)
       assert(error._tag === "UnexpectedResponse")
@@ -97,10 +97,10 @@ describe("The token of a request that a success repeats", () => {
   )
 })
 
-describe("A capability in an answer", () => {
+describe("A capability in a response", () => {
   const url = `https://api2-x.example.com/assemblies/${assemblyId}`
 
-  it.effect("is not in the excerpt of a malformed Status", () =>
+  it.effect("redacts a capability in the excerpt of a malformed Status", () =>
     Effect.gen(function* () {
       const body = JSON.stringify({ assembly_ssl_url: url, assembly_id: assemblyId, ok: 1 })
       const error = yield* failure(Assemblies.get(assemblyId), Server.text(200, body.replaceAll("/", "\\/")))
@@ -112,7 +112,7 @@ describe("A capability in an answer", () => {
     })
   )
 
-  it.effect("is not in the error of an Assembly that failed", () =>
+  it.effect("redacts capabilities in the description of AssemblyFailed", () =>
     Effect.gen(function* () {
       const status = {
         assembly_id: assemblyId,
@@ -129,7 +129,7 @@ describe("A capability in an answer", () => {
     })
   )
 
-  it.effect("is not in the code of an Assembly that failed", () =>
+  it.effect("redacts a capability in the code of AssemblyFailed", () =>
     Effect.gen(function* () {
       const status = { assembly_id: assemblyId, error: "http://h/resumable/files/u0" }
       const error = yield* failure(Assemblies.awaitCompletion(assemblyId), Server.json(200, status))
@@ -139,7 +139,7 @@ describe("A capability in an answer", () => {
     })
   )
 
-  it.effect("leaves a text that is bounded and printable", () =>
+  it.effect("limits code, description and reason of an error, and escapes control characters", () =>
     Effect.gen(function* () {
       const message = `no\u001b[2J\u202e\n${"x".repeat(100_000)}`
       const error = yield* failure(

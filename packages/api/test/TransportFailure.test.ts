@@ -66,7 +66,7 @@ const untrusted = {
 } as const
 
 describe.each(clients)("with %s", (name, layer) => {
-  it.effect("a port that nobody listens on: nothing was sent, it may be tried again", () =>
+  it.effect("a refused connection fails with ECONNREFUSED, sent `no`, not permanent", () =>
     Effect.gen(function* () {
       const port = yield* closedPort
       for (const host of ["127.0.0.1", "localhost"]) {
@@ -79,14 +79,14 @@ describe.each(clients)("with %s", (name, layer) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("an untrusted certificate: nothing was sent, and the failure is permanent", () =>
+  it.effect("an untrusted certificate fails with sent `no`, permanent", () =>
     Effect.gen(function* () {
       const port = yield* Loopback.listen(tls())
       assert.deepStrictEqual(facts(yield* fail(post(`https://127.0.0.1:${port}/`))), untrusted)
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a server without TLS: the failure is permanent", () =>
+  it.effect("an https request to a server without TLS fails, permanent", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       const error = yield* fail(post(server.baseUrl.replace("http:", "https:")))
@@ -95,7 +95,7 @@ describe.each(clients)("with %s", (name, layer) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a connection that is closed, before the answer and in the middle of it", () =>
+  it.effect("a connection that is closed before the response or in the middle of it fails with sent `maybe`", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(Server.reset)
@@ -118,7 +118,7 @@ describe.each(clients)("with %s", (name, layer) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("an answer that is not HTTP", () =>
+  it.effect("a response that is not HTTP fails with HPE_INVALID_CONSTANT, sent `maybe`, not permanent", () =>
     Effect.gen(function* () {
       const port = yield* Loopback.listen(
         createTcpServer((socket) => socket.on("data", () => socket.end("hello there\r\n\r\n")))
@@ -132,7 +132,7 @@ describe.each(clients)("with %s", (name, layer) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a host that does not exist", () =>
+  it.effect("an unknown host fails with ENOTFOUND, permanent, or with EAI_AGAIN if there is no resolver", () =>
     Effect.gen(function* () {
       const error = yield* fail(post("http://nobody.invalid/secret"))
       // A machine without a resolver cannot distinguish the two.
@@ -148,7 +148,7 @@ describe.each(clients)("with %s", (name, layer) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("bytes of another realm arrive unchanged", () =>
+  it.effect("a Uint8Array of another realm is sent unchanged", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(Server.text(200, "done"))
@@ -158,7 +158,7 @@ describe.each(clients)("with %s", (name, layer) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a request that the client refuses is permanent, and nothing was sent", () =>
+  it.effect("an invalid header fails with sent `no`, permanent, and nothing is sent", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       const { code, ...error } = facts(yield* fail(HttpClientRequest.setHeader(post(server.baseUrl), "x-a", "a\nb")))
@@ -200,7 +200,7 @@ describe.each([
 ] as const)("a resolver, with %s", (_, client) => {
   const closing = Server.text(200, "done", { connection: "close" })
 
-  it.effect("that does not know a host which never responded: permanent", () =>
+  it.effect("ENOTFOUND is permanent for a host that has never responded", () =>
     Effect.gen(function* () {
       const error = yield* fail(post("http://service.example/"))
       assert.deepStrictEqual(facts(error), {
@@ -212,7 +212,7 @@ describe.each([
     }).pipe(Effect.provide(client(resolver(0, "ENOTFOUND"))))
   )
 
-  it.effect("that does not know a host which has responded before: temporary", () =>
+  it.effect("ENOTFOUND is not permanent for a host that has responded before", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(closing)
@@ -222,7 +222,7 @@ describe.each([
     }).pipe(Effect.provide(client(resolver(1, "ENOTFOUND"))))
   )
 
-  it.effect("that is temporarily unavailable: temporary", () =>
+  it.effect("EAI_AGAIN is not permanent", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(facts(yield* fail(post("http://service.example/"))), {
         code: "EAI_AGAIN",
@@ -235,7 +235,7 @@ describe.each([
 })
 
 describe("a body that the runtime cannot stream", () => {
-  it.effect("does not heal", () =>
+  it.effect("a body that the runtime cannot stream fails with STREAM_UNSUPPORTED, sent `no`, permanent", () =>
     Effect.gen(function* () {
       const client = HttpClient.make((request) =>
         Effect.fail(
@@ -269,7 +269,7 @@ describe("what is repeated", () => {
       Layer.orDie
     )
 
-  it.live.each(clients)("not a certificate that is not trusted (%s)", ([, http]) =>
+  it.live.each(clients)("a get is not retried after an untrusted certificate (%s)", ([, http]) =>
     Effect.gen(function* () {
       let connections = 0
       const port = yield* Loopback.listen(tls(() => connections++))
@@ -305,7 +305,7 @@ describe("what is repeated", () => {
       )
     )
 
-  it.live("a change without a token: no request was sent", () =>
+  it.live("a change is retried after TokenUnavailable", () =>
     Effect.gen(function* () {
       const service = FakeService.make(FakeService.json(200, move.success))
       const { asked, layer } = without(2, new AuthError.TokenUnavailable({ description: "no answer after 30 s" }))
@@ -315,7 +315,7 @@ describe("what is repeated", () => {
     })
   )
 
-  it.live("not a change whose token request failed permanently", () =>
+  it.live("a change is not retried after TokenUnavailable that is permanent", () =>
     Effect.gen(function* () {
       const service = FakeService.make(FakeService.json(200, move.success))
       const { asked, layer } = without(
@@ -335,7 +335,7 @@ describe("what is repeated", () => {
     })
   )
 
-  it.live("a change after a refused connection, not after a lost answer", () =>
+  it.live("a change is retried after a refused connection, not after a lost response", () =>
     Effect.gen(function* () {
       const lost = FakeService.make(FakeService.lost, FakeService.json(200, move.success))
       const { layer } = without(0, new AuthError.TokenUnavailable({ description: "" }))
@@ -358,7 +358,7 @@ describe("what is repeated", () => {
     })
   )
 
-  it.effect("after the pause that the token endpoint requests", () =>
+  it.effect("a change fails at once if Retry-After of the token endpoint is longer than maxWait", () =>
     Effect.gen(function* () {
       const service = FakeService.make(FakeService.json(200, move.success))
       const error = new AuthError.TokenUnavailable({ description: "status 503", retryAfter: Duration.minutes(2) })

@@ -48,7 +48,7 @@ const eventStream = { "content-type": "text/event-stream" }
 
 describe("watch with an update stream", () => {
   for (const [name, http] of Object.entries({ fetch: FetchHttpClient.layer, undici: Undici.layerUndici })) {
-    it.live(`reads again when an event comes, in pieces and after a retry line too (${name})`, () =>
+    it.live(`watch reads the Status after each event, also in pieces and after a retry line (${name})`, () =>
       Effect.gen(function* () {
         const { server } = yield* service((state) => (request, response) => {
           assert.strictEqual(request.headers.accept, "text/event-stream")
@@ -76,7 +76,7 @@ describe("watch with an update stream", () => {
     )
   }
 
-  it.live("fails when the stream names another Assembly, and never emits its Status", () =>
+  it.live("watch fails with UnexpectedResponse if the stream names another Assembly, and does not emit it", () =>
     Effect.gen(function* () {
       const stranger = JSON.stringify({ ok: "ASSEMBLY_COMPLETED", assembly_id: "f".repeat(32) })
       const { server } = yield* service(() => (_, response) => {
@@ -100,7 +100,7 @@ describe("watch with an update stream", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("connects again when the stream breaks, and reads at each connection", () =>
+  it.live("watch connects again after the stream breaks, and reads the Status at each connection", () =>
     Effect.gen(function* () {
       // No event is sent, so only the reading at the second connection can find the end.
       const { server, state } = yield* service((now) => (_, response) => {
@@ -113,7 +113,7 @@ describe("watch with an update stream", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("connects again soon after a stream with events, and less and less often after silent ones", () =>
+  it.effect("watch connects again soon after a stream with events, and less often after streams without", () =>
     Effect.gen(function* () {
       const connectionsInAMinute = Effect.fnUntraced(function* (text: string) {
         let connections = 0
@@ -138,9 +138,9 @@ describe("watch with an update stream", () => {
   )
 
   it.effect.each([
-    ["the service does not answer the request for the stream", () => Effect.never],
+    ["the service does not respond to the request for the stream", () => Effect.never],
     ["no stream follows the one that was cut", Service.text(503, "busy")]
-  ] as const)("reads at its own pace while %s", ([, later]) =>
+  ] as const)("watch reads the Status at its interval if %s", ([, later]) =>
     Effect.gen(function* () {
       let connections = 0
       let readings = 0
@@ -161,7 +161,7 @@ describe("watch with an update stream", () => {
     })
   )
 
-  it.live("closes its connection when the reader stops", () =>
+  it.live("watch closes its connection when the reader stops", () =>
     Effect.gen(function* () {
       const closed = Promise.withResolvers<void>()
       const { server } = yield* service((state) => (_, response) => {
@@ -184,7 +184,7 @@ describe("watch with an update stream", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("never connects to an unsafe URL", () =>
+  it.live("watch sends no request to an update stream URL with user info", () =>
     Effect.gen(function* () {
       const catcher = yield* Server.make
       const server = yield* Server.make

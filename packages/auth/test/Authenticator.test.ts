@@ -34,7 +34,7 @@ const decode = Schema.decodeSync(Params)
 const now = DateTime.makeUnsafe("2026-11-21T12:00:00Z")
 
 describe("Authenticator.layerSigned", () => {
-  it.effect("adds key, expiry and nonce, and signs exactly the text that is sent", () =>
+  it.effect("signs the exact text that is sent, with key, expiry and nonce in the params", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(now.epochMilliseconds)
       const proof = yield* authenticate({ params: { region: "all" } })
@@ -48,7 +48,7 @@ describe("Authenticator.layerSigned", () => {
     }).pipe(Effect.provide(signed()))
   )
 
-  it.effect("params with a proof of their own: the proof of the Authenticator, and their restrictions", () =>
+  it.effect("replaces key, expiry and nonce of the given params, and keeps restrictions such as max_size", () =>
     Effect.gen(function* () {
       const theirs = { key: "theirs", expires: "theirs", nonce: "theirs", max_size: 5 }
       for (const nonceIn of ["params", "auth"] as const) {
@@ -61,7 +61,7 @@ describe("Authenticator.layerSigned", () => {
     }).pipe(Effect.provide(signed()))
   )
 
-  it.effect("puts the nonce where the operation carries it", () =>
+  it.effect("puts the nonce into auth if nonceIn is `auth`", () =>
     Effect.gen(function* () {
       const proof = yield* authenticate({ nonceIn: "auth" })
       const { auth, nonce } = decode(proof.params)
@@ -70,7 +70,7 @@ describe("Authenticator.layerSigned", () => {
     }).pipe(Effect.provide(signed()))
   )
 
-  it.effect("is valid for the given window, in the service's time (spec A-3)", () =>
+  it.effect("sets auth.expires to the current time plus window and clockSkew (spec A-3)", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(now.epochMilliseconds)
       const expiry = (clockSkew?: Duration.Input) =>
@@ -84,7 +84,7 @@ describe("Authenticator.layerSigned", () => {
     }).pipe(Effect.provide(signed({ window: "30 seconds" })))
   )
 
-  it.effect("never signs the same text twice (spec A-4)", () =>
+  it.effect("100 concurrent requests with the same params have 100 different signed texts (spec A-4)", () =>
     Effect.gen(function* () {
       const proofs = yield* Effect.all(
         Array.from({ length: 100 }, () => authenticate({})),
@@ -94,7 +94,7 @@ describe("Authenticator.layerSigned", () => {
     }).pipe(Effect.provide(signed()))
   )
 
-  it.effect("signs with another algorithm", () =>
+  it.effect("signs with sha256 if algorithm is `sha256`", () =>
     Effect.gen(function* () {
       const proof = yield* authenticate({})
       assert(proof._tag === "Signature")
@@ -102,7 +102,7 @@ describe("Authenticator.layerSigned", () => {
     }).pipe(Effect.provide(signed({ algorithm: "sha256" })))
   )
 
-  it.effect("has no other proof when it is refused", () =>
+  it.effect("refused returns `final` for a signature", () =>
     Effect.gen(function* () {
       const authenticator = yield* Authenticator.Authenticator
       const proof = yield* authenticate({})
@@ -113,7 +113,7 @@ describe("Authenticator.layerSigned", () => {
 
 describe("Authenticator.layerBearer", () => {
   it.effect.prop(
-    "carries the params as they are, neither auth nor nonce nor signature",
+    "returns any params unchanged with the token, and refused returns `final`",
     [Schema.Record(Schema.String, Schema.Json)],
     ([params]) =>
       Effect.gen(function* () {

@@ -37,8 +37,8 @@ const endless = () => {
   return { response: respond(stream), seen }
 }
 
-describe("A body", () => {
-  it.effect("of no bytes, and of exactly the limit, is whole", () =>
+describe("Sender.gather and Outcome.textOf", () => {
+  it.effect("a body of 0 bytes, and of exactly maxBytes, is whole", () =>
     Effect.gen(function* () {
       for (const text of ["", "x".repeat(maxBytes)]) {
         assert.deepStrictEqual(yield* read(respond(text)), {
@@ -51,7 +51,7 @@ describe("A body", () => {
     })
   )
 
-  it.effect("of one byte more than the limit is too large, and its text ends at the limit", () =>
+  it.effect("a body of maxBytes + 1 is tooLarge, and its text ends at the limit", () =>
     Effect.gen(function* () {
       const text = "x".repeat(maxBytes)
       assert.deepStrictEqual(yield* read(respond(`${text}x`)), {
@@ -63,7 +63,7 @@ describe("A body", () => {
     })
   )
 
-  it.effect("that does not end is left at the piece that exceeds the limit", () =>
+  it.effect("an endless body is read up to the piece that exceeds maxBytes", () =>
     Effect.gen(function* () {
       const { response, seen } = endless()
       assert.deepInclude(yield* read(response), { end: "tooLarge", bytes: maxBytes + 100 })
@@ -71,7 +71,7 @@ describe("A body", () => {
     })
   )
 
-  it.effect("is read whole if a client gives several of its pieces at once", () =>
+  it.effect("a body is read whole if the client emits several pieces in one chunk", () =>
     Effect.gen(function* () {
       const pieces = ["one ", "two ", "three"].map((text) => new TextEncoder().encode(text))
       const response = Object.create(respond(""), { stream: { value: Stream.fromArray(pieces) } })
@@ -79,7 +79,7 @@ describe("A body", () => {
     })
   )
 
-  it.effect("that is not UTF-8 has a problem, and replacement characters", () =>
+  it.effect("a body that is not UTF-8 has a description, and replacement characters in its text", () =>
     Effect.gen(function* () {
       const description = "a body that is not UTF-8"
       assert.deepInclude(yield* read(respond(Uint8Array.of(0x61, 0xff))), { text: "a\ufffd", description })

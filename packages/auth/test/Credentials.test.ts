@@ -12,7 +12,7 @@ const read = (env: Readonly<Record<string, string>>) =>
   )
 
 describe("Credentials", () => {
-  it.effect("come from the configuration, the secret redacted", () =>
+  it.effect("CredentialsConfig.layer reads key and secret from the configuration, and redacts the secret", () =>
     Effect.gen(function* () {
       const { key, secret } = yield* read({ ASSEMBLY_AUTH_KEY: "a-key", ASSEMBLY_AUTH_SECRET: "a-secret" })
       assert.strictEqual(key, "a-key")
@@ -28,7 +28,7 @@ describe("Credentials", () => {
     ["ASSEMBLY_AUTH_SECRET", { ASSEMBLY_AUTH_KEY: "a-key", ASSEMBLY_AUTH_SECRET: "" }],
     ["ASSEMBLY_AUTH_KEY", { ASSEMBLY_AUTH_KEY: " \t", ASSEMBLY_AUTH_SECRET: "a-secret" }],
     ["ASSEMBLY_AUTH_SECRET", { ASSEMBLY_AUTH_KEY: "a-key", ASSEMBLY_AUTH_SECRET: "\n" }]
-  ] as const)("without %s the error names it", ([variable, env]) =>
+  ] as const)("fails with a ConfigError that names %s if the environment is %j", ([variable, env]) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(read(env))
       assert.strictEqual(error._tag, "ConfigError")
@@ -42,7 +42,7 @@ describe("Credentials", () => {
     ["key", " ", "a-secret"],
     ["secret", "a-key", ""],
     ["secret", "a-key", " \n"]
-  ] as const)("with an empty or blank %s are refused where they are given (%j, %j)", ([field, key, secret]) =>
+  ] as const)("Credentials.layer fails with InvalidCredentials for a blank %s (%j, %j)", ([field, key, secret]) =>
     Effect.gen(function* () {
       const layer = Credentials.layer({ key, secret: Redacted.make(secret) })
       const error = yield* Effect.flip(Credentials.Credentials.use(Effect.succeed).pipe(Effect.provide(layer)))
@@ -67,7 +67,7 @@ describe("Credentials", () => {
     })
   )
 
-  it.effect("name every field that is blank", () =>
+  it.effect("Credentials.layer fails with an issue for each blank field", () =>
     Effect.gen(function* () {
       const layer = Credentials.layer({ key: "", secret: Redacted.make("") })
       const error = yield* Effect.flip(Credentials.Credentials.use(Effect.succeed).pipe(Effect.provide(layer)))

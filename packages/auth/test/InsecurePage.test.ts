@@ -28,7 +28,7 @@ const layers = {
 
 describe("without crypto.subtle", () => {
   for (const [name, layer] of Object.entries(layers)) {
-    it.effect(`the Layer of ${name} fails with an error of its type`, () =>
+    it.effect(`the Layer of ${name} fails with CryptoUnavailable if crypto.subtle is missing`, () =>
       Effect.gen(function* () {
         const error = yield* Effect.flip(Effect.scoped(Layer.build(Layer.fresh(layer))))
         assert.strictEqual(error._tag, "CryptoUnavailable")

@@ -8,7 +8,7 @@ const piece = (...bytes: ReadonlyArray<number>) => Uint8Array.from(bytes)
 const twice = (given: Uint8Array) => Effect.succeed([given, given])
 
 describe("mapPieces", () => {
-  it.effect("gives what is made of each piece, one at a time", () =>
+  it.effect("emits each output piece in an array of its own, in order", () =>
     Effect.gen(function* () {
       const source = Stream.fromArray([piece(1), piece(2)])
       const arrays: Array<ReadonlyArray<Uint8Array>> = []
@@ -17,7 +17,7 @@ describe("mapPieces", () => {
     })
   )
 
-  it.effect("loses no piece where a stream gives several at once, more than once", () =>
+  it.effect("emits every output piece in order if the stream has chunks of several pieces", () =>
     Effect.gen(function* () {
       const numbers = [1, 2, 3, 4, 5, 6, 7]
       const source = Stream.rechunk(Stream.fromIterable(numbers.map((number) => piece(number))), 3)
@@ -29,7 +29,7 @@ describe("mapPieces", () => {
     })
   )
 
-  it.effect("looks at a piece when it is wanted, not before", () =>
+  it.effect("calls the function only for the pieces that are pulled", () =>
     Effect.gen(function* () {
       const seen: Array<number> = []
       const watched = mapPieces(Stream.fromArray([piece(1), piece(2), piece(3)]), (given) => {
@@ -41,14 +41,14 @@ describe("mapPieces", () => {
     })
   )
 
-  it.effect("drops any number of pieces in a row", () =>
+  it.effect("emits nothing if the function drops 50,000 pieces in a row", () =>
     Effect.gen(function* () {
       const source = Stream.fromArray(Array.from({ length: 50_000 }, () => piece(0)))
       assert.deepStrictEqual(yield* Stream.runCollect(mapPieces(source, () => Effect.succeed([]))), [])
     })
   )
 
-  it.effect("fails with what a piece fails with, after the pieces before it", () =>
+  it.effect("fails with the error of the function, after the pieces before it are emitted", () =>
     Effect.gen(function* () {
       const got: Array<Uint8Array> = []
       const refused = mapPieces(Stream.fromArray([piece(1), piece(2)]), (given) =>
@@ -59,7 +59,7 @@ describe("mapPieces", () => {
     })
   )
 
-  it.effect("ends with its end, once, and not where the stream fails", () =>
+  it.effect("runs the end effect once after the last piece, not if the stream fails, and fails with its error", () =>
     Effect.gen(function* () {
       let ends = 0
       const end = Effect.sync(() => {

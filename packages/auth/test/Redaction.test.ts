@@ -57,8 +57,8 @@ const leftOf = (safe: string, secret: string, form: string): ReadonlyArray<strin
     .filter((piece) => safe.includes(piece))
 }
 
-describe("A secret", () => {
-  it.each(names)("in %s becomes <redacted>", (form) => {
+describe("Redaction of a secret", () => {
+  it.each(names)("replaces a secret in the form %s by <redacted>", (form) => {
     const safe = Redaction.text(`it was <${write(token, form)}>!`, { secrets: [token] })
     // Base64 after other bytes begins and ends with characters that these bytes decide.
     assert.match(safe, /^it was <[\w+/=%]{0,5}<redacted>[\w+/=%]{0,7}>!$/)
@@ -69,7 +69,7 @@ describe("A secret", () => {
     ["parts of escapes", escapes]
   ] as const) {
     it.effect.prop(
-      `of ${kind} leaves no 8 of them, in any form, in any text, cut anywhere`,
+      `leaves no 8 characters of a secret of ${kind}, in any form, in any text, cut anywhere`,
       {
         secret,
         form: Schema.Literals(names),
@@ -89,7 +89,7 @@ describe("A secret", () => {
     )
   }
 
-  it("at the border of an excerpt leaves no 8 characters", () => {
+  it("leaves no 8 characters of a secret at the border of an excerpt", () => {
     for (const form of names) {
       for (let before = 150; before <= 200; before++) {
         const safe = Redaction.excerpt("-".repeat(before) + write(token, form), [token])
@@ -98,19 +98,19 @@ describe("A secret", () => {
     }
   })
 
-  it("of 3 characters becomes <redacted> as a whole, and an empty one changes nothing", () => {
+  it("replaces a secret of 3 characters, and changes nothing for an empty secret", () => {
     assert.strictEqual(Redaction.text("abc ab abc", { secrets: ["abc"] }), "<redacted> ab <redacted>")
     assert.strictEqual(Redaction.text("abc", { secrets: [""] }), "abc")
   })
 
-  it("that only the escape of a control character completes becomes <redacted>", () => {
+  it("replaces a secret that only the escape of a control character completes", () => {
     assert.strictEqual(Redaction.text("it was \u001bsecret!", { secrets: ["1bsecret"] }), "it was \\x<redacted>!")
   })
 })
 
 const assemblyId = "0123456789abcdef0123456789abcdef"
 
-describe("A capability", () => {
+describe("Redaction of a capability", () => {
   it.each([
     ["PATCH http://127.0.0.1:80/resumable/files/u0", "PATCH http://127.0.0.1:80/resumable/files/<redacted>"],
     ["<pre>Cannot PATCH /resumable/files/u0/a?b=c</pre>", "<pre>Cannot PATCH /resumable/files/<redacted></pre>"],
@@ -132,24 +132,24 @@ describe("A capability", () => {
     ["Authorization: Basic dXNlcjpwYXNzd29yZA==", "Authorization: Basic <redacted>"],
     [`sha1:${"a1".repeat(20)}`, "sha1:<redacted>"],
     [`or ${btoa("http://127.0.0.1:18091/resumable/files/CAPABILITY0123456789")} or`, "or <redacted> or"]
-  ])("in %j leaves %j", (text, safe) => {
+  ])("replaces a capability by <redacted>: %j becomes %j", (text, safe) => {
     assert.strictEqual(Redaction.text(text), safe)
   })
 })
 
-describe("A text", () => {
+describe("Redaction of a text", () => {
   it.each([
     "The file report-2026.csv of https://api2.example.com/docs/x is not there",
     "ERR_INVALID_OFFSET: expected 1048576, got 1048577",
     "basic authentication is not known, set a token or a secret: none was given",
     "the limit of /assemblies is 50 a minute, until 1767225600",
     'a \\"quoted\\" word at 100%25 of C:\\\\new'
-  ])("without a secret is unchanged: %s", (text) => {
+  ])("does not change a text without a secret: %s", (text) => {
     assert.strictEqual(Redaction.text(text, { secrets: [token] }), text)
   })
 
   it.effect.prop(
-    "of words is unchanged, whatever the secret without words is",
+    "does not change a text of words if the secret contains no word",
     { words: Schema.Array(Schema.Literals(["the", "file", "was", "not", "found,", "100%", "(404)", "sooner"])) },
     ({ words }) =>
       Effect.sync(() =>
@@ -158,7 +158,7 @@ describe("A text", () => {
   )
 
   it.effect.prop(
-    "of any characters becomes at most 201 printable ones",
+    "returns at most 201 printable characters as the excerpt of any text",
     { text: Schema.String, secret: Schema.String },
     ({ secret, text }) =>
       Effect.sync(() => {
@@ -168,30 +168,30 @@ describe("A text", () => {
       })
   )
 
-  it("of several lines becomes one printable line", () => {
+  it("joins several lines to one printable line", () => {
     assert.strictEqual(Redaction.text("\n <p>\n  no\u001b[2J\u202e </p>\n"), "<p> no\\x1b[2J\\u202e </p>")
   })
 
-  it("of 150 characters becomes a code of 100 and …", () => {
+  it("cuts a code of 150 characters to 100 and …", () => {
     assert.strictEqual(Redaction.code("x".repeat(150)), `${"x".repeat(100)}…`)
   })
 
-  it("ends with … if only its first 4,096 characters were read, however few remain", () => {
+  it("ends with … if text after the first 4,096 characters is left out, but not for spaces", () => {
     const secret = "s3cr3t-".repeat(580)
     assert.match(Redaction.text(`${secret} ${"tail ".repeat(40)}`, { secrets: [secret] }), /^<redacted>(?: tail)+…$/)
     assert.strictEqual(Redaction.text(`end${" ".repeat(5000)}`), "end")
   })
 })
 
-describe("JSON", () => {
-  it("with a secret in a key and a capability in a text keeps its other values", () => {
+describe("Redaction.json", () => {
+  it("replaces a secret in a key and a capability in a text, and keeps the other values", () => {
     const reason = { [`at ${token}`]: ["/resumable/files/u0", 1, null, true] }
     assert.deepStrictEqual(Redaction.json(reason, { secrets: [token] }), {
       "at <redacted>": ["/resumable/files/<redacted>", 1, null, true]
     })
   })
 
-  it("of any depth, width and length becomes at most 8,192 characters", () => {
+  it("returns at most 8,192 characters for JSON of any depth, width and length", () => {
     let deep: Schema.Json = "end"
     for (let depth = 0; depth < 100_000; depth++) deep = [deep]
     const row = Array.from({ length: 200 }, () => 1)
@@ -210,7 +210,7 @@ describe("JSON", () => {
     }
   })
 
-  it("whose texts have more than 4,096 characters together keeps the first of them", () => {
+  it("cuts the texts of JSON after 4,096 characters together", () => {
     const texts = Redaction.json(["word ".repeat(815), "word ".repeat(100), "word"])
     assert.deepStrictEqual((texts as ReadonlyArray<string>).slice(1), ["word word word word w…", "…"])
   })

@@ -49,7 +49,7 @@ afterEach(() => {
 })
 
 describe("a streamed request, where fetch refuses the redirect mode `error`", () => {
-  it.live("is sent", () =>
+  it.live("sends a streamed request if fetch refuses the redirect mode `error`", () =>
     Effect.gen(function* () {
       vi.stubGlobal("Request", EdgeRequest)
       const server = yield* Server.make
@@ -59,7 +59,7 @@ describe("a streamed request, where fetch refuses the redirect mode `error`", ()
     }).pipe(Effect.scoped)
   )
 
-  it.live("follows no redirect", () =>
+  it.live("follows no redirect of a streamed request if fetch refuses the redirect mode `error`", () =>
     Effect.gen(function* () {
       vi.stubGlobal("Request", EdgeRequest)
       const server = yield* Server.make
@@ -111,7 +111,7 @@ describe("the options of fetch that an application sets", () => {
     "by the Layer of a client that is wrapped": (fetched) =>
       Effect.provide(wrapped, Layer.provide(FetchHttpClient.layer, [init, fetched]))
   }
-  it.effect.each(Object.entries(uses))("stay in force if they are set %s, except redirect", ([, use]) =>
+  it.effect.each(Object.entries(uses))("sends with the fetch options that are set %s, except redirect", ([, use]) =>
     Effect.gen(function* () {
       const seen: Array<RequestInit> = []
       const fetched: typeof fetch = async (_, options) => {
@@ -131,7 +131,7 @@ describe("the options of fetch that an application sets", () => {
     })
   )
 
-  it.effect("do not make a client that hides its sends follow redirects after its first response", () =>
+  it.effect("sends with redirect `error` after the first response if the client hides its sends", () =>
     Effect.gen(function* () {
       const modes: Array<unknown> = []
       const fetched: typeof fetch = async (_, options) => {

@@ -39,7 +39,7 @@ const known = {
 } as const
 
 describe("Signer", () => {
-  it.effect.each(["sha384", "sha256", "sha1"] as const)("%s is what openssl computes", (algorithm) =>
+  it.effect.each(["sha384", "sha256", "sha1"] as const)("signs with %s as openssl does", (algorithm) =>
     Effect.gen(function* () {
       assert.strictEqual(yield* sign(ascii), `${algorithm}:${known[algorithm]}`)
     }).pipe(Effect.provide(signer("s3cr3t", algorithm)))
@@ -63,12 +63,12 @@ describe("Signer", () => {
     }).pipe(Effect.ensuring(Effect.sync(() => vi.unstubAllGlobals())))
   )
 
-  it("accepts three algorithms, and no property of Object.prototype", () => {
+  it("isAlgorithm accepts sha384, sha256 and sha1, and no property of Object.prototype", () => {
     const names = ["sha384", "toString", "sha256", "constructor", "__proto__", "hasOwnProperty", "SHA1", "", "sha1"]
     assert.deepStrictEqual(names.filter(Signer.isAlgorithm), ["sha384", "sha256", "sha1"])
   })
 
-  it.effect("signs with sha384 when nobody says otherwise", () =>
+  it.effect("signs with sha384 by default", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* sign(ascii), `sha384:${known.sha384}`)
     }).pipe(Effect.provide(signer("s3cr3t")))
@@ -88,7 +88,7 @@ describe("Signer", () => {
   )
 
   it.effect.prop(
-    "agrees with another implementation on every text",
+    "signs every text with every secret as node:crypto does",
     [Schema.String, Schema.NonEmptyString, Schema.Literals(["sha384", "sha256", "sha1"])],
     ([text, secret, algorithm]) =>
       Effect.gen(function* () {
@@ -98,7 +98,7 @@ describe("Signer", () => {
   )
 
   it.effect.prop(
-    "an HMAC of the platform's own gives the same signatures",
+    "layerFrom with node:crypto signs every text as layerHmac does",
     [Schema.String, Schema.NonEmptyString, Schema.Literals(["sha384", "sha256", "sha1"])],
     ([text, secret, algorithm]) =>
       Effect.gen(function* () {
@@ -107,7 +107,7 @@ describe("Signer", () => {
       })
   )
 
-  it.effect("an HMAC of the platform's own is asked once for a secret, and signs with sha384 by default", () =>
+  it.effect("layerFrom makes one HMAC for two signatures, by default with sha384", () =>
     Effect.gen(function* () {
       const asked: Array<string> = []
       const layer = Signer.layerFrom((secret, algorithm) => {
@@ -120,7 +120,7 @@ describe("Signer", () => {
     })
   )
 
-  it.effect.each([signer, nodeSigner])("shows neither the secret nor a signature", (layer) =>
+  it.effect.each([signer, nodeSigner])("an inspected Signer shows neither the secret nor a signature", (layer) =>
     Effect.gen(function* () {
       const service = yield* Signer.Signer
       const shown = inspect([service, yield* service.sign(ascii)], { depth: Infinity, showHidden: true })
@@ -141,7 +141,7 @@ describe("Signer", () => {
     )
   }
 
-  it.effect("another algorithm is one Layer away", () =>
+  it.effect("signs with an implementation of Signer that the program provides", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* sign("text"), "none:text")
     }).pipe(Effect.provideService(Signer.Signer, { sign: (text) => Effect.succeed(Redacted.make(`none:${text}`)) }))

@@ -52,7 +52,7 @@ const generated = Schema.Struct({
 
 describe("SmartCdn.signedUrl", () => {
   // The example in the README of @transloadit/node 4.12.0.
-  it.effect("makes the documented URL", () =>
+  it.effect("returns the URL in the README of @transloadit/node for its example", () =>
     Effect.gen(function* () {
       const url = yield* SmartCdn.signedUrl({
         workspace: "foo_workspace",
@@ -89,7 +89,7 @@ describe("SmartCdn.signedUrl", () => {
   )
 
   // printf '%s' 'w/t/?auth_key=k%26%2B&exp=3600000' | openssl dgst -sha256 -hmac s3cr3t
-  it.effect("expires an hour after the current time by default, and takes an empty input", () =>
+  it.effect("sets exp to an hour after the current time by default, and accepts an empty input", () =>
     Effect.gen(function* () {
       const url = yield* SmartCdn.signedUrl({ workspace: "w", template: "t", input: "" })
       assert.strictEqual(
@@ -102,7 +102,7 @@ describe("SmartCdn.signedUrl", () => {
     }).pipe(Effect.provide(smartCdn("k&+", "s3cr3t")))
   )
 
-  it.effect("takes the expiry as milliseconds or as a DateTime in any zone", () =>
+  it.effect("returns the same URL for expiresAt in milliseconds and as a DateTime in any zone", () =>
     Effect.gen(function* () {
       const expected = yield* SmartCdn.signedUrl(request)
       const moment = DateTime.makeUnsafe(1_893_456_000_000)
@@ -113,7 +113,7 @@ describe("SmartCdn.signedUrl", () => {
   )
 
   it.effect.prop(
-    "makes the same URL as @transloadit/node",
+    "returns the same URL as @transloadit/node for every valid request",
     [generated, Schema.NonEmptyString, Schema.NonEmptyString],
     ([input, key, secret]) =>
       Effect.gen(function* () {
@@ -185,7 +185,7 @@ describe("SmartCdn.signedUrl", () => {
     }).pipe(Effect.provide(smartCdn("k", "s3cr3t")))
   )
 
-  it.effect("names every invalid field and its rule", () =>
+  it.effect("fails with InvalidSmartCdnRequest that names every invalid field and its rule", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(
         SmartCdn.signedUrl({ workspace: "a b", template: "", input: "..", urlParams: { sig: "x" }, expiresAt: 0 })
@@ -202,7 +202,7 @@ describe("SmartCdn.signedUrl", () => {
     }).pipe(Effect.provide(smartCdn("k", "s3cr3t")))
   )
 
-  it.effect("shows no secret, and an empty secret is a defect", () =>
+  it.effect("shows no secret in the inspected service and in the URL, and dies with an empty secret", () =>
     Effect.gen(function* () {
       const service = yield* SmartCdn.SmartCdn.pipe(Effect.provide(smartCdn("k", "s3cr3t")))
       assert.notInclude(inspect(service, { depth: Infinity, showHidden: true }), "s3cr3t")

@@ -79,7 +79,7 @@ const resealed = async (bytes: Uint8Array, change: (text: string) => string) => 
 }
 
 describe("KeyValueTokenStore.layer", () => {
-  it.effect("returns a saved token until it is forgotten", () =>
+  it.effect("load returns a saved token until forget", () =>
     Effect.gen(function* () {
       const store = yield* open(yield* memory)
       assert.deepStrictEqual(yield* store.load(grant), Option.none())
@@ -93,7 +93,7 @@ describe("KeyValueTokenStore.layer", () => {
     })
   )
 
-  it.effect("keeps a token without an expiry", () =>
+  it.effect("load returns a saved token without expiresAt and renewAt", () =>
     Effect.gen(function* () {
       const store = yield* open(yield* memory)
       yield* store.save(grant, { ...sample, expiresAt: undefined, renewAt: undefined })
@@ -103,7 +103,7 @@ describe("KeyValueTokenStore.layer", () => {
     })
   )
 
-  it.effect("writes nothing that can be read, and never the same bytes", () =>
+  it.effect("save encrypts the token under a hashed name, with other bytes each time", () =>
     Effect.gen(function* () {
       const keyValueStore = yield* memory
       const store = yield* open(keyValueStore)
@@ -118,7 +118,7 @@ describe("KeyValueTokenStore.layer", () => {
     })
   )
 
-  it.effect("cannot be read with another secret", () =>
+  it.effect("load returns none with another Auth Secret", () =>
     Effect.gen(function* () {
       const keyValueStore = yield* memory
       yield* (yield* open(keyValueStore)).save(grant, sample)
@@ -126,7 +126,7 @@ describe("KeyValueTokenStore.layer", () => {
     })
   )
 
-  it.effect("ignores an entry that was changed, cut or moved", () =>
+  it.effect("load returns none for an entry that is changed, cut or moved", () =>
     Effect.gen(function* () {
       const keyValueStore = yield* memory
       const store = yield* open(keyValueStore)
@@ -149,7 +149,7 @@ describe("KeyValueTokenStore.layer", () => {
     })
   )
 
-  it.effect("separates tokens by key, audience, base URL and scope", () =>
+  it.effect("load returns none for another key, audience, base URL or scope", () =>
     Effect.gen(function* () {
       const store = yield* open(yield* memory)
       yield* store.save(grant, sample)
@@ -170,7 +170,7 @@ describe("KeyValueTokenStore.layer", () => {
   it.effect.each([
     { levels: 100, isRead: true },
     { levels: 1_000_000, isRead: false }
-  ])("an entry of $levels levels is read: $isRead", ({ isRead, levels }) =>
+  ])("load reads an entry that is nested $levels levels deep: $isRead", ({ isRead, levels }) =>
     Effect.gen(function* () {
       const keyValueStore = yield* memory
       const store = yield* open(keyValueStore)
@@ -183,13 +183,13 @@ describe("KeyValueTokenStore.layer", () => {
   )
 })
 
-describe("Processes that share their tokens", () => {
+describe("Processes with one token store", () => {
   const ask = (server: { readonly baseUrl: SecureUrl }) => get({ baseUrl: server.baseUrl, scope: "dam:write" })
 
   const processOf = (keyValueStore: KeyValueStore.KeyValueStore, options?: Tokens.Options) =>
     Effect.provide(TokenServer.tokens(options, storeOf(keyValueStore)))
 
-  it.effect("make one request between them", () =>
+  it.effect("a second process uses the stored token, and sends one request to renew it", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token({ expires_in: 3600 }))
       const shared = yield* memory
@@ -203,7 +203,7 @@ describe("Processes that share their tokens", () => {
     })
   )
 
-  it.effect("use a token that another process renewed", () =>
+  it.effect("a process uses the token that another process renewed", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token({ expires_in: 3600 }))
       const shared = yield* memory
@@ -217,7 +217,7 @@ describe("Processes that share their tokens", () => {
     })
   )
 
-  it.effect("forget a refused token together", () =>
+  it.effect("a refused token is removed from the store, and the next process requests another one", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token({ expires_in: 3600 }))
       const shared = yield* memory
@@ -227,7 +227,7 @@ describe("Processes that share their tokens", () => {
     })
   )
 
-  it.effect("do not forget the new token when the old one is refused late", () =>
+  it.effect("a late refusal of the old token keeps the new token in the store", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token({ expires_in: 3600 }))
       const shared = yield* memory
@@ -243,7 +243,7 @@ describe("Processes that share their tokens", () => {
     })
   )
 
-  it.effect("work without the store while it fails, and say so without a secret", () =>
+  it.effect("a process requests its tokens itself if every method of the store fails", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token({ expires_in: 3600 }))
       const failure = (method: string) => Effect.fail(new KeyValueStore.KeyValueStoreError({ method, message: "disk" }))
@@ -265,7 +265,7 @@ describe("Processes that share their tokens", () => {
     })
   )
 
-  it.effect("work without the store while it hangs", () =>
+  it.effect("a process requests a token itself if the store does not respond within 5 seconds", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token({ expires_in: 3600 }))
       const shared = yield* memory
@@ -281,7 +281,7 @@ describe("Processes that share their tokens", () => {
     })
   )
 
-  it.effect("do not use a token that expires while the store is read", () =>
+  it.effect("a process requests another token if the stored one expires while the store is read", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token({ expires_in: 100 }))
       const shared = yield* memory
@@ -296,7 +296,7 @@ describe("Processes that share their tokens", () => {
     })
   )
 
-  it.effect("never give out a refused token again, even from a store that nobody can write to", () =>
+  it.effect("a refused token is not returned again, even if the store is read-only", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(
         token({ expires_in: 3600 }),

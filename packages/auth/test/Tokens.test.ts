@@ -31,7 +31,7 @@ const storeWith = (value: string, expiresAt: number) =>
   })
 
 describe("Tokens.get", () => {
-  it.effect("asks as spec.md says (spec A-9)", () =>
+  it.effect("sends POST /token with Basic authentication, grant_type, aud and scope (spec A-9)", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token({ token_type: "Bearer", expires_in: 3600, scope: "dam:write" }))
       assert.strictEqual(yield* get({ baseUrl: server.baseUrl, scope: "dam:write" }), "token-1")
@@ -49,7 +49,7 @@ describe("Tokens.get", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("makes one request however many fibers ask at once", () =>
+  it.effect("sends one request for 1,000 concurrent calls", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token({ expires_in: 3600 }))
       const texts = yield* Effect.all(
@@ -61,7 +61,7 @@ describe("Tokens.get", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("makes one request even if it fails, and a new request for a later call", () =>
+  it.effect("sends one request for 1,000 concurrent calls that fail, and another one for a later call", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(answer(401, { error: "TOKEN_INVALID_CREDENTIALS" }), token())
       const request = { baseUrl: server.baseUrl, scope: "dam:write" }
@@ -75,7 +75,7 @@ describe("Tokens.get", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("continues for the others when the first fiber is interrupted", () =>
+  it.effect("returns the token to a second call if the first call is interrupted, with one request", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token())
       const request = { baseUrl: server.baseUrl, scope: "dam:write" }
@@ -87,7 +87,7 @@ describe("Tokens.get", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("keeps a token for each scope and each service", () =>
+  it.effect("requests one token for each scope and each base URL", () =>
     Effect.gen(function* () {
       const one = yield* TokenServer.make(token())
       const two = yield* TokenServer.make(token())
@@ -103,7 +103,7 @@ describe("Tokens.get", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("requests all scopes at once if they are configured", () =>
+  it.effect("sends one request with all configured scopes, sorted, for calls with any scope", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token())
       yield* get({ baseUrl: server.baseUrl, scope: "dam:write" })
@@ -116,7 +116,7 @@ describe("Tokens.get", () => {
     }).pipe(Effect.provide(tokens({ scopes: ["dam:write", "assemblies:read", "dam:write"] })))
   )
 
-  it.effect("sends nothing for an invalid scope", () =>
+  it.effect("dies with an invalid scope, and sends no request", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token())
       for (const scope of ["", "dam:write read", "dam:write\n"]) {
@@ -127,7 +127,7 @@ describe("Tokens.get", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("requests no scope if none is needed", () =>
+  it.effect("sends no scope if the call has none", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token())
       yield* get({ baseUrl: server.baseUrl })
@@ -147,7 +147,7 @@ describe("The lifetime of a token", () => {
     return seen
   })
 
-  it.effect("is used until a minute before its expiry", () =>
+  it.effect("uses a token of an hour until a minute before its expiry", () =>
     Effect.gen(function* () {
       const seen = yield* ask(
         { expires_in: 3600 },
@@ -161,33 +161,33 @@ describe("The lifetime of a token", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("is used for half of a short life", () =>
+  it.effect("uses a token of 20 seconds for 10 seconds", () =>
     Effect.gen(function* () {
       const seen = yield* ask({ expires_in: 20 }, 0, Duration.millis(9_999), "10 seconds")
       assert.deepStrictEqual(seen, ["token-1", "token-1", "token-2"])
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("is shortened by renewBefore", () =>
+  it.effect("renews a token of an hour after 50 minutes if renewBefore is 10 minutes", () =>
     Effect.gen(function* () {
       const seen = yield* ask({ expires_in: 3600 }, 0, Duration.millis(2_999_999), "50 minutes")
       assert.deepStrictEqual(seen, ["token-1", "token-1", "token-2"])
     }).pipe(Effect.provide(tokens({ renewBefore: "10 minutes" })))
   )
 
-  it.effect("is unlimited if the service reports none", () =>
+  it.effect("uses a token without expires_in without limit", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* ask({}, 0, "3650 days"), ["token-1", "token-1"])
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("is over at once when it is 0", () =>
+  it.effect("requests a token for each call if expires_in is 0", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* ask({ expires_in: 0 }, 0, 0), ["token-1", "token-2"])
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("is used to its end while it cannot be renewed, with a pause between two attempts", () =>
+  it.effect("uses a token until its expiry while its renewal fails, with a pause between two attempts", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(
         token({ expires_in: 3600 }),
@@ -218,7 +218,7 @@ describe("The lifetime of a token", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("is used while it cannot be renewed, also if the store has one that has expired", () => {
+  it.effect("uses a token while its renewal fails, even if the token in the store has expired", () => {
     const store = storeWith("expired", 0)
     return Effect.gen(function* () {
       const server = yield* TokenServer.make(token({ expires_in: 3600 }), answer(503, "busy"))
@@ -230,7 +230,7 @@ describe("The lifetime of a token", () => {
     }).pipe(Effect.provide(tokens(undefined, store)))
   })
 
-  it.effect("starts before the request, however late its response comes", () =>
+  it.effect("counts expires_in from the start of the request, not from its response", () =>
     Effect.gen(function* () {
       const released = Promise.withResolvers<void>()
       const late: TokenServer.Answer = (received, response, index) => {
@@ -252,7 +252,7 @@ describe("The lifetime of a token", () => {
     }).pipe(Effect.provide(tokens({ renewBefore: "10 seconds" })))
   )
 
-  it.effect("ends during a pause between two attempts to renew it", () =>
+  it.effect("fails with TokenUnavailable if the token expires in the pause between two attempts to renew it", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token({ expires_in: 100 }), answer(503, "busy"))
       const request = { baseUrl: server.baseUrl, scope: "dam:write" }
@@ -264,7 +264,7 @@ describe("The lifetime of a token", () => {
     }).pipe(Effect.provide(tokens({ renewBefore: "10 seconds" })))
   )
 
-  it.effect("ends during a renewal that fails later", () =>
+  it.effect("fails with TokenUnavailable if the token expires during a renewal that fails", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token({ expires_in: 100 }), TokenServer.silence)
       const request = { baseUrl: server.baseUrl, scope: "dam:write" }
@@ -280,7 +280,7 @@ describe("The lifetime of a token", () => {
     }).pipe(Effect.provide(tokens({ renewBefore: "10 seconds" })))
   )
 
-  it.effect("is renewed after at most maxWait, whatever wait the service names", () =>
+  it.effect("renews a token again after at most maxWait, even if retryIn and Retry-After are longer", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(
         token({ expires_in: 86_400 }),
@@ -297,13 +297,13 @@ describe("The lifetime of a token", () => {
     }).pipe(Effect.provide(tokens({ renewBefore: "12 hours", maxWait: "30 seconds" })))
   )
 
-  it.effect.each([1e15, 1e300, 1e308])("is unlimited if it is extremely long (%s s)", (seconds) =>
+  it.effect.each([1e15, 1e300, 1e308])("uses a token without limit if expires_in is %s", (seconds) =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* ask({ expires_in: seconds }, 0, "3650 days"), ["token-1", "token-1"])
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("ends when the renewal is refused permanently", () =>
+  it.effect("fails with WrongCredentials before the expiry if the renewal gets TOKEN_INVALID_CREDENTIALS", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(
         token({ expires_in: 3600 }),
@@ -318,7 +318,7 @@ describe("The lifetime of a token", () => {
 })
 
 describe("A refused token", () => {
-  it.effect("is not returned again, and is replaced with one request", () =>
+  it.effect("100 concurrent refusals of one token cause one request for another token", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token())
       const request = { baseUrl: server.baseUrl, scope: "dam:write" }
@@ -333,7 +333,7 @@ describe("A refused token", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("is not used after a failed renewal", () =>
+  it.effect("fails with TokenUnavailable if a token is refused and the next request fails", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token({ expires_in: 3600 }), answer(503, "busy"))
       const request = { baseUrl: server.baseUrl, scope: "dam:write" }
@@ -343,7 +343,7 @@ describe("A refused token", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("is not used again if it came from the store and could not be renewed", () => {
+  it.effect("fails with TokenUnavailable if a token of the store is refused and the next request fails", () => {
     const store = storeWith("of-another-process", 3_600_000)
     return Effect.gen(function* () {
       const server = yield* TokenServer.make(answer(503, "busy"))
@@ -354,7 +354,7 @@ describe("A refused token", () => {
     }).pipe(Effect.provide(tokens(undefined, store)))
   })
 
-  it.effect("leaves the others alone", () =>
+  it.effect("keeps the current token if another one is refused", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token())
       yield* get({ baseUrl: server.baseUrl, scope: "dam:write" })
@@ -364,7 +364,7 @@ describe("A refused token", () => {
   )
 })
 
-describe("What the service answers", () => {
+describe("A response of the token endpoint", () => {
   const code = (error: string) => ({ error, http_code: 400, message: "no test-secret" })
 
   it.effect.each([
@@ -396,7 +396,7 @@ describe("What the service answers", () => {
     [200, { access_token: "t", expires_in: -1 }, "UnexpectedTokenResponse"],
     [200, { access_token: "t", expires_in: "3600" }, "UnexpectedTokenResponse"],
     [200, new Uint8Array([0x22, 0xff, 0x22]), "UnexpectedTokenResponse"]
-  ] as const)("%s %j is %s", ([status, body, tag]) =>
+  ] as const)("a response with status %s and the body %j fails with %s, after one request", ([status, body, tag]) =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(answer(status, body))
       const error = yield* Effect.flip(get({ baseUrl: server.baseUrl, scope: "dam:write" }))
@@ -406,7 +406,7 @@ describe("What the service answers", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("may be text/plain, and any 2xx", () =>
+  it.effect("accepts a token with status 201 and content type text/plain", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(
         answer(201, { access_token: "t", token_type: "bearer", more: 1 }, { "content-type": "text/plain" })
@@ -415,7 +415,7 @@ describe("What the service answers", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("may request a pause in the body or in a header", () =>
+  it.effect("fails with TokenRateLimited that has the longer of retryIn and Retry-After, or 0", () =>
     Effect.gen(function* () {
       const error = { error: "RATE_LIMIT_REACHED", info: { retryIn: 7 } }
       const server = yield* TokenServer.make(
@@ -434,7 +434,7 @@ describe("What the service answers", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("may name the scopes that were not granted", () =>
+  it.effect("TOKEN_INVALID_SCOPE fails with ScopeNotGranted that has the configured scopes, sorted", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(answer(403, { error: "TOKEN_INVALID_SCOPE" }))
       const error = yield* Effect.flip(get({ baseUrl: server.baseUrl }))
@@ -443,17 +443,17 @@ describe("What the service answers", () => {
     }).pipe(Effect.provide(tokens({ scopes: ["dam:write", "assemblies:read"] })))
   )
 
-  it.effect.each([301, 302, 303, 307, 308])("is not followed elsewhere with %s", (status) =>
+  it.effect.each([301, 302, 303, 307, 308])("a %s fails with UnexpectedTokenResponse, and is not followed", (status) =>
     Effect.gen(function* () {
-      const thief = yield* TokenServer.make(token())
-      const server = yield* TokenServer.make(answer(status, "", { location: `${thief.baseUrl}/token` }))
+      const target = yield* TokenServer.make(token())
+      const server = yield* TokenServer.make(answer(status, "", { location: `${target.baseUrl}/token` }))
       const error = yield* Effect.flip(get({ baseUrl: server.baseUrl }))
       assert.strictEqual(error._tag, "UnexpectedTokenResponse")
-      assert.strictEqual(thief.received.length, 0)
+      assert.strictEqual(target.received.length, 0)
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("is not read beyond 64 KiB", () =>
+  it.effect("fails with UnexpectedTokenResponse if the body has more than 64 KiB", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(TokenServer.endless)
       const error = yield* Effect.flip(get({ baseUrl: server.baseUrl }))
@@ -462,14 +462,14 @@ describe("What the service answers", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("may be missing: a cut connection", () =>
+  it.effect("fails with TokenUnavailable if the connection is cut", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(TokenServer.cut)
       assert.strictEqual((yield* Effect.flip(get({ baseUrl: server.baseUrl })))._tag, "TokenUnavailable")
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("may be missing: silence until the time limit of a request", () =>
+  it.effect("fails with TokenUnavailable if no response comes within requestTimeout", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(TokenServer.silence)
       const asking = yield* Effect.forkChild(Effect.flip(get({ baseUrl: server.baseUrl })), { startImmediately: true })
@@ -488,7 +488,7 @@ describe("Tokens.layerAuthenticator", () => {
   const authenticated = (options?: Tokens.Options) =>
     Tokens.layerAuthenticator.pipe(Layer.provideMerge(tokens(options)))
 
-  it.effect("carries the params as they are, and a token for the scope (spec A-5)", () =>
+  it.effect("authenticate returns the params unchanged, and a token for the scope (spec A-5)", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token())
       const authenticator = yield* Authenticator.Authenticator
@@ -511,7 +511,7 @@ describe("Tokens.layerAuthenticator", () => {
     [400, "BEARER_TOKEN_INVALID", "retry"],
     [400, "INSUFFICIENT_AUTH_SCOPE", "final"],
     [400, "BEARER_TOKEN_AUTH_KEY_MISMATCH", "final"]
-  ] as const)("a refusal with %s %s is worth a %s", ([status, refusal, verdict]) =>
+  ] as const)("refused with status %s and code %j returns %j", ([status, refusal, verdict]) =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token())
       const authenticator = yield* Authenticator.Authenticator
@@ -528,7 +528,7 @@ describe("Tokens.layerAuthenticator", () => {
   )
 })
 
-describe("The status of a refusal", () => {
+describe("The status of a failed token request", () => {
   const asking = (...script: ReadonlyArray<TokenServer.Answer>) =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(...script)
@@ -543,7 +543,7 @@ describe("The status of a refusal", () => {
       response.write('{"error":"TOKEN_', () => response.destroy())
     }
 
-  it.effect("decides before its body, which may break off", () =>
+  it.effect("fails with the error of the status if the body is incomplete", () =>
     Effect.gen(function* () {
       assert.deepInclude(yield* asking(broken(401)), { _tag: "WrongCredentials", status: 401 })
       assert.deepInclude(yield* asking(broken(403)), {
@@ -565,7 +565,7 @@ describe("The status of a refusal", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("is reported even if the body hangs beyond the time limit of a request", () =>
+  it.effect("fails with the status 403 if the body does not end within requestTimeout", () =>
     Effect.gen(function* () {
       const answered = Promise.withResolvers<void>()
       const fetch: typeof globalThis.fetch = (url, init) =>
@@ -588,7 +588,7 @@ describe("The status of a refusal", () => {
     })
   )
 
-  it.effect("is missing if nobody listens, and the error says why", () =>
+  it.effect("fails with TokenUnavailable and ECONNREFUSED if the connection is refused", () =>
     Effect.gen(function* () {
       const { baseUrl } = yield* Effect.scoped(TokenServer.make(token()))
       const error = yield* Effect.flip(get({ baseUrl, scope: "dam:write" }))

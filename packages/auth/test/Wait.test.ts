@@ -13,22 +13,22 @@ const waitOf = (headers: Readonly<Record<string, string>>, body: unknown = undef
   Option.getOrUndefined(Option.map(Wait.named(Headers.fromInput(headers), body, moment - 5_000), Duration.toMillis))
 
 describe("Wait.named", () => {
-  it.each(forms)("Retry-After %s: the time until then, and 0 if the Date of the service is the same", (date) => {
+  it.each(forms)("Retry-After %s is the time until then, and 0 if the Date header is the same", (date) => {
     assert.strictEqual(waitOf({ "retry-after": date }), 5_000)
     assert.strictEqual(waitOf({ "retry-after": date, date }), 0)
   })
 
   it.each(["", "soon", "-1", "1.5", "1994-11-06", "06 Nov 1994 08:49:37 GMT", "Sun, 99 Nov 1994 08:49:37 GMT"])(
-    "Retry-After %j: no wait",
+    "Retry-After %j is no wait",
     (header) => assert.strictEqual(waitOf({ "retry-after": header }), undefined)
   )
 
-  it("seconds: milliseconds, which stay finite", () => {
+  it("Retry-After in seconds is a finite number of milliseconds", () => {
     assert.strictEqual(waitOf({ "retry-after": " 120 " }), 120_000)
     assert.strictEqual(waitOf({ "retry-after": "9".repeat(400) }), Number.MAX_SAFE_INTEGER)
   })
 
-  it("info.retryIn in the body: its seconds, or Retry-After if that is longer", () => {
+  it("a valid info.retryIn in seconds is the wait, or Retry-After if that is longer", () => {
     assert.strictEqual(waitOf({}, { info: { retryIn: 1.5 } }), 1_500)
     assert.strictEqual(waitOf({ "retry-after": "2" }, { info: { retryIn: 1.5 } }), 2_000)
     for (const retryIn of [-1, "1", null, NaN, Infinity])
@@ -38,7 +38,7 @@ describe("Wait.named", () => {
 })
 
 describe("Wait.clockSkew", () => {
-  it.each(forms)("Date %s, a second behind the local clock: -1,000 ms", (date) =>
+  it.each(forms)("Date %s, a second behind the local clock, is a skew of -1,000 ms", (date) =>
     assert.deepStrictEqual(Wait.clockSkew(Headers.fromInput({ date }), moment + 1_000), Option.some(-1_000))
   )
 })

@@ -82,9 +82,9 @@ const leaks: ReadonlyArray<readonly [name: string, effect: Effect.Effect<unknown
 ]
 
 describe("The walk", () => {
-  for (const [name, effect] of leaks) it.effect.fails(`sees ${name}`, () => effect)
+  for (const [name, effect] of leaks) it.effect.fails(`fails a test that shows ${name}`, () => effect)
 
-  it.effect("finds nothing if nothing is shown", () =>
+  it.effect("passes a test that shows only <redacted>", () =>
     Effect.exit(
       Effect.withSpan(Effect.die(new Error("no")), "a", { attributes: { url: "/resumable/files/<redacted>" } })
     )
@@ -94,17 +94,17 @@ describe("The walk", () => {
 const pathOf = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 describe("A file whose tests are over", () => {
-  it("fails if it shows something afterwards", async () => {
+  it("a test file fails if it shows a capability after its last test", async () => {
     const args = ["run", "--config", pathOf("fixtures/late.config.ts")]
     const vitest = pathOf("../../../node_modules/vitest/vitest.mjs")
-    const [code, said] = await new Promise<readonly [code: unknown, said: string]>((resolve) => {
+    const [code, output] = await new Promise<readonly [code: unknown, output: string]>((resolve) => {
       execFile(process.execPath, [vitest, ...args], { env: { NO_COLOR: "1" } }, (error, stdout, stderr) =>
         resolve([error?.code, stdout + stderr])
       )
     })
     assert.strictEqual(code, 1)
-    assert.match(said, /1 of what must not be shown.*\n- upload URL \(u0…\) in a console/)
-    assert.match(said, /Tests +1 passed/)
+    assert.match(output, /1 of what must not be shown.*\n- upload URL \(u0…\) in a console/)
+    assert.match(output, /Tests +1 passed/)
   })
 })
 
@@ -125,7 +125,7 @@ describe("An exemption", () => {
     kind: "upload URL"
   } as const
 
-  it("applies if all its parts match", () => {
+  it("an exemption applies if all its parts match", () => {
     assert.isTrue(isExempt(shown, [exemption]))
     const { test: _test, text: _text, ...everywhere } = exemption
     assert.isTrue(isExempt({ ...shown, test: "other", text: "other" }, [everywhere]))
@@ -137,7 +137,7 @@ describe("An exemption", () => {
     ["another surface", { surface: "log" }],
     ["another text", { text: "internal GET /a" }],
     ["another kind", { kind: "signature" }]
-  ] as const)("does not hold for %s", (_, change) => {
+  ] as const)("an exemption does not apply to %s", (_, change) => {
     assert.isFalse(isExempt({ ...shown, ...change }, [exemption]))
   })
 })

@@ -30,7 +30,7 @@ const refuses = (signature: string, text = transloadit) =>
 
 describe("Webhook.verify", () => {
   it.effect.each([sha384, sha256, ` ${sha384}\r\n`, sha384.replace("sha384", "SHA384")])(
-    "accepts %s of openssl and returns the Status",
+    "returns the Status for the signature %s of openssl",
     (signature) =>
       Effect.gen(function* () {
         const status = yield* Webhook.verify({ transloadit, signature })
@@ -38,7 +38,7 @@ describe("Webhook.verify", () => {
       }).pipe(Effect.provide(webhook()))
   )
 
-  it.effect("refuses a notification about another Assembly than the expected one", () =>
+  it.effect("verifyOf fails with UnexpectedAssembly for a notification about another Assembly", () =>
     Effect.gen(function* () {
       const assemblyId = AssemblyId.make("0123456789abcdef0123456789abcdef")
       const status = yield* Webhook.verifyOf({ transloadit, signature: sha384 }, assemblyId)
@@ -50,7 +50,7 @@ describe("Webhook.verify", () => {
     }).pipe(Effect.provide(webhook()))
   )
 
-  it.effect("returns the Status of a notification with a malformed optional field", () =>
+  it.effect("returns the Status without a malformed optional field", () =>
     Effect.gen(function* () {
       const text = transloadit.replace('"results":{}', '"region":5,"results":{"a":[{"original_id":["x",null]}]}')
       const status = yield* Webhook.verify({ transloadit: text, signature: hmac(text) })
@@ -59,7 +59,7 @@ describe("Webhook.verify", () => {
     }).pipe(Effect.provide(webhook()))
   )
 
-  it.effect("accepts sha1 only if it is configured, with and without a prefix", () =>
+  it.effect("accepts sha1 with and without a prefix if algorithms is [sha1], else fails with SignatureMismatch", () =>
     Effect.gen(function* () {
       yield* refuses(sha1).pipe(Effect.provide(webhook()))
       yield* refuses(`sha1:${sha1}`).pipe(Effect.provide(webhook()))
@@ -71,7 +71,7 @@ describe("Webhook.verify", () => {
     })
   )
 
-  it.effect("refuses another secret, another text and every other form", () =>
+  it.effect("fails with SignatureMismatch for another secret, another text and every other form of the signature", () =>
     Effect.gen(function* () {
       yield* refuses(hmac(transloadit, "another"))
       yield* refuses(sha384, transloadit.replace("COMPLETED", "CANCELED"))
@@ -97,7 +97,7 @@ describe("Webhook.verify", () => {
   )
 
   it.effect.prop(
-    "refuses a signature of which one digit changed",
+    "fails with SignatureMismatch if one digit of the signature is changed",
     [
       Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 95 })),
       Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 15 }))
@@ -115,7 +115,7 @@ describe("Webhook.verify", () => {
     ["[]", [], "the value is invalid"],
     ['{"ok":"ASSEMBLY_COMPLETED"}', ["assembly_id"], "assembly_id is invalid"],
     [`{"assembly_id":"${"a".repeat(32)}","ok":["https://secret.example/capability"]}`, ["ok"], "ok is invalid"]
-  ] as const)("a signed text that is no Status is told apart: %s", ([text, path, problem]) =>
+  ] as const)("fails with MalformedNotification for a signed text that is no Status: %s", ([text, path, problem]) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(Webhook.verify({ transloadit: text, signature: hmac(text) }))
       assert(error._tag === "MalformedNotification")
@@ -126,7 +126,7 @@ describe("Webhook.verify", () => {
 })
 
 describe("a malicious signed text", () => {
-  it.effect("is malformed if it is nested too deeply", () =>
+  it.effect("fails with MalformedNotification for a signed text that is nested deeper than 128 levels", () =>
     Effect.gen(function* () {
       const text = transloadit.replace("{}", `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`)
       const error = yield* Effect.flip(Webhook.verify({ transloadit: text, signature: hmac(text) }))
