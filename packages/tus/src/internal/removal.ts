@@ -1,12 +1,10 @@
 /**
  * Removes the orphans of an upload from the server: the upload or its parts, if no later run continues them.
  */
-import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import * as Tus from "../Tus.ts"
-import type * as TusError from "../TusError.ts"
 import type { UploadTarget, UploadUrl } from "../UploadTarget.ts"
 import * as UploadState from "./uploadState.ts"
 import { ignored } from "./ignored.ts"
@@ -62,37 +60,26 @@ const orphansOf = (subject: Subject, state: UploadState.UploadState): ReadonlyAr
 /** The maximum number of concurrent removals. */
 const concurrency = 8
 
-type RemoveError = Tus.AnswerError | TusError.Stalled | ApiError.TransportFailure
+/** Terminates each orphan that exists. */
+const each = <E>(
+  orphans: ReadonlyArray<Find>,
+  terminate: (url: UploadUrl) => Effect.Effect<void, E, HttpClient.HttpClient>
+): Effect.Effect<void, E, HttpClient.HttpClient> =>
+  Effect.forEach(
+    orphans,
+    Effect.flatMap((url) => (url === undefined ? Effect.void : terminate(url))),
+    {
+      concurrency,
+      discard: true
+    }
+  )
 
 /**
  * Removes the orphans of an upload. Succeeds for an orphan that is already gone. Fails if an orphan cannot be removed.
  */
-export const remove = (
-  subject: Subject,
-  state: UploadState.UploadState
-): Effect.Effect<void, RemoveError, HttpClient.HttpClient> =>
-  Effect.forEach(
-    orphansOf(subject, state),
-    (find) =>
-      Effect.flatMap(find, (url) =>
-        url === undefined
-          ? Effect.void
-          : inTime(subject.policy.stallTimeout, Tus.terminate(url)).pipe(
-              Effect.catchTag("UploadGone", () => Effect.void)
-            )
-      ),
-    { concurrency, discard: true }
-  )
-
-/**
- * Tries to remove the orphans of the upload's upload, and ignores failures. Orphans that remain stay on the server
- * until they expire.
- */
-const tryToRemove = <E>(upload: Context.Upload<E>): Effect.Effect<void, never, HttpClient.HttpClient> =>
-  Effect.forEach(
-    orphansOf({ ...upload, size: undefined }, upload.store.state()),
-    (find) => ignored(Effect.flatMap(find, (url) => (url === undefined ? Effect.void : Tus.terminate(url)))),
-    { concurrency, discard: true }
+export const remove = (subject: Subject, state: UploadState.UploadState) =>
+  each(orphansOf(subject, state), (url) =>
+    inTime(subject.policy.stallTimeout, Tus.terminate(url)).pipe(Effect.catchTag("UploadGone", () => Effect.void))
   )
 
 /** The maximum time that a failure and an interruption wait for the removal. */
@@ -103,7 +90,10 @@ export const unlessDone = <A, E, R, S>(
   work: Effect.Effect<A, E, R>,
   upload: Context.Upload<S>
 ): Effect.Effect<A, E, R | HttpClient.HttpClient> => {
-  const free = Effect.suspend(() => tryToRemove(upload))
+  // Failures are ignored: orphans that remain stay on the server until they expire.
+  const free = Effect.suspend(() =>
+    each(orphansOf({ ...upload, size: undefined }, upload.store.state()), (url) => ignored(Tus.terminate(url)))
+  )
   return work.pipe(
     Effect.tapCause(() => Effect.timeoutOption(free, farewell.failure)),
     Effect.onInterrupt(() => Effect.timeoutOption(free, farewell.interruption))
