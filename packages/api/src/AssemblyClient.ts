@@ -68,29 +68,26 @@ const checkCall = Rules.checker(
   Schema.Struct({ withTimeout: Schema.optional(Rules.duration), withDeadline: Schema.optional(Rules.duration) })
 )
 
-/** See {@link withTimeout}. */
-const Timeout = Context.Reference<Duration.Input | undefined>("@assembly-effect/api/AssemblyClient/Timeout", {
-  defaultValue: () => undefined
-})
-
 /**
- * See {@link withDeadline}. `until`: when the call must have ended, in milliseconds since 1970. `issues`: the rule that
- * the duration breaks.
+ * What {@link withTimeout}, {@link withDeadline} and {@link withAttributes} change for one call. `until`: when the call
+ * must have ended, in milliseconds since 1970. `issues`: the rules that the durations break.
  */
-interface CallDeadline {
-  readonly until: number
+interface Call {
+  readonly timeout?: Duration.Input
+  readonly until?: number
+  readonly attributes?: Readonly<Record<string, unknown>>
   readonly issues: ReadonlyArray<Issue>
 }
 
-const Deadline = Context.Reference<CallDeadline | undefined>("@assembly-effect/api/AssemblyClient/Deadline", {
-  defaultValue: () => undefined
+const Call = Context.Reference<Call>("@assembly-effect/api/AssemblyClient/Call", {
+  defaultValue: () => ({ issues: [] })
 })
 
-/** See {@link withAttributes}. */
-const Attributes = Context.Reference<Readonly<Record<string, unknown>> | undefined>(
-  "@assembly-effect/api/AssemblyClient/Attributes",
-  { defaultValue: () => undefined }
-)
+const change = (f: (outer: Call, now: number) => Call): PerCall.Combinator =>
+  PerCall.provideEffect(
+    Call,
+    Effect.flatMap(Call, (outer) => Effect.map(Clock.currentTimeMillis, (now) => f(outer, now)))
+  )
 
 /**
  * Runs an Effect or a Stream in which each request of an operation has this `requestTimeout` instead of the client's.
@@ -102,7 +99,8 @@ const Attributes = Context.Reference<Readonly<Record<string, unknown>> | undefin
  * @since 0.1.0
  * @category combinators
  */
-export const withTimeout = (timeout: Duration.Input): PerCall.Combinator => PerCall.provide(Timeout, timeout)
+export const withTimeout = (timeout: Duration.Input): PerCall.Combinator =>
+  change((outer) => ({ ...outer, timeout, issues: [...outer.issues, ...checkCall({ withTimeout: timeout })] }))
 
 /**
  * Limits the time of a whole Effect or Stream, instead of the `deadline` of the client, which limits each operation. The
@@ -120,15 +118,11 @@ export const withTimeout = (timeout: Duration.Input): PerCall.Combinator => PerC
  * @category combinators
  */
 export const withDeadline = (deadline: Duration.Input): PerCall.Combinator =>
-  PerCall.provideEffect(
-    Deadline,
-    Effect.gen(function* () {
-      const outer = yield* Deadline
-      const issues = [...(outer?.issues ?? []), ...checkCall({ withDeadline: deadline })]
-      const time = issues.length === 0 ? Duration.toMillis(deadline) : 0
-      return { until: Math.min(outer?.until ?? Infinity, (yield* Clock.currentTimeMillis) + time), issues }
-    })
-  )
+  change((outer, now) => {
+    const issues = checkCall({ withDeadline: deadline })
+    const until = issues.length === 0 ? now + Duration.toMillis(deadline) : now
+    return { ...outer, until: Math.min(outer.until ?? Infinity, until), issues: [...outer.issues, ...issues] }
+  })
 
 /**
  * Runs an Effect or a Stream and adds these attributes to the spans of its operations.
@@ -140,7 +134,7 @@ export const withDeadline = (deadline: Duration.Input): PerCall.Combinator =>
  * @category combinators
  */
 export const withAttributes = (attributes: Readonly<Record<string, unknown>>): PerCall.Combinator =>
-  PerCall.provide(Attributes, attributes)
+  change((outer) => ({ ...outer, attributes }))
 
 /**
  * - `baseUrl`: the URL of the service: https, or http on loopback. Credentials are sent only to URLs that begin with
@@ -245,32 +239,26 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   /** The options of the call, which take precedence over the options of the client. */
   const limits = (context: Context.Context<never>): Attempt.Limits => {
     const ofCall = Context.get(context, RetryPolicy.RetryPolicy)
-    const timeout = Context.get(context, Timeout)
-    const deadline = Context.get(context, Deadline)
+    const { timeout, until } = Context.get(context, Call)
     const isUnlimited = ofCall !== undefined && options.deadline === undefined
     const clock = Context.get(context, Clock.Clock)
     return {
       clock,
       requestTimeout: timeout === undefined ? requestTimeout : Duration.toMillis(timeout),
-      until: deadline?.until ?? (isUnlimited ? Infinity : clock.currentTimeMillisUnsafe() + attemptTime),
-      attemptTime: deadline === undefined ? attemptTime : Infinity,
+      until: until ?? (isUnlimited ? Infinity : clock.currentTimeMillisUnsafe() + attemptTime),
+      attemptTime: until === undefined ? attemptTime : Infinity,
       policy: ofCall ?? builtIn.policy ?? RetryPolicy.standard,
       gate: Admission.gateIn(context, builtIn.gate)
     }
   }
 
-  /** The time limits of a call follow the same rules as the options of the client. */
+  /** The rules that the options of a call break. */
   const callIssues = (context: Context.Context<never>): ReadonlyArray<Issue> => {
-    const timeout = Context.get(context, Timeout)
-    const deadline = Context.get(context, Deadline)
+    const { issues } = Context.get(context, Call)
     const policy: unknown = Context.get(context, RetryPolicy.RetryPolicy)
-    return [
-      ...(timeout === undefined ? [] : checkCall({ withTimeout: timeout })),
-      ...(deadline?.issues ?? []),
-      ...(policy === undefined || Schedule.isSchedule(policy)
-        ? []
-        : [{ path: ["withPolicy"], message: "Expected a Schedule" }])
-    ]
+    return policy === undefined || Schedule.isSchedule(policy)
+      ? issues
+      : [...issues, { path: ["withPolicy"], message: "Expected a Schedule" }]
   }
 
   const compile = (operation: Operation.Any) => {
@@ -286,7 +274,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     }
     return (input: Operation.Input<Operation.Any>) =>
       Effect.contextWith((context: Context.Context<never>) =>
-        observe(context, Context.get(context, Attributes), () => run(input, context))
+        observe(context, Context.get(context, Call).attributes, () => run(input, context))
       )
   }
 

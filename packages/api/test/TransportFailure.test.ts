@@ -5,7 +5,7 @@ import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
-import * as Transport from "@assembly-effect/api/unstable/Transport"
+import * as Exchange from "@assembly-effect/api/unstable/Exchange"
 import * as AuthError from "@assembly-effect/auth/AuthError"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -40,7 +40,7 @@ const facts = ({ code, permanent, description, sent }: ApiError.TransportFailure
 const post = (url: string, body: HttpBody.HttpBody = HttpBody.text("hello")) => HttpClientRequest.post(url, { body })
 
 const send = (request: HttpClientRequest.HttpClientRequest) =>
-  Effect.flatMap(HttpClient.HttpClient, (client) => Transport.execute(client, request, { operation: "Test" })).pipe(
+  Effect.flatMap(HttpClient.HttpClient, (client) => Exchange.open(client, request, { operation: "Test" })).pipe(
     Effect.scoped
   )
 
@@ -109,8 +109,8 @@ describe.each(clients)("with %s", (name, layer) => {
         Effect.scoped(
           Effect.gen(function* () {
             const client = yield* HttpClient.HttpClient
-            const response = yield* Transport.execute(client, post(server.baseUrl), { operation: "Test" })
-            return yield* Stream.runDrain(Stream.mapError(response.stream, Transport.toFailure({ operation: "Test" })))
+            const response = yield* Exchange.open(client, post(server.baseUrl), { operation: "Test" })
+            return yield* Stream.runDrain(Stream.mapError(response.stream, Exchange.toFailure({ operation: "Test" })))
           })
         )
       )

@@ -3,7 +3,7 @@
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
-import { Admission } from "@assembly-effect/api/unstable/Transport"
+import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Rules from "@assembly-effect/schema/unstable/Options"

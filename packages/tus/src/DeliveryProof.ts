@@ -3,7 +3,7 @@
  * uploaded file in the Status with the size and the MD5 of the bytes that were read.
  */
 import * as Md5 from "@assembly-effect/api/unstable/Md5"
-import * as Transport from "@assembly-effect/api/unstable/Transport"
+import * as Pieces from "@assembly-effect/auth/unstable/Pieces"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -56,7 +56,7 @@ const observing = <E>(
   stream: Stream.Stream<Uint8Array, E>,
   observe: (piece: Uint8Array) => void
 ): Stream.Stream<Uint8Array, E> =>
-  Transport.mapPieces(stream, (piece) => {
+  Pieces.mapPieces(stream, (piece) => {
     observe(piece)
     return Effect.succeed([piece])
   })

@@ -2,7 +2,8 @@
  * The requests of tus 1.0.0 and the download of an upload, one function for each. `Upload` combines the requests of tus
  * 1.0.0 into an upload that retries and resumes.
  */
-import * as Transport from "@assembly-effect/api/unstable/Transport"
+import * as Exchange from "@assembly-effect/api/unstable/Exchange"
+import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Context from "effect/Context"
@@ -273,13 +274,13 @@ export const download = (url: UploadTarget.UploadUrl) =>
       const client = yield* HttpClient.HttpClient
       const subject = { operation: "Tus.download" }
       yield* Telemetry.server(Redacted.value(url))
-      const admitted = Effect.flatMap(Transport.gate(), (gate) => Transport.admit(gate, Redacted.value(url), subject))
+      const admitted = Effect.flatMap(Admission.gate(), (gate) => Exchange.admit(gate, Redacted.value(url), subject))
       const request = HttpClientRequest.get(Redacted.value(url), { headers: version })
-      const response = yield* Timeout.limited(Effect.andThen(admitted, Transport.execute(client, request, subject)), {
+      const response = yield* Timeout.limited(Effect.andThen(admitted, Exchange.open(client, request, subject)), {
         request: "download",
         url
       })
       if (response.status !== 200) return yield* Effect.flatMap(readError("download", response), Effect.fail)
-      return moving(Stream.mapError(response.stream, Transport.toFailure(subject)), url)
+      return moving(Stream.mapError(response.stream, Exchange.toFailure(subject)), url)
     })
   ).pipe(Stream.withSpan("Tus.download", Telemetry.spanOf("GET")))

@@ -1,5 +1,5 @@
 /** Pauses that the service requests: every job keeps them, also after a restart, and they use up no patience. */
-import { Admission } from "@assembly-effect/api/unstable/Transport"
+import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
 import * as Durable from "@assembly-effect/workflow/Durable"

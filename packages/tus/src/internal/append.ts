@@ -2,7 +2,8 @@
  * Sends one PATCH. Counts the bytes as they are sent, detects a stall, and distinguishes a failure of the source from a
  * failure of the network.
  */
-import * as Transport from "@assembly-effect/api/unstable/Transport"
+import * as Admission from "@assembly-effect/auth/unstable/Admission"
+import * as Pieces from "@assembly-effect/auth/unstable/Pieces"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -41,7 +42,7 @@ interface Meter {
 /**
  * A stream that emits exactly `length` bytes, or fails. HTTP clients handle a short body differently: one client hangs,
  * and another ends the request silently. All clients report a failing body as a broken connection. This stream
- * therefore counts the bytes and keeps the failure. The guard of `Transport.send` lets a client read this stream only
+ * therefore counts the bytes and keeps the failure. The guard of `StreamSender` lets a client read this stream only
  * once.
  */
 const metered = (
@@ -58,7 +59,7 @@ const metered = (
   const read = Stream.suspend(() => {
     let count = 0n
     meter.allSent = false
-    return Transport.mapPieces(
+    return Pieces.mapPieces(
       source,
       (piece) => {
         count += BigInt(piece.length)
@@ -148,7 +149,7 @@ export const append = (options: {
     })
     const stream = metered(waiting ?? source, bytes.length, meter, clock, () => onSent(meter.count, meter.allSent))
 
-    const answer = yield* Transport.withLimitFromDeparture(
+    const answer = yield* Admission.withLimitFromDeparture(
       request({ length: bytes.length, stream }),
       Effect.suspend(() => {
         meter.movedAt = Math.max(meter.movedAt, clock.currentTimeMillisUnsafe())

@@ -3,7 +3,7 @@
  */
 import * as Schema from "effect/Schema"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
-import * as Transport from "@assembly-effect/api/unstable/Transport"
+import * as Pieces from "@assembly-effect/auth/unstable/Pieces"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -82,8 +82,8 @@ const make = (bytesPerSecond: number): Service => {
         { discard: true }
       ),
     stream: (body, onWait) =>
-      Transport.mapPieces(
-        Transport.mapPieces(body, (piece) => Effect.succeed(portionsOf(piece))),
+      Pieces.mapPieces(
+        Pieces.mapPieces(body, (piece) => Effect.succeed(portionsOf(piece))),
         (piece) =>
           Effect.suspend(() => {
             onWait()

@@ -3,7 +3,7 @@
  * creation is not repeated, and the upload is searched for in the receipts.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
-import * as Transport from "@assembly-effect/api/unstable/Transport"
+import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import { WebCrypto } from "effect/crypto/WebCrypto"
 import type * as Duration from "effect/Duration"
@@ -97,7 +97,7 @@ const outcome = (error: Failure): "Refused" | "TurnedAway" | "Open" => {
       return "TurnedAway"
     default:
       if (status === 503 && error.retryAfter !== undefined) return "TurnedAway"
-      return status !== undefined && Transport.isRefusal(status) ? "Refused" : "Open"
+      return status !== undefined && Outcome.isRefusal(status) ? "Refused" : "Open"
   }
 }
 

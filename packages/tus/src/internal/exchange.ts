@@ -1,5 +1,10 @@
 import * as ApiError from "@assembly-effect/api/ApiError"
-import * as Transport from "@assembly-effect/api/unstable/Transport"
+import * as Exchange from "@assembly-effect/api/unstable/Exchange"
+import * as Redaction from "@assembly-effect/auth/Redaction"
+import * as Admission from "@assembly-effect/auth/unstable/Admission"
+import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
+import * as Sender from "@assembly-effect/auth/unstable/Sender"
+import * as Wait from "@assembly-effect/auth/unstable/Wait"
 import * as StreamSender from "@assembly-effect/auth/unstable/StreamSender"
 import * as ServiceError from "@assembly-effect/schema/ServiceError"
 import * as TusErrorBody from "@assembly-effect/schema/TusErrorBody"
@@ -61,7 +66,7 @@ const secretsOf = ({ headers, url }: HttpClientRequest.HttpClientRequest): Reado
 
 /** The message of a response without text, such as a response to HEAD, contains only the status. */
 const toMessage = (status: number, words: string, secrets: ReadonlyArray<string>): string =>
-  Transport.Redaction.text(words, { secrets }) || `status ${status} without an explanation`
+  Redaction.text(words, { secrets }) || `status ${status} without an explanation`
 
 interface Refusal {
   readonly request: TusError.RequestName
@@ -101,7 +106,7 @@ const toError = (
     case 460:
       return new TusError.ChecksumMismatch(answer)
     default:
-      if (Transport.isRefusal(status)) return new TusError.UploadRefused(answer)
+      if (Outcome.isRefusal(status)) return new TusError.UploadRefused(answer)
       if (status >= 400) {
         return new TusError.ServerFailure(Option.isSome(wait) ? { ...answer, retryAfter: wait.value } : answer)
       }
@@ -113,13 +118,13 @@ const toError = (
 const toRefusal = (
   request: TusError.RequestName,
   http: HttpClientRequest.HttpClientRequest,
-  answer: Transport.Gathered
+  answer: Outcome.Gathered
 ): Effect.Effect<TusError.AnswerError> =>
   Effect.map(Clock.currentTimeMillis, (now) => {
-    const { text: body } = Transport.textOf(answer, maxErrorBytes)
+    const { text: body } = Outcome.textOf(answer, maxErrorBytes)
     const { headers, status } = answer
-    const json = Transport.parseJson(body)
-    const wait = Transport.namedWait(headers, Option.getOrUndefined(json), now)
+    const json = Outcome.parseJson(body)
+    const wait = Wait.named(headers, Option.getOrUndefined(json), now)
     const secrets = secretsOf(http)
     const { code, words } = readSaid(body, json)
     return toError(
@@ -128,8 +133,8 @@ const toRefusal = (
         host: hostOf(http.url),
         status,
         words: toMessage(status, words, secrets),
-        ...(code === undefined ? undefined : { code: Transport.Redaction.code(code, secrets) }),
-        ...Transport.requestIdOf(headers, secrets)
+        ...(code === undefined ? undefined : { code: Redaction.code(code, secrets) }),
+        ...Exchange.requestIdOf(headers, secrets)
       },
       wait
     )
@@ -140,9 +145,7 @@ export const readError = (
   request: TusError.RequestName,
   response: HttpClientResponse.HttpClientResponse
 ): Effect.Effect<TusError.AnswerError> =>
-  Effect.flatMap(Transport.Sender.gather(response, maxErrorBytes), (answer) =>
-    toRefusal(request, response.request, answer)
-  )
+  Effect.flatMap(Sender.gather(response, maxErrorBytes), (answer) => toRefusal(request, response.request, answer))
 
 /**
  * The rules that headers break, with the names of the headers. The values of the headers are omitted, because a value
@@ -158,7 +161,7 @@ const readHeaders = <A>(
   request: TusError.RequestName,
   schema: Schema.ConstraintCodec<A, unknown>,
   http: HttpClientRequest.HttpClientRequest,
-  { headers, status }: Transport.Gathered
+  { headers, status }: Outcome.Gathered
 ): Effect.Effect<A, TusError.ProtocolViolation> =>
   Effect.mapError(
     SchemaParser.decodeUnknownEffect(schema, { errors: "all" })(headers),
@@ -167,7 +170,7 @@ const readHeaders = <A>(
         request,
         host: hostOf(http.url),
         status,
-        ...Transport.requestIdOf(headers, secretsOf(http)),
+        ...Exchange.requestIdOf(headers, secretsOf(http)),
         description: `invalid headers: ${brokenRules(issue)}`
       })
   )
@@ -181,7 +184,7 @@ const sendStream = (
   // A body that is too long or never ends is ignored, because the headers already contain the result.
   Effect.mapError(
     StreamSender.send(client, http, maxErrorBytes),
-    Transport.toFailure({ host: hostOf(http.url), operation })
+    Exchange.toFailure({ host: hostOf(http.url), operation })
   )
 
 /** Sends a request whose body is in memory, or without a body, within `limit`. */
@@ -201,12 +204,12 @@ const sendWhole = (
     body: body._tag === "Uint8Array" ? { content: body.body, contentType: body.contentType } : undefined
   }
   const limits = { maxBytes: maxErrorBytes, millis: Duration.toMillis(limit), isDecidedByStatus: true } as const
-  return Transport.Sender.of(client)(outgoing, limits).pipe(
+  return Sender.of(client)(outgoing, limits).pipe(
     Effect.map((answer) => ({ answer, declaresLength: true })),
     Effect.mapError((error) =>
       error._tag === "Late"
         ? new TusError.Stalled({ request, host, after: limit })
-        : Transport.toFailure({ host, operation: `Tus.${request}` })(error)
+        : Exchange.toFailure({ host, operation: `Tus.${request}` })(error)
     )
   )
 }
@@ -227,20 +230,20 @@ export const exchange = <A>(options: {
     const { http, request } = options
     const client = yield* HttpClient.HttpClient
     const operation = `Tus.${request}`
-    const gate = yield* Transport.gate()
+    const gate = yield* Admission.gate()
     const bandwidth = yield* UploadBandwidth
     const isStream = http.body._tag === "Stream"
     yield* Telemetry.server(http.url)
     // The wait for the bandwidth limit is not part of the time limit. A streamed body does not wait before the request:
     // its portions wait while they are sent, see `append.ts`.
     if (bandwidth !== undefined && !isStream) yield* bandwidth.whole(Number(http.headers["content-length"] ?? 0))
-    yield* Transport.admit(gate, http.url, { operation })
+    yield* Exchange.admit(gate, http.url, { operation })
     const { answer, declaresLength: isDeclared } = isStream
       ? yield* sendStream(client, http, operation)
       : yield* sendWhole(client, http, request, yield* Timeout.limitOf(http))
     if (!options.status.includes(answer.status)) {
       const error = yield* toRefusal(request, http, answer)
-      if (error._tag === "RateLimited") yield* Transport.pause(gate, http.url, error.retryAfter)
+      if (error._tag === "RateLimited") yield* Admission.pause(gate, http.url, error.retryAfter)
       return yield* Effect.fail(error)
     }
     const headers = yield* readHeaders(request, options.headers, http, answer)

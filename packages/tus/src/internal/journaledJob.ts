@@ -3,7 +3,7 @@
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
-import * as Transport from "@assembly-effect/api/unstable/Transport"
+import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import { InvalidRequest, type Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
@@ -61,7 +61,7 @@ const isConflict = (error: CreationError): boolean => "status" in error && error
 const isRefused = (error: CreationError): boolean =>
   error._tag === "InvalidRequest" ||
   ("sent" in error && error.sent === "no") ||
-  ("status" in error && (Transport.isRefusal(error.status) || isConflict(error)))
+  ("status" in error && (Outcome.isRefusal(error.status) || isConflict(error)))
 
 const create = <R>(
   held: Held,

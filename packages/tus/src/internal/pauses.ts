@@ -1,5 +1,5 @@
 /** If the service requests a pause in the response to one request, all requests to the same origin wait. */
-import { Admission } from "@assembly-effect/api/unstable/Transport"
+import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -1,4 +1,4 @@
-import * as Transport from "@assembly-effect/api/unstable/Transport"
+import * as Pieces from "@assembly-effect/auth/unstable/Pieces"
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Bytes from "@assembly-effect/api/unstable/Bytes"
@@ -23,7 +23,7 @@ const cut = (bytes: Uint8Array): ReadonlyArray<Uint8Array> => {
 
 /** Cuts large pieces of a stream into smaller pieces, so that progress or a stall becomes visible sooner. */
 export const cutLarge = <E, R>(stream: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
-  Transport.mapPieces(stream, (piece) => Effect.succeed(cut(piece)))
+  Pieces.mapPieces(stream, (piece) => Effect.succeed(cut(piece)))
 
 /** The error of a source that emits anything but arrays of bytes, whatever its type says. */
 export const notBytes = () => new TypeError("a piece is not a Uint8Array, or its memory was transferred")
@@ -33,7 +33,7 @@ export const owned = <E, R, E2>(
   stream: Stream.Stream<Uint8Array, E, R>,
   onError: (error: TypeError) => E2
 ): Stream.Stream<Uint8Array, E | E2, R> =>
-  Transport.mapPieces(stream, (piece) => {
+  Pieces.mapPieces(stream, (piece) => {
     const bytes = Bytes.own(piece)
     return bytes === undefined ? Effect.fail(onError(notBytes())) : Effect.succeed([bytes])
   })

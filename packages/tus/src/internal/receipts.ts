@@ -3,7 +3,8 @@
  * exists. A receipt that contradicts itself or the sent request never proves that an upload is complete. The
  * specification of the service does not define receipts, because it does not define the Assembly Status.
  */
-import * as Transport from "@assembly-effect/api/unstable/Transport"
+import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
+import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -77,13 +78,13 @@ const status = (
     const http = yield* HttpClient.HttpClient
     const { origin, pathname, search } = new URL(Redacted.value(target.assemblySslUrl))
     const limit = yield* RequestTimeout
-    const answer = yield* Transport.Sender.of(http)(
+    const answer = yield* Sender.of(http)(
       { method: "GET", origin, path: pathname + search, headers: { accept: "application/json" } },
       { maxBytes: maxStatusBytes, millis: Duration.toMillis(limit) }
     )
-    const { description, text } = Transport.textOf(answer, maxStatusBytes)
+    const { description, text } = Outcome.textOf(answer, maxStatusBytes)
     if (answer.status !== 200 || description !== undefined) return Option.none<Assembly.Receipts>()
-    const json = Transport.parseJson(text)
+    const json = Outcome.parseJson(text)
     return Option.flatMap(json, decodeStatus).pipe(
       Option.filter((found) => isOf(target, found)),
       Option.map((found) => unproven(found, json))

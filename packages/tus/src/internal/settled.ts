@@ -2,7 +2,7 @@
  * Waits a short time for the response to a creation whose caller is interrupted, because the request must not be
  * repeated.
  */
-import * as Transport from "@assembly-effect/api/unstable/Transport"
+import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type { Settle } from "./stateStore.ts"
@@ -22,7 +22,7 @@ export const settle: Settle = ({ answered, refused, sending }) =>
       const depart = Effect.sync(() => {
         isSent = true
       })
-      const fiber = yield* Effect.forkChild(Transport.onDeparture(answered, depart), { startImmediately: true })
+      const fiber = yield* Effect.forkChild(Admission.onDeparture(answered, depart), { startImmediately: true })
       const end = Effect.gen(function* () {
         if (isSent) yield* Effect.timeoutOrElse(Fiber.await(fiber), { duration: grace, orElse: () => Effect.void })
         yield* Fiber.interrupt(fiber)

@@ -1,7 +1,7 @@
 /**
  * The time limit of one request.
  */
-import * as Transport from "@assembly-effect/api/unstable/Transport"
+import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -42,7 +42,7 @@ export const limited = <A, E, R>(
 ): Effect.Effect<A, E | TusError.Stalled, R> =>
   Effect.flatMap(RequestTimeout, (limit) =>
     Duration.isFinite(limit)
-      ? Transport.withLimitFromDeparture(effect, Effect.andThen(Effect.sleep(limit), stalled(subject, limit)))
+      ? Admission.withLimitFromDeparture(effect, Effect.andThen(Effect.sleep(limit), stalled(subject, limit)))
       : effect
   )
 

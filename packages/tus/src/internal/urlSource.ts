@@ -2,7 +2,8 @@
  * Reads an HTTP resource: by ranges that continue after a lost connection, or once as a whole.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
-import * as Transport from "@assembly-effect/api/unstable/Transport"
+import * as Exchange from "@assembly-effect/api/unstable/Exchange"
+import * as Wait from "@assembly-effect/auth/unstable/Wait"
 import type * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
@@ -99,10 +100,9 @@ const get = (
     HttpClientRequest.setHeaders(resource.headers),
     HttpClientRequest.setHeaders({ ...bare, ...headers })
   )
-  return inTime(
-    resource,
-    Effect.mapError(Transport.execute(resource.http, request, subject), fromFailure(resource))
-  ).pipe(Effect.filterOrFail(isPlain, () => unreadable(resource, "the response has a content-encoding")))
+  return inTime(resource, Effect.mapError(Exchange.open(resource.http, request, subject), fromFailure(resource))).pipe(
+    Effect.filterOrFail(isPlain, () => unreadable(resource, "the response has a content-encoding"))
+  )
 }
 
 const isPlain = ({ headers }: HttpClientResponse.HttpClientResponse): boolean => {
@@ -122,7 +122,7 @@ const refused = (resource: Resource, { headers, status }: HttpClientResponse.Htt
     }
     const answered = unreadable(resource, `status ${status}`)
     if (!isTemporary(status)) return yield* Effect.fail(answered)
-    const wait = Transport.namedWait(headers, undefined, yield* Clock.currentTimeMillis)
+    const wait = Wait.named(headers, undefined, yield* Clock.currentTimeMillis)
     return yield* Effect.fail({ ...answered, temporary: { error: { _tag: "ServerFailure", status }, wait } })
   })
 
@@ -182,7 +182,7 @@ const piecesOf = (
 ): Effect.Effect<Pull.Pull<Pieces, Failed>, never, Scope.Scope> =>
   Effect.map(
     Stream.toPull(
-      Stream.mapError(response.stream, (error) => fromFailure(resource)(Transport.toFailure(subject)(error)))
+      Stream.mapError(response.stream, (error) => fromFailure(resource)(Exchange.toFailure(subject)(error)))
     ),
     (pull) => inTime(resource, pull)
   )

@@ -2,7 +2,7 @@
  * Pauses that the service requests (HTTP status 429). All jobs of a database keep them: a pause is stored, and each
  * runner reads it at an interval.
  */
-import { Admission } from "@assembly-effect/api/unstable/Transport"
+import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
