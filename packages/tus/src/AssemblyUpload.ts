@@ -305,8 +305,8 @@ const uploadOne: AssemblyFiles.UploadOne<HttpClient.HttpClient> = (target, sourc
 /** Runs a job without a journal. */
 const runOnce = <R>(options: Options<R>, emit: Emit) =>
   Effect.gen(function* () {
-    const { cancelOnInterrupt = false, files, params } = options
     const sources = yield* AssemblyOptions.prepare(options, false)
+    const { cancelOnInterrupt = false, files, params } = options
     const tell = yield* Events.paced(emit, options.progressInterval)
     const assemblyId = params.assemblyId ?? (yield* Assemblies.newId)
 

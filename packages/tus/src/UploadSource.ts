@@ -125,6 +125,18 @@ const isBlob = (value: unknown): value is Blob =>
   typeof value.arrayBuffer === "function"
 
 /**
+ * The size in the slot of a Blob, because a subclass may have another `size`. A Blob of another realm, or an object with
+ * the methods of a Blob, has no such slot.
+ */
+const sizeOf = (blob: Blob): number => {
+  try {
+    return Object.getOwnPropertyDescriptor(Blob.prototype, "size")?.get?.call(blob)
+  } catch {
+    return blob.size
+  }
+}
+
+/**
  * Makes a source from a Blob, or from a File of a browser. The identity of a File is its name, size and modification
  * time. A Blob that is not a File has no identity.
  *
@@ -140,11 +152,11 @@ export const fromBlob = (blob: Blob): Replayable =>
   isBlob(blob)
     ? {
         _tag: "Replayable",
-        size: BigInt(blob.size),
+        size: BigInt(sizeOf(blob)),
         bytes: (start, end) => Pieces.cutLarge(blobParts(blob, Number(start), Number(end))),
         identity: Effect.succeed(
-          "name" in blob && "lastModified" in blob
-            ? `file ${String(blob.name)} ${blob.size} ${String(blob.lastModified)}`
+          "name" in blob && typeof blob.name === "string" && "lastModified" in blob
+            ? `file ${blob.name} ${sizeOf(blob)} ${blob.lastModified}`
             : undefined
         )
       }

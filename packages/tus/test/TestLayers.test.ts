@@ -54,6 +54,10 @@ layer(Layer.merge(Upload.layerTest(), AssemblyUpload.layerTest()))("Test layers 
       assert.strictEqual((yield* AssemblyUpload.run({ params, files: files.slice(0, 1) })).ok, "ASSEMBLY_COMPLETED")
       const refused = yield* Effect.flip(AssemblyUpload.run({ params, files: [] }))
       assert.strictEqual(refused.message, "AssemblyUpload: files: Expected at least one file")
+      for (const options of [null, 5, "a.jpg"]) {
+        const none = yield* Effect.flip(AssemblyUpload.run(options as never))
+        assert.strictEqual(none.message, "AssemblyUpload: Expected an object")
+      }
       const wrong = Upload.run(yield* target, UploadSource.fromBytes(bytes), { metadata, chunkSize: 0 })
       assert.strictEqual((yield* Effect.flip(wrong))._tag, "InvalidRequest")
     })

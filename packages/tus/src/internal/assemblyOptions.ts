@@ -3,6 +3,7 @@
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { InvalidRequest, Issue } from "@assembly-effect/schema/InvalidRequest"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -64,6 +65,7 @@ export const prepare = <R>(
   isReplayed: boolean
 ): Effect.Effect<ReadonlyArray<UploadSource>, InvalidRequest | SourceFailed, R> =>
   Effect.gen(function* () {
+    yield* Options.refuse("AssemblyUpload", Input.isRecord(job) ? [] : [{ path: [], message: "Expected an object" }])
     const missing = under(["upload"], yield* Options.missingDigest(job.upload?.checksum))
     yield* Options.refuse("AssemblyUpload", [...optionIssues(job), ...missing])
     const sources = yield* Effect.forEach(job.files, ({ source }) =>

@@ -49,7 +49,8 @@ export const make = (folder: string): Effect.Effect<Store, JournalFailed, FileSy
     const path = yield* Path.Path
     const file = (key: Key) => path.join(folder, key + suffix)
 
-    if (folder.trim() === "")
+    // In a JavaScript program, the folder may be an unset variable.
+    if (typeof folder !== "string" || folder.trim() === "")
       return yield* new JournalFailed({ action: "write", description: "folder: Expected a non-blank string" })
     yield* Folder.make(folder, { mode: 0o700 }).pipe(Effect.mapError(failed("write")))
 
