@@ -22,8 +22,8 @@ export interface Module {
 export interface Surface {
   readonly modules: ReadonlyArray<Module>
   /**
-   * The types that public declarations use, but that are declared in modules that cannot be imported. Each has the
-   * place that uses it.
+   * The types that public declarations use, but that are declared in modules that cannot be imported, and that no public
+   * module exports. Each has the place that uses it.
    */
   readonly leaks: ReadonlyArray<string>
   /** The number of visited types. */
@@ -72,6 +72,8 @@ export const read = (project: Project): Surface => {
   const isOurs = (symbol: ts.Symbol) => fileOf(symbol).startsWith(scope)
   const isInternal = (symbol: ts.Symbol) => isOurs(symbol) && fileOf(symbol).includes("/dist/internal/")
 
+  /** What the public modules export. */
+  const exports = new Set<ts.Symbol>()
   const leaks = new Map<string, string>()
   const seen = new Set<ts.Type>()
   const queue: Array<readonly [type: ts.Type, path: string]> = []
@@ -82,7 +84,7 @@ export const read = (project: Project): Surface => {
   }
   const note = (symbol: ts.Symbol | undefined, path: string) => {
     if (symbol === undefined || anonymous.has(symbol.name) || (symbol.flags & ts.SymbolFlags.Type) === 0) return
-    if ((symbol.flags & ts.SymbolFlags.TypeParameter) !== 0 || !isInternal(symbol)) return
+    if ((symbol.flags & ts.SymbolFlags.TypeParameter) !== 0 || !isInternal(symbol) || exports.has(symbol)) return
     const place = `${relative(scope, fileOf(symbol))} ${symbol.name}`
     if (!leaks.has(place)) leaks.set(place, path)
   }
@@ -112,6 +114,7 @@ export const read = (project: Project): Surface => {
     const values = checker.getExportsOfModule(module).flatMap((exported): ReadonlyArray<Value> => {
       const symbol = (exported.flags & ts.SymbolFlags.Alias) === 0 ? exported : checker.getAliasedSymbol(exported)
       const path = `${specifier} ${exported.name}`
+      exports.add(symbol)
       if ((symbol.flags & ts.SymbolFlags.Type) !== 0) visit(checker.getDeclaredTypeOfSymbol(symbol), path)
       if ((symbol.flags & ts.SymbolFlags.Value) === 0 || isTypeOnly(exported)) return []
       const type = checker.getTypeOfSymbol(symbol)
