@@ -343,7 +343,8 @@ describe("cancel that gets no answer", () => {
     "half an answer": [Service.text(200, '{"ok":'), "UnexpectedResponse"],
     "no answer": [Service.silence, "TimedOut"],
     "404": [missing, "ServiceFailure"],
-    "404 in HTML": [Service.text(404, "<html>"), "ServiceFailure"]
+    "404 in HTML": [Service.text(404, "<html>"), "ServiceFailure"],
+    "410": [Service.json(410, { error: "ASSEMBLY_EXPIRED" }), "ServiceFailure"]
   }
   for (const [name, [line, tag]] of Object.entries(open)) {
     it.effect(`after ${name}, the Status that is seen is the answer`, () =>
