@@ -132,19 +132,21 @@ describe("the wait for a permit", () => {
   )
 
   it.effect.each(["fixed-window", "token-bucket"] as const)(
-    "the next request gets the permit of an interrupted one (%s)",
+    "leaves its permit and its place to the next requests when it is interrupted or refused (%s)",
     (algorithm) =>
       Effect.gen(function* () {
         const { layer, times } = guarded(Guard.layerRateLimiter({ limit: 1, window: "10 seconds", algorithm }), ok)
         const program = Effect.gen(function* () {
           yield* get
+          yield* Effect.flip(AssemblyClient.withDeadline("5 seconds")(get))
           const waiting = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(get))
           yield* Effect.sleep("5 seconds")
           yield* Effect.forEach(waiting.slice(0, 2), Fiber.interrupt)
           yield* Fiber.joinAll(waiting.slice(2))
+          yield* AssemblyClient.withDeadline("10001 millis")(get)
         })
         yield* toEnd(Effect.provide(program, layer))
-        assert.deepStrictEqual(times, [0, 10])
+        assert.deepStrictEqual(times, [0, 10, 20])
       })
   )
 

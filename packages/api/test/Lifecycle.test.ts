@@ -343,7 +343,8 @@ describe("cancel without a response", () => {
     "half a response": [Service.text(200, '{"ok":'), "UnexpectedResponse"],
     "no response": [Service.silence, "TimedOut"],
     "404": [missing, "ServiceFailure"],
-    "404 in HTML": [Service.text(404, "<html>"), "ServiceFailure"]
+    "404 in HTML": [Service.text(404, "<html>"), "ServiceFailure"],
+    "410": [Service.json(410, { error: "ASSEMBLY_EXPIRED" }), "ServiceFailure"]
   }
   for (const [name, [line, tag]] of Object.entries(open)) {
     it.effect(`cancel returns the ended Status of a GET after ${name}`, () =>

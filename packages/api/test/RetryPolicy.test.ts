@@ -193,6 +193,7 @@ describe("how long it waits", () => {
       const error = { error: "RATE_LIMIT_REACHED" }
       const lines: ReadonlyArray<readonly [Service.Line, number]> = [
         [Service.json(429, { ...error, info: { retryIn: 30 } }), 30_000],
+        [Service.json(400, { error: "ASSEMBLY_STATUS_FETCHING_RATE_LIMIT_REACHED", info: { retryIn: 25 } }), 25_000],
         [Service.json(429, error, { "retry-after": "45" }), 45_000],
         [Service.json(429, error, { "retry-after": "Thu, 01 Jan 1970 00:00:50 GMT" }), 50_000],
         [Service.text(503, html, { "retry-after": "20" }), 20_000]
@@ -229,6 +230,17 @@ describe("how long it waits", () => {
       const { requests, tag } = yield* outcome(by("Assemblies.list"), [line], { deadline: "75 seconds" })
       assert.deepStrictEqual([requests.length, tag], [3, "RateLimited"])
     })
+  )
+
+  it.effect(
+    "not until the deadline itself: a pause of 30 seconds before a deadline of 30 seconds is the last error",
+    () =>
+      Effect.gen(function* () {
+        const spaced = Layer.succeed(RetryPolicy.RetryPolicy, Schedule.spaced("30 seconds"))
+        const line = Service.text(503, html)
+        const exact = yield* outcome(by("Assemblies.list"), [line], { deadline: "30 seconds", policy: spaced })
+        assert.deepStrictEqual([exact.requests.length, exact.tag, exact.elapsed], [1, "UnexpectedResponse", 0])
+      })
   )
 
   it.effect("fails with TimedOut at the deadline if an attempt gets no response", () =>

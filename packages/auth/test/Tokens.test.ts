@@ -406,6 +406,16 @@ describe("A response of the token endpoint", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
+  const capitals = "SECRET0123456789"
+  it.effect(`400 {"error":"${capitals}"}, which is the Auth Secret, is TokenRefused without it`, () =>
+    Effect.gen(function* () {
+      const server = yield* TokenServer.make(answer(400, { error: capitals }))
+      const error = yield* Effect.flip(get({ baseUrl: server.baseUrl }))
+      assert.strictEqual(error._tag, "TokenRefused")
+      assert.notInclude(JSON.stringify(error) + error.message, capitals)
+    }).pipe(Effect.provide(tokens(undefined, undefined, capitals)))
+  )
+
   it.effect("accepts a token with status 201 and content type text/plain", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(

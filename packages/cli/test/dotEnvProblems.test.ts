@@ -1,4 +1,9 @@
+import * as DotEnv from "@assembly-effect/cli/DotEnv"
 import { expect, it } from "@effect/vitest"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Path from "effect/Path"
 import * as DotEnvProblems from "../src/internal/dotEnvProblems.ts"
 
 const names = ["ASSEMBLY_BASE_URL", "ASSEMBLY_AUTH_KEY"]
@@ -32,3 +37,23 @@ it("names the encoding of a file whose bytes are not valid UTF-8, and not what f
     { line: 1, description: "the file is not UTF-8 text; save it as UTF-8" }
   ])
 })
+
+it.effect.each(["ASSEMBLY_AUTH_KEY", "ASSEMBLY_AUTH_SECRET"])(
+  "nothing of the file is loaded if the environment has only %s",
+  (variable) =>
+    Effect.gen(function* () {
+      const report = yield* DotEnv.Current.pipe(
+        Effect.provide(DotEnv.layer),
+        Effect.provide([
+          FileSystem.layerNoop({
+            stat: () => Effect.succeed({ type: "File" } as FileSystem.File.Info),
+            readFileString: () => Effect.succeed("ASSEMBLY_BASE_URL=https://other.example")
+          }),
+          Path.layer,
+          ConfigProvider.layer(ConfigProvider.fromEnv({ env: { [variable]: secret } }))
+        ])
+      )
+      expect(report?.loaded).toEqual(new Set())
+      expect(report?.ignored).toContain(`the environment has ${variable}, `)
+    })
+)

@@ -1,10 +1,12 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Vitest from "@effect/vitest"
 import { assert, layer } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as TestClock from "effect/testing/TestClock"
 import { createHash, randomUUID } from "node:crypto"
 import { hmac, json, layer as layerEmulator, send, storeAt, uploadOne } from "./support.ts"
 
@@ -226,6 +228,18 @@ layer(layerEmulator(), { excludeTestServices: true })("The list", (it) => {
     })
   )
 })
+
+Vitest.it.effect("the list finds all 45 Assemblies of one millisecond by a keyword", () =>
+  Effect.gen(function* () {
+    yield* TestClock.adjust("1 second")
+    const created = yield* Effect.replicateEffect(Assemblies.create({ fields: { note: "apple" } }), 45)
+    const { items } = yield* Assemblies.list({ fromDate: DateTime.makeUnsafe(0), keywords: ["apple"] })
+    assert.sameMembers(
+      items.map(({ id }) => id),
+      created.map(({ assembly_id }) => assembly_id)
+    )
+  }).pipe(Effect.provide(layerEmulator()))
+)
 
 layer(layerEmulator({ templates: [{ id: "template", content: {} }] }), { excludeTestServices: true })(
   "Statistics",

@@ -1,4 +1,5 @@
 import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as Vitest from "@effect/vitest"
 import { assert, layer } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -159,3 +160,12 @@ layer(
     })
   )
 })
+
+Vitest.it.effect("an expiry of the current millisecond is AUTH_EXPIRED, one of the next is accepted", () =>
+  Effect.gen(function* () {
+    const now = yield* DateTime.now
+    refused(yield* list(yield* signed({ expires: DateTime.formatIso(now) })), "AUTH_EXPIRED")
+    const next = DateTime.formatIso(DateTime.add(now, { milliseconds: 1 }))
+    assert.strictEqual((yield* list(yield* signed({ expires: next }))).status, 200)
+  }).pipe(Effect.provide(layerEmulator()))
+)

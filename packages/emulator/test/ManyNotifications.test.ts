@@ -7,7 +7,8 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Latch from "effect/Latch"
 import * as Queue from "effect/Queue"
-import { listed } from "./notified.ts"
+import * as TestClock from "effect/testing/TestClock"
+import { listed, receiver } from "./notified.ts"
 import { layer } from "./support.ts"
 
 /** A server that answers no notification before the latch `gate` is open. */
@@ -64,5 +65,36 @@ it.live("those that wait are sent after a restart", () =>
     }).pipe(Effect.provide(layer(options)))
     // The emulator sends the interrupted notification again.
     assert.strictEqual(yield* Queue.size(arrived), 3)
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+)
+
+it.effect("one that is not answered ends after 30 seconds", () =>
+  Effect.gen(function* () {
+    const { arrived, url } = yield* hanging
+    const id = yield* create(url)
+    yield* Queue.take(arrived)
+    yield* TestClock.adjust("30 seconds")
+    const [first] = yield* Effect.repeat(listed(id), { until: ([one]) => one?.["status"] !== "processing" })
+    assert.deepInclude(first, { status: "error", error: "The response timed out." })
+  }).pipe(Effect.provide(layer()), Effect.scoped)
+)
+
+it.effect("one that is always answered with 500 is sent 8 times, also across a restart", () =>
+  Effect.gen(function* () {
+    const data = yield* FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped())
+    const { next, url } = yield* receiver(Array.from({ length: 8 }, () => 500))
+    const options = { data, notificationPause: "1 milli", limits: { notifications: 1 } } as const
+    yield* Effect.gen(function* () {
+      const id = yield* create(url)
+      yield* TestClock.adjust("200 millis").pipe(
+        Effect.andThen(statuses([id])),
+        Effect.repeat({ until: (all) => all.filter((status) => status === "error").length === 8 })
+      )
+      yield* Effect.replicateEffect(next, 8)
+    }).pipe(Effect.provide(layer(options)))
+    yield* TestClock.adjust("1 minute")
+    // A ninth attempt would be sent before this notification.
+    const { id, heard } = yield* Effect.all({ id: create(url), heard: next }).pipe(Effect.provide(layer(options)))
+    assert.strictEqual(JSON.parse(heard.transloadit).assembly_id, id)
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )

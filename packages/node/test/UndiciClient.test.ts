@@ -1,5 +1,6 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
@@ -11,12 +12,14 @@ import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
 import { assert, layer } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
 import * as SlowServer from "./utils/SlowServer.ts"
@@ -119,6 +122,29 @@ layer(services, { excludeTestServices: true })("UndiciClient", (it) => {
       assert.strictEqual(server.sha256(), sha256)
       assert.isAbove(most, mebi, "the server was slow")
       assert.isAtMost(most, 2 * mebi)
+    })
+  )
+
+  it.effect("reads a whole response after 103, and a connection cut after 103 is a TransportFailure", () =>
+    Effect.gen(function* () {
+      const server = yield* Server.make
+      const hinted =
+        (then: Server.Answer): Server.Answer =>
+        (request, response) =>
+          response.writeEarlyHints({ link: "</a>; rel=preload" }, () => then(request, response))
+      const body = { ok: "ASSEMBLY_COMPLETED", assembly_id: Assembly.AssemblyId.make("a".repeat(32)) }
+      server.script(hinted(Server.json(200, body)), hinted(Server.reset))
+      const get = Assemblies.get(body.assembly_id).pipe(
+        RetryPolicy.none,
+        Effect.provide(
+          AssemblyClient.layer({ baseUrl: server.baseUrl }).pipe(
+            Layer.provide(Authenticator.layerSigned()),
+            Layer.provide(Credentials.layer({ key: "key", secret: Redacted.make("secret") }))
+          )
+        )
+      )
+      assert.deepInclude(yield* get, body)
+      assert.strictEqual((yield* Effect.flip(get))._tag, "TransportFailure")
     })
   )
 })

@@ -141,6 +141,11 @@ export interface Entries<A> {
   readonly list: Effect.Effect<ReadonlyArray<{ readonly key: string; readonly entry: A }>, JournalFailed>
 }
 
+// The types of `engine`.
+export type { UploadOptions } from "./internal/context.ts"
+export type { Emit } from "./internal/events.ts"
+export type { JournaledUploads, Kept, RunOptions } from "./internal/journaled.ts"
+
 /**
  * The journal: the entries of uploads, and the entries of Assemblies whose files are uploaded as one job. `lease`
  * acquires the lease of an upload or a job, and holds this lease until the scope in the context closes.

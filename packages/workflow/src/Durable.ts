@@ -17,7 +17,7 @@ import * as Host from "./internal/host.ts"
 import type { AwaitError } from "./internal/reading.ts"
 import type { RetryError, StartError, StartOutcome } from "./internal/starting.ts"
 
-export type { Options, Requirements } from "./internal/host.ts"
+export type { Host, Options, Requirements } from "./internal/host.ts"
 export type { UploadOptions } from "./internal/jobAtRest.ts"
 export type { AwaitError } from "./internal/reading.ts"
 export type { JobRefused, RetryError, StartError, StartOutcome } from "./internal/starting.ts"

@@ -68,14 +68,16 @@ export const make = Effect.fnUntraced(function* (...script: ReadonlyArray<Answer
   return { received, baseUrl: SecureUrl.make(baseUrl) }
 })
 
-const credentials = Layer.orDie(Credentials.layer({ key: "test-key", secret: Redacted.make("test-secret") }))
+const credentials = (secret: string) =>
+  Layer.orDie(Credentials.layer({ key: "test-key", secret: Redacted.make(secret) }))
 
 /** The tokens of a separate process. */
 export const tokens = (
   options?: Tokens.Options,
-  store: Layer.Layer<never> = Layer.succeed(TokenStore.TokenStore, TokenStore.TokenStore.defaultValue())
+  store: Layer.Layer<never> = Layer.succeed(TokenStore.TokenStore, TokenStore.TokenStore.defaultValue()),
+  secret = "test-secret"
 ): Layer.Layer<Tokens.Tokens, InvalidRequest> =>
-  Tokens.layer(options).pipe(Layer.provide([credentials, FetchHttpClient.layer, store]), Layer.fresh)
+  Tokens.layer(options).pipe(Layer.provide([credentials(secret), FetchHttpClient.layer, store]), Layer.fresh)
 
 /** The text of the current token. */
 export const get = (request: Tokens.Request): Effect.Effect<string, AuthError.AuthError, Tokens.Tokens> =>

@@ -39,7 +39,12 @@ export interface Upload<E> {
   readonly store: StateStore<E>
 }
 
-/** The options that a context is made of. */
+/**
+ * The options that a context is made of.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface UploadOptions extends Options.SharedOptions {
   readonly metadata: Options.Metadata
 }

@@ -13,7 +13,12 @@ interface Tagged {
   readonly _tag: string
 }
 
-/** Emits an event, and never waits for the reader of the events. */
+/**
+ * Emits an event, and never waits for the reader of the events.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Emit<Event extends Tagged = UploadEvent> = (event: Event) => void
 
 const transient: ReadonlySet<string> = new Set([

@@ -84,8 +84,13 @@ const verify = (
     return { about: { ...entry, target }, state }
   })
 
-/** `file` is the index of the file in its job, which distinguishes two files with the same bytes and names. */
-interface RunOptions extends Context.UploadOptions {
+/**
+ * `file` is the index of the file in its job, which distinguishes two files with the same bytes and names.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface RunOptions extends Context.UploadOptions {
   readonly restart?: boolean | undefined
   readonly file?: number | undefined
 }
@@ -170,8 +175,13 @@ export const start = (
     )
   })
 
-/** The upload with this key in the journal. `origins` are further permitted origins of its URLs. */
-interface Kept {
+/**
+ * The upload with this key in the journal. `origins` are further permitted origins of its URLs.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Kept {
   readonly key: string
   readonly origins?: ReadonlyArray<string> | undefined
 }
@@ -209,7 +219,12 @@ const named = (metadata: Entry["metadata"]): Metadata => ({
   fieldname: metadata["fieldname"] ?? ""
 })
 
-/** Starts and continues the uploads of a journal. */
+/**
+ * Starts and continues the uploads of a journal.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface JournaledUploads {
   readonly start: typeof start
   readonly resume: typeof resume

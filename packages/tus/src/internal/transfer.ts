@@ -8,15 +8,18 @@ import { happened } from "./errorText.ts"
 
 /**
  * - `acknowledged`: the number of stored bytes, according to the last accepted report of the server; 0 before the first
- *   report.
+ * report.
  * - `reached`: the highest value that `acknowledged` has had. Only a higher value counts as progress.
  * - `handed`: the highest offset up to which bytes were given to the HTTP client; the server cannot have more bytes.
- *   `handed` is undefined if an earlier run may have sent bytes.
+ * `handed` is undefined if an earlier run may have sent bytes.
  * - `length`: the length of the upload, if the server knows it; undefined while the length is deferred.
  * - `declared`: the length in the last PATCH that contained a length. The PATCH may not have reached the server.
  * - `failures`: the number of failed requests since the last progress.
+ *
+ * @since 0.1.0
+ * @category models
  */
-interface Progress {
+export interface Progress {
   readonly acknowledged: bigint
   readonly reached: bigint
   readonly handed: bigint | undefined
@@ -25,7 +28,12 @@ interface Progress {
   readonly failures: number
 }
 
-/** The bytes from the offset `acknowledged` are sent next. */
+/**
+ * The bytes from the offset `acknowledged` are sent next.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Sending extends Progress {
   readonly _tag: "Sending"
 }
@@ -34,6 +42,9 @@ export interface Sending extends Progress {
  * The offset on the server is unknown and is requested next. `told` is the last reported offset, if a second response
  * must confirm it, and `asked` the number of such reports. `only` is set after the server accepted a request, but
  * reported another offset (`counted`) than the end of the sent bytes, or no offset: it contains the valid offsets.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Asking extends Progress {
   readonly _tag: "Asking"
@@ -43,8 +54,13 @@ export interface Asking extends Progress {
   readonly counted?: bigint | undefined
 }
 
-/** All bytes are stored. */
-interface Done {
+/**
+ * All bytes are stored.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Done {
   readonly _tag: "Done"
   readonly length: bigint
 }

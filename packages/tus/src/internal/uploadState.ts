@@ -26,6 +26,12 @@ export interface Creating {
   readonly _tag: "Creating"
   readonly marker: string
 }
+/**
+ * Created
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Created {
   readonly _tag: "Created"
   readonly marker: string

@@ -20,6 +20,9 @@ import type { UploadError } from "../TusError.ts"
 import type { UploadResult } from "../UploadEvent.ts"
 import type { UploadTarget } from "../UploadTarget.ts"
 
+export type { Asking, Done, Progress, Sending } from "../internal/transfer.ts"
+export type { Created } from "../internal/uploadState.ts"
+
 /**
  * The options of an upload at one URL.
  *

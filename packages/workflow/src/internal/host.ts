@@ -86,7 +86,12 @@ export type Requirements =
   | HttpClient.HttpClient
   | FileSystem.FileSystem
 
-/** The service behind `Durable`. */
+/**
+ * The service behind `Durable`.
+ *
+ * @since 0.1.0
+ * @category services
+ */
 export interface Host {
   readonly start: (job: Job) => Effect.Effect<Summary, Starting.StartError>
   readonly startAll: <E, R>(jobs: Stream.Stream<Job, E, R>) => Stream.Stream<Starting.StartOutcome, E | StoreFailed, R>
