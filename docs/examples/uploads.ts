@@ -180,16 +180,20 @@ export const progressPerFile = (paths: ReadonlyArray<string>) =>
 // #endregion
 
 // #region surviving
-export const survivingJob = (paths: ReadonlyArray<string>, folder: string) =>
+export const survivingJob = (paths: ReadonlyArray<string>) =>
   AssemblyUpload.run({
     params: { steps: { ":original": { robot: "/upload/handle" } } },
     files: paths.map((path) => ({ source: UploadSource.fromPath(path), filename: path.split("/").at(-1) ?? path }))
-  }).pipe(Effect.provide(AssemblyUpload.layerJournaled.pipe(Layer.provide(UploadJournal.layerFileSystem(folder)))))
+  })
+
+/** The program has this Layer at its edge, so that a test gives `survivingJob` another. */
+export const journaled = (folder: string) =>
+  AssemblyUpload.layerJournaled.pipe(Layer.provide(UploadJournal.layerFileSystem(folder)))
 // #endregion
 
 // #region batch
-/** Uploads each file of a folder in an Assembly of its own. The next run skips what this run has completed. */
-export const folderBatch = (folder: string, journal: string) =>
+/** Uploads each file of a folder in an Assembly of its own. With a journal, the next run skips what is completed. */
+export const folderBatch = (folder: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const jobs = Stream.fromIterable(yield* fs.readDirectory(folder)).pipe(
@@ -210,7 +214,7 @@ export const folderBatch = (folder: string, journal: string) =>
       ),
       Stream.runCollect
     )
-  }).pipe(Effect.provide(AssemblyUpload.layerJournaled.pipe(Layer.provide(UploadJournal.layerFileSystem(journal)))))
+  })
 // #endregion
 
 // #region testing

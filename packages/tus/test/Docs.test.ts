@@ -185,9 +185,12 @@ layer(live, { excludeTestServices: true })("docs/uploads.md", (it) => {
       const path = yield* fs.makeTempFileScoped()
       const folder = yield* fs.makeTempDirectoryScoped()
       yield* fs.writeFile(path, Scene.content(400_000))
-      const first = yield* Examples.survivingJob([path], folder)
+      const first = yield* Effect.provide(Examples.survivingJob([path]), Examples.journaled(folder))
       assert.strictEqual(first.uploads?.[0]?.size, 400_000)
-      assert.strictEqual((yield* Examples.survivingJob([path], folder)).assembly_id, first.assembly_id)
+      assert.strictEqual(
+        (yield* Effect.provide(Examples.survivingJob([path]), Examples.journaled(folder))).assembly_id,
+        first.assembly_id
+      )
     })
   )
 
@@ -196,7 +199,9 @@ layer(live, { excludeTestServices: true })("docs/uploads.md", (it) => {
       const fs = yield* FileSystem.FileSystem
       const [folder, journal] = [yield* fs.makeTempDirectoryScoped(), yield* fs.makeTempDirectoryScoped()]
       yield* Effect.forEach(["a.txt", "b.txt", "c.txt"], (name) => fs.writeFileString(`${folder}/${name}`, name))
-      const tags = Effect.map(Examples.folderBatch(folder, journal), (outcomes) => outcomes.map(({ _tag }) => _tag))
+      const tags = Effect.map(Effect.provide(Examples.folderBatch(folder), Examples.journaled(journal)), (outcomes) =>
+        outcomes.map(({ _tag }) => _tag)
+      )
       assert.deepStrictEqual(yield* tags, ["Completed", "Completed", "Completed"])
       assert.deepStrictEqual(yield* tags, ["Skipped", "Skipped", "Skipped"])
     })
