@@ -6,7 +6,9 @@ import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import { execFileSync } from "node:child_process"
 import { readdirSync } from "node:fs"
+import { wholeOf } from "../../tus/src/internal/source.ts"
 import * as SmallFiles from "../src/internal/smallFiles.ts"
 
 const bytes = new TextEncoder().encode("the content of a small file")
@@ -17,7 +19,7 @@ const made = Effect.gen(function* () {
   const path = `${yield* fs.makeTempDirectoryScoped()}/a.txt`
   yield* fs.writeFile(path, bytes)
   const source = yield* UploadSource.fromPath(path)
-  return { fs, path, read: Effect.suspend(() => source.read?.(0n, source.size) ?? Effect.die("no read")) }
+  return { fs, path, read: wholeOf(source) ?? Effect.die("no registered reader") }
 })
 
 const opened = () => readdirSync("/proc/self/fd").length
@@ -53,6 +55,15 @@ layer(Layer.provideMerge(SmallFiles.layer, NodeFileSystem.layer), { excludeTestS
           kind: "Unreadable",
           description: `${gone.path}: no such file`
         })
+      })
+    )
+
+    it.effect("a file that a named pipe has replaced: fails with SourceFailed (Changed), and does not wait", () =>
+      Effect.gen(function* () {
+        const { fs, path, read } = yield* made
+        yield* fs.remove(path)
+        execFileSync("mkfifo", [path])
+        assert.deepInclude(yield* Effect.flip(read), { _tag: "SourceFailed", kind: "Changed" })
       })
     )
 

@@ -10,6 +10,7 @@ import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { DeliveryMismatch } from "./AssemblyUploadError.ts"
 import type { Delivered, Proof, Verify } from "./internal/job.ts"
+import { wholeOf, withWhole } from "./internal/source.ts"
 import type { OneShot, Replayable, SourceFailed, UploadSource } from "./UploadSource.ts"
 
 /**
@@ -67,7 +68,7 @@ const summedOneShot = (source: OneShot, sum: Sum): Summed<OneShot> => ({
 })
 
 const summedReplayable = (source: Replayable, sum: Sum): Summed<Replayable> => {
-  const { read } = source
+  const whole = wholeOf(source)
 
   /**
    * Adds the bytes that follow the bytes in `sum`. If an upload reads bytes again, `sum` contains these bytes already,
@@ -83,22 +84,19 @@ const summedReplayable = (source: Replayable, sum: Sum): Summed<Replayable> => {
     }
   }
 
-  const readAgain = Effect.flatMap(newSum, (whole) =>
+  const readAgain = Effect.flatMap(newSum, (again) =>
     source.bytes(0n, source.size).pipe(
-      Stream.runForEach((piece) => Effect.sync(() => add(whole, piece))),
-      Effect.map(() => totalOf(whole))
+      Stream.runForEach((piece) => Effect.sync(() => add(again, piece))),
+      Effect.map(() => totalOf(again))
     )
   )
 
+  const observed: Replayable = {
+    ...source,
+    bytes: (start, end) => Stream.suspend(() => observing(source.bytes(start, end), observer(start)))
+  }
   return {
-    source: {
-      ...source,
-      bytes: (start, end) => Stream.suspend(() => observing(source.bytes(start, end), observer(start))),
-      read:
-        read === undefined
-          ? undefined
-          : (start, end) => Effect.tap(read(start, end), (bytes) => Effect.sync(() => observer(start)(bytes)))
-    },
+    source: withWhole(observed, whole && Effect.tap(whole, (bytes) => Effect.sync(() => observer(0n)(bytes)))),
     total: Effect.suspend(() => (BigInt(sum.size) === source.size ? Effect.sync(() => totalOf(sum)) : readAgain))
   }
 }

@@ -13,7 +13,7 @@ import * as Stream from "effect/Stream"
 import * as FilePieces from "./internal/filePieces.ts"
 import * as Pieces from "./internal/pieces.ts"
 import * as SmallFile from "./unstable/SmallFile.ts"
-import type { OneShot, Replayable } from "./internal/source.ts"
+import { type OneShot, type Replayable, withWhole } from "./internal/source.ts"
 import { failedWith, SourceFailed } from "./internal/sourceFailed.ts"
 
 export type { OneShot, Replayable, UploadSource } from "./internal/source.ts"
@@ -77,13 +77,16 @@ export const fromBytes = (bytes: Uint8Array): Replayable => {
         ? Effect.fail(new SourceFailed({ kind: "Changed", description: "the memory of the bytes was taken away" }))
         : Effect.succeed(own.subarray(Number(start), Number(end)))
     )
-  return {
-    _tag: "Replayable",
-    size: BigInt(size),
-    bytes: (start, end) => Pieces.cutLarge(Stream.fromEffect(read(start, end))),
-    identity: Effect.map(Effect.flatMap(read(0n, BigInt(size)), sha256), (digest) => `sha256 ${digest}`),
-    read
-  }
+  const whole = read(0n, BigInt(size))
+  return withWhole(
+    {
+      _tag: "Replayable",
+      size: BigInt(size),
+      bytes: (start, end) => Pieces.cutLarge(Stream.fromEffect(read(start, end))),
+      identity: Effect.map(Effect.flatMap(whole, sha256), (digest) => `sha256 ${digest}`)
+    },
+    whole
+  )
 }
 
 const blobPart = 1024 * 1024
@@ -256,9 +259,12 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
           ? readRange(0n, size)
           : Effect.as(unchanged(whole.info), whole.bytes.subarray(0, Number(size)))
       )
+    // Opening a named pipe would wait for its other end.
+    const found = Effect.flatMap(Effect.mapError(fs.stat(path), unreadable), unchanged)
     const range = (start: bigint, end: bigint) =>
       Stream.unwrap(
         Effect.gen(function* () {
+          yield* found
           const file = yield* open
           const check = checkOf(file)
           const pieces = yield* FilePieces.reader(file, pieceSize)
@@ -286,14 +292,15 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
         })
       )
 
-    return {
-      _tag: "Replayable",
-      size,
-      bytes: range,
-      identity: Effect.sync(() => `path ${path} ${shownState(info)}`),
-      read: (start, end) =>
-        reader !== undefined && start === 0n && end === size ? readWhole(reader) : readRange(start, end)
-    }
+    return withWhole(
+      {
+        _tag: "Replayable",
+        size,
+        bytes: range,
+        identity: Effect.sync(() => `path ${path} ${shownState(info)}`)
+      },
+      reader === undefined ? readRange(0n, size) : readWhole(reader)
+    )
   })
 
 /**

@@ -77,7 +77,7 @@ const oneShot: AssemblyUpload.File = { source: UploadSource.fromStream(Stream.ma
 const buggy: AssemblyUpload.File = {
   source: {
     ...UploadSource.fromBytes(Scene.content(10)),
-    read: () => Effect.die(new Error("a bug"))
+    bytes: () => Stream.die(new Error("a bug"))
   },
   filename: "buggy.bin"
 }

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import { type BigIntStats, closeSync, fstatSync, open, read } from "node:fs"
+import { type BigIntStats, closeSync, constants, fstatSync, open, read } from "node:fs"
 
 const toInfo = ({ dev, ino, mtime, size }: BigIntStats): SmallFile.Read["info"] => ({
   dev: BigInt.asUintN(64, dev),
@@ -28,14 +28,18 @@ const closed = (descriptor: number): BigIntStats | undefined => {
   }
 }
 
+/** Opening a named pipe does not wait for its other end. Windows has no such flag. */
+const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
+
 const reader: SmallFile.Reader = (path, most) =>
   Effect.callback((resume) => {
-    open(path, "r", (failed, descriptor) => {
+    open(path, flags, (failed, descriptor) => {
       if (failed !== null) return resume(Effect.undefined)
       read(descriptor, new Uint8Array(most), 0, most, 0, (error, count, bytes) => {
         const stats = closed(descriptor)
         resume(
-          error === null && stats !== undefined
+          // What is no file is not read again: its state shows the change.
+          stats !== undefined && (error === null || !stats.isFile())
             ? Effect.succeed({ bytes: bytes.subarray(0, count), info: toInfo(stats) })
             : Effect.undefined
         )

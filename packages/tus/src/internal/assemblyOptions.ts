@@ -49,6 +49,9 @@ const optionIssues = (job: Job<unknown>): Issues => {
       : [{ path: ["files"], message: "Expected at least one file" }]),
     ...settingIssues(job),
     ...(upload === undefined ? [] : under(["upload"], Options.issues(upload, undefined))),
+    ...(verify !== undefined && typeof verify !== "function"
+      ? [{ path: ["verify"], message: "Expected a function, such as DeliveryProof.md5" }]
+      : []),
     ...(verify !== undefined && wait === false
       ? [{ path: ["verify"], message: "Expected a wait, because only the Status of a completed Assembly is compared" }]
       : []),

@@ -44,9 +44,13 @@ export class BodySize {
   #last: { readonly bytes: bigint; readonly rate: number } | undefined
   /** The limit after refused or cut bodies. */
   #limit: bigint | undefined
-  /** The limit does not grow beyond this size, because a larger body was refused or cut. */
-  #ceiling: bigint | undefined
+  /** The limit does not grow beyond this size, because a larger body was refused with 413. */
+  #refused: bigint | undefined
+  /** The limit does not grow beyond this size until `#patience` bodies of this size have passed. */
+  #cut: bigint | undefined
   #cutAt = -1n
+  #patience = 4
+  #passed = 0
   readonly #tried: Array<number> = []
   readonly #remember: (size: bigint) => void
 
@@ -60,7 +64,7 @@ export class BodySize {
     this.#most = chunkSize === undefined ? undefined : BigInt(chunkSize)
     this.#slice = streams ? undefined : smaller(small, this.#most ?? largestSlice)
     this.#limit = known
-    this.#ceiling = known
+    this.#refused = known
     this.#remember = remember
   }
 
@@ -93,10 +97,15 @@ export class BodySize {
         if (bytes >= this.#slice) this.#slice = smaller(this.#slice * 2n, this.#most ?? largestSlice)
       } else if (millis > goal * 2) this.#halve(this.#slice)
     }
-    if (this.#limit === undefined || bytes < this.#limit) return
-    if (this.#ceiling === undefined || this.#limit < this.#ceiling) {
-      this.#limit = smaller(this.#limit * 2n, this.#ceiling ?? this.#limit * 2n)
-    } else if (this.#tried.length > 0) this.#remember(this.#limit)
+    const limit = this.#limit
+    if (limit === undefined || bytes < limit) return
+    if (limit === this.#refused) {
+      if (this.#tried.length > 0) this.#remember(limit)
+    } else if (limit === this.#cut && ++this.#passed < this.#patience) return
+    else {
+      if (limit === this.#cut) this.#cut = undefined
+      this.#limit = smaller(limit * 2n, smaller(this.#cut ?? limit * 2n, this.#refused ?? limit * 2n))
+    }
   }
 
   #halve(slice: bigint): void {
@@ -113,21 +122,26 @@ export class BodySize {
     this.#tried.push(Number(bytes))
     if (bytes <= small) return false
     this.#limit = larger(small, bytes / 2n)
-    this.#ceiling = this.#limit
+    this.#refused = this.#limit
     return true
   }
 
   /**
    * Call this method when the connection was cut while a body with the bytes from `start` to `end` was sent. A single
-   * cut may come from the network. After a second cut at the same offset, the server has stored no byte since then.
+   * cut may come from the network. After a second cut at the same offset, the server has stored no byte since then. The
+   * cuts may come from the network all the same, so their limit is raised after some bodies, and later each time.
    */
   cut(start: bigint, end: bigint): void {
     const isSecond = start === this.#cutAt
     this.#cutAt = start
     if (!isSecond) return
     this.#cutAt = -1n
-    if (this.#limit !== undefined && end - start > least) this.#ceiling = larger(least, (end - start) / 2n)
-    this.#limit = smaller(this.#ceiling ?? least, least)
+    if (this.#limit !== undefined && end - start > least) {
+      this.#cut = larger(least, (end - start) / 2n)
+      this.#passed = 0
+      this.#patience *= 2
+    }
+    this.#limit = least
   }
 }
 

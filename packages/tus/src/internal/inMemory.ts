@@ -31,7 +31,7 @@ export const observed = <E extends { readonly _tag: string }, R>(
 ) =>
   Telemetry.observe(source, emit, (tell) =>
     OptionRules.check(source, options, isReplayed).pipe(
-      Effect.andThen(Events.paced(tell, options.progressInterval)),
+      Effect.andThen(Effect.suspend(() => Events.paced(tell, options.progressInterval))),
       Effect.flatMap(program),
       Effect.scoped
     )

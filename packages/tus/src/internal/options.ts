@@ -1,6 +1,6 @@
 /**
- * Validates options before anything is created: an Assembly, a journal entry or an upload. Valid options and valid
- * metadata are checked once per value, because many uploads may share them.
+ * Validates options before anything is created: an Assembly, a journal entry or an upload. The result is remembered,
+ * because many uploads may share their options and their metadata.
  */
 import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
@@ -99,22 +99,31 @@ export interface SharedOptions extends Schema.Codec.Encoded<typeof Shared> {}
 
 const issue = (path: string, message: string): Issue => ({ path: [path], message })
 
-/** A check that runs once for each valid value. */
-const once = (check: (value: object) => Issues): ((value: object) => Issues) => {
-  const valid = new WeakSet<object>()
+type Entries = ReadonlyArray<readonly [key: string, value: unknown]>
+
+const isSame = (a: Entries, b: Entries): boolean =>
+  a.length === b.length && a.every(([key, value], index) => b[index]?.[0] === key && Object.is(b[index]?.[1], value))
+
+/** A function that remembers its result for an object, as long as the object has the same properties. */
+const remembering = <A>(make: (value: object) => A): ((value: object) => A) => {
+  const known = new WeakMap<object, { readonly entries: Entries; readonly result: A }>()
   return (value) => {
-    if (valid.has(value)) return []
-    const issues = check(value)
-    if (issues.length === 0) valid.add(value)
-    return issues
+    const entries = Object.entries(value)
+    const found = known.get(value)
+    if (found !== undefined && isSame(found.entries, entries)) return found.result
+    const result = make(value)
+    known.set(value, { entries, result })
+    return result
   }
 }
 
-const checkSettings = once(Rules.checker(Settings))
+const checkSettings = remembering(Rules.checker(Settings))
 
 /** Options with metadata alone need no check. */
-const settingIssues = (options: object): Issues =>
-  Predicate.isObject(options) && Object.keys(options).every((key) => key === "metadata") ? [] : checkSettings(options)
+const settingIssues = (options: object): Issues => {
+  if (!Input.isRecord(options)) return [{ path: [], message: "Expected an object" }]
+  return Object.keys(options).every((key) => key === "metadata") ? [] : checkSettings(options)
+}
 
 const encodeMetadata = SchemaParser.encodeUnknownResult(TusUpload.Metadata, { errors: "all" })
 
@@ -144,18 +153,15 @@ const encodeOnce = (metadata: Metadata): Result.Result<string, Issues> => {
 /** The entry of the encoded metadata that each creation replaces by the URL of its Assembly. */
 const placeholder = /^assembly_url LQ==,/
 
-const encoded = new WeakMap<object, Result.Result<string, Issues>>()
+const encode = remembering((metadata) => encodeOnce(metadata as Metadata))
 
 /**
  * The metadata as the end of the header `upload-metadata`, without `assembly_url`, or the rules that the metadata
  * breaks.
  */
 export const metadataHeader = (metadata: Metadata): Result.Result<string, Issues> => {
-  const known = encoded.get(metadata)
-  if (known !== undefined) return known
-  const made = encodeOnce(metadata)
-  if (Result.isSuccess(made)) encoded.set(metadata, made)
-  return made
+  if (!Input.isRecord(metadata)) return Result.fail([issue("metadata", "Expected an object")])
+  return encode(metadata)
 }
 
 /** The rules that the metadata of an upload breaks. */
@@ -218,9 +224,9 @@ export const check = (
   },
   isReplayed: boolean
 ): Effect.Effect<void, InvalidRequest> =>
-  Effect.flatMap(missingDigest(options.checksum), (missing) =>
+  Effect.flatMap(missingDigest(options?.checksum), (missing) =>
     refuse("Upload", [
-      ...issues(options, options.metadata),
+      ...issues(options, options?.metadata),
       ...sourceIssues(source, { ...options, isReplayed }),
       ...missing
     ])

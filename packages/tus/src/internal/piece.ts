@@ -25,6 +25,7 @@ import { ignored } from "./ignored.ts"
 import * as Outgoing from "./outgoing.ts"
 import * as Policy from "./policy.ts"
 import * as Receipts from "./receipts.ts"
+import { wholeOf } from "./source.ts"
 import type { SourceFailed } from "./sourceFailed.ts"
 import { inTime } from "./timeout.ts"
 import * as Transfer from "./transfer.ts"
@@ -50,14 +51,20 @@ const smallSize = 256n * 1024n
  * The bytes that are sent with the creation: all bytes of a small source. Undefined if the source is empty, of unknown
  * size, or larger than `smallSize` or `chunkSize`.
  */
-const smallBody = <E>({ chunkSize, isPart, outgoing, sendsAlong, source }: Piece<E>) =>
+const smallBody = <E>({ chunkSize, isPart, outgoing, policy, sendsAlong, source, target }: Piece<E>) =>
   Effect.gen(function* () {
     const { size } = outgoing
     if (size === undefined || size > smallSize || isPart || !sendsAlong) return undefined
     if (size === 0n || (chunkSize !== undefined && size > BigInt(chunkSize))) return undefined
-    if (source._tag === "Replayable" && source.read !== undefined) return yield* source.read(0n, size)
+    const whole = source._tag === "Replayable" ? wholeOf(source) : undefined
+    if (whole !== undefined) return yield* whole
     const { bytes } = yield* outgoing.from(0n, (left) => left)
-    return "stream" in bytes ? yield* Outgoing.collect(bytes.stream, bytes.length) : bytes
+    if (!("stream" in bytes)) return bytes
+    const { stallTimeout: after } = policy
+    return yield* Effect.timeoutOrElse(Outgoing.collect(bytes.stream, bytes.length), {
+      duration: after,
+      orElse: () => Effect.fail(new TusError.Stalled({ request: "create", host: hostOf(target.tusUrl), after }))
+    })
   })
 
 const keep = <E>({ place, store }: Piece<E>, piece: UploadState.Piece) => store.update(place(piece))
@@ -220,9 +227,10 @@ const send: Step<Transfer.Sending> = (piece, state) =>
     const offset = answer.success
     const told = { offset, end: body.end, handed, length: declare }
     const next = Transfer.appended(after, told)
-    if (next._tag !== "Asking") bodies.passed(body.end - body.start, (yield* Clock.currentTimeMillis) - begun)
-    const total = body.total ?? outgoing.size
-    emit(UploadEvent.Progress({ sent: offset, acknowledged: offset, total }))
+    // An offset that must be confirmed is no progress.
+    if (next._tag === "Asking") return next
+    bodies.passed(body.end - body.start, (yield* Clock.currentTimeMillis) - begun)
+    emit(UploadEvent.Progress({ sent: offset, acknowledged: offset, total: body.total ?? outgoing.size }))
     return next
   })
 

@@ -12,9 +12,6 @@ import type { SourceFailed } from "./sourceFailed.ts"
  * - `bytes(start, end)`: the bytes from `start` (inclusive) to `end` (exclusive).
  * - `identity`: identifies the content, so that a resumed upload can check that the content is the same. The result is
  *   undefined if the source has no identity.
- * - `read(start, end)`: returns the same bytes in memory instead of as a stream. `read` may return only the first part
- *   of these bytes. `read` is defined only if it is less work than a stream. An upload calls `read` only for small
- *   ranges.
  *
  * @since 0.1.0
  * @category models
@@ -24,8 +21,22 @@ export interface Replayable {
   readonly size: bigint
   readonly bytes: (start: bigint, end: bigint) => Stream.Stream<Uint8Array, SourceFailed>
   readonly identity: Effect.Effect<string | undefined, SourceFailed>
-  readonly read?: ((start: bigint, end: bigint) => Effect.Effect<Uint8Array, SourceFailed>) | undefined
 }
+
+/** Returns all bytes of a source in memory, with less work than its stream. */
+type ReadWhole = Effect.Effect<Uint8Array, SourceFailed>
+
+/** The keys are the functions `bytes`, so that a source that was made from another, with other bytes, is not found. */
+const wholes = new WeakMap<Replayable["bytes"], ReadWhole>()
+
+/** Registers how all bytes of a source are read into memory. */
+export const withWhole = (source: Replayable, whole: ReadWhole | undefined): Replayable => {
+  if (whole !== undefined) wholes.set(source.bytes, whole)
+  return source
+}
+
+/** How all bytes of a source are read into memory, if this is less work than its stream. */
+export const wholeOf = (source: Replayable): ReadWhole | undefined => wholes.get(source.bytes)
 
 /**
  * Bytes that can be read once. `size` is undefined if it is unknown. The upload keeps in memory the bytes that were
