@@ -127,7 +127,12 @@ const either = (all: ReadonlyArray<Inputs<unknown, unknown>>): Inputs<unknown, u
   rules: { decoded: all.flatMap(({ rules }) => rules.decoded), wire: all.flatMap(({ rules }) => rules.wire) }
 })
 
-/** Inputs of a value that the caller generates, for `@assembly-effect/api/testing`. */
+/**
+ * The inputs of values that `decoded` generates and `encode` writes, with their rules.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const from = <T, E>(
   decoded: Arbitrary.Arbitrary<T>,
   encode: (value: T) => E,
@@ -206,24 +211,31 @@ const table = [...specified, ...resources, ...tus]
 
 const known = new WeakMap<object, Inputs<unknown, unknown>>()
 
-const find = (schema: Schema.ConstraintCodec<unknown, unknown>): Inputs<unknown, unknown> => {
+const find = (
+  schema: Schema.ConstraintCodec<unknown, unknown>,
+  valid?: Arbitrary.Arbitrary<unknown>
+): Inputs<unknown, unknown> => {
   const encode = Schema.encodeSync(schema)
   const kinds = table
     .filter(([one]) => one === schema)
-    .map(([, rules, kind]) => from(Arbitrary.schema(kind ?? schema), encode, ...rules))
-  return kinds.length === 0 ? make(schema) : either(kinds)
+    .map(([, rules, kind]) => from(valid ?? Arbitrary.schema(kind ?? schema), encode, ...rules))
+  return kinds.length === 0 ? from(valid ?? Arbitrary.schema(schema), encode) : either(kinds)
 }
 
 /**
- * The inputs of a request schema or a header set of this package, with all of its rules. A schema that has no rules
- * here has only `valid` inputs: use {@link make}.
+ * The inputs of a request schema or a header set of this package, with all of its rules. `valid` generates the values to
+ * start from, if not every value of the schema will do. A schema that has no rules here has only `valid` inputs: use
+ * {@link make}.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const of = <T, E>(schema: Schema.ConstraintCodec<T, E>): Inputs<T, E> => {
-  const inputs = known.get(schema) ?? find(schema)
-  known.set(schema, inputs)
+export const of = <T, E>(
+  schema: Schema.ConstraintCodec<T, E>,
+  options?: { readonly valid?: Arbitrary.Arbitrary<T> | undefined }
+): Inputs<T, E> => {
+  const inputs = options?.valid === undefined ? (known.get(schema) ?? find(schema)) : find(schema, options.valid)
+  if (options?.valid === undefined) known.set(schema, inputs)
   // The generators of a schema generate its values.
   return inputs as Inputs<T, E>
 }

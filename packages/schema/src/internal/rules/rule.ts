@@ -174,7 +174,7 @@ export const unknownKey = (at: ReadonlyArray<Key> = [], code?: string): Rules =>
     (path) =>
       Arbitrary.map(text("^x_[a-z]{1,8}$"), (key) => ({
         path: [...path, key],
-        apply: (valid) => change(valid, [...path, key], () => 1)
+        apply: (valid) => change(valid, [...path, key], () => "surplus")
       })),
     code
   )
