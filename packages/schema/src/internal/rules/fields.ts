@@ -25,9 +25,8 @@ export const filled = (key: Key, code?: string): ReadonlyArray<Rules> => [
   string(key, code)
 ]
 
-/** An integer within limits, both of which are valid. */
-export const integer = (key: Key, minimum = -Infinity, maximum = Infinity): ReadonlyArray<Rules> => [
-  field(key, "is a number", values("1", null, true, [])),
+/** A number that is an integer within limits, both of which are valid. */
+export const inRange = (key: Key, minimum = -Infinity, maximum = Infinity): ReadonlyArray<Rules> => [
   field(
     key,
     "is an integer",
@@ -50,11 +49,14 @@ export const integer = (key: Key, minimum = -Infinity, maximum = Infinity): Read
             values(maximum + 1),
             Arbitrary.map(integers(1, 1_000_000), (n) => maximum + n)
           ),
-          {
-            edge: values(maximum)
-          }
+          { edge: values(maximum) }
         )
       ])
+]
+
+export const integer = (key: Key, minimum?: number, maximum?: number): ReadonlyArray<Rules> => [
+  field(key, "is a number", values("1", null, true, [])),
+  ...inRange(key, minimum, maximum)
 ]
 
 export const boolean = (key: Key): Rules => field(key, "is true or false", values(5, 1, 0, "true", null, []))

@@ -20,6 +20,7 @@ import {
   filled,
   flag,
   identifier,
+  inRange,
   integer,
   list,
   listDate,
@@ -73,7 +74,8 @@ const createAssembly = [
     Arbitrary.map(values("WITHOUT_PARAMS", "", 5, null), (bad) => [bad]),
     { below: [0], edge: values(payloads) }
   ),
-  object("auth"),
+  // On the wire, `auth` also holds the key of a signature.
+  field("auth", "is an object", { decoded: values([], "a", 5, null) }),
   ...restrictions(["auth"], ["maxSize", "max_size"])
 ]
 
@@ -197,6 +199,8 @@ const manyAssets = [
   ...identifier([assetIds, 0], false)
 ]
 
+const files = ["numExpectedUploadFiles", "num_expected_upload_files"] as const
+
 export const resources: Table = [
   [
     Assembly.AssemblyId,
@@ -209,7 +213,17 @@ export const resources: Table = [
     ]
   ],
   [Assembly.CreateParams, createAssembly],
-  [Assembly.CreateForm, integer(["numExpectedUploadFiles", "num_expected_upload_files"], 0, Number.MAX_SAFE_INTEGER)],
+  [
+    Assembly.CreateForm,
+    [
+      field(files, "is a number", {
+        decoded: values("1", null, true),
+        // A form has texts, in which an integer has only one form.
+        wire: values("one", "01", "1e0", "+1", "1.5", "1.0", " 1", "", "0x1", "NaN", "Infinity", "1e300")
+      }),
+      ...inRange(files, 0, Number.MAX_SAFE_INTEGER)
+    ]
+  ],
   [
     AssemblyReplay.ReplayRequest,
     [
