@@ -105,7 +105,7 @@ const isRefusal = (
   const error = Option.getOrUndefined(decodeError(text))?.error ?? ""
   // A router may decode a slash in an id, and then finds no route.
   if (path[0] === "path" && error === "SERVER_404") return
-  if (code !== undefined) return assert.strictEqual(error, code, told)
+  if (code !== undefined) return assert.deepStrictEqual([status, error], [400, code], told)
   const isOwn = Object.hasOwn(operation.errors, error) || lifecycle.test(`${operation.name} ${error}`)
   assert.isTrue(isOwn || general.test(error), told)
 }

@@ -1,4 +1,4 @@
-// Every schema that travels, by name, for the property tests and for scripts/fuzz-schema.ts.
+// Every schema that travels, by name, for the property tests.
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
 import * as AssemblyReplay from "@assembly-effect/schema/AssemblyReplay"
