@@ -87,14 +87,16 @@ export interface OfOptions<Op extends Operation.Any> {
 }
 
 /** `read` and `write` contain every scope that ends with them. */
-const scopesOf = (scope: string | undefined): OperationInputs<Operation.Any>["scopes"] => {
-  const isEnough = (one: string) => scope === undefined || one === scope || one === scope.slice(scope.indexOf(":") + 1)
-  const other = Arbitrary.array(
-    Arbitrary.filter(Arbitrary.schema(Auth.KnownScope), (one) => !isEnough(one)),
-    { minLength: 1, maxLength: 4 }
-  )
-  const own = Arbitrary.filter(Arbitrary.schema(Auth.KnownScope), isEnough)
-  return { enough: Arbitrary.map(Arbitrary.all([other, own]), ([others, one]) => [...others, one]), lacking: other }
+const scopesOf = (scope = ""): OperationInputs<Operation.Any>["scopes"] => {
+  const isEnough = (one: string) => one === scope || one === scope.slice(scope.indexOf(":") + 1)
+  const some = (all: ReadonlyArray<typeof Auth.KnownScope.Type>) => Arbitrary.schema(Schema.Literals(all))
+  const others = Arbitrary.array(some(Auth.KnownScope.literals.filter((one) => !isEnough(one))), {
+    minLength: 1,
+    maxLength: 4
+  })
+  // An operation without a scope needs none.
+  const own = scope === "" ? some(["read"]) : some(Auth.KnownScope.literals.filter(isEnough))
+  return { enough: Arbitrary.map(Arbitrary.all([others, own]), ([more, one]) => [...more, one]), lacking: others }
 }
 
 const unknownKeys = (operation: Operation.Any, part: "params" | "fields", rules: Testing.Inputs<unknown, unknown>) => {
