@@ -1,4 +1,3 @@
-import * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as Testing from "@assembly-effect/schema/testing"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import { assert, describe, it } from "@effect/vitest"
@@ -10,7 +9,7 @@ import { requests, schemas } from "./table.ts"
 
 const generators = requests.map(([name, schema]) => [name, schema, Testing.of(schema)] as const)
 
-describe("valid values", () => {
+describe("valid values (spec O-45, O-46, O-51, A-2, L-2, L-3, L-4, L-5, L-6, L-7, L-8)", () => {
   it.each(schemas)("of %s round-trip", (_, schema) => {
     const holds = roundTrips(schema)
     for (const value of sample(Arbitrary.schema(schema), 200)) assert.isTrue(holds(value))
@@ -38,7 +37,7 @@ describe("valid values", () => {
   })
 })
 
-describe("a rule", () => {
+describe("a rule (spec R-13, R-14, T-1, O-5, O-11, O-12, O-13, O-18, O-21, O-26, O-27, O-29, O-35, O-40)", () => {
   it.each(generators)("of %s has a name of its own", (_, _schema, { rules }) => {
     for (const names of [rules.decoded, rules.wire].map((all) => all.map(({ name }) => name))) {
       assert.deepStrictEqual([...new Set(names)], names)

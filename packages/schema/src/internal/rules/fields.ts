@@ -30,7 +30,10 @@ export const inRange = (key: Key, minimum = -Infinity, maximum = Infinity): Read
   field(
     key,
     "is an integer",
-    Arbitrary.map(integers(Math.max(minimum, -1000), Math.min(maximum, 1000) - 1), (n) => n + 0.5)
+    oneOf<unknown>(
+      Arbitrary.map(integers(Math.max(minimum, -1000), Math.min(maximum, 1000) - 1), (n) => n + 0.5),
+      values(1e300, 2 ** 53)
+    )
   ),
   ...(minimum === -Infinity
     ? []
@@ -94,7 +97,13 @@ export const object = (key: Key): Rules => field(key, "is an object", values([],
 export const listDate = (key: Key): ReadonlyArray<Rules> => [
   field(key, "is a date-time", {
     decoded: oneOf(notText, text("^\\d{4}-0[1-9]-0[1-9] 10:00:00$")),
-    wire: oneOf(notText, text("^\\d{4}-0[1-9]-0[1-9]T10:00:00Z$"), text("^\\d{4}-0[1-9]-0[1-9]$"))
+    wire: oneOf(
+      notText,
+      text("^\\d{4}-0[1-9]-0[1-9]T10:00:00Z$"),
+      text("^\\d{4}-0[1-9]-0[1-9](?: 10:00)?$"),
+      text("^\\d{4}-[1-9]-[1-9] 10:00:00$"),
+      text("^ \\d{4}-0[1-9]-0[1-9] 10:00:00$")
+    )
   }),
   field(key, "is a time of the calendar", {
     wire: oneOf(
@@ -122,10 +131,11 @@ export const listDate = (key: Key): ReadonlyArray<Rules> => [
   )
 ]
 
-const identifierText = oneOf(
+const identifierText = oneOf<unknown>(
   text("^[A-Za-z0-9_-]{20}[AQgw]$"),
   text("^[A-Za-z0-9_-]{22}[AQgw]$"),
-  text("^[A-Za-z0-9_-]{21}[B-PR-Zh-v]$"),
+  text("^[A-Za-z0-9_-]{21}[B-PR-Za-fh-vx-z0-9_-]$"),
+  values("AAAAAAAAAAAAAAAAAAAAAA\n"),
   text("^[A-Za-z0-9_-]{20}[+/=]A$"),
   empty
 )
@@ -145,7 +155,7 @@ export const segmentAt = (at: ReadonlyArray<Key>, allowsSlash: boolean): Readonl
     at,
     name: "is 1 to 255 characters",
     bad: oneOf(empty, values("a".repeat(256)), text("^[a-z]{256,270}$")),
-    edge: values("a", "a".repeat(255))
+    edge: values("a", "...", "a b", "%2F", "?", "#", "é", "a".repeat(255))
   }),
   rule({ at, name: "is not . or ..", bad: values(".", "..") }),
   rule({ at, name: "is without backslash", bad: text("^[a-z]{0,4}\\\\[a-z]{0,4}$") }),
@@ -175,7 +185,7 @@ export const filename = (key: Key): ReadonlyArray<Rules> => [
     }
   ),
   field(key, "is not only white space", text("^[ \\u00a0\\u2003]{1,10}$"), { edge: values(" a ") }),
-  field(key, "is not . or ..", values(".", ".."), { edge: values("...") }),
+  field(key, "is not . or ..", values(".", ".."), { edge: values("...", ".a", "a.") }),
   field(key, "is without slash and backslash", text("^[a-z]{0,8}[/\\\\][a-z]{0,8}$")),
   field(key, "is without control characters", text("^[a-z]{1,8}[\\u0000-\\u001f\\u007f-\\u009f][a-z]{0,8}$")),
   field(key, "is valid Unicode", values("a\ud800", "\udc00.pdf", "a\udfffb")),

@@ -33,7 +33,8 @@ const notIsoDateTime = oneOf<unknown>(
   empty,
   text("^2\\d{3}-01-01$"),
   text("^2\\d{3}-01-01T10:00:00$"),
-  text("^2\\d{3}-01-01T2[4-9]:00:00Z$")
+  text("^2\\d{3}-01-01T2[4-9]:00:00Z$"),
+  values("tomorrow", "2030-01-01T00:00:00+25:00")
 )
 
 /** The rules of `max_size` and `referer`. */
@@ -41,7 +42,7 @@ export const restrictions = (below: ReadonlyArray<Key>, maxSize: Key) => [
   rule({
     at: [...below, "referer"],
     name: "is a regular expression",
-    bad: oneOf<unknown>(text("^[a-z]{0,4}[(\\[]$"), values("*", "a**", "\\"))
+    bad: oneOf<unknown>(text("^[a-z]{0,4}[(\\[]$"), values("*", "a**", "\\", "[z-a]"))
   }),
   rule({ at: [...below, "referer"], name: "is text", bad: values(5, null) }),
   rule({ at: [...below, maxSize], name: "is a number", bad: values("5", null) }),

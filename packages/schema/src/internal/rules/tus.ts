@@ -34,7 +34,8 @@ const badConcat = oneOf(
   text("^final;$"),
   text("^[Ff]inal:?/resumable/files/[a-z]{4}$"),
   text("^final; /resumable/files/[a-z]{4}$"),
-  text("^final;/resumable/files/[a-z]{4}  /resumable/files/[a-z]{4}$"),
+  text("^final;/resumable/files/[a-z]{4}(?:  |,)/resumable/files/[a-z]{4}$"),
+  text("^final;(?://example)?/resumable/files/(?:\\.\\./[a-z]|%2e%2e|[a-z]\\?b=c|)$"),
   text("^final;/files/[a-z]{4}$"),
   text("^final;https://[a-z]{1,8}@example/resumable/files/[a-z]{4}$")
 )
@@ -43,7 +44,12 @@ const badConcat = oneOf(
 const concatOf = (length: number) => `final;${part}${"a".repeat(length - "final;".length - part.length)}`
 
 const concat = (at: ReadonlyArray<Key>): ReadonlyArray<Rules> => [
-  rule({ at, name: "is final; and upload URLs with single spaces", bad: { wire: badConcat, decoded: badConcat } }),
+  rule({
+    at,
+    name: "is final; and upload URLs with single spaces",
+    bad: badConcat,
+    edge: values("final;http://127.0.0.1:1080/resumable/files/a https://[::1]:1/resumable/files/b/c.d~e_f-g+h")
+  }),
   rule({
     at,
     name: `is at most ${maxConcat} characters`,
@@ -77,7 +83,7 @@ const metadataHeader = (at: ReadonlyArray<Key>): ReadonlyArray<Rules> => {
     bad(
       "has values in padded Base64 of UTF-8",
       Arbitrary.map(
-        text("^k (?:[A-Za-z0-9]{2}|[A-Za-z0-9]{3}|[A-Za-z0-9]{5}=|[A-Za-z0-9]{3}-|/w==|gICA)$"),
+        text("^k (?:[A-Za-z0-9]{1,3}|[A-Za-z0-9]{5}=|[A-Za-z0-9]{3}[-_]|====|YQ ==| YQ==|/w==|gICA|7aCA)$"),
         (entry) => `${minimal},${entry}`
       ),
       ["k"]
@@ -124,6 +130,7 @@ const length = (
     wire: oneOf<unknown>(
       text("^0\\d{1,3}$"),
       text("^[+-]\\d{1,3}$"),
+      text("^\\d{1,3}[n ]$"),
       text("^\\d\\.0$"),
       text("^\\de\\d$"),
       text("^ \\d$"),
