@@ -72,16 +72,14 @@ export const mutants = ({ ast }: Codec): ReadonlyArray<readonly [missing: string
   /** Whether the type of a property stands alone, without a check and without an encoding of its own. */
   const isPlain = (type: Node, index: number) =>
     type.checks === undefined && SchemaAST.isObjects(wire) && wire.propertySignatures[index]?.type === type
-  const found: ReadonlyArray<readonly [string, Node]> = [
-    ...[...checks].map(
-      (check) => [String(check.annotations?.["expected"]), rewrite(ast, withoutCheck(check))] as const
-    ),
-    ...properties.flatMap(({ name, type }, index) => [
-      ...(SchemaAST.isOptional(type)
-        ? []
-        : [[`${String(name)} as a required key`, withProperty(index, optional)(ast)] as const]),
-      ...(!isPlain(type, index) ? [] : [[`the type of ${String(name)}`, withProperty(index, anyType)(ast)] as const])
-    ])
-  ]
+  const found = [...checks].map((check): readonly [string, Node] => [
+    String(check.annotations?.["expected"]),
+    rewrite(ast, withoutCheck(check))
+  ])
+  for (const [index, { name, type }] of properties.entries()) {
+    const key = String(name)
+    if (!SchemaAST.isOptional(type)) found.push([`${key} as a required key`, withProperty(index, optional)(ast)])
+    if (isPlain(type, index)) found.push([`the type of ${key}`, withProperty(index, anyType)(ast)])
+  }
   return found.map(([missing, node]) => [missing, Schema.make<Codec>(node)])
 }

@@ -89,20 +89,6 @@ layer(WithTemplates, { excludeTestServices: true })("an application with Templat
   )
 })
 
-// A client without a server. Each operation that the application uses has a handler.
-const NoFailures = AssemblyClient.layerTest([
-  AssemblyClient.handler(Assemblies.List, () => Effect.succeed({ items: [], count: 0 }))
-])
-
-layer(NoFailures)("an application without a server", (it) => {
-  it.effect("finds no failure in an empty list", () =>
-    Effect.gen(function* () {
-      const { items } = yield* failures(DateTime.makeUnsafe("2026-01-01T00:00:00Z"))
-      assert.deepStrictEqual(items, [])
-    })
-  )
-})
-
 const credentials = Credentials.layer({ key: "my-key", secret: Redacted.make("my-secret") })
 
 // Makes a notification with a valid signature, like the service.
