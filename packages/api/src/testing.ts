@@ -3,8 +3,9 @@
  * tests only: no other module of this package loads this one. It needs no test framework.
  *
  * @example
- * it.effect.prop("refuses every invalid move", [Testing.of(Dam.Move).invalid.wire], ([{ code, input }]) =>
- *   Effect.map(handler(input.path.assetId, input.params), (response) => response.error === code)
+ * Arbitrary.checkEffect(
+ *   Testing.of(Dam.Move).invalid.wire,
+ *   ({ input }) => Schema.decodeUnknownExit(DamAsset.MoveRequest)(input.params)._tag === "Failure"
  * )
  */
 import * as Auth from "@assembly-effect/schema/Auth"
@@ -161,10 +162,7 @@ const ofOperation = (operation: Operation.Any, options?: OfOptions<Operation.Any
  * rules, for example for `it.each`. An operation without any params has no rules.
  *
  * @example
- * const { rules } = Testing.of(Assemblies.List)
- * describe.each(rules.wire)("$name", ({ code, invalid }) => {
- *   it.effect.prop("is checked", [invalid], ([{ input }]) => refuses(input.params, code))
- * })
+ * const names = Testing.of(Assemblies.List).rules.wire.map(({ name }) => name)
  *
  * @since 0.1.0
  * @category constructors

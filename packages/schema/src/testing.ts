@@ -3,8 +3,9 @@
  * path, and the error code of the service where one is known. This module needs no test framework.
  *
  * @example
- * it.effect.prop("refuses every invalid list", [Testing.of(AssemblyList.Query).invalid.wire], ([{ input }]) =>
- *   Effect.map(Effect.exit(handler(input)), Exit.isFailure)
+ * Arbitrary.checkEffect(
+ *   Testing.of(AssemblyList.Query).invalid.wire,
+ *   ({ input }) => Schema.decodeUnknownExit(AssemblyList.Query)(input)._tag === "Failure"
  * )
  */
 import * as Arbitrary from "effect/Arbitrary"

@@ -171,10 +171,13 @@ const weigh = (cases: ReadonlyArray<Answers.AnswerCase>, weights: Readonly<Recor
  *
  * @example
  * const report = Testing.report()
- * it.effect.prop("survives every answer", [Schema.Int], ([seed]) =>
- *   Effect.provide(program, Testing.layerGenerated({ seed, report }))
- * )
- * it.effect("was answered with every error", () => report.complete)
+ * Arbitrary.checkEffect(Arbitrary.schema(Schema.Int), (seed) =>
+ *   Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") }).pipe(
+ *     Effect.isSuccess,
+ *     Effect.as(true),
+ *     Effect.provide(Testing.layerGenerated({ seed, report }))
+ *   )
+ * ).pipe(Effect.andThen(report.complete))
  *
  * @since 0.1.0
  * @category layers

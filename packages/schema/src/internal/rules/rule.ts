@@ -12,7 +12,7 @@ export type Path = ReadonlyArray<PropertyKey>
 export type Key = string | number | readonly [decoded: string, wire: string]
 
 /** Values that a part of a request may have: the same in both forms, or different ones in the decoded form and on the wire. */
-export type Values =
+type Values =
   | Arbitrary.Arbitrary<unknown>
   | { readonly decoded?: Arbitrary.Arbitrary<unknown>; readonly wire?: Arbitrary.Arbitrary<unknown> }
 
