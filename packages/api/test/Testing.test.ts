@@ -156,25 +156,6 @@ describe("a falsified property", () => {
   )
 })
 
-describe.each(operations.map((operation) => [operation.name, operation] as const))("%s", (_, operation) => {
-  it.effect("decodes every generated success", () =>
-    Effect.gen(function* () {
-      const { answers, valid } = Testing.of(operation)
-      const [success = assert.fail("no success")] = answers
-      const [input = assert.fail("no input")] = yield* sample(valid.decoded, 1)
-      const path = { ...input.path, ...("assemblyId" in input.path ? { assemblyId: "0".repeat(32) } : undefined) }
-      for (const { body, status } of yield* sample(success.answer)) {
-        const service = Service.make(Service.text(status, String(body)))
-        const client = Service.client(service)
-        yield* Effect.provide(
-          AssemblyClient.use((api) => api.run(operation, { ...input, path })),
-          client
-        )
-      }
-    })
-  )
-})
-
 describe("a client with generated answers", () => {
   const get = Dam.get(DamAsset.Moved.fields.asset_id.make("abcdefghijklmnopqrstuA"))
 
@@ -241,5 +222,25 @@ describe("headers of tus", () => {
     Effect.map(Schema.encodeEffect(TusUpload.Creation)(creation), (headers) =>
       assert.strictEqual(headers["tus-resumable"], "1.0.0")
     )
+  )
+})
+
+// After all others: a secret in a generated success may be any word, and would be found in what the others show.
+describe.each(operations.map((operation) => [operation.name, operation] as const))("%s", (_, operation) => {
+  it.effect("decodes every generated success", () =>
+    Effect.gen(function* () {
+      const { answers, valid } = Testing.of(operation)
+      const [success = assert.fail("no success")] = answers
+      const [input = assert.fail("no input")] = yield* sample(valid.decoded, 1)
+      const path = { ...input.path, ...("assemblyId" in input.path ? { assemblyId: "0".repeat(32) } : undefined) }
+      for (const { body, status } of yield* sample(success.answer)) {
+        const service = Service.make(Service.text(status, String(body)))
+        const client = Service.client(service)
+        yield* Effect.provide(
+          AssemblyClient.use((api) => api.run(operation, { ...input, path })),
+          client
+        )
+      }
+    })
   )
 })

@@ -1,13 +1,31 @@
+import * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as Testing from "@assembly-effect/schema/testing"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Formatter from "effect/Formatter"
+import * as Schema from "effect/Schema"
 import { mutants } from "./mutants.ts"
 import { decodedIssues, roundTrips, sample, wireIssues } from "./support.ts"
 import { requests, schemas } from "./table.ts"
 
 const generators = requests.map(([name, schema]) => [name, schema, Testing.of(schema)] as const)
+
+/** Checks that invalid values break the rule that they name, at its path, and no other. */
+const breaksOnly = (
+  schema: Schema.ConstraintCodec<unknown, unknown>,
+  rules: ReadonlyArray<Testing.Case<unknown>>,
+  issuesOf: typeof wireIssues
+) => {
+  for (const { invalid, name } of rules) {
+    for (const { input, path, rule } of sample(invalid, 30)) {
+      const issues = issuesOf(schema, input)
+      assert.strictEqual(rule, name)
+      assert.notStrictEqual(issues.length, 0, `${name}: ${Formatter.format(input)}`)
+      for (const issue of issues) assert.deepStrictEqual(issue.path, path, `${name}: ${issue.message}`)
+    }
+  }
+}
 
 describe("valid values (spec O-45, O-46, O-51, A-2, L-2, L-3, L-4, L-5, L-6, L-7, L-8)", () => {
   it.each(schemas)("of %s round-trip", (_, schema) => {
@@ -45,18 +63,35 @@ describe("a rule (spec R-13, R-14, T-1, O-5, O-11, O-12, O-13, O-18, O-21, O-26,
   })
 
   it.each(generators)("of %s is the only one that its invalid values break", (_, schema, { rules }) => {
-    const check = (all: ReadonlyArray<Testing.Case<unknown>>, issuesOf: typeof wireIssues) => {
-      for (const { invalid, name } of all) {
-        for (const { input, path, rule } of sample(invalid, 30)) {
-          const issues = issuesOf(schema, input)
-          assert.strictEqual(rule, name)
-          assert.notStrictEqual(issues.length, 0, `${name}: ${Formatter.format(input)}`)
-          for (const issue of issues) assert.deepStrictEqual(issue.path, path, `${name}: ${issue.message}`)
-        }
-      }
-    }
-    check(rules.decoded, decodedIssues)
-    check(rules.wire, wireIssues)
+    breaksOnly(schema, rules.decoded, decodedIssues)
+    breaksOnly(schema, rules.wire, wireIssues)
+  })
+})
+
+describe("rules that are lifted into a larger schema", () => {
+  const Order = Schema.Struct({ files: Schema.NonEmptyArray(DamAsset.MoveRequest), reason: Schema.String })
+  const { rules, valid } = Testing.make(
+    Order,
+    Testing.at(["files", 0], Testing.of(DamAsset.MoveRequest)),
+    Testing.required(["files"]),
+    Testing.rule({ at: ["reason"], name: "is text", bad: { decoded: Arbitrary.Constant(5) }, code: "NO_REASON" })
+  )
+
+  it("have the path of the part with its name in each form, and their codes", () => {
+    const inner = Testing.of(DamAsset.MoveRequest)
+    const renamed = Testing.make(Schema.Unknown, Testing.at([["files", "the_files"], 0], inner)).rules
+    const names = (all: ReadonlyArray<Testing.Case<unknown>>) => all.map(({ code, name }) => [name, code])
+    const code = "DAM_INVALID_REQUEST"
+    assert.deepInclude(names(renamed.decoded), ["files.0.destinationFolderId is an identifier", code])
+    assert.deepInclude(names(renamed.wire), ["the_files.0.destination_folder_id is an identifier", code])
+    assert.deepInclude(names(rules.decoded), ["reason is text", "NO_REASON"])
+    assert.notDeepInclude(names(rules.wire), ["reason is text", "NO_REASON"])
+  })
+
+  it.each(["decoded", "wire"] as const)("break only what they say, and keep the limits, %s", (form) => {
+    const issuesOf = form === "wire" ? wireIssues : decodedIssues
+    for (const value of sample<unknown>(valid[form], 200)) assert.deepStrictEqual(issuesOf(Order, value), [])
+    breaksOnly(Order, rules[form], issuesOf)
   })
 })
 

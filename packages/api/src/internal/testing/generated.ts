@@ -14,8 +14,8 @@ import * as Headers from "effect/http/Headers"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
+import * as Random from "effect/Random"
 import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
 import * as ApiError from "../../ApiError.ts"
 import * as AssemblyClient from "../../AssemblyClient.ts"
 import type * as Operation from "../../Operation.ts"
@@ -129,15 +129,17 @@ const offline = Effect.gen(function* () {
   )
   return yield* AssemblyClient.make({ baseUrl: "https://api2.example.com" }).pipe(
     Effect.provideService(HttpClient.HttpClient, http),
-    Effect.provide(Authenticator.layerBearer(Redacted.make("generated")))
+    Effect.provide(Authenticator.layerBearer(Redacted.make("token-of-generated-answers")))
   )
 }).pipe(Effect.orDie)
 
-const below = (limit: number) => Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: limit })))
+/** A number of at least 0 and below `limit`. A generator would prefer the limits. */
+const below = (limit: number, seed: string): Effect.Effect<number> =>
+  Effect.map(Random.withSeed(Random.next, seed), (share) => share * limit)
 
 /** The first value of a generator for a seed. */
 const first = <A>(arbitrary: Arbitrary.Arbitrary<A>, seed: string): Effect.Effect<A> =>
-  Arbitrary.sampleEffect(arbitrary, { count: 1, seed, size: 5 }).pipe(
+  Arbitrary.sampleEffect(arbitrary, { count: 1, seed }).pipe(
     Effect.flatMap(([value]) => Effect.fromNullishOr(value)),
     Effect.orDie
   )
@@ -152,9 +154,9 @@ const weigh = (cases: ReadonlyArray<Answers.AnswerCase>, weights: Readonly<Recor
     tags,
     draw: (seed: string) =>
       Effect.gen(function* () {
-        let left = ((yield* first(below(999_999), seed)) / 1_000_000) * total
+        let left = yield* below(total, `${seed}/tag`)
         const [, chosen = []] = drawn.find(([tag]) => (left -= weights[tag] ?? 1) < 0) ?? []
-        const one = chosen[yield* first(below(chosen.length - 1), `${seed}/case`)]
+        const one = chosen[Math.floor(yield* below(chosen.length, `${seed}/case`))]
         return one === undefined ? yield* Effect.die(new Error("no tag has a weight")) : yield* first(one.answer, seed)
       })
   }
@@ -206,7 +208,7 @@ export const layerGenerated = ({
         const answer = yield* weighed.draw(own)
         return {
           answer,
-          delay: longest === 0 ? 0 : yield* first(below(longest), `${own}/delay`),
+          delay: longest === 0 ? 0 : yield* below(longest, `${own}/delay`),
           count: () => counted?.count(operation.name, answer.tag, weighed.tags)
         }
       })
