@@ -27,7 +27,7 @@ const breaksOnly = (
   }
 }
 
-describe("valid values (spec O-45, O-46, O-51, A-2, L-2, L-3, L-4, L-5, L-6, L-7, L-8)", () => {
+describe("valid values (spec O-45, O-46, O-51, A-2, L-2, L-3, L-4, L-5, L-6, L-7, L-8, O-6, O-42)", () => {
   it.each(schemas)("of %s round-trip", (_, schema) => {
     const holds = roundTrips(schema)
     for (const value of sample(Arbitrary.schema(schema), 200)) assert.isTrue(holds(value))
