@@ -38,7 +38,8 @@ export interface AnswerCase {
   readonly answer: Arbitrary.Arbitrary<Answer>
 }
 
-const oneOf = <const A>(...all: ReadonlyArray<A>): Arbitrary.Arbitrary<A> =>
+/** One of several values, with equal probability. */
+export const oneOf = <const A>(...all: ReadonlyArray<A>): Arbitrary.Arbitrary<A> =>
   Arbitrary.map(Arbitrary.schema(Schema.Literals(all.map((_, index) => index))), (index) => all[index] as A)
 
 const json = { "content-type": "application/json; charset=utf-8" }

@@ -4,13 +4,10 @@
 import * as Testing from "@assembly-effect/schema/testing"
 import * as Arbitrary from "effect/Arbitrary"
 import * as DateTime from "effect/DateTime"
-import * as Schema from "effect/Schema"
 import type * as Operation from "../../Operation.ts"
 import * as Lookback from "../lookback.ts"
 import * as Steps from "../steps.ts"
-
-const oneOf = (...all: ReadonlyArray<unknown>): Arbitrary.Arbitrary<unknown> =>
-  Arbitrary.map(Arbitrary.schema(Schema.Literals(all.map((_, index) => index))), (index) => all[index])
+import { oneOf } from "./answers.ts"
 
 /** The rules of a check, and valid params of a schema that pass this check. */
 export interface Check {
@@ -42,7 +39,7 @@ const lookback = (now: DateTime.Utc | undefined): Check => {
     ],
     accepted: (params) =>
       Arbitrary.map(
-        Arbitrary.all([params, oneOf(end, ago(1), ago(90), DateTime.formatIso(ago(30)))]),
+        Arbitrary.all([params, oneOf<unknown>(end, ago(1), ago(90), DateTime.formatIso(ago(30)))]),
         ([valid, since]) => ({ ...Object(valid), since })
       )
   }

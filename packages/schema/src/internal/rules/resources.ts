@@ -289,7 +289,7 @@ export const resources: Table = [
       ...coded("PRIORITY_JOB_SLOT_STATS_MISSING_REGION", [required("region"), ...filled("region")]),
       ...coded("PRIORITY_JOB_SLOT_STATS_INVALID_TIME", [
         required("since"),
-        field("since", "is at least 1 character", empty, { edge: values("yesterday") }),
+        field("since", "is at least 1 character", empty),
         field("since", "is text or a DateTime", notText)
       ]),
       ...coded("PRIORITY_JOB_SLOT_STATS_INVALID_AGGREGATION", word("aggregation", ["avg", "max"]))

@@ -76,7 +76,7 @@ export const specified: Table = [
       ...coded(missingRegion, [required("region"), ...filled("region")]),
       ...coded(invalidTime, [
         required("since"),
-        field("since", "is at least 1 character", empty, { edge: values("yesterday") }),
+        field("since", "is at least 1 character", empty),
         field("since", "is text or a DateTime", notText)
       ]),
       field(
