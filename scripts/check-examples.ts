@@ -47,7 +47,7 @@ const importsOf = (file: string, source: string, code: string): ReadonlyArray<st
   const [, folderOfPackage = ""] = file.split("/")
   return [
     ...[...namespaces].flatMap((name) => {
-      const near = `packages/${folderOfPackage}/src/${name}.ts`
+      const near = `packages/${folderOfPackage}/src/${name === "Testing" ? "testing" : name}.ts`
       const specifier = existsSync(join(root, near)) ? `../../${near}` : modules.get(name)
       return specifier === undefined ? [] : [`import * as ${name} from "${specifier}"`]
     }),

@@ -38,6 +38,9 @@ import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
 
 // This example is a separate test suite.
 await import("../../../docs/examples/testing-an-application.ts")
+await import("../../../docs/examples/testing-a-handler.ts")
+await import("../../../docs/examples/testing-a-schema.ts")
+await import("../../../docs/examples/testing-any-answer.ts")
 
 const signedClient = Layer.unwrap(
   Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) => client(baseUrl, signed(credentials)))

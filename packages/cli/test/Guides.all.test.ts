@@ -21,8 +21,8 @@ const read = (path: string) => readFileSync(root + path, "utf8")
 const guides = globSync("docs/guides/*.md", { cwd: root }).toSorted()
 const programs = globSync("docs/examples/guides/*.ts", { cwd: root }).toSorted()
 
-/** A test, which packages/api/test/Examples.test.ts runs. */
-const applicationTest = "docs/examples/testing-an-application.ts"
+/** Tests, which packages/api/test/Examples.test.ts runs. */
+const tests = globSync("docs/examples/testing-*.ts", { cwd: root })
 
 interface Shown {
   readonly guide: string
@@ -83,7 +83,7 @@ const tags = globSync("packages/*/src/*.ts", { cwd: root })
 layer(NodeServices.layer, { excludeTestServices: true })("guides", (it) => {
   it("show every program, and no other code", () => {
     assert.isAtLeast(programs.length, 11)
-    const texts = new Set([...programs, applicationTest].map(read))
+    const texts = new Set([...programs, ...tests].map(read))
     assert.deepStrictEqual(
       shown.filter(({ program }) => !texts.has(program)),
       []

@@ -2,14 +2,13 @@
 import * as AuthKeys from "@assembly-effect/api/AuthKeys"
 import * as Auth from "@assembly-effect/schema/Auth"
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
-import * as Testing from "@assembly-effect/schema/testing"
 import { assert, layer } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Schema from "effect/Schema"
 import { as, call, createKey, given, refused } from "./keys.ts"
-import { json, layer as layerEmulator, send } from "./support.ts"
+import { layer as layerEmulator, send } from "./support.ts"
 
 const admin = given("admin")
 const stranger = given("stranger")
@@ -136,27 +135,6 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("A request f
         },
         { concurrency: 8, discard: true }
       )
-    })
-  )
-
-  it.effect("is refused when it is generated and invalid", () =>
-    Effect.gen(function* () {
-      const { id } = yield* createKey(admin, { scope: ["read"] })
-      for (const [invalids, method, path, code] of [
-        [Testing.createAuthKey, "POST", "/auth_keys", "AUTH_KEY_NOT_CREATED"],
-        [Testing.updateAuthKey, "PUT", `/auth_keys/${id}`, "AUTH_KEY_NOT_UPDATED"]
-      ] as const) {
-        const invalid = yield* sample(invalids.wire)
-        yield* Effect.forEach(
-          invalid,
-          Effect.fnUntraced(function* ({ input, rule }) {
-            const answer = yield* call(method, path, admin, Object(input))
-            assert.strictEqual(answer.status, 400, `${rule}: ${answer.text}`)
-            assert.strictEqual(json(answer)["error"], code)
-          }),
-          { concurrency: 8, discard: true }
-        )
-      }
     })
   )
 })

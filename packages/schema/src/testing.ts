@@ -1,370 +1,252 @@
 /**
- * Generators of invalid requests for property tests. Each generated value breaks one rule, and comes with this rule and
- * the path of the invalid part. For valid requests, use `Arbitrary.schema` of Effect. This module needs no test
- * framework.
+ * Generators of requests for property tests: valid ones, and ones that break exactly one rule. Each rule has a name, its
+ * path, and the error code of the service where one is known. This module needs no test framework.
  *
  * @example
- * Arbitrary.checkEffect(Testing.move.decoded, ({ input }) => Schema.is(DamAsset.MoveRequest)(input) === false)
+ * Arbitrary.checkEffect(
+ *   Testing.of(AssemblyList.Query).invalid.wire,
+ *   ({ input }) => Schema.decodeUnknownExit(AssemblyList.Query)(input)._tag === "Failure"
+ * )
  */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import * as Assembly from "./Assembly.ts"
-import * as AssemblyList from "./AssemblyList.ts"
-import * as AssemblyStatistics from "./AssemblyStatistics.ts"
-import * as Auth from "./Auth.ts"
-import * as DamAsset from "./DamAsset.ts"
-import type { Invalids, Rule } from "./internal/invalid.ts"
-import {
-  either,
-  encoded,
-  field,
-  fractions,
-  integers,
-  invalidDecoded,
-  invalids,
-  invalidWire,
-  listDates,
-  missing,
-  notText,
-  oneOf,
-  text,
-  unknownKey,
-  values,
-  whole
-} from "./internal/invalid.ts"
-import * as TusUpload from "./TusUpload.ts"
+import * as Rule from "./internal/rules/rule.ts"
+import { resources } from "./internal/rules/resources.ts"
+import { specified } from "./internal/rules/specified.ts"
+import { tus } from "./internal/rules/tus.ts"
 
-export type { Invalid, Invalids } from "./internal/invalid.ts"
-
-// The following generators have a separate module, so that each module stays small.
-export {
-  authKeyId,
-  createAuthKey,
-  createCredential,
-  createTemplate,
-  credentialId,
-  deleteAssets,
-  getAsset,
-  jobSlotStatistics,
-  listAssets,
-  listTemplates,
-  month,
-  moveAssets,
-  moveEntry,
-  replayAssembly,
-  replayNotification,
-  templateIdOrName,
-  updateAuthKey,
-  updateCredential,
-  updateTemplate
-} from "./internal/invalidOperations.ts"
-
-const empty = Arbitrary.Constant("")
+export type { Options, Rules } from "./internal/rules/rule.ts"
 
 /**
- * Invalid params of a statistics request (`AssemblyStatistics.Query`).
+ * An input that breaks one rule. `path` is the path of the invalid part, with the key names of `input`. `rule` is the
+ * name of the rule, and `code` the error code that the service answers, where one is known. `input` has the type of a
+ * valid input, so that a test can pass it on, although its value may not have this type.
  *
  * @since 0.1.0
- * @category utilities
+ * @category models
  */
-export const statistics: Invalids = invalids(AssemblyStatistics.Query, [
-  missing("region"),
-  field("region", "is at least 1 character", empty),
-  field("region", "is text", notText),
-  missing("since"),
-  field("since", "is at least 1 character or a DateTime", empty),
-  field("since", "is text", notText),
-  field(["templateId", "template_id"], "is a Template ID, all or absent", {
-    decoded: values("", "no_template", null, 5),
-    wire: values(5, true, [], {})
-  }),
-  unknownKey
-])
-
-/**
- * Invalid params of a list request (`AssemblyList.Query`).
- *
- * @since 0.1.0
- * @category utilities
- */
-export const list: Invalids = invalids(AssemblyList.Query, [
-  missing(["fromDate", "fromdate"]),
-  field(["fromDate", "fromdate"], "is a date-time of the years 0000 to 9999", listDates),
-  field(["toDate", "todate"], "is a date-time of the years 0000 to 9999", listDates),
-  field("page", "is an integer", oneOf<unknown>(fractions, values("1", null))),
-  field(
-    ["pageSize", "pagesize"],
-    "is an integer of 1 to 5000",
-    oneOf<unknown>(integers(-1000, 0), integers(5001, 1e6), fractions, values("50", null))
-  ),
-  field(
-    "type",
-    "is one of the seven types",
-    oneOf<unknown>(text("^[a-z]{1,3}$").pipe(Arbitrary.filter((type) => type !== "all")), notText)
-  ),
-  field("keywords", "is an array", values("a", 5, null, {})),
-  field(
-    "keywords",
-    "holds texts",
-    Arbitrary.map(notText, (keyword) => [keyword]),
-    [0]
-  )
-])
-
-const identifier = "[A-Za-z0-9_-]"
-
-/**
- * Invalid requests to move an asset (`DamAsset.MoveRequest`).
- *
- * @since 0.1.0
- * @category utilities
- */
-export const move: Invalids = invalids(DamAsset.MoveRequest, [
-  whole("has at least one of its keys", { decoded: values({}), wire: values({}) }),
-  field("filename", "is 1 to 255 characters", oneOf(empty, text("^[a-z]{256,270}$"))),
-  field("filename", "is not only white space", text("^[ \\u00a0\\u2003]{1,10}$")),
-  field("filename", "is not . or ..", values(".", "..")),
-  field("filename", "is without slash and backslash", text("^[a-z]{0,8}[/\\\\][a-z]{0,8}$")),
-  field("filename", "is without control characters", text("^[a-z]{1,8}[\\u0001-\\u001f\\u007f-\\u009f][a-z]{0,8}$")),
-  field("filename", "is valid Unicode", values("a\ud800", "\udc00.pdf", "a\udfffb")),
-  field("filename", "is text", notText),
-  field(
-    ["destinationFolderId", "destination_folder_id"],
-    "is an identifier or null",
-    oneOf<unknown>(
-      text(`^${identifier}{20}[AQgw]$`),
-      text(`^${identifier}{22}[AQgw]$`),
-      text(`^${identifier}{21}[B-PR-Zh-v]$`),
-      text(`^${identifier}{20}[+/=]A$`),
-      values("", 5, true)
-    )
-  ),
-  unknownKey
-])
-
-const noPath = oneOf<unknown>(
-  empty,
-  text("^/files/[a-z]{4}$"),
-  text("^/resumable/files/(?:\\.\\.?|%2e)$"),
-  text("^/resumable/files/a b$")
-)
-
-const part = "/resumable/files/"
-
-const badConcat = oneOf(
-  text("^final;$"),
-  text("^[Ff]inal:?/resumable/files/[a-z]{4}$"),
-  text("^final; /resumable/files/[a-z]{4}$"),
-  text("^final;/resumable/files/[a-z]{4}  /resumable/files/[a-z]{4}$"),
-  text("^final;/files/[a-z]{4}$"),
-  text("^final;https://[a-z]{1,8}@example/resumable/files/[a-z]{4}$"),
-  Arbitrary.map(integers(8170, 9000), (length) => `final;${part}${"a".repeat(length)}`)
-)
-
-/**
- * Invalid texts of `upload-concat` (`TusUpload.Concat`).
- *
- * @since 0.1.0
- * @category utilities
- */
-export const concat: Invalids = invalids(TusUpload.Concat, [
-  whole("is final; and upload URLs with single spaces, at most 8192 characters", {
-    decoded: badConcat,
-    wire: badConcat
-  })
-])
-
-const badMandatory = oneOf<unknown>(empty, values("\ud800", null, 5))
-
-const badMetadataKey = text("^[a-z]{0,4}(?:[ ,]|\\u00e9|\\u0009)[a-z]{1,4}$")
-
-const minimal = "assembly_url YQ==,filename YQ==,fieldname YQ=="
-
-/** `key` generates an entry with an invalid value. `whole` generates headers that are not a valid list of entries. */
-const badEntries = {
-  key: text("^k (?:[A-Za-z0-9]{2}|[A-Za-z0-9]{3}|[A-Za-z0-9]{5}=|[A-Za-z0-9]{3}-|/w==|gICA)$"),
-  whole: values("", ",", `${minimal},`, `,${minimal}`, `${minimal},,a YQ==`, `${minimal}, a YQ==`)
+export interface Invalid<out A> {
+  readonly rule: string
+  readonly path: ReadonlyArray<PropertyKey>
+  readonly code: string | undefined
+  readonly input: A
 }
 
 /**
- * Invalid metadata of an upload (`TusUpload.Metadata`).
+ * A rule of the inputs of one schema or operation, in one form. `invalid` generates inputs that break only this rule,
+ * and `edge`, if the rule has limits, valid inputs at these limits.
  *
  * @since 0.1.0
- * @category utilities
+ * @category models
  */
-export const metadata: Invalids = {
-  decoded: invalidDecoded(Arbitrary.schema(TusUpload.Metadata), [
-    ...["assembly_url", "filename", "fieldname"].flatMap((key) => [
-      missing(key),
-      field(key, "is text of at least 1 character", badMandatory)
-    ]),
-    field("k", "is text or null", values(5, true, [], "\udc00")),
-    {
-      rule: "is a key of printable ASCII without comma and space",
-      decoded: Arbitrary.map(badMetadataKey, (key) => ({
-        path: [key],
-        change: (valid: object) => ({ ...valid, [key]: "a" })
-      }))
+export interface Case<out A> {
+  readonly name: string
+  readonly path: ReadonlyArray<PropertyKey>
+  readonly code: string | undefined
+  readonly invalid: Arbitrary.Arbitrary<Invalid<A>>
+  readonly edge: Arbitrary.Arbitrary<A> | undefined
+}
+
+/**
+ * The decoded form, as a program passes it, and the form on the wire, as a server receives it: params as an object,
+ * headers as an object with lowercase names, or the text of one part.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Forms<out Decoded, out Wire> {
+  readonly decoded: Decoded
+  readonly wire: Wire
+}
+
+/**
+ * Generators of inputs. Half of the `valid` inputs are at the limit of a rule. An `invalid` input breaks one of the
+ * `rules`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Inputs<out Type, out Encoded> {
+  readonly valid: Forms<Arbitrary.Arbitrary<Type>, Arbitrary.Arbitrary<Encoded>>
+  readonly invalid: Forms<Arbitrary.Arbitrary<Invalid<Type>>, Arbitrary.Arbitrary<Invalid<Encoded>>>
+  readonly rules: Forms<ReadonlyArray<Case<Type>>, ReadonlyArray<Case<Encoded>>>
+}
+
+const none: Arbitrary.Arbitrary<never> = Arbitrary.filter(
+  Arbitrary.Constant(undefined),
+  (value): value is never => value !== undefined
+)
+
+const anyOf = <A>(all: ReadonlyArray<Arbitrary.Arbitrary<A>>): Arbitrary.Arbitrary<A> =>
+  all.length === 0 ? none : Rule.oneOf(...all)
+
+/** The rules in one form, applied to the valid inputs of `base`. */
+const casesOf = <A>(base: Arbitrary.Arbitrary<A>, rules: ReadonlyArray<Rule.Break>): ReadonlyArray<Case<A>> =>
+  rules.map(({ bad, code, edge, name, path }) => {
+    // See `Invalid`: the type says what a valid input is.
+    const apply = (valid: A, { apply: change }: Rule.Change) => change(valid) as A
+    return {
+      name,
+      path,
+      code,
+      invalid: Arbitrary.map(Arbitrary.all([base, bad]), ([valid, broken]) => ({
+        rule: name,
+        path: broken.path,
+        code,
+        input: apply(valid, broken)
+      })),
+      edge: edge && Arbitrary.map(Arbitrary.all([base, edge]), ([valid, limit]) => apply(valid, limit))
     }
-  ]),
-  wire: invalidWire(encoded(TusUpload.Metadata), [
-    whole("is padded Base64 of UTF-8", { wire: Arbitrary.map(badEntries.key, (entry) => `${minimal},${entry}`) }, [
-      "k"
-    ]),
-    whole("is there once", { wire: values(`${minimal},filename YQ==`, `filename YQ==,${minimal}`) }, ["filename"]),
-    whole(
-      "has a value",
-      { wire: values(minimal.replace("filename YQ==", "filename"), minimal.replace("filename YQ==", "filename ")) },
-      ["filename"]
-    ),
-    whole("is required", { wire: values(minimal.replace("filename YQ==,", "")) }, ["filename"]),
-    whole("is entries separated by single commas", { wire: badEntries.whole })
-  ])
+  })
+
+const withEdges = <A>(base: Arbitrary.Arbitrary<A>, rules: ReadonlyArray<Case<A>>): Arbitrary.Arbitrary<A> => {
+  const edges = rules.flatMap(({ edge }) => edge ?? [])
+  return edges.length === 0 ? base : Rule.oneOf(base, anyOf(edges))
 }
 
-const creationCases = TusUpload.Creation.to.cases
-
-/** Invalid creations of one kind. Each creation breaks one of `rules`, or one of the rules that all kinds share. */
-const creationOf = <T extends TusUpload.Creation>(
-  form: Schema.ConstraintCodec<T, unknown>,
-  rules: ReadonlyArray<Rule<object, object>>
-): Invalids => {
-  const valid = Arbitrary.schema(form)
-  const wire = Arbitrary.map(valid, (creation) => Schema.encodeSync(TusUpload.Creation)(creation))
-  const all = [
-    ...rules,
-    missing(["metadata", "upload-metadata"]),
-    field("upload-metadata", "is metadata", { wire: values(`${minimal},filename YQ==`) }, ["filename"]),
-    { ...missing("tus-resumable"), decoded: undefined },
-    field("tus-resumable", "is 1.0.0", { wire: text("^(?:0\\.[0-9]|1\\.0|1\\.0\\.[1-9]|2\\.0\\.0)$") })
-  ]
-  return { decoded: invalidDecoded(valid, all), wire: invalidWire(wire, all) }
+const build = <T, E>(base: Forms<Arbitrary.Arbitrary<T>, (value: T) => E>, rules: Rule.Rules): Inputs<T, E> => {
+  const wire = Arbitrary.map(base.decoded, base.wire)
+  const cases = { decoded: casesOf(base.decoded, rules.decoded), wire: casesOf(wire, rules.wire) }
+  const decoded = withEdges(base.decoded, cases.decoded)
+  return {
+    valid: { decoded, wire: Rule.oneOf(Arbitrary.map(decoded, base.wire), withEdges(wire, cases.wire)) },
+    invalid: {
+      decoded: anyOf(cases.decoded.map(({ invalid }) => invalid)),
+      wire: anyOf(cases.wire.map(({ invalid }) => invalid))
+    },
+    rules: cases
+  }
 }
 
-const badLength = {
-  decoded: oneOf<unknown>(Arbitrary.map(integers(-1000, -1), BigInt), values(9_223_372_036_854_775_808n, 5, "5", null)),
-  wire: oneOf<unknown>(
-    text("^0\\d{1,3}$"),
-    text("^[+-]\\d{1,3}$"),
-    text("^\\d\\.0$"),
-    text("^\\de\\d$"),
-    text("^ \\d$"),
-    values("", "9223372036854775808", "99999999999999999999", "0x10", "Infinity")
-  )
-}
-
-const contentType = field("content-type", "is application/offset+octet-stream", {
-  wire: values("application/octet-stream", "", "application/offset+octet-stream; charset=utf-8")
+/** The inputs of a schema that has several kinds of values. */
+const either = (all: ReadonlyArray<Inputs<unknown, unknown>>): Inputs<unknown, unknown> => ({
+  valid: { decoded: anyOf(all.map(({ valid }) => valid.decoded)), wire: anyOf(all.map(({ valid }) => valid.wire)) },
+  invalid: {
+    decoded: anyOf(all.map(({ invalid }) => invalid.decoded)),
+    wire: anyOf(all.map(({ invalid }) => invalid.wire))
+  },
+  rules: { decoded: all.flatMap(({ rules }) => rules.decoded), wire: all.flatMap(({ rules }) => rules.wire) }
 })
 
 /**
- * Invalid creations of an upload (`TusUpload.Creation`). On the wire, a creation is a set of headers.
+ * The inputs of values that `decoded` generates and `encode` writes, with their rules.
  *
  * @since 0.1.0
- * @category utilities
+ * @category constructors
  */
-export const creation: Invalids = either(
-  creationOf(creationCases.Fixed, [
-    missing(["length", "upload-length"]),
-    field(["length", "upload-length"], "is 0 to 9223372036854775807 in canonical form", badLength),
-    {
-      ...field("upload-length", "is not beside upload-defer-length", {}),
-      wire: Arbitrary.Constant({
-        path: ["upload-length"],
-        change: (valid: object) => ({ ...valid, "upload-defer-length": "1" })
-      })
-    },
-    contentType
-  ]),
-  creationOf(creationCases.Deferred, [
-    field("upload-defer-length", "is 1", { wire: values("0", "true", "", "01") }),
-    field("partial", "is a boolean", { decoded: values(1, "partial", null) }),
-    contentType
-  ]),
-  creationOf(creationCases.Final, [
-    field("parts", "has a part", { decoded: values([]) }, [0]),
-    field("parts", "are upload URLs", { decoded: Arbitrary.map(noPath, (bad) => [bad]) }, [0]),
-    field("parts", "are at most 8192 characters", {
-      decoded: Arbitrary.map(integers(500, 600), (count) => Array.from({ length: count }, () => `${part}a`))
-    }),
-    field("upload-concat", "is final; and upload URLs", { wire: badConcat }),
-    field("upload-length", "is not in a final creation", { wire: values("5") }),
-    field("upload-defer-length", "is not in a final creation", { wire: values("1") }),
-    field("content-type", "is not in a final creation", { wire: values(TusUpload.offsetOctetStream) })
-  ])
-)
-
-const notIsoDateTime = oneOf<unknown>(
-  empty,
-  text("^2\\d{3}-01-01$"),
-  text("^2\\d{3}-01-01T10:00:00$"),
-  text("^2\\d{3}-02-3[01]T10:00:00Z$"),
-  text("^2\\d{3}-01-01T2[4-9]:00:00Z$"),
-  notText
-)
+export const from = <T, E>(
+  decoded: Arbitrary.Arbitrary<T>,
+  encode: (value: T) => E,
+  ...rules: ReadonlyArray<Rule.Rules>
+): Inputs<T, E> => build({ decoded, wire: encode }, Rule.join(rules))
 
 /**
- * Invalid `auth` objects of signed params (`Auth.SignedAuthParams`).
+ * The inputs of a schema of your own, with its rules: rules of the service that {@link at} lifts, and your own from
+ * {@link rule}.
+ *
+ * @example
+ * Testing.make(
+ *   Schema.Struct({ asset: DamAsset.MoveRequest, reason: Schema.NonEmptyString }),
+ *   Testing.at(["asset"], Testing.of(DamAsset.MoveRequest)),
+ *   Testing.rule({ at: ["reason"], name: "is not empty", bad: Arbitrary.Constant("") })
+ * )
  *
  * @since 0.1.0
- * @category utilities
+ * @category constructors
  */
-export const signedAuthParams: Invalids = invalids(Auth.SignedAuthParams, [
-  missing("key"),
-  field("key", "is at least 1 character", empty),
-  field("key", "is text", notText),
-  missing("expires"),
-  field("expires", "is an ISO 8601 date-time", notIsoDateTime),
-  field("nonce", "is text or an integer", oneOf<unknown>(fractions, values(null, true, [], {}))),
-  field(
-    "referer",
-    "is a regular expression",
-    oneOf<unknown>(text("^[a-z]{0,4}[(\\[]$"), values("*", "a**", "\\", 5, null))
-  ),
-  field("max_size", "is an integer of at least 0", oneOf<unknown>(integers(-1000, -1), fractions, values("5", null)))
-])
+export const make = <T, E>(schema: Schema.ConstraintCodec<T, E>, ...rules: ReadonlyArray<Rule.Rules>): Inputs<T, E> =>
+  from(Arbitrary.schema(schema), Schema.encodeSync(schema), ...rules)
 
 /**
- * Invalid token requests (`Auth.TokenRequest`).
+ * Lifts the rules of a part into rules of the larger value that contains the part at a path. A key of the path with two
+ * names is a pair of its decoded name and its name on the wire.
  *
  * @since 0.1.0
- * @category utilities
+ * @category combinators
  */
-export const tokenRequest: Invalids = invalids(Auth.TokenRequest, [
-  missing(["grantType", "grant_type"]),
-  field(["grantType", "grant_type"], "is client_credentials", oneOf<unknown>(text("^[a-z]{1,8}$"), notText)),
-  missing("aud"),
-  field("aud", "is api2", oneOf<unknown>(text("^[a-z]{1,8}$"), notText)),
-  missing("scope"),
-  field("scope", "is at least one scope", { decoded: values([]) }, [0]),
-  field("scope", "is a list of scopes", { decoded: values("dam:write", null), wire: empty }),
-  field("scope", "is scopes with single spaces", {
-    wire: oneOf<unknown>(text("^[a-z]{1,4}  [a-z]{1,4}$"), text("^ [a-z]{1,4}$"), notText)
-  }),
-  field(
-    "scope",
-    "holds scopes without white space",
-    { decoded: Arbitrary.map(text("^[a-z]{0,4} [a-z]{0,4}$"), (scope) => [scope]) },
-    [0]
-  )
-])
+export const at = (
+  path: ReadonlyArray<Rule.Key>,
+  { rules }: { readonly rules: Forms<ReadonlyArray<Case<unknown>>, ReadonlyArray<Case<unknown>>> }
+): Rule.Rules => {
+  const lift = (form: "decoded" | "wire") => {
+    const outer = Rule.pathIn(form, path)
+    return rules[form].map(({ code, edge, invalid, name, path: inner }): Rule.Break => ({
+      name: [...outer.map(String), name].join("."),
+      path: [...outer, ...inner],
+      code,
+      bad: Arbitrary.map(invalid, ({ input, path: broken }) => ({
+        path: [...outer, ...broken],
+        apply: Rule.setter(outer, input)
+      })),
+      edge: edge && Rule.set(outer, edge)
+    }))
+  }
+  return { decoded: lift("decoded"), wire: lift("wire") }
+}
 
 /**
- * Invalid params of a request to create an Assembly (`Assembly.CreateParams`).
+ * A rule of one part of a request.
  *
  * @since 0.1.0
- * @category utilities
+ * @category constructors
  */
-export const createAssembly: Invalids = invalids(Assembly.CreateParams, [
-  field("steps", "is an object of Steps", values([], "a", 5, null)),
-  field("steps", "names the robot of each Step", values({ a: {} }, { a: { robot: "" } }, { a: { robot: 5 } }), [
-    "a",
-    "robot"
-  ]),
-  field(["templateId", "template_id"], "is at least 1 character", oneOf<unknown>(empty, notText)),
-  field(["notifyUrl", "notify_url"], "is at least 1 character", oneOf<unknown>(empty, notText)),
-  field(["redirectUrl", "redirect_url"], "is at least 1 character", oneOf<unknown>(empty, notText)),
-  field("quiet", "is true or false", values("true", 1)),
-  field(["emitExecutionProgress", "emit_execution_progress"], "is true or false", values("true", 1)),
-  field("fields", "is an object", values([], "a", 5, null))
-])
+export const rule = Rule.rule
+
+/**
+ * The rule that a key is required. The last key of the path is taken out.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const required = Rule.missing
+
+/**
+ * The rule that the object at a path has no unknown key.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const closed = Rule.unknownKey
+
+const table = [...specified, ...resources, ...tus]
+
+const known = new WeakMap<object, Inputs<unknown, unknown>>()
+
+const find = (
+  schema: Schema.ConstraintCodec<unknown, unknown>,
+  valid?: Arbitrary.Arbitrary<unknown>
+): Inputs<unknown, unknown> => {
+  const encode = Schema.encodeSync(schema)
+  const kinds = table
+    .filter(([one]) => one === schema)
+    .map(([, rules, kind]) => from(valid ?? Arbitrary.schema(kind ?? schema), encode, ...rules))
+  return kinds.length === 0 ? from(valid ?? Arbitrary.schema(schema), encode) : either(kinds)
+}
+
+/**
+ * The inputs of a request schema or a header set of this package, with all of its rules. `valid` generates the values to
+ * start from, if not every value of the schema will do. A schema that has no rules here has only `valid` inputs: use
+ * {@link make}.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const of = <T, E>(
+  schema: Schema.ConstraintCodec<T, E>,
+  options?: { readonly valid?: Arbitrary.Arbitrary<T> | undefined }
+): Inputs<T, E> => {
+  const inputs = options?.valid === undefined ? (known.get(schema) ?? find(schema)) : find(schema, options.valid)
+  if (options?.valid === undefined) known.set(schema, inputs)
+  // The generators of a schema generate its values.
+  return inputs as Inputs<T, E>
+}
+
+/**
+ * All schemas with rules.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const schemas: ReadonlyArray<Schema.ConstraintCodec<unknown, unknown>> = [
+  ...new Set(table.map(([schema]) => schema))
+]

@@ -1,19 +1,9 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
-import { accepted, accepts, onDecode, onEncode } from "./support.ts"
+import { accepts, onDecode, onEncode } from "./support.ts"
 
 const assembly_id = "0123456789abcdef0123456789abcdef"
-
-describe("AssemblyId", () => {
-  it("is 32 lowercase hexadecimal digits", () => {
-    const id = "0123456789abcdef0123456789abcdef"
-    assert.deepStrictEqual(
-      accepted(Assembly.AssemblyId, [id, id.toUpperCase(), id.slice(1), `${id}0`, `g${id.slice(1)}`]),
-      [id]
-    )
-  })
-})
 
 describe("Status", () => {
   const decode = Schema.decodeUnknownSync(Assembly.Status)

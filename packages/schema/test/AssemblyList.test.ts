@@ -4,7 +4,7 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { accepted, onDecode, onEncode } from "./support.ts"
+import { accepted, onDecode } from "./support.ts"
 
 const fromDate = DateTime.makeUnsafe("2026-01-01T10:00:00Z")
 
@@ -21,42 +21,12 @@ describe("Query", () => {
     assert.isTrue(Schema.is(AssemblyList.Query)({ ...AssemblyList.defaults, fromDate }))
   })
 
-  it("has pages of 1 to 5000 Assemblies (spec O-15, L-2)", () => {
-    for (const pageSize of [1, 5000]) assert.deepStrictEqual(onEncode(AssemblyList.Query, { fromDate, pageSize }), [])
-    for (const pageSize of [0, 5001, -1]) {
-      assert.deepStrictEqual(onEncode(AssemblyList.Query, { fromDate, pageSize }), [
-        "pageSize: Expected an integer of 1 to 5000"
-      ])
-    }
-    assert.deepStrictEqual(onDecode(AssemblyList.Query, { fromdate: "2026-01-01 10:00:00", pagesize: 1.5 }), [
-      "pagesize: Expected an integer"
-    ])
-  })
-
   it("has dates in whole seconds, with the window rounded to the outside", () => {
     const moment = DateTime.makeUnsafe("2026-01-01T10:00:00.250Z")
     assert.deepStrictEqual(encode({ fromDate: moment, toDate: moment }), {
       fromdate: "2026-01-01 10:00:00",
       todate: "2026-01-01 10:00:01"
     })
-  })
-
-  it("has an integer as page (spec O-14)", () => {
-    assert.deepStrictEqual(onEncode(AssemblyList.Query, { fromDate, page: 1.5 }), ["page: Expected an integer"])
-    assert.deepStrictEqual(onEncode(AssemblyList.Query, { fromDate, page: 7 }), [])
-  })
-
-  it("has the seven types (spec T-1, O-16)", () => {
-    const seven = ["all", "uploading", "executing", "canceled", "completed", "failed", "request_aborted"]
-    assert.deepStrictEqual(accepted(AssemblyList.AssemblyType, [...seven, "ALL", "cancelled", "", null]), seven)
-  })
-
-  it("has keywords as an array of strings (spec O-18)", () => {
-    assert.deepStrictEqual(encode({ fromDate, keywords: [] }), { fromdate: "2026-01-01 10:00:00", keywords: [] })
-    assert.deepStrictEqual(onEncode(AssemblyList.Query, { fromDate, keywords: "a" }), ["keywords: Expected array"])
-    assert.deepStrictEqual(onEncode(AssemblyList.Query, { fromDate, keywords: ["a", 5] }), [
-      "keywords.1: Expected string"
-    ])
   })
 
   it("does not send an unknown key and ignores a received one", () => {

@@ -2,7 +2,7 @@ import * as Template from "@assembly-effect/schema/Template"
 import { assert, describe, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
-import { accepted, onDecode, onEncode } from "./support.ts"
+import { onDecode, onEncode } from "./support.ts"
 
 const content = { steps: { stored: { robot: "/transloadit/store", use: ":original" } }, allow_steps_override: false }
 const found = { ok: "TEMPLATE_FOUND", message: "words", id: "t1", name: "thumbnails", content }
@@ -108,13 +108,5 @@ describe("CreateRequest", () => {
         transcoding_result_expiry: "NoSave"
       }
     )
-  })
-})
-
-describe("IdOrName", () => {
-  it("is text that a path can hold", () => {
-    const valid = ["a", "builtin/serve@1.0", "a name", "ä".repeat(255), "..."]
-    const invalid = ["", ".", "..", "a\\b", "a\nb", "a\u0000", "a\ud800", "a".repeat(256)]
-    assert.deepStrictEqual(accepted(Template.IdOrName, [...valid, ...invalid]), valid)
   })
 })

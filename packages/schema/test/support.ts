@@ -57,12 +57,17 @@ export const roundTrips = <T, E>(schema: Codec<T, E>) => {
   }
 }
 
+/** With `VALUES=100`, every sample has a hundred times as many values, and with `SEED`, other ones. */
+const factor = Number(process.env["VALUES"] ?? 1)
+const ownSeed = process.env["SEED"] ?? "assembly"
+
 /** A seeded sample, so that a failure is the same everywhere. */
 export const sample = <A>(
   arbitrary: Arbitrary.Arbitrary<A>,
   count: number,
-  { maxDiscards = count, seed = "assembly" }: { readonly maxDiscards?: number; readonly seed?: string } = {}
-) => Effect.runSync(Arbitrary.sampleEffect(arbitrary, { count, maxDiscards, seed }))
+  { maxDiscards = count, seed = ownSeed }: { readonly maxDiscards?: number; readonly seed?: string } = {}
+) =>
+  Effect.runSync(Arbitrary.sampleEffect(arbitrary, { count: count * factor, maxDiscards: maxDiscards * factor, seed }))
 
 /** An object without one of its keys. */
 export const without = (value: object, key: string): object =>

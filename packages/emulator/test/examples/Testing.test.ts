@@ -10,10 +10,7 @@ import * as Webhook from "@assembly-effect/auth/Webhook"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
-import * as Testing from "@assembly-effect/schema/testing"
 import { assert, layer } from "@effect/vitest"
-import * as Arbitrary from "effect/Arbitrary"
 import * as Mac from "effect/crypto/Mac"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as DateTime from "effect/DateTime"
@@ -21,7 +18,6 @@ import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
 
 // Provides the emulator with its faults, and a client of the emulator.
 const client = Layer.unwrap(
@@ -68,23 +64,6 @@ layer(TestLive, { excludeTestServices: true })("an application", (it) => {
       assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
     })
   )
-
-  it.effect("sends what the service takes, whatever its users ask for", () =>
-    Effect.gen(function* () {
-      const queries = yield* Arbitrary.sampleEffect(Arbitrary.schema(AssemblyList.Query), { count: 25, seed: 1 })
-      yield* Effect.forEach(queries, Assemblies.list, { concurrency: 4 })
-    })
-  )
-
-  it.effect("refuses by itself what the service would refuse", () =>
-    Effect.gen(function* () {
-      const decode = Schema.decodeUnknownExit(AssemblyList.Query)
-      const wrong = yield* Arbitrary.sampleEffect(Testing.list.wire, { count: 200, seed: 1 })
-      for (const { input, path, rule } of wrong) {
-        assert.strictEqual(decode(input)._tag, "Failure", `${path.join(".")}: ${rule}`)
-      }
-    })
-  )
 })
 
 const templates = [
@@ -106,20 +85,6 @@ layer(WithTemplates, { excludeTestServices: true })("an application with Templat
       const refused = yield* Effect.flip(Assemblies.create({ templateId: "fixed", steps }))
       assert.deepInclude(refused, { code: "TEMPLATE_DENIES_STEPS_OVERRIDE" })
       assert.strictEqual((yield* Assemblies.create({ templateId: "archive" })).template_id, "archive")
-    })
-  )
-})
-
-// A client without a server. Each operation that the application uses has a handler.
-const NoFailures = AssemblyClient.layerTest([
-  AssemblyClient.handler(Assemblies.List, () => Effect.succeed({ items: [], count: 0 }))
-])
-
-layer(NoFailures)("an application without a server", (it) => {
-  it.effect("finds no failure in an empty list", () =>
-    Effect.gen(function* () {
-      const { items } = yield* failures(DateTime.makeUnsafe("2026-01-01T00:00:00Z"))
-      assert.deepStrictEqual(items, [])
     })
   )
 })

@@ -1,0 +1,74 @@
+/**
+ * The rules of operations that need the current time or several params, and generators of params that keep them.
+ */
+import * as Testing from "@assembly-effect/schema/testing"
+import * as Arbitrary from "effect/Arbitrary"
+import * as DateTime from "effect/DateTime"
+import type * as Operation from "../../Operation.ts"
+import * as Lookback from "../lookback.ts"
+import * as Steps from "../steps.ts"
+import { oneOf } from "./answers.ts"
+
+/** The rules of a check, and valid params of a schema that pass this check. */
+export interface Check {
+  readonly rules: ReadonlyArray<Testing.Rules>
+  readonly accepted: (params: Arbitrary.Arbitrary<unknown>) => Arbitrary.Arbitrary<unknown>
+}
+
+/**
+ * The lookback of statistics. Its limit is exact only at `now`, the time at which a test with a fixed clock sends its
+ * requests: the clock of the machine goes on after a request was generated.
+ */
+const lookback = (now: DateTime.Utc | undefined): Check => {
+  const end = now ?? DateTime.nowUnsafe()
+  const ago = (days: number) => DateTime.subtract(end, { days })
+  const earliest = ago(91)
+  // Also before a `TestClock`, which starts in 1970.
+  const old = DateTime.makeUnsafe("1900-01-01T00:00:00Z")
+  const bad = now === undefined ? [old] : [old, DateTime.subtractDuration(earliest, "1 millis")]
+  const edge = now === undefined ? [] : [earliest]
+  return {
+    rules: [
+      Testing.rule({
+        at: ["params", "since"],
+        name: "is at most 91 days ago",
+        bad: { decoded: oneOf(...bad), wire: oneOf(...bad.map(DateTime.formatIso)) },
+        edge: edge.length === 0 ? {} : { decoded: oneOf(...edge), wire: oneOf(...edge.map(DateTime.formatIso)) },
+        code: "ASSEMBLY_STATS_INVALID_TIME"
+      })
+    ],
+    accepted: (params) =>
+      Arbitrary.map(
+        Arbitrary.all([params, oneOf<unknown>(end, ago(1), ago(90), DateTime.formatIso(ago(30)))]),
+        ([valid, since]) => ({ ...Object(valid), since })
+      )
+  }
+}
+
+const robot = "/image/resize"
+
+/** The service itself accepts these Steps, and the Assembly then fails. */
+const steps = (name: string, below: ReadonlyArray<PropertyKey>, ...bad: ReadonlyArray<object>) =>
+  Testing.rule({
+    at: ["params"],
+    name: `steps ${name}`,
+    bad: { decoded: oneOf(...bad.map((one) => ({ steps: one }))) },
+    below: ["steps", ...below]
+  })
+
+const instructions: Check = {
+  rules: [
+    steps("reserves :original for the uploads", [":original", "robot"], { ":original": { robot } }),
+    steps("has no Step that uses itself", ["a", "use"], { a: { robot, use: "a" } }),
+    steps("uses Steps by their names", ["a", "use"], { a: { robot, use: 5 } }, { a: { robot, use: "b" } })
+  ],
+  accepted: Arbitrary.filter((params) => Steps.check(Object(params)).length === 0)
+}
+
+const nothing: Check = { rules: [], accepted: (params) => params }
+
+/** The rules of the check of an operation. */
+export const of = ({ check }: Operation.Any, now: DateTime.Utc | undefined): Check => {
+  if (check === Lookback.check) return lookback(now)
+  return check === Steps.check ? instructions : nothing
+}

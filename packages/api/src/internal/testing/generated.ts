@@ -1,0 +1,228 @@
+/**
+ * A client whose answers are generated, and the report of what it answered.
+ */
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import { Late } from "@assembly-effect/auth/unstable/Gathering"
+import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
+import * as Sender from "@assembly-effect/auth/unstable/Sender"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Headers from "effect/http/Headers"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
+import * as Random from "effect/Random"
+import * as Redacted from "effect/Redacted"
+import * as ApiError from "../../ApiError.ts"
+import * as AssemblyClient from "../../AssemblyClient.ts"
+import type * as Operation from "../../Operation.ts"
+import * as RetryPolicy from "../../RetryPolicy.ts"
+import * as Answers from "./answers.ts"
+
+/**
+ * An operation was never answered with some of its errors, or never with a success. `missing` has the tags by operation.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class NeverDrawn extends Data.TaggedError("NeverDrawn")<{
+  readonly missing: Readonly<Record<string, ReadonlyArray<string>>>
+}> {
+  override get message() {
+    const told = Object.entries(this.missing).map(([operation, tags]) => `${operation}: ${tags.join(", ")}`)
+    return `never answered: ${told.join("; ")}`
+  }
+}
+
+/**
+ * The answers that the clients with this report gave.
+ *
+ * - `seen`: the number of answers by operation and tag.
+ * - `complete`: fails if an operation that was called was never answered with one of its tags.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Report {
+  readonly seen: Effect.Effect<Readonly<Record<string, Readonly<Record<string, number>>>>>
+  readonly complete: Effect.Effect<void, NeverDrawn>
+  /** Counts an answer. `expected` is every tag that the operation may be answered with. */
+  readonly count: (operation: string, tag: string, expected: ReadonlyArray<string>) => void
+}
+
+/**
+ * An empty report, for all runs of a property.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const report = (): Report => {
+  const seen: Record<string, Record<string, number>> = {}
+  return {
+    seen: Effect.sync(() => structuredClone(seen)),
+    complete: Effect.suspend(() => {
+      const missing = Object.entries(seen)
+        .map(([operation, counts]) => [operation, Object.keys(counts).filter((tag) => counts[tag] === 0)] as const)
+        .filter(([, tags]) => tags.length > 0)
+      return missing.length === 0 ? Effect.void : Effect.fail(new NeverDrawn({ missing: Object.fromEntries(missing) }))
+    }),
+    count: (operation, tag, expected) => {
+      const counts = (seen[operation] ??= Object.fromEntries(expected.map((one) => [one, 0])))
+      counts[tag] = (counts[tag] ?? 0) + 1
+    }
+  }
+}
+
+/**
+ * - `seed`: the same seed gives the same answers, in the order in which each operation is called.
+ * - `weights`: how often each tag is drawn, 1 by default, and 0 for never: `{ Success: 5, TimedOut: 0 }`.
+ * - `delay`: the longest time that an answer takes, none by default. A test with a `TestClock` has to adjust it.
+ * - `report`: counts the answers.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  readonly seed: number | string
+  readonly weights?: Readonly<Record<string, number>> | undefined
+  readonly delay?: Duration.Input | undefined
+  readonly report?: Report | undefined
+}
+
+interface Drawn {
+  readonly answer: Answers.Answer
+  readonly delay: number
+  readonly count: () => void
+}
+
+const Drawn = Context.Reference<Drawn | undefined>("@assembly-effect/api/Testing/Drawn", {
+  defaultValue: () => undefined
+})
+
+const encoder = new TextEncoder()
+
+const lost = new Outcome.Lost({ description: "the connection was cut", sent: "maybe", permanent: false })
+
+const toGathered = ({ body, end, headers, status }: Answers.Answer): Effect.Effect<Outcome.Gathered, Late> =>
+  end === "late"
+    ? Effect.fail(new Late())
+    : Effect.succeed({
+        status,
+        headers: Headers.fromInput(headers),
+        bytes: typeof body === "string" ? encoder.encode(body) : body,
+        end: end === "cut" ? lost : "whole"
+      })
+
+/** A client that never sends a request: each of its requests is answered with the drawn answer. */
+const offline = Effect.gen(function* () {
+  const http = HttpClient.make(() => Effect.die(new Error("a client with generated answers sends no request")))
+  Sender.register(http, () =>
+    Effect.flatMap(Drawn, (drawn) => {
+      if (drawn === undefined) return Effect.die(new Error("there is no drawn answer"))
+      drawn.count()
+      const answered = toGathered(drawn.answer)
+      return drawn.delay === 0 ? answered : Effect.delay(answered, drawn.delay)
+    })
+  )
+  return yield* AssemblyClient.make({ baseUrl: "https://api2.example.com" }).pipe(
+    Effect.provideService(HttpClient.HttpClient, http),
+    Effect.provide(Authenticator.layerBearer(Redacted.make("token-of-generated-answers")))
+  )
+}).pipe(Effect.orDie)
+
+/** A number of at least 0 and below `limit`. A generator would prefer the limits. */
+const below = (limit: number, seed: string): Effect.Effect<number> =>
+  Effect.map(Random.withSeed(Random.next, seed), (share) => share * limit)
+
+/** The first value of a generator for a seed. */
+const first = <A>(arbitrary: Arbitrary.Arbitrary<A>, seed: string): Effect.Effect<A> =>
+  Arbitrary.sampleEffect(arbitrary, { count: 1, seed }).pipe(
+    Effect.flatMap(([value]) => Effect.fromNullishOr(value)),
+    Effect.orDie
+  )
+
+/** The cases of an operation by tag, each as often as its weight says, and their answers. */
+const weigh = (cases: ReadonlyArray<Answers.AnswerCase>, weights: Readonly<Record<string, number>>) => {
+  const byTag = Map.groupBy(cases, ({ tag }) => tag)
+  const drawn = [...byTag].filter(([tag]) => (weights[tag] ?? 1) > 0)
+  const total = drawn.reduce((sum, [tag]) => sum + (weights[tag] ?? 1), 0)
+  const tags = drawn.map(([tag]) => tag)
+  return {
+    tags,
+    draw: (seed: string) =>
+      Effect.gen(function* () {
+        let left = yield* below(total, `${seed}/tag`)
+        const [, chosen = []] = drawn.find(([tag]) => (left -= weights[tag] ?? 1) < 0) ?? []
+        const one = chosen[Math.floor(yield* below(chosen.length, `${seed}/case`))]
+        return one === undefined ? yield* Effect.die(new Error("no tag has a weight")) : yield* first(one.answer, seed)
+      })
+  }
+}
+
+/**
+ * A client whose operations are answered with generated successes, each of their declared errors, broken and cut
+ * answers, and none in time. Nothing is sent and nothing is retried. An invalid input fails with `InvalidRequest`, and
+ * there is no update stream.
+ *
+ * **Details**
+ *
+ * It is not part of `AssemblyClient`, because programs in production do not need the generators.
+ *
+ * @example
+ * const report = Testing.report()
+ * Arbitrary.checkEffect(Arbitrary.schema(Schema.Int), (seed) =>
+ *   Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") }).pipe(
+ *     Effect.isSuccess,
+ *     Effect.as(true),
+ *     Effect.provide(Testing.layerGenerated({ seed, report }))
+ *   )
+ * ).pipe(Effect.andThen(report.complete))
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerGenerated = ({
+  delay = 0,
+  report: counted,
+  seed,
+  weights = {}
+}: Options): Layer.Layer<AssemblyClient.AssemblyClient> =>
+  Layer.effect(
+    AssemblyClient.AssemblyClient,
+    Effect.map(offline, (client) => {
+      const calls = new Map<string, number>()
+      const longest = Duration.toMillis(delay)
+
+      const draw = Effect.fnUntraced(function* (
+        operation: Operation.Any,
+        { path }: Operation.Input<Operation.Any>
+      ): Effect.fn.Return<Drawn> {
+        const number = calls.get(operation.name) ?? 0
+        calls.set(operation.name, number + 1)
+        const own = `${seed}/${operation.name}/${number}`
+        const { assemblyId } = path
+        const weighed = weigh(Answers.of(operation, Predicate.isString(assemblyId) ? assemblyId : undefined), weights)
+        const answer = yield* weighed.draw(own)
+        return {
+          answer,
+          delay: longest === 0 ? 0 : yield* below(longest, `${own}/delay`),
+          count: () => counted?.count(operation.name, answer.tag, weighed.tags)
+        }
+      })
+
+      return AssemblyClient.AssemblyClient.of({
+        origins: client.origins,
+        run: (operation, input) =>
+          Effect.flatMap(draw(operation, input), (drawn) =>
+            client.run(operation, input).pipe(RetryPolicy.none, Effect.provideService(Drawn, drawn))
+          ),
+        open: (_, { operation }) =>
+          Effect.fail(
+            new ApiError.TransportFailure({ operation, description: "there is no update stream", sent: "no" })
+          )
+      })
+    })
+  )

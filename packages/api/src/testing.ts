@@ -1,0 +1,178 @@
+/**
+ * Property tests of operations: their inputs, valid ones and ones that break exactly one rule, and their answers. For
+ * tests only: no other module of this package loads this one. It needs no test framework.
+ *
+ * @example
+ * Arbitrary.checkEffect(
+ *   Testing.of(Dam.Move).invalid.wire,
+ *   ({ input }) => Schema.decodeUnknownExit(DamAsset.MoveRequest)(input.params)._tag === "Failure"
+ * )
+ */
+import * as Auth from "@assembly-effect/schema/Auth"
+import * as Testing from "@assembly-effect/schema/testing"
+import * as Input from "@assembly-effect/schema/unstable/Input"
+import * as Arbitrary from "effect/Arbitrary"
+import type * as DateTime from "effect/DateTime"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as Answers from "./internal/testing/answers.ts"
+import * as Checks from "./internal/testing/checks.ts"
+import type * as Operation from "./Operation.ts"
+
+export type { Answer, AnswerCase } from "./internal/testing/answers.ts"
+export {
+  layerGenerated,
+  NeverDrawn,
+  type Options as GeneratedOptions,
+  report,
+  type Report
+} from "./internal/testing/generated.ts"
+export {
+  at,
+  type Case,
+  closed,
+  type Forms,
+  from,
+  type Inputs,
+  type Invalid,
+  make,
+  type Options,
+  required,
+  rule,
+  type Rules
+} from "@assembly-effect/schema/testing"
+
+/**
+ * The input of an operation as a server receives it: the texts in its path, its params as an object, and its form fields.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Wire<Op extends Operation.Any> {
+  readonly path: { readonly [Name in keyof Op["variables"]]: string }
+  readonly params: Op["params"]["Encoded"]
+  readonly fields: Op["fields"]["Encoded"]
+}
+
+/**
+ * The generated requests and answers of an operation.
+ *
+ * - `params`: the params alone, for example to lift their rules into a schema of your own with `Testing.at`.
+ * - `answers`: a success, each declared error, and broken answers.
+ * - `scopes`: the scopes of Auth Keys that may and that may not send the request.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface OperationInputs<Op extends Operation.Any> extends Testing.Inputs<Operation.Input<Op>, Wire<Op>> {
+  readonly params: Testing.Inputs<Op["params"]["Type"], Op["params"]["Encoded"]>
+  readonly answers: ReadonlyArray<Answers.AnswerCase>
+  readonly scopes: {
+    readonly enough: Arbitrary.Arbitrary<ReadonlyArray<Auth.Scope>>
+    readonly lacking: Arbitrary.Arbitrary<ReadonlyArray<Auth.Scope>>
+  }
+}
+
+/**
+ * - `now`: the time of the fixed clock at which the test sends the requests. With it, the limits of `since` are exact.
+ * - `params`: generates the params to start from, for example those of the regions that a server has.
+ * - `assemblyId`: the Assembly in the path of the requests that `answers` answers.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface OfOptions<Op extends Operation.Any> {
+  readonly now?: DateTime.Utc | undefined
+  readonly params?: Arbitrary.Arbitrary<Op["params"]["Type"]> | undefined
+  readonly assemblyId?: string | undefined
+}
+
+/** `read` and `write` contain every scope that ends with them. */
+const scopesOf = (scope = ""): OperationInputs<Operation.Any>["scopes"] => {
+  const isEnough = (one: string) => one === scope || one === scope.slice(scope.indexOf(":") + 1)
+  const some = (all: ReadonlyArray<typeof Auth.KnownScope.Type>) => Arbitrary.schema(Schema.Literals(all))
+  const others = Arbitrary.array(some(Auth.KnownScope.literals.filter((one) => !isEnough(one))), {
+    minLength: 1,
+    maxLength: 4
+  })
+  // An operation without a scope needs none.
+  const own = scope === "" ? some(["read"]) : some(Auth.KnownScope.literals.filter(isEnough))
+  return { enough: Arbitrary.map(Arbitrary.all([others, own]), ([more, one]) => [...more, one]), lacking: others }
+}
+
+const unknownKeys = (operation: Operation.Any, part: "params" | "fields", rules: Testing.Inputs<unknown, unknown>) => {
+  const isChecked = rules.rules.decoded.some(({ name }) => name === "has no unknown key")
+  // Over HTTP, the service ignores a key that it does not know.
+  return operation[part] === Input.nothing || isChecked ? [] : [{ ...Testing.closed([part]), wire: [] }]
+}
+
+const build = <Op extends Operation.Any>(
+  operation: Op,
+  { assemblyId = "0".repeat(32), now, params: given }: OfOptions<Op> = {}
+): OperationInputs<Op> => {
+  const check = Checks.of(operation, now)
+  const variables = Object.entries(operation.variables).map(([name, schema]) => [name, Testing.of(schema)] as const)
+  const params = Testing.of(operation.params, { valid: check.accepted(given ?? Arbitrary.schema(operation.params)) })
+  const fields = Testing.of(operation.fields)
+  const encodePath = Schema.encodeUnknownSync(Schema.Struct(operation.variables))
+  const encodeParams = Schema.encodeUnknownSync(operation.params)
+  const encodeFields = Schema.encodeUnknownSync(operation.fields)
+  const inputs = Testing.from(
+    Arbitrary.all({
+      path: Arbitrary.all(Object.fromEntries(variables.map(([name, { valid }]) => [name, valid.decoded]))),
+      params: params.valid.decoded,
+      fields: fields.valid.decoded
+    }),
+    (input) => ({
+      path: encodePath(input.path),
+      params: encodeParams(input.params),
+      fields: encodeFields(input.fields)
+    }),
+    ...variables.map(([name, rules]) => Testing.at(["path", name], rules)),
+    Testing.at(["params"], params),
+    ...check.rules,
+    Testing.at(["fields"], fields),
+    ...unknownKeys(operation, "params", params),
+    ...unknownKeys(operation, "fields", fields)
+  )
+  return {
+    // The generators of the schemas of an operation generate its input.
+    ...(inputs as unknown as Testing.Inputs<Operation.Input<Op>, Wire<Op>>),
+    params,
+    answers: Answers.of(operation, assemblyId),
+    scopes: scopesOf(operation.scope)
+  }
+}
+
+const known = new WeakMap<Operation.Any, OperationInputs<Operation.Any>>()
+
+/** The generators of an operation are made once. */
+const ofOperation = (operation: Operation.Any, options?: OfOptions<Operation.Any>) => {
+  const inputs = options === undefined ? (known.get(operation) ?? build(operation)) : build(operation, options)
+  if (options === undefined) known.set(operation, inputs)
+  return inputs
+}
+
+/**
+ * The generated requests and answers of an operation, or the inputs of a request schema or a header set.
+ *
+ * **Details**
+ *
+ * The input of an operation has the parts `path`, `params` and `fields`. `rules.decoded` and `rules.wire` list all of its
+ * rules, for example for `it.each`. An operation without any params has no rules.
+ *
+ * @example
+ * const names = Testing.of(Assemblies.List).rules.wire.map(({ name }) => name)
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const of: {
+  <Op extends Operation.Any>(operation: Op, options?: OfOptions<Op>): OperationInputs<Op>
+  <T, E>(
+    schema: Schema.ConstraintCodec<T, E>,
+    options?: { readonly valid?: Arbitrary.Arbitrary<T> | undefined }
+  ): Testing.Inputs<T, E>
+} = (subject: Operation.Any | Schema.ConstraintCodec<unknown, unknown>, options?: object) =>
+  // A schema has no `variables`.
+  (Predicate.hasProperty(subject, "variables") ? ofOperation(subject, options) : Testing.of(subject, options)) as never
