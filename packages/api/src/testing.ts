@@ -29,17 +29,22 @@ export {
 } from "./internal/testing/generated.ts"
 export {
   at,
+  type Break,
   type Case,
+  type Change,
   closed,
   type Forms,
   from,
   type Inputs,
   type Invalid,
+  type Key,
   make,
   type Options,
+  type Path,
   required,
   rule,
-  type Rules
+  type Rules,
+  type Values
 } from "@assembly-effect/schema/testing"
 
 /**

@@ -5,24 +5,50 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 
-/** The path of a part of a value. */
+/**
+ * The path of a part of a value.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Path = ReadonlyArray<PropertyKey>
 
-/** A key, or its two names in the decoded value and on the wire. */
+/**
+ * A key, or its two names in the decoded value and on the wire.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Key = string | number | readonly [decoded: string, wire: string]
 
-/** Values that a part of a request may have: the same in both forms, or different ones in the decoded form and on the wire. */
-type Values =
+/**
+ * Values that a part of a request may have: the same in both forms, or different ones in the decoded form and on the
+ * wire.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Values =
   | Arbitrary.Arbitrary<unknown>
   | { readonly decoded?: Arbitrary.Arbitrary<unknown>; readonly wire?: Arbitrary.Arbitrary<unknown> }
 
-/** Changes a valid value. `path` is the path of the part that is then invalid. */
+/**
+ * Changes a valid value. `path` is the path of the part that is then invalid.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Change {
   readonly path: Path
   readonly apply: (valid: unknown) => unknown
 }
 
-/** One rule in one form. `bad` breaks the rule, and `edge` makes a valid value at the limit of the rule. */
+/**
+ * One rule in one form. `bad` breaks the rule, and `edge` makes a valid value at the limit of the rule.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Break {
   readonly name: string
   readonly path: Path
