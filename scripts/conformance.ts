@@ -42,7 +42,7 @@ for (const [clause, files] of testsByClause)
 
 let promised = 0
 for (const document of ["SECURITY.md", "docs/reliability.md", "docs/durable.md"]) {
-  for (const [name, folder, rest] of read(document).matchAll(/\b([a-z]+)\/([\w/]+\.test\.ts)/g)) {
+  for (const [name, folder, rest] of read(document).matchAll(/\b([a-z]+)\/([\w/.]+\.test\.ts)/g)) {
     promised++
     if (!existsSync(join(root, "packages", folder ?? "", "test", rest ?? "")))
       problems.push(`${document}: no file ${name}`)
