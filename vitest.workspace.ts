@@ -1,4 +1,5 @@
 import { readdirSync } from "node:fs"
+import { availableParallelism } from "node:os"
 import { fileURLToPath } from "node:url"
 import { configDefaults, defineConfig } from "vitest/config"
 
@@ -36,8 +37,8 @@ export default defineConfig({
     setupFiles: ["setup.ts", "properties.ts"].map((name) =>
       fileURLToPath(new URL(`scripts/walk/${name}`, import.meta.url))
     ),
-    // By default, one core would be idle.
-    maxWorkers: "100%",
+    // Many tests wait for a server or a process, so one more worker than cores keeps the cores busy.
+    maxWorkers: availableParallelism() + 1,
     // No test waits this long; a busy machine may, most of all for the slow files.
     testTimeout: patience,
     hookTimeout: patience,
