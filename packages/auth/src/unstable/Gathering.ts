@@ -3,7 +3,6 @@
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -42,20 +41,9 @@ export interface Limits {
  */
 export class Late extends Data.TaggedError("Late") {}
 
-const live = Context.get(Context.empty(), Clock.Clock)
-
-/**
- * Calls `late` after `millis`, unless the result is called before. On the clock of the system, a timer costs less than a
- * fiber.
- */
+/** Calls `late` after `millis`, unless the result is called before. */
 const timer = (clock: Clock.Clock, millis: number, late: () => void): (() => void) => {
   if (millis === Infinity) return () => {}
-  if (clock === live && millis < 2 ** 31) {
-    // Only on the clock of the system, and not with TestClock.
-    // @effect-diagnostics-next-line globalTimers:off
-    const handle = setTimeout(late, millis) // oxlint-disable-line no-restricted-globals
-    return () => clearTimeout(handle)
-  }
   const fiber = Effect.runFork(Effect.andThen(clock.sleep(Duration.millis(millis)), Effect.sync(late)))
   return () => fiber.interruptUnsafe()
 }
