@@ -1,6 +1,5 @@
 /**
- * Validates options before anything is created: an Assembly, a journal entry or an upload. The result is remembered,
- * because many uploads may share their options and their metadata.
+ * Validates options before anything is created: an Assembly, a journal entry or an upload.
  */
 import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
@@ -99,25 +98,7 @@ export interface SharedOptions extends Schema.Codec.Encoded<typeof Shared> {}
 
 const issue = (path: string, message: string): Issue => ({ path: [path], message })
 
-type Entries = ReadonlyArray<readonly [key: string, value: unknown]>
-
-const isSame = (a: Entries, b: Entries): boolean =>
-  a.length === b.length && a.every(([key, value], index) => b[index]?.[0] === key && Object.is(b[index]?.[1], value))
-
-/** A function that remembers its result for an object, as long as the object has the same properties. */
-const remembering = <A>(make: (value: object) => A): ((value: object) => A) => {
-  const known = new WeakMap<object, { readonly entries: Entries; readonly result: A }>()
-  return (value) => {
-    const entries = Object.entries(value)
-    const found = known.get(value)
-    if (found !== undefined && isSame(found.entries, entries)) return found.result
-    const result = make(value)
-    known.set(value, { entries, result })
-    return result
-  }
-}
-
-const checkSettings = remembering(Rules.checker(Settings))
+const checkSettings = Rules.checker(Settings)
 
 /** Options with metadata alone need no check. */
 const settingIssues = (options: object): Issues => {
@@ -133,11 +114,15 @@ const reserved = {
   [Receipts.markerKey]: "its value identifies an upload after a lost response"
 }
 
+/** The entry of the encoded metadata that each creation replaces by the URL of its Assembly. */
+const placeholder = /^assembly_url LQ==,/
+
 /**
- * The rules that the metadata of an upload breaks. The issues do not contain the values, because the values may be
- * secret.
+ * The metadata as the end of the header `upload-metadata`, without `assembly_url`, or the rules that the metadata
+ * breaks. The issues do not contain the values, because the values may be secret.
  */
-const encodeOnce = (metadata: Metadata): Result.Result<string, Issues> => {
+export const metadataHeader = (metadata: Metadata): Result.Result<string, Issues> => {
+  if (!Input.isRecord(metadata)) return Result.fail([issue("metadata", "Expected an object")])
   const taken = Object.entries(reserved)
     .filter(([key]) => Object.hasOwn(metadata, key))
     .map(([key, why]): Issue => ({ path: ["metadata", key], message: `Expected no reserved key: ${why}` }))
@@ -148,20 +133,6 @@ const encodeOnce = (metadata: Metadata): Result.Result<string, Issues> => {
   return issues.length > 0 || Result.isFailure(encoded)
     ? Result.fail(issues)
     : Result.succeed(encoded.success.replace(placeholder, ""))
-}
-
-/** The entry of the encoded metadata that each creation replaces by the URL of its Assembly. */
-const placeholder = /^assembly_url LQ==,/
-
-const encode = remembering((metadata) => encodeOnce(metadata as Metadata))
-
-/**
- * The metadata as the end of the header `upload-metadata`, without `assembly_url`, or the rules that the metadata
- * breaks.
- */
-export const metadataHeader = (metadata: Metadata): Result.Result<string, Issues> => {
-  if (!Input.isRecord(metadata)) return Result.fail([issue("metadata", "Expected an object")])
-  return encode(metadata)
 }
 
 /** The rules that the metadata of an upload breaks. */
