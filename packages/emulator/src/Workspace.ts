@@ -31,8 +31,8 @@ export type AuthKey = typeof AuthKey.Type
 
 /**
  * A Workspace: its slug, its Auth Keys and its Templates. Requests with a key of the Workspace may name its Templates as
- * `template_id`. An Auth Key belongs to one Workspace. If two Workspaces have
- * the same key, the emulator does not start (`KeyInTwoWorkspaces`).
+ * `template_id`. An Auth Key belongs to one Workspace. If two Workspaces have the same key, the emulator does not start
+ * (`KeyInTwoWorkspaces`).
  *
  * @example `{ slug: "shop", keys: [{ key: "key", secret: Redacted.make("secret") }] }`
  *

@@ -6,6 +6,7 @@ import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import { execFileSync } from "node:child_process"
 import { readdirSync } from "node:fs"
 import { wholeOf } from "../../tus/src/internal/source.ts"
@@ -44,7 +45,7 @@ layer(Layer.provideMerge(SmallFiles.layer, NodeFileSystem.layer), { excludeTestS
         const replaced = yield* made
         const { mtime } = yield* replaced.fs.stat(replaced.path)
         yield* replaced.fs.writeFile(`${replaced.path}.new`, bytes)
-        const time = mtime._tag === "Some" ? mtime.value : new Date()
+        const time = Option.getOrThrow(mtime)
         yield* replaced.fs.utimes(`${replaced.path}.new`, time, time)
         yield* replaced.fs.rename(`${replaced.path}.new`, replaced.path)
         assert.deepInclude(yield* Effect.flip(replaced.read), { _tag: "SourceFailed", kind: "Changed" })

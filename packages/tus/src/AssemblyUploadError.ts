@@ -118,6 +118,7 @@ export const AssemblyUploadError = Schema.Union([
   JournalError.UploadLeased,
   JournalError.LeaseLost
 ])
+
 /**
  * The type of {@link AssemblyUploadError}.
  *

@@ -361,6 +361,7 @@ export const UploadError = Schema.Union([
   ApiError.RateLimited,
   ApiError.TransportFailure
 ])
+
 /**
  * The type of {@link UploadError}.
  *

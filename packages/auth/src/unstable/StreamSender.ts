@@ -45,7 +45,7 @@ export interface Sent {
 
 /**
  * Sends a request with a streamed body, and gathers the response. The status decides the outcome: after it, the body may
- * take {@link Gathering.restMillis}. The caller limits the time until the status (`Admission.withLimitFromDeparture`).
+ * take `Outcome.restMillis`. The caller limits the time until the status (`Admission.withLimitFromDeparture`).
  *
  * @since 0.1.0
  * @category utilities

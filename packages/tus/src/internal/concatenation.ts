@@ -177,10 +177,7 @@ export const begin = <E>(upload: Context.Upload<E>, parts: ReadonlyArray<UploadU
 export const finish = <E>(upload: Context.Upload<E>, { length, marker, url }: UploadState.Concatenating) => {
   if (url !== undefined) return Effect.andThen(prove(upload, url, length), complete(upload, url, length))
   return Creation.recover(upload, { marker, size: length }, Creation.ended).pipe(
-    Effect.catchIf(
-      (error): error is TusError.CreationUnknown => Predicate.isTagged(error, "CreationUnknown"),
-      asUnknown
-    ),
+    Effect.catch(asUnknown),
     Effect.flatMap((created) => found(upload, created, length))
   )
 }

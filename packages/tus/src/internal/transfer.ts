@@ -147,8 +147,9 @@ export const lengthOf = (state: Sending | Asking, size: bigint | undefined): big
 /**
  * The error of an upload that must not continue, because the bytes on the server may differ from the sent bytes.
  * `mayBeWhole` is true if the offset that the server reports now (`told`) or reported before (`counted`) reaches the
- * length, because the upload may then be complete. Without `told`, the number of bytes that the HTTP client got is compared with the length; if this number is
- * unknown too, `mayBeWhole` is true. If no length is known, the server does not know the length either.
+ * length, because the upload may then be complete. Without `told`, the number of bytes that the HTTP client got is
+ * compared with the length; if this number is unknown too, `mayBeWhole` is true. If no length is known, the server does
+ * not know the length either.
  */
 const untrusted = (
   state: Sending | Asking,

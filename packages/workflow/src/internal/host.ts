@@ -39,9 +39,8 @@ import * as Work from "./work.ts"
  * The options of a runner.
  *
  * - `secrets`: the secrets of the deployment, each of at least 32 bytes. The ids of Assemblies and the markers of
- *   uploads (see `UploadSteps.CreateOptions`) are derived from these secrets. The first secret is used for new
- *   attempts; the others are used to continue attempts that began with them. All runners and clients must have the same
- *   secrets.
+ *   uploads are derived from these secrets. The first secret is used for new attempts; the others are used to continue
+ *   attempts that began with them. All runners and clients must have the same secrets.
  * - `uploads`: the number of places of this runner, 8 by default: how many jobs, and how many files, it uploads at the
  *   same time. The runner has as many further places for jobs that it takes over from another runner, so that these
  *   jobs do not wait for the uploads of this runner.
@@ -49,9 +48,8 @@ import * as Work from "./work.ts"
  *   answer, and how long it retries the cancellation of a job. 1 hour by default. If another runner takes the job over,
  *   the time for retries starts again, but the time for a cancellation does not. A pause that the service requests (HTTP
  *   status 429) applies to all jobs of the database, for at most 1 day, and does not count: the time starts again after
- *   the pause. A job waits without this limit if the
- *   service refuses the credentials or the account, if the host or the certificate of the service is wrong, or if the
- *   runner does not know the secret of the attempt.
+ *   the pause. A job waits without this limit if the service refuses the credentials or the account, if the host or the
+ *   certificate of the service is wrong, or if the runner does not know the secret of the attempt.
  * - `pollInterval`: the longest pause before the runner requests the Status of an Assembly in process again, 1 minute
  *   by default. `Durable.notified` ends the pause.
  * - `retention`: how long a job stays in the database after it has ended, 7 days by default. A runner removes such jobs

@@ -91,6 +91,17 @@ export const word = (key: Key, words: ReadonlyArray<string>, code?: string): Rea
 
 export const list = (key: Key): Rules => field(key, "is a list", values("a", 5, null, {}))
 
+/** A list of texts. */
+export const texts = (key: Key): ReadonlyArray<Rules> => [
+  list(key),
+  field(
+    key,
+    "holds texts",
+    Arbitrary.map(notText, (bad) => [bad]),
+    { below: [0] }
+  )
+]
+
 export const object = (key: Key): Rules => field(key, "is an object", values([], "a", 5, null))
 
 /** A date-time of a list. */

@@ -30,6 +30,7 @@ import {
   segment,
   segmentAt,
   string,
+  texts,
   word
 } from "./fields.ts"
 import { coded, type Key, oneOf, rule, text, values } from "./rule.ts"
@@ -255,13 +256,7 @@ export const resources: Table = [
       ),
       ...listDate(["fromDate", "fromdate"]),
       ...listDate(["toDate", "todate"]),
-      list("keywords"),
-      field(
-        "keywords",
-        "holds texts",
-        Arbitrary.map(notText, (keyword) => [keyword]),
-        { below: [0] }
-      )
+      ...texts("keywords")
     ])
   ],
   [

@@ -14,11 +14,11 @@ import {
   filled,
   identifier,
   integer,
-  list,
   listDate,
   notText,
   required,
   string,
+  texts,
   word
 } from "./fields.ts"
 import type { Table } from "./table.ts"
@@ -98,13 +98,7 @@ export const specified: Table = [
       ...integer("page"),
       ...integer(["pageSize", "pagesize"], 1, 5000),
       ...word("type", types),
-      list("keywords"),
-      field(
-        "keywords",
-        "holds texts",
-        Arbitrary.map(notText, (keyword) => [keyword]),
-        { below: [0] }
-      )
+      ...texts("keywords")
     ])
   ],
   [
