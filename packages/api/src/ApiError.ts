@@ -392,3 +392,44 @@ export const isNetwork = (error: unknown): boolean => kindOf(error) === "network
  * @category predicates
  */
 export const isService = (error: unknown): boolean => kindOf(error) === "service"
+
+/**
+ * What {@link match} makes of each error: a function for a tag, for one of the four kinds, and for all others.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Cases<E extends { readonly _tag: string }> = {
+  readonly [Tag in E["_tag"]]?: (error: Extract<E, { readonly _tag: Tag }>) => unknown
+} & { readonly throttled?: (error: Extract<E, { readonly retryAfter: Duration.Duration }>) => unknown } & {
+  readonly [K in Exclude<Kind, "throttled">]?: (error: E) => unknown
+} & { readonly otherwise: (error: E) => unknown }
+
+/**
+ * Folds the errors of an operation into those of your application, so that no text of the service reaches its users.
+ * The case of a tag counts before that of its kind (`throttled`, `authentication`, `network`, `service`; see
+ * {@link isThrottled}), and `otherwise` takes the rest.
+ *
+ * @example
+ * Dam.move(assetId, { filename: "report.pdf" }).pipe(
+ *   Effect.mapError(
+ *     ApiError.match({
+ *       DamResourceNotFound: () => new HttpApiError.NotFound(),
+ *       throttled: () => new HttpApiError.ServiceUnavailable(),
+ *       otherwise: () => new HttpApiError.InternalServerError()
+ *     })
+ *   )
+ * )
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const match =
+  <E extends { readonly _tag: string }, Own extends Cases<E>>(
+    cases: Own & { readonly [Unknown in Exclude<keyof Own, keyof Cases<E>>]: never }
+  ) =>
+  (error: E): ReturnType<Extract<Own[keyof Own], (error: never) => unknown>> => {
+    const own: Readonly<Partial<Record<string, (error: E) => never>>> = Object(cases)
+    const found = [error._tag, kindOf(error)].find((name) => name !== undefined && Object.hasOwn(own, name))
+    return (own[found ?? "otherwise"] ?? cases.otherwise)(error) as never
+  }
