@@ -13,7 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Cause from "./unstable/Cause.ts"
-import { answered, Details, refusing, skewed, subject } from "./unstable/ErrorDetails.ts"
+import { answered, Details, refusal, skewed, subject } from "./unstable/ErrorDetails.ts"
 
 export { Details }
 // The following errors have a separate module, so that both modules stay small.
@@ -103,7 +103,7 @@ export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited"
  * @since 0.1.0
  * @category errors
  */
-export class ServiceFailure extends refusing(Schema.TaggedError<ServiceFailure>()("ServiceFailure", Details)) {}
+export class ServiceFailure extends refusal<ServiceFailure>()("ServiceFailure") {}
 
 /**
  * A response that is neither a valid success nor an error of the service. `excerpt` is the beginning of the body,
@@ -177,9 +177,7 @@ export class TimedOut extends Schema.TaggedError<TimedOut>()("TimedOut", {
  * @since 0.1.0
  * @category errors
  */
-export class StatisticsInvalidTime extends refusing(
-  Schema.TaggedError<StatisticsInvalidTime>()("StatisticsInvalidTime", Details)
-) {}
+export class StatisticsInvalidTime extends refusal<StatisticsInvalidTime>()("StatisticsInvalidTime") {}
 
 /**
  * 400 ASSEMBLY_STATS_MISSING_REGION: a region or `all` is required.
@@ -187,9 +185,7 @@ export class StatisticsInvalidTime extends refusing(
  * @since 0.1.0
  * @category errors
  */
-export class StatisticsMissingRegion extends refusing(
-  Schema.TaggedError<StatisticsMissingRegion>()("StatisticsMissingRegion", Details)
-) {}
+export class StatisticsMissingRegion extends refusal<StatisticsMissingRegion>()("StatisticsMissingRegion") {}
 
 /**
  * 500 ASSEMBLY_STATS_ERROR: the statistics could not be loaded.
@@ -197,9 +193,7 @@ export class StatisticsMissingRegion extends refusing(
  * @since 0.1.0
  * @category errors
  */
-export class StatisticsUnavailable extends refusing(
-  Schema.TaggedError<StatisticsUnavailable>()("StatisticsUnavailable", Details)
-) {}
+export class StatisticsUnavailable extends refusal<StatisticsUnavailable>()("StatisticsUnavailable") {}
 
 /**
  * ASSEMBLY_LIST_ERROR: the service returned an error instead of a list.
@@ -207,9 +201,7 @@ export class StatisticsUnavailable extends refusing(
  * @since 0.1.0
  * @category errors
  */
-export class AssemblyListFailed extends refusing(
-  Schema.TaggedError<AssemblyListFailed>()("AssemblyListFailed", Details)
-) {}
+export class AssemblyListFailed extends refusal<AssemblyListFailed>()("AssemblyListFailed") {}
 
 /**
  * 400 DAM_INVALID_REQUEST: the params are invalid.
@@ -217,9 +209,7 @@ export class AssemblyListFailed extends refusing(
  * @since 0.1.0
  * @category errors
  */
-export class DamInvalidRequest extends refusing(
-  Schema.TaggedError<DamInvalidRequest>()("DamInvalidRequest", Details)
-) {}
+export class DamInvalidRequest extends refusal<DamInvalidRequest>()("DamInvalidRequest") {}
 
 /**
  * 404 DAM_RESOURCE_NOT_FOUND: the asset or folder does not exist in the Workspace of the Auth Key.
@@ -227,9 +217,7 @@ export class DamInvalidRequest extends refusing(
  * @since 0.1.0
  * @category errors
  */
-export class DamResourceNotFound extends refusing(
-  Schema.TaggedError<DamResourceNotFound>()("DamResourceNotFound", Details)
-) {}
+export class DamResourceNotFound extends refusal<DamResourceNotFound>()("DamResourceNotFound") {}
 
 /**
  * 409 DAM_MUTATION_CONFLICT: the change conflicts with an existing resource.
@@ -237,9 +225,7 @@ export class DamResourceNotFound extends refusing(
  * @since 0.1.0
  * @category errors
  */
-export class DamMutationConflict extends refusing(
-  Schema.TaggedError<DamMutationConflict>()("DamMutationConflict", Details)
-) {}
+export class DamMutationConflict extends refusal<DamMutationConflict>()("DamMutationConflict") {}
 
 /**
  * 500 DAM_MUTATION_FAILED: the change could not be completed. The service permits a retry.
@@ -247,9 +233,7 @@ export class DamMutationConflict extends refusing(
  * @since 0.1.0
  * @category errors
  */
-export class DamMutationFailed extends refusing(
-  Schema.TaggedError<DamMutationFailed>()("DamMutationFailed", Details)
-) {}
+export class DamMutationFailed extends refusal<DamMutationFailed>()("DamMutationFailed") {}
 
 /**
  * The errors that every operation can have.
