@@ -8,6 +8,7 @@
 import type * as AuthError from "@assembly-effect/auth/AuthError"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as ServiceError from "@assembly-effect/schema/ServiceError"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -84,7 +85,7 @@ export class AuthenticationFailed extends Schema.TaggedError<AuthenticationFaile
 export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", {
   ...Details.fields,
   status: Schema.optionalKey(Schema.Int),
-  retryAfter: Schema.Duration,
+  retryAfter: Rules.time,
   ...cause
 }) {
   override get message() {
@@ -163,7 +164,7 @@ export class TransportFailure extends Schema.TaggedError<TransportFailure>()("Tr
  */
 export class TimedOut extends Schema.TaggedError<TimedOut>()("TimedOut", {
   ...subject,
-  after: Schema.Duration
+  after: Rules.time
 }) {
   override get message() {
     const from = this.host === undefined ? "" : ` from ${this.host}`
