@@ -21,6 +21,7 @@ import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type * as Redacted from "effect/Redacted"
+import * as ClockWarning from "./internal/clockWarning.ts"
 import * as Random from "./internal/random.ts"
 import * as SmallFiles from "./internal/smallFiles.ts"
 import * as LeaseHolder from "./LeaseHolder.ts"
@@ -90,7 +91,10 @@ const authenticator = (
 ): Layer.Layer<Authenticator.Authenticator, InvalidRequest, Credentials.Credentials | HttpClient.HttpClient> =>
   options.authentication === "tokens"
     ? Tokens.layerAuthenticator.pipe(Layer.provide(Tokens.layer()))
-    : Authenticator.layerSignedNoDeps(options).pipe(Layer.provide([NodeSigner.layer(options), Random.layer]))
+    : ClockWarning.layer.pipe(
+        Layer.provide(Authenticator.layerSignedNoDeps(options)),
+        Layer.provide([NodeSigner.layer(options), Random.layer])
+      )
 
 const check = Rules.decoder(
   "AssemblyNode.layer",

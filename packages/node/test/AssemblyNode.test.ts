@@ -22,9 +22,12 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import { createServer, request } from "node:http"
 import * as Process from "node:process"
@@ -338,6 +341,30 @@ Vitest.describe("the options of AssemblyNode", () => {
       const token = Redacted.make("token")
       yield* Effect.provide(many, AssemblyNode.layerBearer({ baseUrl: bearer.url, token, http }))
       assert.deepStrictEqual([bearer.asked.length, bearer.most()], [4, 1])
+    })
+  )
+
+  Vitest.it.effect.each([
+    ["Thu, 01 Jan 2026 01:00:00 GMT", "ahead of"],
+    ["Wed, 31 Dec 2025 23:00:00 GMT", "behind"]
+  ] as const)("warn once of the corrected clock after AUTH_EXPIRED with Date %s: the service is %s it", ([date, direction]) =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.UTC(2026, 0, 1))
+      const lines: Array<unknown> = []
+      const logger = Logger.make(({ message }) => void lines.push(message))
+      let requests = 0
+      const http = HttpClient.make((sent) => {
+        const [status, body] = requests++ === 0 ? [400, { error: "AUTH_EXPIRED" }] : [200, { items: [], count: 0 }]
+        return Effect.succeed(HttpClientResponse.fromWeb(sent, Response.json(body, { status, headers: { date } })))
+      })
+      const live = AssemblyNode.layerWith(Layer.succeed(HttpClient.HttpClient, http), {
+        baseUrl: "https://service.example",
+        ...keys
+      })
+      yield* Effect.andThen(list, list).pipe(Effect.provide(live), Effect.provide(Logger.layer([logger])))
+      assert.deepStrictEqual(lines, [
+        [`the clock of the service is 3600 s ${direction} the local clock; signing with the corrected time`]
+      ])
     })
   )
 

@@ -188,7 +188,6 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
     const { clock, policy, until } = call.limits
     const clockSkew = ClockSkew.suggested(skew, error)
     if (Option.isSome(clockSkew) && !call.isSkewCorrected) {
-      yield* Telemetry.corrected(name, clockSkew.value)
       call.clockSkew = clockSkew.value
       call.isSkewCorrected = true
       return yield* attempt(call)
@@ -198,7 +197,7 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
     const pause = yield* call.pauseAfter({ operation: name, retry, failures: call.failures, error, wait })
     const now = clock.currentTimeMillisUnsafe()
     if (Option.isNone(pause) || now + Duration.toMillis(pause.value) >= until) return yield* Effect.fail(error)
-    yield* Telemetry.retried(name, { error, failures: call.failures, pause: Duration.toMillis(pause.value) })
+    yield* Telemetry.retried(name, error, call.failures)
     yield* Effect.sleep(pause.value)
     return yield* attempt(call)
   })
