@@ -85,7 +85,7 @@ export class AuthenticationFailed extends Schema.TaggedError<AuthenticationFaile
 export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", {
   ...Details.fields,
   status: Schema.optionalKey(Schema.Int),
-  retryAfter: Rules.time,
+  retryAfter: Rules.elapsed,
   ...cause
 }) {
   override get message() {
@@ -164,7 +164,7 @@ export class TransportFailure extends Schema.TaggedError<TransportFailure>()("Tr
  */
 export class TimedOut extends Schema.TaggedError<TimedOut>()("TimedOut", {
   ...subject,
-  after: Rules.time
+  after: Rules.elapsed
 }) {
   override get message() {
     const from = this.host === undefined ? "" : ` from ${this.host}`

@@ -7,7 +7,6 @@ import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import { InvalidRequest, type Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
 import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
-import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -21,7 +20,6 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import * as SchemaParser from "effect/SchemaParser"
 import type * as Scope from "effect/Scope"
 import * as ApiError from "./ApiError.ts"
 import * as Attempt from "./internal/attempt.ts"
@@ -168,27 +166,14 @@ export interface Options {
   readonly maxResponseBytes?: number | undefined
 }
 
-const decodeBaseUrl = SchemaParser.decodeUnknownEffect(SecureUrl.SecureUrl)
-
-const checkBaseUrl = (baseUrl: string | URL): Effect.Effect<SecureUrl.SecureUrl, InvalidRequest> =>
-  decodeBaseUrl(String(baseUrl)).pipe(
-    Effect.map((url) => SecureUrl.SecureUrl.make(url.replace(/\/+$/, ""))),
-    Effect.mapError(
-      (issue) =>
-        new InvalidRequest({
-          operation: "AssemblyClient.layer",
-          issues: Input.fromSchemaIssue(issue).map(({ message }) => ({ path: ["baseUrl"], message }))
-        })
-    )
-  )
-
 /**
- * The origins and the limits among the {@link Options}.
+ * The {@link Options}, with the base URL as text.
  *
  * @since 0.1.0
  * @category schemas
  */
 export const Settings = Schema.Struct({
+  baseUrl: SecureUrl.SecureUrl,
   origins: Schema.optional(Schema.Array(Schema.String)),
   requestTimeout: Schema.optional(Rules.duration),
   deadline: Schema.optional(Rules.duration),
@@ -198,8 +183,11 @@ export const Settings = Schema.Struct({
 
 const decode = Rules.decoder("AssemblyClient.layer", Settings)
 
-const checkOrigins = (baseUrl: string, additional: ReadonlyArray<string> = []) =>
-  Effect.mapError(
+/** Checks the options. The base URL of the result ends with no slash. */
+const settingsOf = Effect.fnUntraced(function* (options: Options) {
+  const { origins: additional, ...settings } = yield* decode({ ...options, baseUrl: String(options?.baseUrl) })
+  const baseUrl = SecureUrl.SecureUrl.make(settings.baseUrl.replace(/\/+$/, ""))
+  const origins = yield* Effect.mapError(
     Effect.fromResult(ServiceOrigins.make(baseUrl, additional)),
     (problems) =>
       new InvalidRequest({
@@ -210,6 +198,8 @@ const checkOrigins = (baseUrl: string, additional: ReadonlyArray<string> = []) =
         }))
       })
   )
+  return { ...settings, baseUrl, origins }
+})
 
 /**
  * Makes a client from the `HttpClient`, the `Authenticator`, the `RetryPolicy` and the rate limiter (`Guard`) in the
@@ -220,9 +210,7 @@ const checkOrigins = (baseUrl: string, additional: ReadonlyArray<string> = []) =
  * @category constructors
  */
 export const make = Effect.fnUntraced(function* (options: Options) {
-  const settings = yield* decode(options)
-  const baseUrl = yield* checkBaseUrl(options.baseUrl)
-  const origins = yield* checkOrigins(baseUrl, settings.origins)
+  const { baseUrl, origins, ...settings } = yield* settingsOf(options)
   const http = yield* HttpClient.HttpClient
   const skew = ClockSkew.make(Duration.toMillis(settings.maxClockSkew ?? 3_600_000))
   const environment: Attempt.Environment = {
@@ -240,7 +228,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const limits = (context: Context.Context<never>): Attempt.Limits => {
     const ofCall = Context.get(context, RetryPolicy.RetryPolicy)
     const { timeout, until } = Context.get(context, Call)
-    const isUnlimited = ofCall !== undefined && options.deadline === undefined
+    const isUnlimited = ofCall !== undefined && settings.deadline === undefined
     const clock = Context.get(context, Clock.Clock)
     return {
       clock,
@@ -395,8 +383,10 @@ export const layerTest = (
   Layer.effect(
     AssemblyClient,
     Effect.gen(function* () {
-      const baseUrl = yield* checkBaseUrl(options?.baseUrl ?? "https://api2.example.com")
-      const origins = yield* checkOrigins(baseUrl, (yield* decode(options ?? {})).origins)
+      const { baseUrl, origins } = yield* settingsOf({
+        baseUrl: options?.baseUrl ?? "https://api2.example.com",
+        origins: options?.origins
+      })
       const compiled = new Map(
         handlers.map(
           (one) => [one.operation, { encode: Request.encoder(one.operation, baseUrl), handle: one.handle }] as const

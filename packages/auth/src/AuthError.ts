@@ -123,7 +123,7 @@ export class TokenRefused extends Schema.TaggedError<TokenRefused>()("TokenRefus
 export class TokenRateLimited extends Schema.TaggedError<TokenRateLimited>()("TokenRateLimited", {
   ...Refusal.fields,
   status: Schema.optionalKey(Schema.Int),
-  retryAfter: Rules.time
+  retryAfter: Rules.elapsed
 }) {
   override get message() {
     const { status } = this
@@ -150,7 +150,7 @@ export class TokenUnavailable extends Schema.TaggedError<TokenUnavailable>()("To
   code: Schema.optionalKey(Schema.String),
   status: Schema.optionalKey(Schema.Int),
   permanent: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
-  retryAfter: Schema.optionalKey(Rules.time)
+  retryAfter: Schema.optionalKey(Rules.elapsed)
 }) {
   override get message() {
     return `No token: ${this.description}`

@@ -163,6 +163,8 @@ export const layerHmac = (
     Signer,
     Effect.gen(function* () {
       const { secret } = yield* Credentials.Credentials
-      return yield* make({ secret, ...options }).pipe(Effect.catchTag("CryptoError", Effect.die))
+      return yield* make({ secret, ...options }).pipe(
+        Effect.catch((error) => (error._tag === "CryptoError" ? Effect.die(error) : Effect.fail(error)))
+      )
     })
   ).pipe(Layer.provide(Hmac.layer))

@@ -347,25 +347,27 @@ Vitest.describe("the options of AssemblyNode", () => {
   Vitest.it.effect.each([
     ["Thu, 01 Jan 2026 01:00:00 GMT", "ahead of"],
     ["Wed, 31 Dec 2025 23:00:00 GMT", "behind"]
-  ] as const)("warn once of the corrected clock after AUTH_EXPIRED with Date %s: the service is %s it", ([date, direction]) =>
-    Effect.gen(function* () {
-      yield* TestClock.setTime(Date.UTC(2026, 0, 1))
-      const lines: Array<unknown> = []
-      const logger = Logger.make(({ message }) => void lines.push(message))
-      let requests = 0
-      const http = HttpClient.make((sent) => {
-        const [status, body] = requests++ === 0 ? [400, { error: "AUTH_EXPIRED" }] : [200, { items: [], count: 0 }]
-        return Effect.succeed(HttpClientResponse.fromWeb(sent, Response.json(body, { status, headers: { date } })))
+  ] as const)(
+    "warn once of the corrected clock after AUTH_EXPIRED with Date %s: the service is %s it",
+    ([date, direction]) =>
+      Effect.gen(function* () {
+        yield* TestClock.setTime(Date.UTC(2026, 0, 1))
+        const lines: Array<unknown> = []
+        const logger = Logger.make(({ message }) => void lines.push(message))
+        let requests = 0
+        const http = HttpClient.make((sent) => {
+          const [status, body] = requests++ === 0 ? [400, { error: "AUTH_EXPIRED" }] : [200, { items: [], count: 0 }]
+          return Effect.succeed(HttpClientResponse.fromWeb(sent, Response.json(body, { status, headers: { date } })))
+        })
+        const live = AssemblyNode.layerWith(Layer.succeed(HttpClient.HttpClient, http), {
+          baseUrl: "https://service.example",
+          ...keys
+        })
+        yield* Effect.andThen(list, list).pipe(Effect.provide(live), Effect.provide(Logger.layer([logger])))
+        assert.deepStrictEqual(lines, [
+          [`the clock of the service is 3600 s ${direction} the local clock; signing with the corrected time`]
+        ])
       })
-      const live = AssemblyNode.layerWith(Layer.succeed(HttpClient.HttpClient, http), {
-        baseUrl: "https://service.example",
-        ...keys
-      })
-      yield* Effect.andThen(list, list).pipe(Effect.provide(live), Effect.provide(Logger.layer([logger])))
-      assert.deepStrictEqual(lines, [
-        [`the clock of the service is 3600 s ${direction} the local clock; signing with the corrected time`]
-      ])
-    })
   )
 
   it.live("let a lease know its process", () =>

@@ -63,7 +63,7 @@ const timeLeft = ({ attemptUntil, limits }: Call): number =>
 const timedOut = (subject: Exchange.Subject, millis: number): Effect.Effect<never, Response.Failed> =>
   Effect.fail(Response.withoutWait(new ApiError.TimedOut({ ...subject, after: Duration.millis(millis) })))
 
-const isAboutExpiry = ({ error }: Response.Failed): boolean =>
+const isAboutExpiry = (error: Response.Failed["error"] | undefined): boolean =>
   error instanceof ApiError.AuthenticationFailed && error.code === "AUTH_EXPIRED"
 
 /** A shorter Auth Secret, as in a test, may be a part of any word, such as an error code. */
@@ -137,16 +137,11 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
       onSuccess: (response) => {
         const now = limits.clock.currentTimeMillisUnsafe()
         const answer = read(response, { subject, path, secrets: () => secretsOf(call), now })
-        if (isSigned && !Option.exists(Exit.findErrorOption(answer), isAboutExpiry)) {
-          ClockSkew.accepted(skew, call.clockSkew, response.headers, now)
-        }
-        return Exit.isSuccess(answer)
-          ? answer
-          : Effect.tapError(answer, ({ error }) =>
-              error instanceof ApiError.RateLimited
-                ? Admission.pause(limits.gate, origin, error.retryAfter)
-                : Effect.void
-            )
+        const error = Option.getOrUndefined(Exit.findErrorOption(answer))?.error
+        if (isSigned && !isAboutExpiry(error)) ClockSkew.accepted(skew, call.clockSkew, response.headers, now)
+        return error instanceof ApiError.RateLimited
+          ? Effect.andThen(Admission.pause(limits.gate, origin, error.retryAfter), answer)
+          : answer
       }
     })
   }

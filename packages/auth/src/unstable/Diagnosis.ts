@@ -34,7 +34,6 @@ type Kind = readonly [words: string, ...traits: ReadonlyArray<"unsent" | "perman
 
 const unknownHost: Kind = ["the host is unknown", "unsent", "permanent"]
 const refused: Kind = ["the HTTP client refuses the request", "unsent", "permanent"]
-const untrusted = (words: string): Kind => [`the certificate of the server ${words}`, "unsent", "permanent"]
 
 /** The first expression that matches a code decides its kind. `ConnectionRefused` and `ConnectionClosed` are Bun's. */
 const kinds: ReadonlyArray<readonly [code: RegExp, kind: Kind]> = [
@@ -43,17 +42,16 @@ const kinds: ReadonlyArray<readonly [code: RegExp, kind: Kind]> = [
   [/^EAI_AGAIN$/, ["the name resolution of the host failed temporarily", "unsent"]],
   [/^(ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_SOCKET|ConnectionClosed)$/, ["the server closed the connection"]],
   [/^(E(HOST|NET)(UNREACH|DOWN)|EADDRNOTAVAIL)$/, ["the network is unreachable"]],
-  [/^ETIMEDOUT$/, ["the connection timed out"]],
   [/^UND_ERR_CONNECT_TIMEOUT$/, ["the connection timed out", "unsent"]],
-  [/^UND_ERR_(HEADERS|BODY)_TIMEOUT$/, ["the response timed out"]],
+  [/^(ETIMEDOUT|UND_ERR_(HEADERS|BODY)_TIMEOUT)$/, ["the connection timed out"]],
   // The client checks the arguments of a request before it connects, but a piece of a body while the body is sent.
   [/^ERR_INVALID_ARG_TYPE$/, [refused[0], "permanent"]],
   [/^UND_ERR_(INVALID_ARG|NOT_SUPPORTED)$/, refused],
   [/^ERR_(INVALID_(ARG_VALUE|CHAR|HTTP_TOKEN|PROTOCOL|URL)|HTTP_INVALID_HEADER_VALUE|UNESCAPED_CHARACTERS)$/, refused],
-  [/^CERT_HAS_EXPIRED$/, untrusted("has expired")],
-  [/^CERT_NOT_YET_VALID$/, untrusted("is not valid yet")],
-  [/^(ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/, untrusted("is for another host")],
-  [/^(CERT_|UNABLE_TO_|INVALID_(CA|PURPOSE)$|PATH_LENGTH_EXCEEDED$)|SELF_SIGNED_CERT/, untrusted("is not trusted")],
+  [
+    /^(CERT_|UNABLE_TO_|ERR_TLS_CERT|(INVALID_(CA|PURPOSE)|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH)$)|SELF_SIGNED_CERT/,
+    ["the certificate of the server is not trusted", "unsent", "permanent"]
+  ],
   // The client and the server cannot agree on TLS. A broken record (`ERR_SSL_…_BAD_RECORD_MAC`) is a network failure.
   [
     /^(EPROTO$|ERR_SSL_(WRONG|PACKET|HTTP|UNSUPPORTED|NO)_|ERR_SSL_.*_(UNRECOGNIZED_NAME|ALERT_(PROTOCOL|UNKNOWN_CA|HANDSHAKE|BAD_CERT|CERT).*)$)/,

@@ -33,7 +33,7 @@ const read = (input: unknown): Option.Option<Duration.Duration> => {
  * @since 0.1.0
  * @category schemas
  */
-export const time = Schema.declare(Duration.isDuration, {
+export const elapsed = Schema.declare(Duration.isDuration, {
   expected: "Duration",
   toCodecJson: () =>
     Schema.link<Duration.Duration>()(Schema.Finite, {
@@ -44,7 +44,7 @@ export const time = Schema.declare(Duration.isDuration, {
 
 const durationOf = (expected: string, isValid: (time: Duration.Duration) => boolean) =>
   Schema.declare((input): input is Duration.Input => Option.exists(read(input), isValid), { expected }).pipe(
-    Schema.decodeTo(time, {
+    Schema.decodeTo(elapsed, {
       decode: SchemaGetter.transform(Duration.fromInputUnsafe),
       encode: SchemaGetter.passthroughSubtype()
     })
