@@ -28,8 +28,7 @@ export type { AnswerError } from "./TusError.ts"
 
 /**
  * The time limit of a request of this module without a body, and of the wait for each piece of a download: 30 seconds
- * by default. After this time the request fails with `Stalled`. The limit also applies to `WebSource.fromUrl`, and when an
- * upload requests the receipts of its Assembly (`tus_uploads`). Receipts that arrive after this time are ignored.
+ * by default. After this time the request fails with `Stalled`. The limit also applies to `WebSource.fromUrl`.
  *
  * **Gotchas**
  *

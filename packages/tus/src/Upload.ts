@@ -22,7 +22,7 @@ import { SourceFailed } from "./internal/sourceFailed.ts"
 import * as Test from "./internal/test.ts"
 import type { UploadError } from "./TusError.ts"
 import * as UploadEvent from "./UploadEvent.ts"
-import { UploadJournal } from "./UploadJournal.ts"
+import { UploadJournal } from "./internal/journal.ts"
 import * as UploadTarget from "./UploadTarget.ts"
 
 export { layerBandwidth } from "./internal/bandwidth.ts"

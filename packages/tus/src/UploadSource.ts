@@ -1,7 +1,7 @@
 /**
  * The sources of uploads: bytes that can be read again, and one-shot streams.
  */
-import * as Bytes from "@assembly-effect/api/unstable/Bytes"
+import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
 import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"

@@ -1,7 +1,7 @@
 /**
  * Leases: how long they last, who takes them over, and how their loss is noticed.
  */
-import * as LeaseHolder from "../src/internal/leaseHolder.ts"
+import * as LeaseHolder from "../src/internal/lease.ts"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"

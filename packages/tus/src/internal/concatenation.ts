@@ -51,9 +51,9 @@ const ask = (url: UploadUrl) =>
  * be complete. Fails with `UploadUntrusted` if the reported length is deferred, or is not the total length of the parts:
  * the server may treat the final upload as a complete file of that length.
  */
-const look = <E>({ metadata, policy, target }: Context.Upload<E>, url: UploadUrl, length: bigint) =>
+const look = <E>(upload: Context.Upload<E>, url: UploadUrl, length: bigint) =>
   Effect.gen(function* () {
-    const found = yield* inTime(policy.stallTimeout, ask(url))
+    const found = yield* inTime(upload.policy.stallTimeout, ask(url))
     const { "upload-length": told, "upload-offset": offset } = found
     if (told === length && offset === length) return undefined
     const toError = (description: string) =>
@@ -72,7 +72,7 @@ const look = <E>({ metadata, policy, target }: Context.Upload<E>, url: UploadUrl
   }).pipe(
     Effect.catchTag("UploadGone", (error) =>
       // A server may remove the URL of a complete upload.
-      Effect.flatMap(Receipts.finished(target, url, { metadata, size: length }), (receipt) =>
+      Effect.flatMap(Receipts.finished(upload, url, length), (receipt) =>
         Option.isSome(receipt) ? Effect.undefined : Effect.fail(error)
       )
     )

@@ -40,16 +40,6 @@ export interface Upload<E> {
 }
 
 /**
- * The options that a context is made of.
- *
- * @since 0.1.0
- * @category models
- */
-export interface UploadOptions extends Options.SharedOptions {
-  readonly metadata: Options.Metadata
-}
-
-/**
  * Whether this code runs in a page or in a worker of a browser. The HTML standard defines this value of `appCodeName`,
  * and no other runtime has it.
  */
@@ -109,7 +99,7 @@ export const toPolicy = (options: Options.SharedOptions): Effect.Effect<Policy> 
 export const make = <E>(
   target: UploadTarget,
   source: UploadSource,
-  options: UploadOptions,
+  options: Options.UploadOptions,
   emit: Emit,
   store: StateStore<E>
 ): Effect.Effect<Upload<E>, RequestError | InvalidRequest, HttpClient.HttpClient> =>

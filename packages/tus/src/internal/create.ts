@@ -1,7 +1,7 @@
 /**
  * The request that creates an upload, with headers that were checked before.
  */
-import * as Bytes from "@assembly-effect/api/unstable/Bytes"
+import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Effect from "effect/Effect"
 import * as HttpBody from "effect/http/HttpBody"

@@ -121,20 +121,20 @@ export const ended = { description: "the process ended before the response arriv
 
 /** Finds an upload by its receipt, after an earlier process sent the creation or the response was lost. */
 export const recover = (
-  { metadata, policy, target }: Pick<Subject, "metadata" | "policy" | "target">,
+  subject: Receipts.Subject,
   { marker, size }: Sent,
   why: Pick<TusError.CreationUnknown, "description" | "cause">
 ): Effect.Effect<Created, TusError.CreationUnknown, HttpClient.HttpClient> =>
-  Receipts.byMarker(target, marker, { metadata, size }).pipe(
+  Receipts.byMarker(subject, marker, size).pipe(
     Effect.repeat({
       until: Option.isSome,
       times: lookups - 1,
-      schedule: Schedule.exponential(policy.retryDelay)
+      schedule: Schedule.exponential(subject.policy.retryDelay)
     }),
     Effect.flatMap((found) => {
       const { finished = false, url } = Option.getOrUndefined(found) ?? {}
       return url === undefined
-        ? Effect.fail(new TusError.CreationUnknown({ host: hostOf(target.tusUrl), ...why }))
+        ? Effect.fail(new TusError.CreationUnknown({ host: hostOf(subject.target.tusUrl), ...why }))
         : Effect.succeed({ url, answered: false, offset: undefined, finished })
     })
   )

@@ -17,7 +17,7 @@ import * as StateStore from "./stateStore.ts"
 import * as Telemetry from "./telemetry.ts"
 import * as UploadState from "./uploadState.ts"
 
-interface Options extends Context.UploadOptions {
+interface Options extends OptionRules.UploadOptions {
   readonly progressInterval?: Duration.Input | undefined
 }
 
@@ -52,7 +52,7 @@ interface Beginning {
 const start = (
   target: UploadTarget,
   source: UploadSource,
-  options: Context.UploadOptions,
+  options: OptionRules.UploadOptions,
   emit: Events.Emit,
   { atEnd = identity, existing }: Beginning
 ) => {
@@ -76,6 +76,6 @@ export const run = (
 export const runFile = (
   target: UploadTarget,
   source: UploadSource,
-  options: Context.UploadOptions,
+  options: OptionRules.UploadOptions,
   emit: Events.Emit
 ) => Telemetry.observe(source, emit, (tell) => Effect.scoped(start(target, source, options, tell, {})))

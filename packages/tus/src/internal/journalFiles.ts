@@ -6,7 +6,7 @@ import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
 import { JournalFailed } from "./journalError.ts"
-import type { Key, Leases, Store } from "../UploadJournal.ts"
+import type { Key, Leases, Store } from "./journal.ts"
 
 const suffix = ".json"
 const leaseSuffix = ".lease"

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import * as Semaphore from "effect/Semaphore"
 import { JournalFailed } from "./journalError.ts"
-import type { Leases, Store } from "../UploadJournal.ts"
+import type { Leases, Store } from "./journal.ts"
 
 /** A store of texts in memory. */
 export const memory = (): Store => {

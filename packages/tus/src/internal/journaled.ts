@@ -10,7 +10,7 @@ import * as TusError from "../TusError.ts"
 import type { UploadError } from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 import type { UploadResult } from "../UploadEvent.ts"
-import type { Entry, Lease, UploadJournal } from "../UploadJournal.ts"
+import type { Entry, JournaledUploads, Kept, Lease, RunOptions, UploadJournal } from "./journal.ts"
 import type * as UploadTarget from "../UploadTarget.ts"
 import * as Context from "./context.ts"
 import * as Engine from "./engine.ts"
@@ -20,7 +20,7 @@ import * as JournalEntry from "./journalEntry.ts"
 import * as JournalStore from "./journalStore.ts"
 import * as JournalTarget from "./journalTarget.ts"
 import { JournalTorn, NoSuchUpload } from "./journalError.ts"
-import { keyOf } from "./keyOf.ts"
+import { keyOf } from "./journalKey.ts"
 import * as Removal from "./removal.ts"
 import type { Metadata, SharedOptions } from "./options.ts"
 import * as Pieces from "./pieces.ts"
@@ -83,17 +83,6 @@ const verify = (
     const state = yield* Effect.fromResult(JournalEntry.toState(entry, target))
     return { about: { ...entry, target }, state }
   })
-
-/**
- * `file` is the index of the file in its job, which distinguishes two files with the same bytes and names.
- *
- * @since 0.1.0
- * @category models
- */
-export interface RunOptions extends Context.UploadOptions {
-  readonly restart?: boolean | undefined
-  readonly file?: number | undefined
-}
 
 const run = (
   { file, identity, journal, key, lease, source }: Held,
@@ -175,17 +164,6 @@ export const start = (
     )
   })
 
-/**
- * The upload with this key in the journal. `origins` are further permitted origins of its URLs.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Kept {
-  readonly key: string
-  readonly origins?: ReadonlyArray<string> | undefined
-}
-
 /** Continues an upload of the journal. If `restart` is true, starts a new upload instead. */
 const resume = (
   journal: UploadJournal["Service"],
@@ -218,16 +196,5 @@ const named = (metadata: Entry["metadata"]): Metadata => ({
   filename: metadata["filename"] ?? "",
   fieldname: metadata["fieldname"] ?? ""
 })
-
-/**
- * Starts and continues the uploads of a journal.
- *
- * @since 0.1.0
- * @category models
- */
-export interface JournaledUploads {
-  readonly start: typeof start
-  readonly resume: typeof resume
-}
 
 export const engine: JournaledUploads = { start, resume }

@@ -4,6 +4,7 @@
  */
 import * as Json from "@assembly-effect/schema/Json"
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -14,8 +15,48 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import { type JournalFailed, LeaseLost, UploadLeased } from "./journalError.ts"
-import * as LeaseHolder from "./leaseHolder.ts"
-import type { Key, Lease, Leases } from "../UploadJournal.ts"
+import type { Key, Lease, Leases, Locks } from "./journal.ts"
+
+/**
+ * - `id`: identifies this process in its leases. `id` is undefined if the process has no unique identity.
+ * - `isGone`: whether the process with this id has certainly ended. If the result is wrongly true, two processes may
+ *   run the same upload.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Holder {
+  readonly id: string | undefined
+  readonly isGone: (id: string) => Effect.Effect<boolean>
+}
+
+/**
+ * Never detects that a process has ended, so the lease of an ended process lasts until it expires.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const unknown: Holder = { id: undefined, isGone: () => Effect.succeed(false) }
+
+/**
+ * Detects that a process which holds a lease has ended. The default service never detects that a process has ended.
+ *
+ * **When to use**
+ *
+ * Use this service to continue uploads at once after a crash, without waiting for the lease of the ended process.
+ * `@assembly-effect/node/LeaseHolder` has a Layer for processes of one Linux machine.
+ *
+ * **Details**
+ *
+ * A journal uses the `LeaseHolder` in the context of the upload. If that context has no `LeaseHolder`, the journal uses
+ * the `LeaseHolder` in the context of its Layer.
+ *
+ * @since 0.1.0
+ * @category references
+ */
+export const LeaseHolder: Context.Reference<Holder> = Context.Reference("@assembly-effect/tus/LeaseHolder", {
+  defaultValue: () => unknown
+})
 
 const AtRest = Json.fromString(
   Schema.Struct({
@@ -33,14 +74,14 @@ export const until = (text: string): number =>
   Option.match(decode(text), { onNone: () => 0, onSome: (lease) => lease.until })
 
 /** Whether a lease can be taken, because it is invalid or has expired, or because its holder has certainly ended. */
-const isFree = (text: string, now: number, holder: LeaseHolder.Holder): Effect.Effect<boolean> => {
+const isFree = (text: string, now: number, holder: Holder): Effect.Effect<boolean> => {
   const lease = Option.getOrUndefined(decode(text))
   if (lease === undefined || lease.until <= now) return Effect.succeed(true)
   return lease.holder === undefined ? Effect.succeed(false) : holder.isGone(lease.holder)
 }
 
 /** The lease of one owner, as a text in the store, and the changes of this lease. */
-const makeOwn = (leases: Leases, key: Key, holder: LeaseHolder.Holder) =>
+const makeOwn = (leases: Leases, key: Key, holder: Holder) =>
   Effect.gen(function* () {
     const owner = yield* SecureRandom.SecureRandom.use((random) => random.uuidV4()).pipe(
       Effect.provide(SecureRandom.layerWebCrypto)
@@ -94,14 +135,14 @@ const longestRelease = 1000
 /** Acquires the lease of a key. */
 export const make = (
   leases: Leases,
-  options: { readonly millis: number; readonly holder: LeaseHolder.Holder }
+  options: { readonly millis: number; readonly holder: Holder }
 ): ((key: Key) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>) => {
   const { millis } = options
 
   return (key) =>
     Effect.gen(function* () {
-      const provided = yield* LeaseHolder.LeaseHolder
-      const holder = provided === LeaseHolder.unknown ? options.holder : provided
+      const provided = yield* LeaseHolder
+      const holder = provided === unknown ? options.holder : provided
       const own = yield* makeOwn(leases, key, holder)
       const scope = yield* Effect.scope
       // The finalizer is added before the claim, because an interrupted claim may still have written the lease.
@@ -171,3 +212,28 @@ export const make = (
       return { lost: Deferred.await(loss), check }
     })
 }
+
+/**
+ * Takes the lock of a key. If another holder has the lock, fails with `UploadLeased`, whose `until` is `millis`
+ * milliseconds from now.
+ */
+export const onLocks =
+  (
+    locks: Locks,
+    { millis }: { readonly millis: number }
+  ): ((key: Key) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>) =>
+  (key) =>
+    Effect.gen(function* () {
+      const held = yield* locks.lock(key)
+      if (held === undefined) {
+        return yield* new UploadLeased({ key, until: (yield* Clock.currentTimeMillis) + millis })
+      }
+      const loss = yield* Deferred.make<never, LeaseLost>()
+      yield* Effect.forkScoped(
+        Effect.flatMap(held.lost, (description) =>
+          Deferred.fail(loss, new LeaseLost({ key, description: description }))
+        )
+      )
+      const lost = Deferred.await(loss)
+      return { lost, check: Effect.suspend(() => (Deferred.isDoneUnsafe(loss) ? lost : Effect.void)) }
+    })

@@ -62,7 +62,8 @@ export type Metadata = { readonly filename: string; readonly fieldname: string }
  * - `retryDelay`: the maximum pause after the first failure, 500 ms by default. Each further failure doubles this
  *   maximum, up to 30 seconds. Each pause is random, and at least half of its maximum. If the server requests a pause,
  *   the upload pauses at least that long. A provided `RetryPolicy` has its own pauses.
- * - `stallTimeout`: the maximum time without progress in a request, 30 seconds by default.
+ * - `stallTimeout`: the maximum time without progress in a request, 30 seconds by default. Receipts of the Assembly
+ *   (`tus_uploads`) that arrive after this time are ignored.
  * - `finishTimeout`: the maximum time that the server may take to respond after the last byte of a request, or to
  *   concatenate the parts, 10 minutes by default. If a small source is sent with the creation, the time starts when
  *   this request is sent.
@@ -95,6 +96,16 @@ export interface RequestOptions extends Schema.Codec.Encoded<typeof Requests> {}
  * @category options
  */
 export interface SharedOptions extends Schema.Codec.Encoded<typeof Shared> {}
+
+/**
+ * The options of the uploads of a job, and the metadata of one upload.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface UploadOptions extends SharedOptions {
+  readonly metadata: Metadata
+}
 
 const issue = (path: string, message: string): Issue => ({ path: [path], message })
 

@@ -2,7 +2,7 @@
  * The bytes that are sent next, for every kind of source.
  */
 import * as Channel from "effect/Channel"
-import * as Bytes from "@assembly-effect/api/unstable/Bytes"
+import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"

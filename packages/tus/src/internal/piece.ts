@@ -289,10 +289,10 @@ const ask: Step<Transfer.Asking> = (piece, state) =>
  * Decides what follows the response 404 or 410. Fails unless a receipt shows that the upload is complete, and this
  * program does not know that it sent another number of bytes.
  */
-const settleGone = <E>({ metadata, outgoing, target, url }: Sending<E>, state: Moving, error: TusError.UploadGone) =>
+const settleGone = <E>(piece: Sending<E>, state: Moving, error: TusError.UploadGone) =>
   Effect.gen(function* () {
-    const length = Transfer.lengthOf(state, outgoing.size)
-    const receipt = yield* Receipts.finished(target, url, { metadata, size: length })
+    const length = Transfer.lengthOf(state, piece.outgoing.size)
+    const receipt = yield* Receipts.finished(piece, piece.url, length)
     const isOf = Option.exists(receipt, ({ size }) => size === undefined || size === length)
     return length !== undefined && isOf ? yield* Effect.fromResult(Transfer.receipted(state, length)) : yield* error
   })

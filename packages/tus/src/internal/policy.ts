@@ -8,7 +8,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
-import type { SourceFailed } from "../UploadSource.ts"
+import type { SourceFailed } from "./sourceFailed.ts"
 import type * as TusError from "../TusError.ts"
 
 /**
