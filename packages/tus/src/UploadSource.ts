@@ -11,6 +11,7 @@ import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import * as FilePieces from "./internal/filePieces.ts"
+import * as Outgoing from "./internal/outgoing.ts"
 import * as Pieces from "./internal/pieces.ts"
 import * as SmallFile from "./unstable/SmallFile.ts"
 import { type OneShot, type Replayable, withWhole } from "./internal/source.ts"
@@ -240,25 +241,8 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
       }
     }
     const checkOf = (file: FileSystem.File) => Effect.flatMap(Effect.mapError(file.stat, unreadable), unchanged)
-    const readRange = (start: bigint, end: bigint) =>
-      Effect.scoped(
-        Effect.gen(function* () {
-          const file = yield* open
-          const size = Number(end - start)
-          const bytes = yield* Effect.mapError(file.readAlloc(size, { position: start }), unreadable)
-          yield* checkOf(file)
-          return Option.getOrElse(bytes, () => new Uint8Array(0))
-        })
-      )
     const size = BigInt(info.size)
     const reader = SmallFile.readerOf(fs)
-    const readWhole = (readAll: SmallFile.Reader) =>
-      // One byte more than the file had shows whether it has grown.
-      Effect.flatMap(readAll(path, Number(size) + 1), (whole) =>
-        whole === undefined
-          ? readRange(0n, size)
-          : Effect.as(unchanged(whole.info), whole.bytes.subarray(0, Number(size)))
-      )
     // Opening a named pipe would wait for its other end.
     const found = Effect.flatMap(Effect.mapError(fs.stat(path), unreadable), unchanged)
     const range = (start: bigint, end: bigint) =>
@@ -292,6 +276,14 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
         })
       )
 
+    /** One byte more than the file had shows whether the file has grown. */
+    const readWhole = (read: SmallFile.Reader) =>
+      Effect.flatMap(read(path, Number(size) + 1), (whole) =>
+        whole === undefined
+          ? Outgoing.collect(range(0n, size), size)
+          : Effect.as(unchanged(whole.info), whole.bytes.subarray(0, Number(size)))
+      )
+
     return withWhole(
       {
         _tag: "Replayable",
@@ -299,7 +291,7 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
         bytes: range,
         identity: Effect.sync(() => `path ${path} ${shownState(info)}`)
       },
-      reader === undefined ? readRange(0n, size) : readWhole(reader)
+      reader === undefined ? undefined : readWhole(reader)
     )
   })
 

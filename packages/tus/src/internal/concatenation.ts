@@ -11,7 +11,6 @@ import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -81,21 +80,21 @@ const look = <E>(upload: Context.Upload<E>, url: UploadUrl, length: bigint) =>
 /** How often the server may report that it does not have a final upload, whose receipt may come late. */
 const mostGone = 5
 
-const unknown = (
-  { target }: { readonly target: UploadTarget },
-  why: Pick<TusError.ConcatenationUnknown, "description" | "cause">
-) => new TusError.ConcatenationUnknown({ host: hostOf(target.tusUrl), ...why })
+type Why = Pick<TusError.CreationUnknown, "description" | "cause">
+
+const unknown = ({ target }: { readonly target: UploadTarget }, why: Why) =>
+  new TusError.CreationUnknown({ host: hostOf(target.tusUrl), ...why })
 
 /** Requests the state until the final upload is complete, for at most `finishTimeout`. */
 const prove = <E>(
   upload: Context.Upload<E>,
   url: UploadUrl,
   length: bigint
-): Effect.Effect<void, TusError.ConcatenationUnknown | TusError.UploadUntrusted | E, HttpClient.HttpClient> =>
+): Effect.Effect<void, TusError.CreationUnknown | TusError.UploadUntrusted | E, HttpClient.HttpClient> =>
   Effect.suspend(() => {
     const { emit, policy, store } = upload
     const pauseAfter = Policy.retrying(policy)
-    let why: Parameters<typeof unknown>[1] = { description: "the server did not report the offset of the final upload" }
+    let why: Why = { description: "the server did not report the offset of the final upload" }
     const loop = Effect.gen(function* () {
       for (let asked = 1, failures = 0, gone = 0; ; asked++) {
         const looked = yield* Effect.result(look(upload, url, length))
@@ -107,7 +106,7 @@ const prove = <E>(
         }
         why = { description: happened(error), cause: error }
         if (Result.isSuccess(looked) || (error._tag === "UploadGone" && ++gone < mostGone)) {
-          const delay = yield* Policy.pollDelay(policy, asked)
+          const delay = Policy.pollDelay(policy, asked)
           const now = yield* Clock.currentTimeMillis
           emit(UploadEvent.Waiting({ reason: error.message, until: now + Duration.toMillis(delay) }))
           yield* Effect.sleep(delay)
@@ -137,11 +136,6 @@ const found = <E>(upload: Context.Upload<E>, { finished, url }: Creation.Created
   return finished ? complete(upload, url, length) : Effect.void
 }
 
-const asUnknown = ({ cause, host, description }: TusError.CreationUnknown) =>
-  Effect.fail(
-    new TusError.ConcatenationUnknown({ host, description, ...(cause === undefined ? undefined : { cause }) })
-  )
-
 /**
  * Creates the final upload, and adds its URL to the state. After a lost response, the creation is not repeated, and the
  * final upload is searched for in the receipts. If the server refuses the creation, the state from before the creation
@@ -152,7 +146,7 @@ export const begin = <E>(upload: Context.Upload<E>, parts: ReadonlyArray<UploadU
     const { emit, store } = upload
     const before = store.state()
     const marker = yield* Creation.newMarker
-    const ledger: Creation.Ledger<E | TusError.ConcatenationUnknown> = {
+    const ledger: Creation.Ledger<E | TusError.CreationUnknown> = {
       sending: store.update(UploadState.concatenating(marker, parts, length)),
       refused: ignored(store.update(UploadState.replaced(before))),
       created: (final) =>
@@ -160,12 +154,7 @@ export const begin = <E>(upload: Context.Upload<E>, parts: ReadonlyArray<UploadU
           ? Effect.fail(unknown(upload, { description: "the final upload has the Location of a part" }))
           : found(upload, final, length)
     }
-    const created = yield* Creation.create(upload, { parts, size: length, marker, ledger }).pipe(
-      Effect.catchIf(
-        (error): error is TusError.CreationUnknown => Predicate.isTagged(error, "CreationUnknown"),
-        asUnknown
-      )
-    )
+    const created = yield* Creation.create(upload, { parts, size: length, marker, ledger })
     emit(UploadEvent.Created({ url: created.url, length }))
   })
 
@@ -177,7 +166,6 @@ export const begin = <E>(upload: Context.Upload<E>, parts: ReadonlyArray<UploadU
 export const finish = <E>(upload: Context.Upload<E>, { length, marker, url }: UploadState.Concatenating) => {
   if (url !== undefined) return Effect.andThen(prove(upload, url, length), complete(upload, url, length))
   return Creation.recover(upload, { marker, size: length }, Creation.ended).pipe(
-    Effect.catch(asUnknown),
     Effect.flatMap((created) => found(upload, created, length))
   )
 }

@@ -25,7 +25,6 @@ import { happened } from "./errorText.ts"
 import { hostOf } from "./host.ts"
 import * as Policy from "./policy.ts"
 import * as Receipts from "./receipts.ts"
-import { inTime } from "./timeout.ts"
 
 /**
  * The errors of a creation. With a `TransportFailure`, no part of the request was sent: after a request that may have
@@ -205,10 +204,8 @@ export const create = <E>(
   const { body, ledger, parts, size } = creation
   const pauseAfter = Policy.retrying(policy)
 
-  const request = inTime(
-    body === undefined && parts === undefined ? policy.stallTimeout : policy.finishTimeout,
-    sendCreation(target, headersOf(subject, creation), body)
-  ).pipe(
+  const limit = body === undefined && parts === undefined ? policy.stallTimeout : policy.finishTimeout
+  const request = sendCreation(target, headersOf(subject, creation), body, limit).pipe(
     Effect.map(({ offset, url }): Created => ({
       url,
       answered: true,

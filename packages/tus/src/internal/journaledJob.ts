@@ -155,10 +155,7 @@ const uploadOne: AssemblyFiles.UploadOne<HttpClient.HttpClient | UploadJournal.U
  */
 const isUndecided = (error: AssemblyUploadError): boolean =>
   error._tag === "FilesFailed" &&
-  error.files.every(
-    (file) =>
-      file.outcome !== "Failed" || file.error._tag === "CreationUnknown" || file.error._tag === "ConcatenationUnknown"
-  )
+  error.files.every((file) => file.outcome !== "Failed" || file.error._tag === "CreationUnknown")
 
 /** Continues the Assembly in the journal, or creates one. */
 const attempt = <R>(

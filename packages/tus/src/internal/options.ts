@@ -39,7 +39,6 @@ const Settings = Schema.Struct({
   ...Shared.fields,
   progressInterval: Schema.optional(Rules.pause),
   restart: Schema.optional(Schema.Boolean),
-  origins: Schema.optional(Schema.Array(Schema.String)),
   size: Schema.optional(Schema.BigInt),
   onFailure: Schema.optional(Schema.Literals(["terminate", "keep"]))
 })
@@ -111,10 +110,13 @@ const issue = (path: string, message: string): Issue => ({ path: [path], message
 
 const checkSettings = Rules.checker(Settings)
 
-/** Options with metadata alone need no check. */
 const settingIssues = (options: object): Issues => {
   if (!Input.isRecord(options)) return [{ path: [], message: "Expected an object" }]
-  return Object.keys(options).every((key) => key === "metadata") ? [] : checkSettings(options)
+  const keys = Object.keys(options).filter((key) => key !== "metadata")
+  // Options with metadata alone need no check.
+  if (keys.length === 0) return []
+  const unknown = keys.filter((key) => !Object.hasOwn(Settings.fields, key))
+  return [...unknown.map((key) => issue(key, "Unknown key")), ...checkSettings(options)]
 }
 
 const encodeMetadata = SchemaParser.encodeUnknownResult(TusUpload.Metadata, { errors: "all" })

@@ -1,7 +1,6 @@
 /**
  * The bytes that are sent next, for every kind of source.
  */
-import * as Channel from "effect/Channel"
 import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -111,8 +110,7 @@ export const oneShot = (
 ): Effect.Effect<Outgoing, SourceFailed, Scope.Scope> =>
   Effect.gen(function* () {
     const { streams, windowSize } = options
-    const scope = yield* Effect.scope
-    const read = Window.reader(yield* Channel.toPullScoped(Stream.toChannel(source.stream), scope))
+    const read = Window.reader(yield* Stream.toPull(source.stream))
     const advance = (window: Window.Window) =>
       Effect.flatMap(Window.fill(window, read, windowSize), (filled) => checkSize(filled, source.size))
 

@@ -12,8 +12,7 @@ import type { SourceFailed } from "./sourceFailed.ts"
 import type * as TusError from "../TusError.ts"
 
 /**
- * The retry policy and the time limits of one upload. `retryDelay` is the first pause of {@link pollDelay}, before its
- * jitter.
+ * The retry policy and the time limits of one upload. `retryDelay` is the first pause of {@link pollDelay}.
  */
 export interface Policy {
   readonly retry: RetryPolicy.Policy
@@ -97,18 +96,6 @@ export const retrying = ({ retry }: Policy): Retry => {
   return (failures, error) => pauseAfter({ operation: "Upload", retry: "resumes", failures, error, wait: asked(error) })
 }
 
-/**
- * The pause between two requests for the state of a final upload that is not known to be complete. The pause doubles up
- * to `maxDelay`, with jitter.
- */
-export const pollDelay = ({ retryDelay }: Policy, questions: number): Effect.Effect<Duration.Duration> =>
-  Effect.map(
-    RetryPolicy.pauses(RetryPolicy.make({ retries: Infinity, base: retryDelay, maxPause: maxDelay }))({
-      operation: "Upload",
-      retry: "resumes",
-      failures: questions,
-      error: { _tag: "ProtocolViolation" },
-      wait: Option.none()
-    }),
-    Option.getOrElse(() => maxDelay)
-  )
+/** The pause between two requests for the state of a final upload, which doubles with each request. */
+export const pollDelay = ({ retryDelay }: Policy, questions: number): Duration.Duration =>
+  Duration.min(Duration.times(retryDelay, 2 ** (questions - 1)), maxDelay)
