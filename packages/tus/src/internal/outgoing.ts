@@ -2,6 +2,7 @@
  * The bytes that are sent next, for every kind of source.
  */
 import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
+import * as Channel from "effect/Channel"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -110,7 +111,9 @@ export const oneShot = (
 ): Effect.Effect<Outgoing, SourceFailed, Scope.Scope> =>
   Effect.gen(function* () {
     const { streams, windowSize } = options
-    const read = Window.reader(yield* Stream.toPull(source.stream))
+    // `Stream.toPull` would add the code of Effect's semaphores to a bundle.
+    const scope = yield* Effect.scope
+    const read = Window.reader(yield* Channel.toPullScoped(Stream.toChannel(source.stream), scope))
     const advance = (window: Window.Window) =>
       Effect.flatMap(Window.fill(window, read, windowSize), (filled) => checkSize(filled, source.size))
 

@@ -235,10 +235,10 @@ const send: Step<Transfer.Sending> = (piece, state) =>
   })
 
 /**
- * The canonical Base64 of each value in a header `upload-metadata`. A missing value is the empty text, because some
- * servers do not distinguish a key without a value from a key with an empty value.
+ * The entries of a header `upload-metadata`, each with the canonical Base64 of its value. A missing value is the empty
+ * text, because some servers do not distinguish a key without a value from a key with an empty value.
  */
-const reported = (header: string): ReadonlyArray<readonly [key: string, value: string | undefined]> =>
+const entriesOf = (header: string): ReadonlyArray<readonly [key: string, value: string | undefined]> =>
   header.split(",").map((entry) => {
     const [key = "", ...value] = entry.trim().split(" ")
     return [key, Result.getOrUndefined(Result.map(Base64.decode(value.join(" ")), Base64.encode))]
@@ -249,37 +249,25 @@ const reported = (header: string): ReadonlyArray<readonly [key: string, value: s
  * creation before more bytes are sent. Entries that others have added are ignored. `assembly_url` is not compared,
  * because the creation sets its value from the target. The error names the key that differs, without its values.
  */
-const verifyMetadata = (
-  metadata: Readonly<Record<string, string | null>>,
-  marker: string,
-  found: string | undefined
-): Effect.Effect<void, TusError.UploadMismatch> => {
+const verifyMetadata = <E>({ marker, metadataHeader }: Sending<E>, found: string | undefined) => {
   if (found === undefined) return Effect.void
-  const { assembly_url: _, ...sent } = metadata
-  const expected = { ...sent, ...(marker === "" ? undefined : { [Receipts.markerKey]: marker }) }
-  const entries = reported(found)
-  const differs = ([name, value]: readonly [string, string | null]) => {
-    const told = entries.filter(([key]) => key === name)
-    return told.length !== 1 || told[0]?.[1] !== Base64.encode(value ?? "")
-  }
-  const key = Object.entries(expected).find(differs)?.[0]
-  return key === undefined
-    ? Effect.void
-    : Effect.fail(
-        new TusError.UploadMismatch({
-          field: "upload-metadata",
-          expected: `the ${key} of the creation`,
-          found: "another"
-        })
-      )
+  const told = entriesOf(found)
+  const sent = entriesOf(metadataHeader + (marker === "" ? "" : `,${Receipts.markerKey} ${Base64.encode(marker)}`))
+  const differing = sent.find(([key, value]) => {
+    const same = told.filter(([name]) => name === key)
+    return same.length !== 1 || same[0]?.[1] !== value
+  })
+  if (differing === undefined) return Effect.void
+  const expected = `the ${differing[0]} of the creation`
+  return Effect.fail(new TusError.UploadMismatch({ field: "upload-metadata", expected, found: "another" }))
 }
 
 /** Requests the offset of the upload from the server. */
 const ask: Step<Transfer.Asking> = (piece, state) =>
   Effect.gen(function* () {
-    const { emit, isOwn, marker, metadata, outgoing, policy, url } = piece
+    const { emit, isOwn, outgoing, policy, url } = piece
     const found = yield* inTime(policy.stallTimeout, Tus.offset(url))
-    if (!isOwn) yield* verifyMetadata(metadata, marker, found.metadata)
+    if (!isOwn) yield* verifyMetadata(piece, found.metadata)
     const next = yield* Effect.fromResult(Transfer.located(state, found, outgoing))
     if (next._tag !== "Asking") emit(UploadEvent.Resumed({ offset: found.offset }))
     return next

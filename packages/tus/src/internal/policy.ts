@@ -98,4 +98,4 @@ export const retrying = ({ retry }: Policy): Retry => {
 
 /** The pause between two requests for the state of a final upload, which doubles with each request. */
 export const pollDelay = ({ retryDelay }: Policy, questions: number): Duration.Duration =>
-  Duration.min(Duration.times(retryDelay, 2 ** (questions - 1)), maxDelay)
+  Duration.millis(Math.min(Duration.toMillis(retryDelay) * 2 ** (questions - 1), Duration.toMillis(maxDelay)))
