@@ -12,7 +12,6 @@ import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import type * as Path from "effect/Path"
-import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as AssemblyEntryAtRest from "./internal/assemblyEntry.ts"
@@ -52,7 +51,6 @@ export {
   UploadJournal
 } from "./internal/journal.ts"
 export { assemblyKeyOf, keyOf } from "./internal/journalKey.ts"
-export { type Holder, LeaseHolder } from "./internal/lease.ts"
 export type { UploadOptions } from "./internal/options.ts"
 
 /**
@@ -90,25 +88,21 @@ export type Options = Schema.Codec.Encoded<typeof Settings>
 const decode = Rules.decoder("UploadJournal", Settings)
 
 /**
- * Makes a journal on a store. `holder` is used for uploads and jobs whose context has no {@link LeaseHolder}.
+ * Makes a journal on a store.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const make = (
-  store: Store,
-  options: Options = {},
-  holder: Leasing.Holder = Leasing.unknown
-): Effect.Effect<UploadJournal["Service"], InvalidRequest> =>
-  Effect.map(decode(options), (settings) => onStore(store, settings, holder))
+export const make = (store: Store, options: Options = {}): Effect.Effect<UploadJournal["Service"], InvalidRequest> =>
+  Effect.map(decode(options), (settings) => onStore(store, settings))
 
-const onStore = (store: Store, settings: typeof Settings.Type, holder: Leasing.Holder): UploadJournal["Service"] => {
+const onStore = (store: Store, settings: typeof Settings.Type): UploadJournal["Service"] => {
   const expiry = Duration.toMillis(settings.expiry ?? "24 hours")
   const completedExpiry = Duration.toMillis(settings.completedExpiry ?? "60 days")
 
   const { leases } = store
   const millis = Duration.toMillis(settings.leaseDuration ?? "10 seconds")
-  const lease = "lock" in leases ? Leasing.onLocks(leases, { millis }) : Leasing.make(leases, { millis, holder })
+  const lease = "lock" in leases ? Leasing.onLocks(leases, { millis }) : Leasing.make(leases, { millis })
 
   /**
    * Removes a lease that expired at least the time `expiry` ago. If a process acquires the lease between this check and
@@ -191,7 +185,7 @@ export const layerStore = <E, R>(
     Effect.gen(function* () {
       const settings = yield* decode(options)
       yield* Subtle.forJournal
-      return onStore(yield* store, settings, yield* Leasing.LeaseHolder)
+      return onStore(yield* store, settings)
     })
   )
 
@@ -218,26 +212,3 @@ export const layerFileSystem = (
   options?: Options
 ): Layer.Layer<UploadJournal, InvalidRequest | JournalFailed, FileSystem.FileSystem | Path.Path> =>
   layerStore(Files.make(folder), options)
-
-/**
- * A journal in any KeyValueStore: SQL, Redis, or the storage of a browser.
- *
- * **Gotchas**
- *
- * A key-value store has no atomic set-if-absent: if two processes start the same upload at the same moment, both may
- * hold its lease, and each may create an upload. The process whose lease was overwritten by the other process stops
- * with `LeaseLost` at its next renewal, after a third of `leaseDuration`. Every later change of a lease is atomic if
- * the store's `modify` is atomic. Fibers of one process that share this layer never hold the same lease.
- *
- * @since 0.1.0
- * @category layers
- */
-export const layerKeyValueStore = (
-  options?: Options
-): Layer.Layer<UploadJournal, InvalidRequest | JournalFailed, KeyValueStore.KeyValueStore> =>
-  layerStore(
-    Effect.map(KeyValueStore.KeyValueStore, (store) =>
-      Stores.fromKeyValueStore(KeyValueStore.prefix(store, "upload-journal-"))
-    ),
-    options
-  )

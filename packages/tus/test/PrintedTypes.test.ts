@@ -80,7 +80,6 @@ const shown = [
   "Upload.run: UploadError",
   "Upload.uploaded: UploadError",
   "UploadJournal.layerFileSystem: InvalidRequest | JournalFailed",
-  "UploadJournal.layerKeyValueStore: InvalidRequest | JournalFailed",
   "UploadJournal.layerMemory: InvalidRequest | JournalFailed",
   "UploadJournal.layerStore: E | InvalidRequest | JournalFailed",
   "UploadJournal.make: InvalidRequest",

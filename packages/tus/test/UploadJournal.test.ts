@@ -7,9 +7,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import * as PlatformError from "effect/PlatformError"
-import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import { execFileSync } from "node:child_process"
@@ -280,74 +278,6 @@ describe("UploadJournal in files", () => {
           )
           assert.strictEqual(won.filter(Boolean).length, 1)
         }
-      })
-    )
-  )
-})
-
-describe("UploadJournal in a key-value store that takes its time", () => {
-  /** Every operation is a round trip, some longer than others; `modify` is one too, as where the store does it. */
-  const slowStore = Effect.gen(function* () {
-    const store = yield* KeyValueStore.KeyValueStore
-    const later = <A, E>(effect: Effect.Effect<A, E>) =>
-      Effect.flatMap(Random.nextIntBetween(1, 20), (turns) =>
-        Effect.andThen(Effect.repeat(Effect.yieldNow, { times: turns }), effect)
-      )
-    return KeyValueStore.make({
-      get: (key) => later(store.get(key)),
-      getUint8Array: (key) => later(store.getUint8Array(key)),
-      set: (key, value) => later(store.set(key, value)),
-      remove: (key) => later(store.remove(key)),
-      clear: store.clear,
-      size: store.size,
-      keys: later(store.keys),
-      modify: (key, change) => later(store.modify(key, change))
-    })
-  }).pipe(Effect.provide(Layer.fresh(KeyValueStore.layerMemory)))
-
-  const journalOf = (store: KeyValueStore.KeyValueStore) =>
-    Effect.map(
-      Layer.build(
-        Layer.fresh(UploadJournal.layerKeyValueStore()).pipe(
-          Layer.provide(Layer.succeed(KeyValueStore.KeyValueStore, store))
-        )
-      ),
-      (context) => Context.get(context, UploadJournal.UploadJournal)
-    )
-
-  /** How many of those who try at once hold the lease. */
-  const holders = (journals: ReadonlyArray<UploadJournal.UploadJournal["Service"]>) =>
-    Effect.scoped(
-      Effect.forEach(journals, (journal) => Effect.isSuccess(journal.lease("k")), { concurrency: "unbounded" })
-    ).pipe(Effect.map((won) => won.filter(Boolean).length))
-
-  /** Twenty orders in which what they do may happen. */
-  const inManyOrders = <E>(holding: Effect.Effect<number, E, Scope.Scope>) =>
-    Effect.forEach(
-      Array.from({ length: 20 }, (_, seed) => seed),
-      (seed) =>
-        holding.pipe(
-          Effect.scoped,
-          Random.withSeed(seed),
-          Effect.map((count) => assert.strictEqual(count, 1, `seed ${seed}`))
-        )
-    )
-
-  it.effect("of many fibers that begin at once, one gets the lease", () =>
-    inManyOrders(
-      Effect.gen(function* () {
-        const journal = yield* journalOf(yield* slowStore)
-        return yield* holders(Array.from({ length: 8 }, () => journal))
-      })
-    )
-  )
-
-  it.effect("of many processes that take over a lease which ran out, one gets it", () =>
-    inManyOrders(
-      Effect.gen(function* () {
-        const store = yield* slowStore
-        yield* store.set("upload-journal-lease-k", JSON.stringify({ owner: "dead", until: 0 }))
-        return yield* holders(yield* Effect.forEach(Array.from({ length: 8 }), () => journalOf(store)))
       })
     )
   )

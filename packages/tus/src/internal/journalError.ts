@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 /**
  * The journal could not be read or written, for example because the disk was full, a permission was missing, or the
  * store did not exist. After this error, the upload sends nothing more. Repair the store and run the upload again.
- * `reason` is `Full` if no space or no quota was left. With `layerKeyValueStore`, `reason` is always `Other`.
+ * `reason` is `Full` if no space or no quota was left.
  *
  * @since 0.1.0
  * @category errors

@@ -4,7 +4,6 @@
  */
 import * as Json from "@assembly-effect/schema/Json"
 import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -17,53 +16,11 @@ import * as Semaphore from "effect/Semaphore"
 import { type JournalFailed, LeaseLost, UploadLeased } from "./journalError.ts"
 import type { Key, Lease, Leases, Locks } from "./journal.ts"
 
-/**
- * - `id`: identifies this process in its leases. `id` is undefined if the process has no unique identity.
- * - `isGone`: whether the process with this id has certainly ended. If the result is wrongly true, two processes may
- *   run the same upload.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Holder {
-  readonly id: string | undefined
-  readonly isGone: (id: string) => Effect.Effect<boolean>
-}
-
-/**
- * Never detects that a process has ended, so the lease of an ended process lasts until it expires.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const unknown: Holder = { id: undefined, isGone: () => Effect.succeed(false) }
-
-/**
- * Detects that a process which holds a lease has ended. The default service never detects that a process has ended.
- *
- * **When to use**
- *
- * Use this service to continue uploads at once after a crash, without waiting for the lease of the ended process.
- * `@assembly-effect/node/LeaseHolder` has a Layer for processes of one Linux machine.
- *
- * **Details**
- *
- * A journal uses the `LeaseHolder` in the context of the upload. If that context has no `LeaseHolder`, the journal uses
- * the `LeaseHolder` in the context of its Layer.
- *
- * @since 0.1.0
- * @category references
- */
-export const LeaseHolder: Context.Reference<Holder> = Context.Reference("@assembly-effect/tus/LeaseHolder", {
-  defaultValue: () => unknown
-})
-
 const AtRest = Json.fromString(
   Schema.Struct({
     owner: Schema.String,
     /** The time of the expiry, in milliseconds since 1970. */
-    until: Schema.Finite,
-    holder: Schema.optionalKey(Schema.String)
+    until: Schema.Finite
   })
 )
 const decode = Schema.decodeOption(AtRest)
@@ -73,22 +30,12 @@ const encode = Schema.encodeSync(AtRest)
 export const until = (text: string): number =>
   Option.match(decode(text), { onNone: () => 0, onSome: (lease) => lease.until })
 
-/** Whether a lease can be taken, because it is invalid or has expired, or because its holder has certainly ended. */
-const isFree = (text: string, now: number, holder: Holder): Effect.Effect<boolean> => {
-  const lease = Option.getOrUndefined(decode(text))
-  if (lease === undefined || lease.until <= now) return Effect.succeed(true)
-  return lease.holder === undefined ? Effect.succeed(false) : holder.isGone(lease.holder)
-}
-
 /** The lease of one owner, as a text in the store, and the changes of this lease. */
-const makeOwn = (leases: Leases, key: Key, holder: Holder) =>
+const makeOwn = (leases: Leases, key: Key) =>
   Effect.gen(function* () {
     const owner = yield* SecureRandom.SecureRandom.use((random) => random.uuidV4()).pipe(
       Effect.provide(SecureRandom.layerWebCrypto)
     )
-    const textUntil = (time: number) =>
-      encode({ owner, until: time, ...(holder.id === undefined ? undefined : { holder: holder.id }) })
-
     /**
      * The texts of this owner that the store may contain, newest first. A write that failed may still have changed the
      * store.
@@ -102,7 +49,7 @@ const makeOwn = (leases: Leases, key: Key, holder: Holder) =>
      */
     const replace = (candidates: ReadonlyArray<string | undefined>, newEnd: number) =>
       Effect.gen(function* () {
-        const text = textUntil(newEnd)
+        const text = encode({ owner, until: newEnd })
         ours = [text, ...ours]
         for (const expected of candidates) {
           if (!(yield* leases.swap(key, expected, text))) continue
@@ -135,15 +82,11 @@ const longestRelease = 1000
 /** Acquires the lease of a key. */
 export const make = (
   leases: Leases,
-  options: { readonly millis: number; readonly holder: Holder }
-): ((key: Key) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>) => {
-  const { millis } = options
-
-  return (key) =>
+  { millis }: { readonly millis: number }
+): ((key: Key) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>) =>
+  (key) =>
     Effect.gen(function* () {
-      const provided = yield* LeaseHolder
-      const holder = provided === unknown ? options.holder : provided
-      const own = yield* makeOwn(leases, key, holder)
+      const own = yield* makeOwn(leases, key)
       const scope = yield* Effect.scope
       // The finalizer is added before the claim, because an interrupted claim may still have written the lease.
       yield* Effect.addFinalizer(() =>
@@ -152,7 +95,7 @@ export const make = (
 
       const now = yield* Clock.currentTimeMillis
       const existing = yield* leases.get(key)
-      if (existing !== undefined && !(yield* isFree(existing, now, holder))) {
+      if (existing !== undefined && until(existing) > now) {
         return yield* new UploadLeased({ key, until: until(existing) })
       }
       if (!(yield* own.claim(existing, now + millis))) {
@@ -211,7 +154,6 @@ export const make = (
 
       return { lost: Deferred.await(loss), check }
     })
-}
 
 /**
  * Takes the lock of a key. If another holder has the lock, fails with `UploadLeased`, whose `until` is `millis`
