@@ -241,7 +241,13 @@ describe("UploadJournal in files", () => {
     )
   )
 
-  it.effect.each(["ENOSPC", "EDQUOT", "EROFS"])("a disk that answers %s says whether it is full", (code) =>
+  it.effect.each([
+    ["ENOSPC", "Full", "; free some space, and run the upload again"],
+    ["EDQUOT", "Full", "; free some space, and run the upload again"],
+    ["EROFS", "Denied", "; make the journal writable, and run the upload again"],
+    ["EACCES", "Denied", "; make the journal writable, and run the upload again"],
+    ["EIO", "Other", ""]
+  ] as const)("a disk that answers %s is %s for a write and for a lease", ([code, reason, remedy]) =>
     run(
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
@@ -252,11 +258,18 @@ describe("UploadJournal in files", () => {
           description: "no",
           cause: Object.assign(new Error("no"), { code })
         })
-        const disk: FileSystem.FileSystem = { ...fs, open: () => Effect.fail(failure) }
-        const journal = yield* Effect.provideService(journalIn(yield* Journals.folder), FileSystem.FileSystem, disk)
-        const error = yield* Effect.flip(journal.put("k", yield* entry))
-        assert.deepInclude(error, { _tag: "JournalFailed", reason: code === "EROFS" ? "Other" : "Full" })
-        assert.strictEqual(error.message.includes("free some space"), code !== "EROFS")
+        const folder = yield* Journals.folder
+        const disk: FileSystem.FileSystem = {
+          ...fs,
+          open: () => Effect.fail(failure),
+          makeDirectory: (path, options) => (path === folder ? fs.makeDirectory(path, options) : Effect.fail(failure))
+        }
+        const journal = yield* Effect.provideService(journalIn(folder), FileSystem.FileSystem, disk)
+        for (const failing of [journal.put("k", yield* entry), Effect.scoped(journal.lease("k"))]) {
+          const error = yield* Effect.flip(failing)
+          assert.deepInclude(error, { _tag: "JournalFailed", reason })
+          assert.isTrue(error.message.endsWith(`(${code})${remedy}`), error.message)
+        }
       })
     )
   )

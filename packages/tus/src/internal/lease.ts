@@ -80,10 +80,11 @@ const makeOwn = (leases: Leases, key: Key) =>
 const longestRelease = 1000
 
 /** Acquires the lease of a key. */
-export const make = (
-  leases: Leases,
-  { millis }: { readonly millis: number }
-): ((key: Key) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>) =>
+export const make =
+  (
+    leases: Leases,
+    { millis }: { readonly millis: number }
+  ): ((key: Key) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>) =>
   (key) =>
     Effect.gen(function* () {
       const own = yield* makeOwn(leases, key)
