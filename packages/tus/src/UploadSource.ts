@@ -2,9 +2,7 @@
  * The sources of uploads: bytes that can be read again, and one-shot streams.
  */
 import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
-import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
-import * as Hex from "effect/encoding/Hex"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
@@ -16,6 +14,7 @@ import * as Pieces from "./internal/pieces.ts"
 import * as SmallFile from "./unstable/SmallFile.ts"
 import { type OneShot, type Replayable, withWhole } from "./internal/source.ts"
 import { failedWith, SourceFailed } from "./internal/sourceFailed.ts"
+import * as Subtle from "./internal/subtle.ts"
 
 export type { OneShot, Replayable, UploadSource } from "./internal/source.ts"
 export { failedWith, SourceFailed } from "./internal/sourceFailed.ts"
@@ -41,12 +40,6 @@ export const make = (options: {
       : Pieces.takeBytes(Pieces.owned(options.bytes(start), failedWith), end - start),
   identity: Effect.succeed(options.identity)
 })
-
-const sha256 = (bytes: Uint8Array): Effect.Effect<string> =>
-  Digest.Digest.use((digest) => digest.digest(Digest.sha256, bytes)).pipe(
-    Effect.map(Hex.encode),
-    Effect.provide(Digest.layerWebCrypto)
-  )
 
 /** The source of a value that is no source. An upload refuses the source before it creates anything. */
 const invalid = (description: string): Replayable & { readonly description: string } => {
@@ -84,7 +77,7 @@ export const fromBytes = (bytes: Uint8Array): Replayable => {
       _tag: "Replayable",
       size: BigInt(size),
       bytes: (start, end) => Pieces.cutLarge(Stream.fromEffect(read(start, end))),
-      identity: Effect.map(Effect.flatMap(whole, sha256), (digest) => `sha256 ${digest}`)
+      identity: Effect.map(Effect.flatMap(whole, Subtle.sha256), (digest) => `sha256 ${digest}`)
     },
     whole
   )

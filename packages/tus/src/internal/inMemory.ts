@@ -3,7 +3,6 @@
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { identity } from "effect/Function"
 import type * as HttpClient from "effect/http/HttpClient"
 import type { UploadError } from "../TusError.ts"
 import type { UploadResult } from "../UploadEvent.ts"
@@ -12,6 +11,7 @@ import * as Context from "./context.ts"
 import * as Engine from "./engine.ts"
 import * as Events from "./events.ts"
 import * as OptionRules from "./options.ts"
+import * as Removal from "./removal.ts"
 import type { UploadSource } from "./source.ts"
 import * as StateStore from "./stateStore.ts"
 import * as Telemetry from "./telemetry.ts"
@@ -37,16 +37,13 @@ export const observed = <E extends { readonly _tag: string }, R>(
     )
   )
 
-/** Adds a clean-up to the work of an upload. The clean-up runs if the work fails or is interrupted. */
-type AtEnd = <A, E, R>(
-  work: Effect.Effect<A, E, R>,
-  upload: Context.Upload<never>
-) => Effect.Effect<A, E, R | HttpClient.HttpClient>
-
-/** The clean-up of an upload, and the upload that the server already has, if it is not a new upload. */
+/**
+ * - `existing`: the upload that the server already has, if it is not a new upload.
+ * - `isTerminated`: whether an upload that failed or was interrupted is removed from the server.
+ */
 interface Beginning {
-  readonly atEnd?: AtEnd
   readonly existing?: UploadState.Created
+  readonly isTerminated?: boolean
 }
 
 const start = (
@@ -54,11 +51,11 @@ const start = (
   source: UploadSource,
   options: OptionRules.UploadOptions,
   emit: Events.Emit,
-  { atEnd = identity, existing }: Beginning
+  { existing, isTerminated = false }: Beginning
 ) => {
   const store = StateStore.forgetful(existing ?? UploadState.inParts(source.size, options.parallel ?? 1))
   return Effect.flatMap(Context.make(target, source, options, emit, store), (upload) =>
-    atEnd(Engine.run(upload), upload)
+    isTerminated ? Removal.unlessDone(Engine.run(upload), upload) : Engine.run(upload)
   )
 }
 

@@ -5,13 +5,12 @@
  * dot or a hyphen, so a key never looks like the name of a lease.
  */
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
-import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
-import * as Hex from "effect/encoding/Hex"
 import * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
 import type { UploadTarget } from "../UploadTarget.ts"
 import type { Key } from "./journal.ts"
+import * as Subtle from "./subtle.ts"
 
 const rule = "Expected 1 to 64 characters of a-z and 0-9"
 
@@ -28,10 +27,7 @@ const utf8 = new TextEncoder()
 
 /** A digest of the identity of an upload or a job. */
 const digestOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<string> =>
-  Digest.Digest.use((digest) => digest.digest(Digest.sha256, utf8.encode(JSON.stringify(parts)))).pipe(
-    Effect.map(Hex.encode),
-    Effect.provide(Digest.layerWebCrypto)
-  )
+  Subtle.sha256(utf8.encode(JSON.stringify(parts)))
 
 /**
  * The key of an upload: a digest of the URL of the Assembly, the identity and size of the bytes, the `filename`, the
