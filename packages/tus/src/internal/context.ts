@@ -95,22 +95,28 @@ export const toPolicy = (options: Options.SharedOptions): Effect.Effect<Policy> 
     }
   })
 
-/** Makes the context. If the server does not offer the requested checksum algorithm, no checksums are sent. */
+/**
+ * Makes the context. If the server does not offer the requested checksum algorithm, no checksums are sent. `header` is
+ * the metadata as a header, if it is known.
+ */
 export const make = <E>(
   target: UploadTarget,
   source: UploadSource,
   options: Options.UploadOptions,
   emit: Emit,
-  store: StateStore<E>
+  store: StateStore<E>,
+  header?: string
 ): Effect.Effect<Upload<E>, RequestError | InvalidRequest, HttpClient.HttpClient> =>
   Effect.gen(function* () {
     const streams = yield* CanStream
     const policy = yield* toPolicy(options)
     const { checksum, chunkSize, metadata, parallel: concurrency = 1 } = options
-    const metadataHeader = yield* Effect.mapError(
-      Effect.fromResult(Options.metadataHeader(metadata)),
-      (issues) => new InvalidRequest({ operation: "Upload", issues })
-    )
+    const metadataHeader =
+      header ??
+      (yield* Effect.mapError(
+        Effect.fromResult(Options.metadataHeader(metadata)),
+        (issues) => new InvalidRequest({ operation: "Upload", issues })
+      ))
     const common = { target, source, metadata, metadataHeader, streams, concurrency, policy, emit, store }
     return checksum !== undefined && (yield* Checksum.isOffered(target, checksum, policy))
       ? {

@@ -27,12 +27,13 @@ export const observed = <E extends { readonly _tag: string }, R>(
   options: Partial<Options>,
   isReplayed: boolean,
   emit: Events.Emit,
-  program: (emit: Events.Emit) => Effect.Effect<UploadResult, E, R>
+  program: (emit: Events.Emit, header: string | undefined) => Effect.Effect<UploadResult, E, R>
 ) =>
   Telemetry.observe(source, emit, (tell) =>
     OptionRules.check(source, options, isReplayed).pipe(
-      Effect.andThen(Effect.suspend(() => Events.paced(tell, options.progressInterval))),
-      Effect.flatMap(program),
+      Effect.flatMap((header) =>
+        Effect.flatMap(Events.paced(tell, options.progressInterval), (paced) => program(paced, header))
+      ),
       Effect.scoped
     )
   )
@@ -51,10 +52,11 @@ const start = (
   source: UploadSource,
   options: OptionRules.UploadOptions,
   emit: Events.Emit,
-  { existing, isTerminated = false }: Beginning
+  { existing, isTerminated = false }: Beginning,
+  header?: string
 ) => {
   const store = StateStore.forgetful(existing ?? UploadState.inParts(source.size, options.parallel ?? 1))
-  return Effect.flatMap(Context.make(target, source, options, emit, store), (upload) =>
+  return Effect.flatMap(Context.make(target, source, options, emit, store, header), (upload) =>
     isTerminated ? Removal.unlessDone(Engine.run(upload), upload) : Engine.run(upload)
   )
 }
@@ -67,7 +69,7 @@ export const run = (
   emit: Events.Emit,
   beginning: Beginning = {}
 ): Effect.Effect<UploadResult, UploadError, HttpClient.HttpClient> =>
-  observed(source, options, false, emit, (tell) => start(target, source, options, tell, beginning))
+  observed(source, options, false, emit, (tell, header) => start(target, source, options, tell, beginning, header))
 
 /** Runs an upload of a job, whose options were checked with those of the job. */
 export const runFile = (

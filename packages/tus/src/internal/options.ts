@@ -148,9 +148,11 @@ export const metadataHeader = (metadata: Metadata): Result.Result<string, Issues
     : Result.succeed(encoded.success.replace(placeholder, ""))
 }
 
+const issuesOf = (result: Result.Result<unknown, Issues>): Issues =>
+  Result.match(result, { onFailure: (issues) => issues, onSuccess: () => [] })
+
 /** The rules that the metadata of an upload breaks. */
-export const metadataIssues = (metadata: Metadata): Issues =>
-  Result.match(metadataHeader(metadata), { onFailure: (issues) => issues, onSuccess: () => [] })
+export const metadataIssues = (metadata: Metadata): Issues => issuesOf(metadataHeader(metadata))
 
 const largest = 2n ** 63n - 1n
 
@@ -198,7 +200,10 @@ export const missingDigest = (checksum: string | undefined): Effect.Effect<Issue
         isThere ? [] : [issue("checksum", `Expected no checksum: ${Subtle.description}`)]
       )
 
-/** Fails if the options or the source of an upload break a rule. */
+/**
+ * Fails if the options or the source of an upload break a rule. Returns the metadata as a header, see
+ * {@link metadataHeader}.
+ */
 export const check = (
   source: UploadSource,
   options: {
@@ -207,11 +212,14 @@ export const check = (
     readonly parallel?: number | undefined
   },
   isReplayed: boolean
-): Effect.Effect<void, InvalidRequest> =>
-  Effect.flatMap(missingDigest(options?.checksum), (missing) =>
-    refuse("Upload", [
-      ...issues(options, options?.metadata),
+): Effect.Effect<string | undefined, InvalidRequest> =>
+  Effect.flatMap(missingDigest(options?.checksum), (missing) => {
+    const header = options?.metadata === undefined ? Result.succeed(undefined) : metadataHeader(options.metadata)
+    const found = [
+      ...settingIssues(options),
+      ...issuesOf(header),
       ...sourceIssues(source, { ...options, isReplayed }),
       ...missing
-    ])
-  )
+    ]
+    return Effect.as(refuse("Upload", found), Result.getOrUndefined(header))
+  })
