@@ -22,7 +22,6 @@ import * as Creation from "./creation.ts"
 import { happened } from "./errorText.ts"
 import { exchange } from "./exchange.ts"
 import { hostOf } from "./host.ts"
-import { ignored } from "./ignored.ts"
 import * as Policy from "./policy.ts"
 import * as Receipts from "./receipts.ts"
 import type * as Context from "./context.ts"
@@ -93,7 +92,7 @@ const prove = <E>(
 ): Effect.Effect<void, TusError.CreationUnknown | TusError.UploadUntrusted | E, HttpClient.HttpClient> =>
   Effect.suspend(() => {
     const { emit, policy, store } = upload
-    const pauseAfter = Policy.retrying(policy)
+    const pauseAfter = Policy.retrying(policy, emit)
     let why: Why = { description: "the server did not report the offset of the final upload" }
     const loop = Effect.gen(function* () {
       for (let asked = 1, failures = 0, gone = 0; ; asked++) {
@@ -111,10 +110,7 @@ const prove = <E>(
           emit(UploadEvent.Waiting({ reason: error.message, until: now + Duration.toMillis(delay) }))
           yield* Effect.sleep(delay)
         } else {
-          const pause = Policy.canHeal(error) ? yield* pauseAfter(++failures, error) : Option.none()
-          if (Option.isNone(pause)) return yield* unknown(upload, why)
-          emit(UploadEvent.Retrying({ attempt: failures, delay: pause.value, reason: error.message }))
-          yield* Effect.sleep(pause.value)
+          yield* Effect.mapError(pauseAfter(++failures, error), () => unknown(upload, why))
         }
       }
     })
@@ -124,17 +120,14 @@ const prove = <E>(
     })
   })
 
-const complete = <E>({ store }: Context.Upload<E>, url: UploadUrl, length: bigint) =>
-  store.update(UploadState.completed(url, length))
-
 /**
- * Adds the URL of the final upload to the state, without storing the state. If the response or a receipt shows that the
- * final upload is complete, stores that the upload has completed, because no further request is necessary.
+ * Adds the URL of the final upload to the state. If the response or a receipt shows that the final upload is complete,
+ * the upload has completed, because no further request is necessary.
  */
-const found = <E>(upload: Context.Upload<E>, { finished, url }: Creation.Created, length: bigint) => {
-  upload.store.note(UploadState.concatenated(url))
-  return finished ? complete(upload, url, length) : Effect.void
-}
+const found =
+  (length: bigint) =>
+  ({ finished, url }: Creation.Created): UploadState.Change =>
+    finished ? UploadState.completed(url, length) : UploadState.concatenated(url)
 
 /**
  * Creates the final upload, and adds its URL to the state. After a lost response, the creation is not repeated, and the
@@ -144,18 +137,18 @@ const found = <E>(upload: Context.Upload<E>, { finished, url }: Creation.Created
 export const begin = <E>(upload: Context.Upload<E>, parts: ReadonlyArray<UploadUrl>, length: bigint) =>
   Effect.gen(function* () {
     const { emit, store } = upload
-    const before = store.state()
     const marker = yield* Creation.newMarker
-    const ledger: Creation.Ledger<E | TusError.CreationUnknown> = {
-      sending: store.update(UploadState.concatenating(marker, parts, length)),
-      refused: ignored(store.update(UploadState.replaced(before))),
-      created: (final) =>
-        parts.some((part) => Redacted.value(part) === Redacted.value(final.url))
-          ? Effect.fail(unknown(upload, { description: "the final upload has the Location of a part" }))
-          : found(upload, final, length)
+    const before = store.state()
+    const sending = UploadState.concatenating(marker, parts, length)
+    const isPart = (url: UploadUrl) => parts.some((part) => Redacted.value(part) === Redacted.value(url))
+    const ledger: Creation.Ledger = {
+      sending,
+      refused: UploadState.replaced(before),
+      created: (final) => (isPart(final.url) ? sending : found(length)(final))
     }
-    const created = yield* Creation.create(upload, { parts, size: length, marker, ledger })
-    emit(UploadEvent.Created({ url: created.url, length }))
+    const { url } = yield* Creation.create(upload, { parts, size: length, marker, ledger })
+    if (isPart(url)) return yield* unknown(upload, { description: "the final upload has the Location of a part" })
+    emit(UploadEvent.Created({ url, length }))
   })
 
 /**
@@ -164,8 +157,9 @@ export const begin = <E>(upload: Context.Upload<E>, parts: ReadonlyArray<UploadU
  * only searches for the final upload in the receipts, and adds its URL to the state.
  */
 export const finish = <E>(upload: Context.Upload<E>, { length, marker, url }: UploadState.Concatenating) => {
-  if (url !== undefined) return Effect.andThen(prove(upload, url, length), complete(upload, url, length))
+  if (url !== undefined)
+    return Effect.andThen(prove(upload, url, length), upload.store.update(UploadState.completed(url, length)))
   return Creation.recover(upload, { marker, size: length }, Creation.ended).pipe(
-    Effect.flatMap((created) => found(upload, created, length))
+    Effect.flatMap((created) => upload.store.update(found(length)(created)))
   )
 }

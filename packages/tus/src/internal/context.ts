@@ -118,7 +118,7 @@ export const make = <E>(
         (issues) => new InvalidRequest({ operation: "Upload", issues })
       ))
     const common = { target, source, metadata, metadataHeader, streams, concurrency, policy, emit, store }
-    return checksum !== undefined && (yield* Checksum.isOffered(target, checksum, policy))
+    return checksum !== undefined && (yield* Checksum.isOffered(target, checksum, policy, emit))
       ? {
           ...common,
           chunkSize: chunkSize ?? Window.defaultSize,

@@ -21,7 +21,6 @@ import * as Creation from "./creation.ts"
 import * as Discovery from "./discovery.ts"
 import * as FilePieces from "./filePieces.ts"
 import { hostOf } from "./host.ts"
-import { ignored } from "./ignored.ts"
 import * as Outgoing from "./outgoing.ts"
 import * as Policy from "./policy.ts"
 import * as Receipts from "./receipts.ts"
@@ -67,12 +66,10 @@ const smallBody = <E>({ chunkSize, isPart, outgoing, policy, sendsAlong, source,
     })
   })
 
-const keep = <E>({ place, store }: Piece<E>, piece: UploadState.Piece) => store.update(place(piece))
-
 /** Creates the upload, and stores its URL. */
 const create = <E>(piece: Piece<E>, marker: string) =>
   Effect.gen(function* () {
-    const { emit, isPart, outgoing, source } = piece
+    const { emit, isPart, outgoing, place, source } = piece
     const { size } = outgoing
     // No request asks an empty source for bytes, so this read shows whether the source is still empty.
     if (size === 0n && source._tag === "Replayable") yield* Outgoing.collect(source.bytes(0n, 0n), 0n)
@@ -94,9 +91,9 @@ const create = <E>(piece: Piece<E>, marker: string) =>
       isPart,
       marker,
       ledger: {
-        sending: keep(piece, { _tag: "Creating", marker }),
-        refused: ignored(keep(piece, { _tag: "Planned" })),
-        created: (found) => keep(piece, toState(found))
+        sending: place({ _tag: "Creating", marker }),
+        refused: place({ _tag: "Planned" }),
+        created: (found) => place(toState(found))
       }
     }).pipe(Effect.map(toState))
     if (!isPart) emit(UploadEvent.Created({ url: created.url, length: size }))
@@ -116,7 +113,7 @@ const recover = <E>(piece: Piece<E>, marker: string) =>
       // The receipt of a part does not show that the part is complete, so the offset is requested from the server.
       ...(finished && size !== undefined && !isPart ? { transfer: { _tag: "Done", length: size } } : undefined)
     }
-    yield* keep(piece, created)
+    yield* piece.store.update(piece.place(created))
     return created
   })
 
@@ -285,16 +282,14 @@ const settleGone = <E>(piece: Sending<E>, state: Moving, error: TusError.UploadG
     return length !== undefined && isOf ? yield* Effect.fromResult(Transfer.receipted(state, length)) : yield* error
   })
 
-/** Pauses, and returns the state that requests the offset next. Fails if the policy gives up. */
-const retry = <E>({ emit, outgoing, pauseAfter }: Sending<E>, { error, state }: Failed) =>
-  Effect.gen(function* () {
-    const next = Transfer.failed(state)
-    const pause = yield* pauseAfter(next.failures, error)
-    if (Option.isNone(pause)) return yield* Effect.fail(Transfer.abandoned(state, error, outgoing.size))
-    emit(UploadEvent.Retrying({ attempt: next.failures, delay: pause.value, reason: error.message }))
-    yield* Effect.sleep(pause.value)
-    return next
-  })
+/** Pauses, and returns the state that requests the offset next. Fails if a retry does not help any more. */
+const retry = <E>({ outgoing, pauseAfter }: Sending<E>, { error, state }: Failed) => {
+  const next = Transfer.failed(state)
+  return pauseAfter(next.failures, error).pipe(
+    Effect.mapError((last) => Transfer.abandoned(state, last, outgoing.size)),
+    Effect.as(next)
+  )
+}
 
 /**
  * Continues with smaller bodies after the status 413, which a proxy in front of the service sends for a large body.
@@ -329,9 +324,7 @@ const heal = <E>(
   const { bytes, error, state } = failed
   if (error._tag === "UploadGone") return settleGone(piece, state, error)
   if (error._tag === "TooLarge" && bytes !== undefined) return shrink(piece, state, error, bytes)
-  return Policy.canHeal(error)
-    ? retry(piece, failed)
-    : Effect.fail(Transfer.abandoned(state, error, piece.outgoing.size))
+  return retry(piece, failed)
 }
 
 /** Performs all steps. Returns the length of the finished upload. */
@@ -367,7 +360,7 @@ export const finish = <E>(
 ): Effect.Effect<bigint, Policy.RequestError | E, HttpClient.HttpClient> => {
   if (transfer?._tag === "Done") return Effect.succeed(transfer.length)
   return Effect.gen(function* () {
-    const { outgoing, policy, store } = piece
+    const { emit, outgoing, policy, store } = piece
     const sending: Sending<E> = {
       ...piece,
       url,
@@ -375,7 +368,7 @@ export const finish = <E>(
       isOwn: transfer !== undefined,
       pool: new FilePieces.Pool(),
       bodies: yield* BodySize.make(Redacted.value(url), piece),
-      pauseAfter: Policy.retrying(policy)
+      pauseAfter: Policy.retrying(policy, emit)
     }
     // An HTTP client that has just read a response may need one turn of the event loop before it can use the connection
     // again. Without this turn, the first PATCH would open another connection.

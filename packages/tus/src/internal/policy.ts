@@ -8,8 +8,10 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
+import type { Emit } from "./events.ts"
 import type { SourceFailed } from "./sourceFailed.ts"
 import type * as TusError from "../TusError.ts"
+import * as UploadEvent from "../UploadEvent.ts"
 
 /**
  * The retry policy and the time limits of one upload. `retryDelay` is the first pause of {@link pollDelay}.
@@ -87,13 +89,20 @@ const asked = (error: RequestError): Option.Option<Duration.Duration> =>
     ? Option.filter(Option.fromUndefinedOr(error.retryAfter), (wait) => !Duration.isZero(wait))
     : Option.none()
 
-/** Returns the pause after the given number of consecutive failures, or `None` to give up. */
-export type Retry = (failures: number, error: RequestError) => Effect.Effect<Option.Option<Duration.Duration>>
+/** Pauses after the given number of consecutive failures. Fails with the error if a retry does not help any more. */
+export type Retry = <E extends RequestError>(failures: number, error: E) => Effect.Effect<void, E>
 
-/** Makes a function that asks the policy about consecutive failures. */
-export const retrying = ({ retry }: Policy): Retry => {
+/** Makes a function that pauses after consecutive failures, as the policy decides. */
+export const retrying = ({ retry }: Policy, emit: Emit): Retry => {
   const pauseAfter = RetryPolicy.pauses(retry)
-  return (failures, error) => pauseAfter({ operation: "Upload", retry: "resumes", failures, error, wait: asked(error) })
+  return (failures, error) =>
+    Effect.gen(function* () {
+      const failure = { operation: "Upload", retry: "resumes", failures, error, wait: asked(error) } as const
+      const pause = canHeal(error) ? yield* pauseAfter(failure) : Option.none()
+      if (Option.isNone(pause)) return yield* Effect.fail(error)
+      emit(UploadEvent.Retrying({ attempt: failures, delay: pause.value, reason: error.message }))
+      yield* Effect.sleep(pause.value)
+    })
 }
 
 /** The pause between two requests for the state of a final upload, which doubles with each request. */
