@@ -318,8 +318,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   TransportFailure: "network",
   TimedOut: "network",
   Stalled: "network",
-  CreationUnknown: "network",
-  ConcatenationUnknown: "network"
+  CreationUnknown: "network"
 }
 
 /** The errors about a response that breaks the rules of the service or of the tus protocol. */

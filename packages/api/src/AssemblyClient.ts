@@ -14,13 +14,13 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import * as SchemaParser from "effect/SchemaParser"
 import * as ApiError from "./ApiError.ts"
 import * as Attempt from "./internal/attempt.ts"
 import * as ClockSkew from "./internal/clockSkew.ts"
@@ -29,38 +29,10 @@ import * as Telemetry from "./internal/telemetry.ts"
 import type * as Operation from "./Operation.ts"
 import * as PerCall from "./PerCall.ts"
 import * as RetryPolicy from "./RetryPolicy.ts"
-import type { ServiceUrl } from "./ServiceUrl.ts"
+import { AssemblyClient } from "./unstable/ClientService.ts"
 import * as Exchange from "./unstable/Exchange.ts"
 
-/**
- * Runs operations against one base URL.
- *
- * - `origins`: the origins that the URLs of uploads, Statuses and update streams may have.
- * - `run`: runs one operation.
- * - `open`: sends a GET request without credentials to a URL from a Status, such as the URL of the update stream. The
- *   response headers must arrive within `requestTimeout`, and within `deadline` if it is shorter.
- *
- * @since 0.1.0
- * @category services
- */
-export class AssemblyClient extends Context.Service<
-  AssemblyClient,
-  {
-    readonly origins: ServiceOrigins.ServiceOrigins
-    readonly run: <Op extends Operation.Any>(
-      operation: Op,
-      input: Operation.Input<Op>
-    ) => Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>
-    readonly open: (
-      url: ServiceUrl,
-      options: Exchange.Subject & { readonly accept: string }
-    ) => Effect.Effect<
-      HttpClientResponse.HttpClientResponse,
-      ApiError.TransportFailure | ApiError.RateLimited | ApiError.TimedOut,
-      Scope.Scope
-    >
-  }
->()("@assembly-effect/api/AssemblyClient") {}
+export { AssemblyClient } from "./unstable/ClientService.ts"
 
 const checkCall = Rules.checker(
   Schema.Struct({ withTimeout: Schema.optional(Rules.duration), withDeadline: Schema.optional(Rules.duration) })

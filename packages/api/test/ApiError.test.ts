@@ -145,7 +145,6 @@ describe("isThrottled, isAuthentication, isNetwork and isService", () => {
     [new ApiError.ServiceFailure(answer), {}],
     [{ ...requested, _tag: "Stalled" }, { network: true }],
     [{ ...requested, _tag: "CreationUnknown" }, { network: true }],
-    [{ ...requested, _tag: "ConcatenationUnknown" }, { network: true }],
     [{ ...requested, _tag: "ProtocolViolation", status: 204 }, { service: true }],
     [{ ...requested, _tag: "ServerFailure", status: 500 }, { service: true }],
     [{ ...requested, _tag: "ServerFailure", status: 503 }, { network: true }],

@@ -8,7 +8,6 @@ import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import * as UndiciClient from "@assembly-effect/node/UndiciClient"
 import * as PieceMemory from "@assembly-effect/tus/unstable/PieceMemory"
 import * as Upload from "@assembly-effect/tus/Upload"
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { Agent, interceptors } from "@effect/platform-node/Undici"
@@ -370,14 +369,6 @@ Vitest.describe("the options of AssemblyNode", () => {
       })
   )
 
-  it.live("let a lease know its process", () =>
-    Effect.gen(function* () {
-      const { url } = yield* service
-      const holder = yield* Effect.provide(UploadJournal.LeaseHolder, AssemblyNode.layer({ baseUrl: url, ...keys }))
-      assert.isDefined(holder.id)
-    })
-  )
-
   Vitest.it.live.each([5, "x", [["a"]], { "a b": "x" }, { a: "b\nc" }])(
     "fail with a TransportFailure that sent nothing if the headers of the application are %j",
     (headers) =>
@@ -428,7 +419,7 @@ Vitest.describe("the options of AssemblyNode", () => {
     })
   )
 
-  it.live("keep signer, hashes and leases around an HTTP client of the application", () =>
+  it.live("keep signer and hashes around an HTTP client of the application", () =>
     Effect.gen(function* () {
       const { asked, url } = yield* service
       const seen: Array<string> = []
@@ -441,7 +432,6 @@ Vitest.describe("the options of AssemblyNode", () => {
       ).pipe(Layer.provide(FetchHttpClient.layer))
       yield* Effect.gen(function* () {
         yield* list
-        assert.isDefined((yield* UploadJournal.LeaseHolder).id)
         assert.isDefined(yield* Hashing)
       }).pipe(Effect.provide(AssemblyNode.layerWith(client, { baseUrl: url, ...keys, algorithm: "sha256" })))
       assert.deepStrictEqual([asked.length, seen.length], [1, 1])

@@ -181,29 +181,6 @@ export const Status = named<Status>()(
  */
 export interface Status extends Structure<typeof Status> {}
 
-/**
- * The fields of a {@link Status} that identify the Assembly, its state and its tus uploads. Other fields are not
- * decoded.
- *
- * Beyond the specification.
- *
- * @since 0.1.0
- * @category schemas
- */
-export const Receipts = named<Receipts>()(
-  Schema.Struct({
-    ok: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    error: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    assembly_id: AssemblyId,
-    tus_uploads: lenient(objects(TusReceipt))
-  })
-)
-/**
- * @since 0.1.0
- * @category models
- */
-export interface Receipts extends Structure<typeof Receipts> {}
-
 /** The fields of a Status that contain its URL. */
 const addresses = ["assembly_url", "assembly_ssl_url"] as const
 

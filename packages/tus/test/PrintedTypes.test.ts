@@ -56,7 +56,7 @@ const printed = Effect.acquireRelease(
 const answer =
   "ChecksumMismatch | OffsetConflict | ProtocolViolation | RateLimited | ServerFailure | TooLarge | UploadGone | UploadLocked | UploadRefused"
 const upload =
-  "ChecksumMismatch | ConcatenationUnknown | CreationUnknown | ExtensionMissing | InvalidRequest | OffsetConflict | ProtocolViolation | RateLimited | ServerFailure | SourceFailed | Stalled | TooLarge | TransportFailure | UnsafeLocation | UploadGone | UploadLocked | UploadMismatch | UploadRefused | UploadUntrusted"
+  "ChecksumMismatch | CreationUnknown | InvalidRequest | OffsetConflict | ProtocolViolation | RateLimited | ServerFailure | SourceFailed | Stalled | TooLarge | TransportFailure | UnsafeLocation | UploadGone | UploadLocked | UploadMismatch | UploadRefused | UploadUntrusted"
 const journal = ["JournalFailed", "JournalTorn", "LeaseLost", "UploadLeased"]
 const job =
   "AssemblyAborted | AssemblyCanceled | AssemblyFailed | AuthenticationFailed | DeliveryMismatch | FilesFailed | InvalidRequest | InvalidTarget | RateLimited | ServiceFailure | SourceFailed | TimedOut | TransportFailure | UnexpectedResponse"
@@ -80,7 +80,6 @@ const shown = [
   "Upload.run: UploadError",
   "Upload.uploaded: UploadError",
   "UploadJournal.layerFileSystem: InvalidRequest | JournalFailed",
-  "UploadJournal.layerKeyValueStore: InvalidRequest | JournalFailed",
   "UploadJournal.layerMemory: InvalidRequest | JournalFailed",
   "UploadJournal.layerStore: E | InvalidRequest | JournalFailed",
   "UploadJournal.make: InvalidRequest",

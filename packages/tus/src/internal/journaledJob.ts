@@ -13,13 +13,14 @@ import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import type { AssemblyUploadError } from "../AssemblyUploadError.ts"
 import * as AssemblyUploadEvent from "../AssemblyUploadEvent.ts"
-import * as UploadJournal from "../UploadJournal.ts"
+import * as UploadJournal from "./journal.ts"
 import * as AssemblyFiles from "./assemblyFiles.ts"
 import * as AssemblyOptions from "./assemblyOptions.ts"
 import * as Events from "./events.ts"
 import * as Hold from "./hold.ts"
 import type { Options } from "./job.ts"
 import * as Journaled from "./journaled.ts"
+import * as JournalKey from "./journalKey.ts"
 import * as Telemetry from "./telemetry.ts"
 import * as UploadOptions from "./options.ts"
 import type { Replayable } from "./source.ts"
@@ -154,10 +155,7 @@ const uploadOne: AssemblyFiles.UploadOne<HttpClient.HttpClient | UploadJournal.U
  */
 const isUndecided = (error: AssemblyUploadError): boolean =>
   error._tag === "FilesFailed" &&
-  error.files.every(
-    (file) =>
-      file.outcome !== "Failed" || file.error._tag === "CreationUnknown" || file.error._tag === "ConcatenationUnknown"
-  )
+  error.files.every((file) => file.outcome !== "Failed" || file.error._tag === "CreationUnknown")
 
 /** Continues the Assembly in the journal, or creates one. */
 const attempt = <R>(
@@ -230,7 +228,7 @@ const keyOf = <R>({ files, params }: Options<R>, sources: ReadonlyArray<Replayab
       (issues) => new InvalidRequest({ operation: "AssemblyUpload", issues })
     )
     const identities = yield* Effect.forEach(sources, Journaled.identify)
-    return yield* UploadJournal.assemblyKeyOf([
+    return yield* JournalKey.assemblyKeyOf([
       origins.entries[0] ?? "",
       assemblyId ?? null,
       encoded,
