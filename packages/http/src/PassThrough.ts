@@ -50,7 +50,8 @@ export interface UserFile<Fields = Readonly<Record<string, string>>> {
  * What a policy permits.
  *
  * - `params`: the params of the Assembly. If `params` contains an `assemblyId`, the application knows this id before
- *   the Assembly exists.
+ *   the Assembly exists, and an Assembly that exists already is refused with `UploadExists`. So an application that
+ *   stores which `assemblyId` an `uploadId` has stores no upload twice, whichever of its processes receives the upload.
  * - `maxBytes`: the maximum size of the file.
  * - `filename`: the name of the file in the Assembly. By default this is the name that the user sent.
  * - `wait`: whether the answer is sent only after the Assembly has completed. By default the answer is sent when the
@@ -290,8 +291,8 @@ export const make = Effect.fnUntraced(function* <R, Fields = Readonly<Record<str
       Effect.provideService(AssemblyUpload.AssemblyUpload, uploading),
       // If the body of the user's request failed, this failure caused the failure of the upload. The answer then
       // describes the problem of the body, which is more useful than the error of the upload.
-      Effect.catch((error): Effect.Effect<never, Body.Problem | Refusal.UploadFailed> =>
-        problem === undefined ? UploadProblem.of(error, grant.filename === undefined) : Effect.fail(problem)
+      Effect.catch((error): Effect.Effect<never, Body.Problem | Refusal.UploadExists | Refusal.UploadFailed> =>
+        problem === undefined ? UploadProblem.of(error, grant) : Effect.fail(problem)
       )
     )
     return stored

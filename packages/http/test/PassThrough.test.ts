@@ -11,6 +11,8 @@ import { chunk, headOf, open, send, statusIn, until } from "./support.ts"
 
 const MiB = 1024 * 1024
 
+const steps = { ":original": { robot: "/upload/handle" } }
+
 const formOf = (bytes: Uint8Array<ArrayBuffer>, filename = "a.bin"): FormData => {
   const form = new FormData()
   form.set("album", "holidays")
@@ -85,7 +87,7 @@ layer(live, { excludeTestServices: true })("PassThrough", (it) => {
           years.push(year)
           return year < 2000
             ? Effect.fail(new Refusal.InvalidInput({ field: "year", description: "This year is closed." }))
-            : Effect.succeed({ params: { steps: { ":original": { robot: "/upload/handle" } } }, maxBytes: 100 })
+            : Effect.succeed({ params: { steps }, maxBytes: 100 })
         }
       })
       const uploadId = newUploadId()
@@ -193,6 +195,23 @@ layer(live, { excludeTestServices: true })("PassThrough", (it) => {
         [status, body],
         [502, { _tag: "UploadFailed", description: "The service did not take the upload." }]
       )
+    })
+  )
+
+  it.effect("refuses an upload for which the policy chose an Assembly that exists, whichever process created it", () =>
+    Effect.gen(function* () {
+      const assemblyId = yield* Assemblies.newId
+      const policy = () => Effect.succeed({ maxBytes: 100, params: { assemblyId, steps } })
+      const one = yield* application({ policy })
+      const other = yield* application({ policy })
+      const uploadId = newUploadId()
+      for (const [{ origin }, status, body] of [
+        [one, 200, { uploadId, bytes: 9 }],
+        [other, 409, { _tag: "UploadExists", description: "The Assembly of this upload exists already." }]
+      ] as const) {
+        const answer = yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: formOf(randomBytes(9)) })
+        assert.deepStrictEqual([answer.status, answer.body], [status, body])
+      }
     })
   )
 
