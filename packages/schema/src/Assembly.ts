@@ -8,6 +8,7 @@
 import * as Schema from "effect/Schema"
 import { Restrictions } from "./Auth.ts"
 import { generateFew } from "./internal/generate.ts"
+import * as Identifier from "./Identifier.ts"
 import { lenient, objects, objectsByKey } from "./internal/lenient.ts"
 import { type EncodedStructure, named, type Structure } from "./Named.ts"
 import { renamed } from "./internal/struct.ts"
@@ -71,8 +72,8 @@ export const File = named<File, FileEncoded>()(
       thumbhash: text,
       has_alpha: boolean,
       workspace: text,
-      asset_id: text,
-      version_id: text,
+      asset_id: lenient(Identifier.AssetId),
+      version_id: lenient(Identifier.VersionId),
       path: text
     }),
     rest
