@@ -189,7 +189,7 @@ Vitest.describe("AssemblyNode refuses before it sends", () => {
     Effect.gen(function* () {
       const error = yield* refusal(AssemblyNode.layer({ ...options, http }))
       assert.strictEqual(error._tag, "InvalidRequest")
-      assert.include(error.message, `UndiciClient.layer: ${name}: Expected`)
+      assert.include(error.message, `AssemblyNode.layer: http.${name}: Expected`)
     })
   )
 
