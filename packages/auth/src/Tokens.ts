@@ -106,6 +106,13 @@ interface Memory {
 
 const maxRefused = 8
 
+/** The store of a program that provides none. */
+const none: TokenStore.TokenStore["Service"] = {
+  load: () => Effect.succeedNone,
+  save: () => Effect.void,
+  forget: () => Effect.void
+}
+
 /** The minimum pause after a failed renewal while the token is still valid. */
 const renewalPause = Duration.seconds(5)
 
@@ -161,7 +168,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     scopes
   } = yield* decode(options)
   const credentials = yield* Credentials.Credentials
-  const store = yield* TokenStore.TokenStore
+  const store = Option.getOrElse(yield* Effect.serviceOption(TokenStore.TokenStore), () => none)
   const environment: TokenEndpoint.Environment = {
     send: Sender.of(yield* HttpClient.HttpClient),
     credentials,
