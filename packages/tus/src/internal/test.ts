@@ -14,8 +14,12 @@ export const read = (source: UploadSource): Effect.Effect<bigint, SourceFailed> 
     (sum, piece) => sum + BigInt(piece.length)
   )
 
-/** Emits the events of a stream while it is read. */
+/** Emits the events of a stream while it is read. `Stream.tap` would add Effect's semaphores to a bundle. */
 export const told = <Event, E>(
   events: Stream.Stream<Event, E>,
   emit: (event: Event) => void
-): Stream.Stream<Event, E> => Stream.tap(events, (event) => Effect.sync(() => emit(event)))
+): Stream.Stream<Event, E> =>
+  Stream.map(events, (event) => {
+    emit(event)
+    return event
+  })
