@@ -129,7 +129,8 @@ export const append = (options: {
     if (!("stream" in bytes)) {
       // The platform does not report when the last byte is sent, and the server stores the upload after the last byte.
       const { finishTimeout, stallTimeout } = policy
-      const limit = body.end === body.total ? Duration.sum(stallTimeout, finishTimeout) : stallTimeout
+      const rest = body.end === body.total ? Duration.toMillis(finishTimeout) : 0
+      const limit = Duration.millis(Duration.toMillis(stallTimeout) + rest)
       return { handed: body.end, answer: yield* Effect.result(request(bytes, limit)) }
     }
 

@@ -105,6 +105,6 @@ export const retrying = ({ retry }: Policy, emit: Emit): Retry => {
     })
 }
 
-/** The pause between two requests for the state of a final upload, which doubles with each request. */
+/** The pause between two requests for a state that another side changes, which doubles with each request. */
 export const pollDelay = ({ retryDelay }: Policy, questions: number): Duration.Duration =>
   Duration.millis(Math.min(Duration.toMillis(retryDelay) * 2 ** (questions - 1), Duration.toMillis(maxDelay)))

@@ -1,7 +1,7 @@
 /**
  * What the test Layers share.
  */
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { UploadSource } from "./source.ts"
 import type { SourceFailed } from "./sourceFailed.ts"
