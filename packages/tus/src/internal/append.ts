@@ -4,11 +4,13 @@
  */
 import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import * as Pieces from "@assembly-effect/auth/unstable/Pieces"
+import type * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
+import * as Pull from "effect/Pull"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as PieceMemory from "../unstable/PieceMemory.ts"
@@ -76,7 +78,13 @@ const metered = (
     )
   })
   // `tapCause` runs if the source itself is interrupted, but not if the reader of the stream is interrupted.
-  return Stream.tapCause(read, (cause) => Deferred.failCause(meter.failed, cause))
+  return Stream.transformPull(read, (pull) =>
+    Effect.succeed(
+      Effect.tapCause(pull, (cause) =>
+        Pull.isDoneCause(cause) ? Effect.void : Deferred.failCause(meter.failed, cause as Cause.Cause<SourceFailed>)
+      )
+    )
+  )
 }
 
 /**

@@ -75,9 +75,9 @@ export const retryPolicy = (
       maxWait: maxWait ?? Duration.hours(1)
     })
   }
-  const longest = Duration.fromInputUnsafe(maxWait ?? Duration.infinity)
+  const longest = maxWait === undefined ? Infinity : Duration.toMillis(maxWait)
   const isOver = ({ failures, wait }: RetryPolicy.Failure): boolean =>
-    failures > (maxRetries ?? Infinity) || Option.exists(wait, Duration.isGreaterThan(longest))
+    failures > (maxRetries ?? Infinity) || Option.exists(wait, (time) => Duration.toMillis(time) > longest)
   return Schedule.fromStep(
     Effect.map(Schedule.toStep(said), (step) => (now, failure) => (isOver(failure) ? Cause.done() : step(now, failure)))
   )
