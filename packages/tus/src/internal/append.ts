@@ -9,18 +9,17 @@ import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as HttpClient from "effect/http/HttpClient"
+import type * as HttpClient from "effect/http/HttpClient"
 import * as Pull from "effect/Pull"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import * as PieceMemory from "../unstable/PieceMemory.ts"
 import * as TusError from "../TusError.ts"
 import { UploadBandwidth } from "./bandwidth.ts"
 import type { SourceFailed } from "./sourceFailed.ts"
 import type { UploadUrl } from "../UploadTarget.ts"
 import { type Body, sendAppend } from "./create.ts"
 import { hostOf } from "./host.ts"
-import * as FilePieces from "./filePieces.ts"
+import type { Pool } from "./filePieces.ts"
 import * as Outgoing from "./outgoing.ts"
 import type { Policy, RequestError } from "./policy.ts"
 
@@ -125,7 +124,7 @@ export const append = (options: {
   readonly declare: bigint | undefined
   readonly checksum?: string | undefined
   readonly policy: Policy
-  readonly pool: FilePieces.Pool
+  readonly pool: Pool | undefined
   readonly onSent: (count: bigint, all: boolean) => void
 }): Effect.Effect<Sent, never, HttpClient.HttpClient> =>
   Effect.gen(function* () {
@@ -149,8 +148,8 @@ export const append = (options: {
       allSent: false,
       failed: Deferred.makeUnsafe()
     }
-    const memory = PieceMemory.isRegistered(yield* HttpClient.HttpClient) ? pool.lend() : undefined
-    const source = Stream.provideService(bytes.stream, FilePieces.MemoryRef, memory)
+    const lent = pool?.lend(bytes.stream)
+    const source = lent?.body ?? bytes.stream
     const bandwidth = yield* UploadBandwidth
     const waiting = bandwidth?.stream(source, () => {
       meter.movedAt = Infinity
@@ -175,7 +174,6 @@ export const append = (options: {
       Effect.result
     )
     const handed = body.start + meter.count
-    const isWhole = Result.isSuccess(answer) && answer.success === body.end && handed === body.end
-    if (memory !== undefined && isWhole) pool.keep(memory)
+    if (Result.isSuccess(answer) && answer.success === body.end && handed === body.end) lent?.keep()
     return { handed, answer }
   })
