@@ -9,6 +9,7 @@
 import * as ApiError from "@assembly-effect/api/ApiError"
 import { cause, withMessage } from "@assembly-effect/api/unstable/ErrorDetails"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import * as JournalError from "./internal/journalError.ts"
@@ -149,7 +150,7 @@ export class ChecksumMismatch extends saying(Schema.TaggedError<ChecksumMismatch
 export class ServerFailure extends saying(
   Schema.TaggedError<ServerFailure>()("ServerFailure", {
     ...answer,
-    retryAfter: Schema.optionalKey(Schema.Duration)
+    retryAfter: Schema.optionalKey(Rules.elapsed)
   })
 ) {}
 
@@ -179,7 +180,7 @@ export class ProtocolViolation extends Schema.TaggedError<ProtocolViolation>()("
  */
 export class Stalled extends Schema.TaggedError<Stalled>()("Stalled", {
   ...subject,
-  after: Schema.Duration
+  after: Rules.elapsed
 }) {
   override get message() {
     return `${at(this)}: nothing was sent or received for ${Duration.format(this.after)}`
