@@ -5,7 +5,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as SqlError from "effect/sql/SqlError"
-import type { Key, Store } from "../UploadJournal.ts"
+import type { Key, Store } from "./journal.ts"
 import { JournalFailed } from "./journalError.ts"
 
 /**
