@@ -126,12 +126,11 @@ const recover = <E>(piece: Piece<E>, marker: string) =>
  */
 export const begin = <E>(
   piece: Piece<E>,
-  state: UploadState.Piece,
-  newMarker: Effect.Effect<string> = Creation.newMarker
+  state: UploadState.Piece
 ): Effect.Effect<UploadState.Created, Creation.CreationError | SourceFailed | E, HttpClient.HttpClient> => {
   switch (state._tag) {
     case "Planned":
-      return Effect.flatMap(newMarker, (marker) => create(piece, marker))
+      return Effect.flatMap(Creation.newMarker, (marker) => create(piece, marker))
     case "Creating":
       return recover(piece, state.marker)
     case "Created":
