@@ -1,7 +1,6 @@
 /**
  * Runs whole jobs: a job creates an Assembly, uploads its files in parallel, waits for the results and verifies them.
  */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import * as Assembly from "@assembly-effect/schema/Assembly"
@@ -21,6 +20,7 @@ import * as Stream from "effect/Stream"
 import type { AssemblyUploadError } from "./AssemblyUploadError.ts"
 import * as AssemblyUploadEvent from "./AssemblyUploadEvent.ts"
 import * as AssemblyFiles from "./internal/assemblyFiles.ts"
+import * as AssemblyJob from "./internal/assemblyJob.ts"
 import * as AssemblyOptions from "./internal/assemblyOptions.ts"
 import * as Events from "./internal/events.ts"
 import * as InMemory from "./internal/inMemory.ts"
@@ -306,15 +306,19 @@ const uploadOne: AssemblyFiles.UploadOne<HttpClient.HttpClient> = (target, sourc
 const runOnce = <R>(options: Options<R>, emit: Emit) =>
   Effect.gen(function* () {
     const sources = yield* AssemblyOptions.prepare(options, false)
-    const { cancelOnInterrupt = false, files, params } = options
+    let current: Assembly.AssemblyId | undefined
+    const store: AssemblyJob.Store = {
+      found: undefined,
+      record: (_, assemblyId) =>
+        Effect.sync(() => {
+          current = assemblyId
+        }),
+      forget: Effect.void
+    }
     const tell = yield* Events.paced(emit, options.progressInterval)
-    const assemblyId = params.assemblyId ?? (yield* Assemblies.newId)
-
-    return yield* Effect.gen(function* () {
-      const status = yield* Assemblies.create({ ...params, assemblyId, numExpectedUploadFiles: files.length })
-      tell(AssemblyUploadEvent.AssemblyCreated({ status }))
-      return yield* AssemblyFiles.finish(options, status, assemblyId, sources, uploadOne, tell)
-    }).pipe(Effect.onInterrupt(() => (cancelOnInterrupt ? AssemblyFiles.cancel(assemblyId) : Effect.void)))
+    return yield* Effect.onInterrupt(AssemblyJob.run({ options, sources, store, uploadOne, emit: tell }), () =>
+      options.cancelOnInterrupt === true && current !== undefined ? AssemblyFiles.cancel(current) : Effect.void
+    )
   })
 
 const completed = (status: Assembly.Status): Ended => ({ _tag: "Completed", status })
