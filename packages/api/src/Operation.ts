@@ -1,6 +1,7 @@
 /**
  * The description of one operation of the service: one value that the client and the emulator use.
  */
+import type { FormSender } from "@assembly-effect/auth/unstable/StreamSender"
 import type { InvalidRequest, Issue } from "@assembly-effect/schema/InvalidRequest"
 import type * as DateTime from "effect/DateTime"
 import type * as Schema from "effect/Schema"
@@ -129,7 +130,7 @@ export const make = <
 /**
  * The decoded input of an operation: the variables of its path, its params and its form fields. With `at`, the request
  * is sent to this URL from the service instead of the base URL with the path. Only an operation without authentication
- * permits `at`.
+ * permits `at`. `form` sends the multipart body of the operation with files.
  *
  * @since 0.1.0
  * @category models
@@ -139,6 +140,7 @@ export interface Input<Op extends Any> {
   readonly params: Op["params"]["Type"]
   readonly fields: Op["fields"]["Type"]
   readonly at?: Op["auth"] extends "none" ? ServiceUrl | undefined : undefined
+  readonly form?: FormSender | undefined
 }
 
 /**

@@ -1,8 +1,10 @@
 import type * as Authenticator from "@assembly-effect/auth/Authenticator"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import type { Outgoing } from "@assembly-effect/auth/unstable/Sender"
+import type { Outgoing, Sender } from "@assembly-effect/auth/unstable/Sender"
+import type { FormLimits, FormSender } from "@assembly-effect/auth/unstable/StreamSender"
 import * as DateTime from "effect/DateTime"
+import type * as HttpClient from "effect/http/HttpClient"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
@@ -20,6 +22,7 @@ export interface Encoded {
   readonly path: string
   readonly params: Schema.JsonObject
   readonly fields: Readonly<Record<string, string>>
+  readonly form: FormSender | undefined
 }
 
 const fillPath = (path: string, variables: Readonly<Record<string, string>>): string =>
@@ -81,7 +84,8 @@ export const encoder = (operation: Operation.Any, baseUrl: string) => {
       subject: { ...subject, ...(at === undefined ? base : Exchange.hostOf(at)) },
       ...(at === undefined ? { origin, path: prefix + fillPath(operation.path, path) } : partsAt(at)),
       params: params.success as Schema.JsonObject,
-      fields: toText(fields.success as object)
+      fields: toText(fields.success as object),
+      form: input.form
     })
   }
 }
@@ -101,63 +105,67 @@ export const secretsOf = (
   return [...confidential, signature.slice(signature.indexOf(":") + 1)]
 }
 
+type Parts = Readonly<Record<string, string>>
+
 /**
- * A form of texts whose names need no escape. `FormData` is not used, because an HTTP client sends a `FormData` of a
- * class that it does not know, such as that of jsdom, as the text `[object FormData]`.
+ * The fields of a form, whose names need no escape. `FormData` is not used, because an HTTP client sends a `FormData` of
+ * a class that it does not know, such as that of jsdom, as the text `[object FormData]`.
  */
-const toForm = (parts: Readonly<Record<string, string>>): Outgoing["body"] => {
+const toFields = (parts: Parts, boundary: string): string =>
+  Object.entries(parts)
+    .map(([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`)
+    .join("")
+
+const toForm = (parts: Parts): Outgoing["body"] => {
   const values = Object.values(parts)
   let count = 0
   while (values.some((value) => value.includes(`assembly-effect-${count}`))) count++
   const boundary = `assembly-effect-${count}`
-  const lines = Object.entries(parts).flatMap(([name, value]) => [
-    `--${boundary}`,
-    `Content-Disposition: form-data; name="${name}"`,
-    "",
-    value
-  ])
   return {
-    content: [...lines, `--${boundary}--`, ""].join("\r\n"),
+    content: `${toFields(parts, boundary)}--${boundary}--\r\n`,
     contentType: `multipart/form-data; boundary=${boundary}`
   }
 }
 
-const toQuery = (parts: Readonly<Record<string, string>>): string =>
+const toQuery = (parts: Parts): string =>
   Object.entries(parts)
     .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value.toWellFormed())}`)
     .join("&")
 
 const plain = { accept: "application/json" }
 
+const provenParts = ({ fields }: Encoded, proof: Authenticator.Proof): Parts => ({
+  params: proof.params,
+  ...(proof._tag === "Signature" ? { signature: Redacted.value(proof.signature) } : undefined),
+  ...fields
+})
+
 /**
- * Makes the request with its proof and its params. `carrier` decides whether the params are in the query or the body. A
+ * Sends the request with its proof and its params. `carrier` decides whether the params are in the query or the body. A
  * request without a proof has no params.
  */
-export const toOutgoing = (
+export const send = (
   { carrier, method }: Operation.Any,
-  { fields, origin, path }: Encoded,
-  proof: Authenticator.Proof | undefined
-): Outgoing => {
-  if (proof === undefined) return { method, origin, path, headers: plain }
-  const isSigned = proof._tag === "Signature"
-  const headers = isSigned ? plain : { ...plain, authorization: `Bearer ${Redacted.value(proof.token)}` }
-  const parts = {
-    params: proof.params,
-    ...(isSigned ? { signature: Redacted.value(proof.signature) } : undefined),
-    ...fields
-  }
+  encoded: Encoded,
+  proof: Authenticator.Proof | undefined,
+  { http, send: sendWhole }: { readonly http: HttpClient.HttpClient; readonly send: Sender },
+  limits: FormLimits
+): ReturnType<Sender> => {
+  const { form, origin, path } = encoded
+  if (proof === undefined) return sendWhole({ method, origin, path, headers: plain }, limits)
+  const headers =
+    proof._tag === "Signature" ? plain : { ...plain, authorization: `Bearer ${Redacted.value(proof.token)}` }
+  const parts = provenParts(encoded, proof)
+  const request = { method, origin, path, headers }
+  if (form !== undefined) return form(http, request, (boundary) => toFields(parts, boundary), limits)
   switch (carrier) {
     case "query":
-      return { method, origin, path: `${path}?${toQuery(parts)}`, headers }
-    case "form":
-      return {
-        method,
-        origin,
-        path,
-        headers,
-        body: { content: toQuery(parts), contentType: "application/x-www-form-urlencoded" }
-      }
+      return sendWhole({ ...request, path: `${path}?${toQuery(parts)}` }, limits)
+    case "form": {
+      const body = { content: toQuery(parts), contentType: "application/x-www-form-urlencoded" }
+      return sendWhole({ ...request, body }, limits)
+    }
     case "multipart":
-      return { method, origin, path, headers, body: toForm(parts) }
+      return sendWhole({ ...request, body: toForm(parts) }, limits)
   }
 }

@@ -95,10 +95,10 @@ export const run = <R>({ key, options, sources }: Prepared<R>, emit: AssemblyFil
     const job = Effect.gen(function* () {
       const store: AssemblyJob.Store = {
         found: Option.getOrUndefined(yield* assemblies.get(key)),
-        record: (_tag, assemblyId) =>
+        record: (_tag, about) =>
           Effect.andThen(
             lease.check,
-            Effect.flatMap(Clock.currentTimeMillis, (writtenAt) => assemblies.put(key, { _tag, assemblyId, writtenAt }))
+            Effect.flatMap(Clock.currentTimeMillis, (writtenAt) => assemblies.put(key, { ...about, _tag, writtenAt }))
           ),
         forget: Effect.andThen(lease.check, assemblies.forget(key))
       }

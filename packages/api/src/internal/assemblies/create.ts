@@ -1,3 +1,4 @@
+import type { FormSender } from "@assembly-effect/auth/unstable/StreamSender"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as SecureRandom from "effect/crypto/SecureRandom"
@@ -65,6 +66,30 @@ const isOpen = (error: Operation.Failure<typeof Create>, options: CreateOptions)
   Lost.isLost(error) && (options.assemblyId === undefined || !("status" in error) || error.status !== 409)
 
 /**
+ * {@link create}, with files in the form that `form` sends.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const createWith: (
+  options: CreateOptions,
+  form: FormSender | undefined
+) => Effect.Effect<Assembly.Status, Operation.Failure<typeof Create>, AssemblyClient> = Effect.fnUntraced(
+  function* (options, form) {
+    const { assemblyId = yield* newId, ...rest } = options ?? {}
+    const client = yield* AssemblyClient
+    return yield* client
+      .run(Create, { path: { assemblyId }, ...Steps.partsOf(Input.isRecord(options) ? rest : options), form })
+      .pipe(
+        Effect.catchIf(
+          (error) => isOpen(error, options),
+          (error) => Effect.mapError(get(assemblyId), () => error)
+        )
+      )
+  }
+)
+
+/**
  * Creates an Assembly. The Steps of the Assembly are checked by the rules of `Instructions.make` before anything is
  * sent. Without `assemblyId`, the id is generated as by {@link newId}.
  *
@@ -82,19 +107,6 @@ const isOpen = (error: Operation.Failure<typeof Create>, options: CreateOptions)
  * @since 0.1.0
  * @category operations
  */
-export const create: (
+export const create = (
   options: CreateOptions
-) => Effect.Effect<Assembly.Status, Operation.Failure<typeof Create>, AssemblyClient> = Effect.fnUntraced(
-  function* (options) {
-    const { assemblyId = yield* newId, ...rest } = options ?? {}
-    const client = yield* AssemblyClient
-    return yield* client
-      .run(Create, { path: { assemblyId }, ...Steps.partsOf(Input.isRecord(options) ? rest : options) })
-      .pipe(
-        Effect.catchIf(
-          (error) => isOpen(error, options),
-          (error) => Effect.mapError(get(assemblyId), () => error)
-        )
-      )
-  }
-)
+): Effect.Effect<Assembly.Status, Operation.Failure<typeof Create>, AssemblyClient> => createWith(options, undefined)
