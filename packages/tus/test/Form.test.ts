@@ -86,13 +86,11 @@ const creating = <A, E, R>(program: Effect.Effect<A, E, R>) =>
 
 const told = (program: ReturnType<typeof AssemblyUpload.events>) => {
   const events: Array<AssemblyUploadEvent.AssemblyUploadEvent> = []
-  return Effect.as(
-    Effect.exit(Stream.runForEach(program, (event) => Effect.sync(() => events.push(event)))),
-    events
-  )
+  return Effect.as(Effect.exit(Stream.runForEach(program, (event) => Effect.sync(() => events.push(event)))), events)
 }
 
-const hashes = ({ uploads }: Pick<Assembly.Status, "uploads">) => (uploads ?? []).map(({ name, sha256 }) => `${name} ${sha256}`)
+const hashes = ({ uploads }: Pick<Assembly.Status, "uploads">) =>
+  (uploads ?? []).map(({ name, sha256 }) => `${name} ${sha256}`)
 const hashesOf = (sizes: ReadonlyArray<number>) =>
   sizes.map((size, index) => `${index}.bin ${TusServer.sha256(Scene.content(size))}`)
 
@@ -130,9 +128,151 @@ layer(live, { excludeTestServices: true })("transport: form", (it) => {
         assert.strictEqual(last?._tag, "Completed")
         if (last?._tag !== "Completed") return
         assert.deepStrictEqual(hashes(last.status), hashesOf([5 * mebi, 300_000]))
-        assert.deepStrictEqual(last.status.uploads?.map(({ field }) => field), ["video", "file"])
+        assert.deepStrictEqual(
+          last.status.uploads?.map(({ field }) => field),
+          ["video", "file"]
+        )
         assert.deepStrictEqual(requests, ["POST"])
       })
     )
+  }
+
+  it.effect("keeps the names of files and fields of any script", () =>
+    Effect.gen(function* () {
+      const { services } = yield* behind()
+      const names = ["größe 100%.bin", "写真.jpg", "a;b=c.txt", "it's, 'fine'.bin", "🐈.gif"]
+      const files = names.map((filename, index) => ({ source: bytesOf(10), filename, fieldname: `Feld ü ${index}` }))
+      const { uploads } = yield* Effect.provide(AssemblyUpload.run(job([], { files })), services)
+      assert.deepStrictEqual(
+        uploads?.map(({ name }) => name),
+        names
+      )
+      assert.deepStrictEqual(
+        uploads?.map(({ field }) => field),
+        files.map(({ fieldname }) => fieldname)
+      )
+    })
+  )
+
+  it.effect("sends a file that contains parts of a form as it is", () =>
+    Effect.gen(function* () {
+      const { services } = yield* behind()
+      const text =
+        '\r\n--assembly-effect-0\r\nContent-Disposition: form-data; name="params"\r\n\r\n{}\r\n--assembly-effect-0--\r\n'
+      const bytes = new TextEncoder().encode(text)
+      const files = [{ source: UploadSource.fromBytes(bytes), filename: "a.txt" }]
+      const { uploads } = yield* Effect.provide(AssemblyUpload.run(job([], { files })), services)
+      assert.deepStrictEqual(
+        uploads?.map(({ sha256 }) => sha256),
+        [TusServer.sha256(bytes)]
+      )
+    })
+  )
+
+  const oneShot = UploadSource.fromStream(Stream.make(new Uint8Array(1)), { size: 1n })
+  const id = Assembly.AssemblyId.make("0123456789abcdef".repeat(2))
+  const of = (file: Partial<AssemblyUpload.File>) => ({ files: [{ source: bytesOf(1), filename: "a", ...file }] })
+  for (const [rule, options, path] of [
+    ["more than 8 MiB", { files: job([8 * mebi, 1]).files }, "files"],
+    ["a one-shot stream", of({ source: oneShot }), "files.0.source"],
+    ["metadata", of({ metadata: { a: "b" } }), "files.0.metadata"],
+    ["a quotation mark in a filename", of({ filename: 'a"; name="params' }), "files.0.filename"],
+    ["a line break in a fieldname", of({ fieldname: "a\r\nb" }), "files.0.fieldname"],
+    ["a backslash in a filename", of({ filename: "a\\b" }), "files.0.filename"],
+    ["options of uploads", { upload: { chunkSize: 1 } }, "upload"],
+    ["a concurrency", { concurrency: 2 }, "concurrency"],
+    ["a remedy for failed files", { onFailure: "keep" }, "onFailure"],
+    ["resend with a chosen id", { resend: true, params: { ...params, assemblyId: id } }, "resend"],
+    ["resend without a form", { resend: true, transport: undefined }, "resend"],
+    ["an unknown transport", { transport: "carrier pigeon" as "form" }, "transport"]
+  ] as ReadonlyArray<readonly [string, Partial<AssemblyUpload.Options>, string]>) {
+    it.effect(`refuses ${rule}, and sends no request`, () =>
+      Effect.gen(function* () {
+        const { requests, services } = yield* behind()
+        for (const run of [AssemblyUpload.run, AssemblyUpload.journaled.run]) {
+          const error = yield* run(job([10], options)).pipe(
+            Effect.provide(services),
+            Effect.provide(UploadJournal.layerMemory()),
+            Effect.flip
+          )
+          assert.strictEqual(error._tag, "InvalidRequest")
+          if (error._tag === "InvalidRequest")
+            assert.deepStrictEqual(
+              error.issues.map((issue) => issue.path.join(".")),
+              [path]
+            )
+        }
+        assert.deepStrictEqual(requests, [])
+      })
+    )
+  }
+
+  for (const fault of [
+    { _tag: "LostAnswer", method: "POST" },
+    { _tag: "HalfAnswer", method: "POST" },
+    { _tag: "StatusAfter", method: "POST", status: 500 },
+    { _tag: "StatusAfter", method: "POST", status: 502 }
+  ] satisfies ReadonlyArray<Fault>) {
+    it.effect(`after ${JSON.stringify(fault)}, the Status of the chosen id is the result`, () =>
+      Effect.gen(function* () {
+        const { requests, services } = yield* behind([fault])
+        const { created, exit } = yield* creating(Effect.provide(AssemblyUpload.run(job([1000])), services))
+        assert.deepStrictEqual(
+          created.map(({ assembly_id, ok }) => [assembly_id, ok]),
+          [[Exit.isSuccess(exit) ? exit.value.assembly_id : "", "ASSEMBLY_COMPLETED"]]
+        )
+        assert.deepStrictEqual(requests, ["POST", "GET"])
+      })
+    )
+  }
+
+  for (const size of [1000, 2 * mebi]) {
+    // In the fields, in the files, and before the last boundary.
+    for (const bytes of [0, 100, 900, size + 500]) {
+      const cut: Fault = { _tag: "Cut", method: "POST", bytes }
+      it.effect(
+        `a form of ${size} bytes that breaks after ${bytes} is FormBroken with its id, and none completes`,
+        () =>
+          Effect.gen(function* () {
+            const { services } = yield* behind([cut])
+            const once = AssemblyUpload.run(job([size])).pipe(RetryPolicy.none, Effect.provide(services))
+            const { created, exit } = yield* creating(once)
+            const error = failureOf(exit)
+            assert.strictEqual(error._tag, "FormBroken")
+            if (error._tag !== "FormBroken") return
+            assert.deepStrictEqual(
+              created.map(({ ok }) => ok),
+              created.map(() => "REQUEST_ABORTED")
+            )
+            assert.includeMembers(
+              [...error.assemblyIds],
+              created.map(({ assembly_id }) => assembly_id)
+            )
+            assert.lengthOf(error.assemblyIds, 1)
+          })
+      )
+
+      it.effect(
+        `with resend, a form of ${size} bytes that breaks after ${bytes} completes once, and every id is told`,
+        () =>
+          Effect.gen(function* () {
+            const { services } = yield* behind([cut, cut])
+            const jobs = Stream.make({ ...job([size]), resend: true })
+            const all = Stream.runCollect(AssemblyUpload.batch(jobs)).pipe(Effect.provide(services))
+            const { created, exit } = yield* creating(all)
+            const [outcome] = Exit.isSuccess(exit) ? exit.value : []
+            assert.strictEqual(outcome?._tag, "Completed")
+            if (outcome?._tag !== "Completed") return
+            assert.deepStrictEqual(hashes(outcome.status), hashesOf([size]))
+            assert.sameMembers(
+              created.map(({ assembly_id, ok }) => `${assembly_id} ${ok}`),
+              [
+                `${outcome.status.assembly_id} ASSEMBLY_COMPLETED`,
+                ...outcome.earlier.map((earlier) => `${earlier} REQUEST_ABORTED`)
+              ]
+            )
+          })
+      )
+    }
   }
 })
