@@ -184,10 +184,12 @@ const isUndecided = (error: AssemblyUploadError): boolean =>
       file.outcome !== "Failed" || file.error._tag === "CreationUnknown" || file.error._tag === "ConcatenationUnknown"
   )
 
+const hasArrived = ({ ok }: Assembly.Status): boolean => ok !== "ASSEMBLY_UPLOADING"
+
 /** The first Status that shows that all files of a form have arrived. */
 const arrived = (assemblyId: Assembly.AssemblyId) =>
   Assemblies.watch(assemblyId).pipe(
-    Stream.filter(({ ok }) => ok !== "ASSEMBLY_UPLOADING"),
+    Stream.filter(hasArrived),
     Stream.runHead,
     Effect.map(Option.getOrThrow),
     Effect.flatMap((status) =>
@@ -206,9 +208,11 @@ const finishForm = <R, R2>({ emit, options, sources }: Job<R, R2>, about: About,
     const outcome = Assemblies.outcome(status)
     const end: Effect.Effect<Assembly.Status, AssemblyUploadError, AssemblyClient> = Option.isSome(outcome)
       ? Effect.fromResult(outcome.value)
-      : wait === false
-        ? arrived(assemblyId)
-        : Assemblies.awaitCompletion(assemblyId, wait)
+      : wait !== false
+        ? Assemblies.awaitCompletion(assemblyId, wait)
+        : hasArrived(status)
+          ? Effect.succeed(status)
+          : arrived(assemblyId)
     const ended = yield* end.pipe(
       Effect.catchTag("AssemblyAborted", ({ description }) => Effect.fail(broken(about, true, description)))
     )
