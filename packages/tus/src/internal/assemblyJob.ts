@@ -135,20 +135,21 @@ const create = <R, R2>(job: Job<R, R2>, about: About) =>
  */
 const reopen = <R, R2>(job: Job<R, R2>, { _tag, ...about }: AssemblyEntry) => {
   const { emit, store } = job
-  return Assemblies.get(about.assemblyId).pipe(
-    Effect.tap((status) =>
-      Effect.andThen(
-        _tag === "Creating" ? store.record("Created", about) : Effect.void,
-        Effect.sync(() => emit(AssemblyUploadEvent.AssemblyResumed({ status })))
-      )
-    ),
-    Effect.catchIf(isNotFound, (error) =>
-      _tag === "Creating"
-        ? create(job, about)
-        : // A new Assembly could repeat finished work. So this run fails, and the caller decides about another run.
-          Effect.andThen(store.forget, Effect.fail(error))
-    )
-  )
+  const isOpen = _tag === "Creating"
+  return Effect.matchEffect(Assemblies.get(about.assemblyId), {
+    onSuccess: (status): Effect.Effect<Assembly.Status, AssemblyUploadError, AssemblyClient> =>
+      Effect.map(isOpen ? store.record("Created", about) : Effect.void, () => {
+        emit(AssemblyUploadEvent.AssemblyResumed({ status }))
+        return status
+      }),
+    onFailure: (error) => {
+      if (isNotFound(error)) {
+        // A new Assembly could repeat finished work. So this run fails, and the caller decides about another run.
+        return isOpen ? create(job, about) : Effect.andThen(store.forget, Effect.fail(error))
+      }
+      return Effect.fail(isOpen && about.isForm === true ? broken(about, false, error.message) : error)
+    }
+  })
 }
 
 /**
