@@ -2,6 +2,7 @@
  * The errors of jobs. A job uploads all files of an Assembly.
  */
 import * as ApiError from "@assembly-effect/api/ApiError"
+import * as Assembly from "@assembly-effect/schema/Assembly"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Schema from "effect/Schema"
 import * as JournalError from "./internal/journalError.ts"
@@ -79,7 +80,7 @@ export class FilesFailed extends Schema.TaggedError<FilesFailed>()("FilesFailed"
  * @category errors
  */
 export class FormBroken extends Schema.TaggedError<FormBroken>()("FormBroken", {
-  assemblyIds: Schema.Array(Schema.String),
+  assemblyIds: Schema.NonEmptyArray(Assembly.AssemblyId),
   isOver: Schema.Boolean,
   description: Schema.String
 }) {

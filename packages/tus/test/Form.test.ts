@@ -196,8 +196,7 @@ layer(live, { excludeTestServices: true })("transport: form", (it) => {
         const { requests, services } = yield* behind()
         for (const run of [AssemblyUpload.run, AssemblyUpload.journaled.run]) {
           const error = yield* run(job([10], options)).pipe(
-            Effect.provide(services),
-            Effect.provide(UploadJournal.layerMemory()),
+            Effect.provide(Layer.merge(services, UploadJournal.layerMemory())),
             Effect.flip
           )
           assert.strictEqual(error._tag, "InvalidRequest")
@@ -625,9 +624,9 @@ layer(live, { excludeTestServices: true })("transport: form, under faults", (it)
           // Nothing shows what became of a form if its Status cannot be read either.
           else assert.isAtMost(completed.length, end === "FormBroken" ? 1 : 0, `seed ${seed}: ${end}`)
         }
-        const told = new Set(jobs.flatMap(({ ids }) => ids))
+        const listed = new Set(jobs.flatMap(({ ids }) => ids))
         assert.deepStrictEqual(
-          [...byId.keys()].filter((id) => !told.has(id)),
+          [...byId.keys()].filter((id) => !listed.has(id)),
           []
         )
         const others = created.length - created.filter(({ ok }) => ok === "ASSEMBLY_COMPLETED").length

@@ -59,7 +59,7 @@ const upload =
   "ChecksumMismatch | ConcatenationUnknown | CreationUnknown | ExtensionMissing | InvalidRequest | OffsetConflict | ProtocolViolation | RateLimited | ServerFailure | SourceFailed | Stalled | TooLarge | TransportFailure | UnsafeLocation | UploadGone | UploadLocked | UploadMismatch | UploadRefused | UploadUntrusted"
 const journal = ["JournalFailed", "JournalTorn", "LeaseLost", "UploadLeased"]
 const job =
-  "AssemblyAborted | AssemblyCanceled | AssemblyFailed | AuthenticationFailed | DeliveryMismatch | FilesFailed | InvalidRequest | InvalidTarget | RateLimited | ServiceFailure | SourceFailed | TimedOut | TransportFailure | UnexpectedResponse"
+  "AssemblyAborted | AssemblyCanceled | AssemblyFailed | AuthenticationFailed | DeliveryMismatch | FilesFailed | FormBroken | InvalidRequest | InvalidTarget | RateLimited | ServiceFailure | SourceFailed | TimedOut | TransportFailure | UnexpectedResponse"
 
 /** Every public function, and what an editor shows of its errors. */
 const shown = [

@@ -6,8 +6,9 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
-import * as Assembly from "@assembly-effect/schema/Assembly"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
 import type { InvalidRequest, Issue } from "@assembly-effect/schema/InvalidRequest"
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
@@ -104,7 +105,7 @@ const formOf = <R, R2>({ emit, options, sources }: Job<R, R2>, about: About) =>
   })
 
 const broken = ({ assemblyId, earlier = [] }: About, isOver: boolean, description: string) =>
-  new FormBroken({ assemblyIds: [...earlier, assemblyId], isOver, description })
+  new FormBroken({ assemblyIds: Arr.append(earlier, assemblyId), isOver, description })
 
 const create = <R, R2>(job: Job<R, R2>, about: About) =>
   Effect.gen(function* () {
@@ -266,32 +267,24 @@ const persist = <R, R2>(job: Job<R, R2>, known: AssemblyEntry | undefined) =>
     const { emit, options } = job
     if (options.resend !== true) return yield* attempt(job, known, known?.earlier)
     const pauseAfter = RetryPolicy.pauses((yield* RetryPolicy.RetryPolicy) ?? RetryPolicy.standard)
-    let earlier = known?.earlier ?? []
+    let earlier = known?.earlier
     let entry = known
-    for (const assemblyId of earlier) emit(AssemblyUploadEvent.Resent({ assemblyId }))
+    for (const assemblyId of earlier ?? []) emit(AssemblyUploadEvent.Resent({ assemblyId }))
     for (let failures = 1; ; failures++) {
       const tried = yield* Effect.result(attempt(job, entry, earlier))
       if (Result.isSuccess(tried)) return tried.success
       const error = tried.failure
       if (error._tag !== "FormBroken") return yield* Effect.fail(error)
-      const pause = yield* pauseAfter({
-        operation: "Assemblies.create",
-        retry: "safe",
-        failures,
-        error: lost,
-        wait: Option.none()
-      })
-      const assemblyId = error.assemblyIds.at(-1)
-      if (Option.isNone(pause) || assemblyId === undefined) return yield* error
+      const wait = Option.none()
+      const pause = yield* pauseAfter({ operation: "Assemblies.create", retry: "safe", failures, error: lost, wait })
+      if (Option.isNone(pause)) return yield* error
       yield* Effect.sleep(pause.value)
-      if (error.isOver) {
-        earlier = [...earlier, Assembly.AssemblyId.make(assemblyId)]
-        emit(AssemblyUploadEvent.Resent({ assemblyId: Assembly.AssemblyId.make(assemblyId) }))
-      }
+      const assemblyId = Arr.lastNonEmpty(error.assemblyIds)
       // The service takes an id once. So if the form may still arrive, it is sent again with the same id.
-      entry = error.isOver
-        ? undefined
-        : { _tag: "Creating", assemblyId: Assembly.AssemblyId.make(assemblyId), isForm: true, writtenAt: 0 }
+      entry = error.isOver ? undefined : { _tag: "Creating", assemblyId, isForm: true, writtenAt: 0 }
+      if (!error.isOver) continue
+      earlier = error.assemblyIds
+      emit(AssemblyUploadEvent.Resent({ assemblyId }))
     }
   })
 

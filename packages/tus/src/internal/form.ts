@@ -138,8 +138,10 @@ const sendStream = (
     const length = parts.reduce((sum, part) => sum + (isBytes(part) ? part.length : Number(part.size)), 0)
     const request = HttpClientRequest.post(origin + path, { headers })
     const watch: Effect.Effect<never, Gathering.Late> = Effect.suspend(() => {
-      const rest = Math.min(until, movedAt + millis) - clock.currentTimeMillisUnsafe()
-      return rest <= 0 ? Effect.fail(new Gathering.Late()) : Effect.andThen(Effect.sleep(Math.min(rest, millis)), watch)
+      const remaining = Math.min(until, movedAt + millis) - clock.currentTimeMillisUnsafe()
+      return remaining <= 0
+        ? Effect.fail(new Gathering.Late())
+        : Effect.andThen(Effect.sleep(Math.min(remaining, millis)), watch)
     })
     const { answer } = yield* Effect.raceFirst(
       StreamSender.send(http, HttpClientRequest.setBody(request, HttpBody.stream(body, contentType, length)), maxBytes),

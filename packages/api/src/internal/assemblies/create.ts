@@ -107,6 +107,7 @@ export const createWith: (
  * @since 0.1.0
  * @category operations
  */
-export const create = (
+export const create: (
   options: CreateOptions
-): Effect.Effect<Assembly.Status, Operation.Failure<typeof Create>, AssemblyClient> => createWith(options, undefined)
+) => Effect.Effect<Assembly.Status, Operation.Failure<typeof Create>, AssemblyClient> = (options) =>
+  createWith(options, undefined)
