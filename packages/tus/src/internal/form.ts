@@ -165,7 +165,7 @@ const senderOf =
       )
     })
 
-export type CreationError = Effect.Error<ReturnType<typeof Assemblies.create>>
+type CreationError = Effect.Error<ReturnType<typeof Assemblies.create>>
 
 /** Whether an Assembly with this id exists already. */
 export const isConflict = (error: { readonly _tag: string; readonly status?: number | undefined }): boolean =>
