@@ -1,7 +1,7 @@
 import type { FormSender } from "@assembly-effect/auth/unstable/StreamSender"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import * as SecureRandom from "effect/crypto/SecureRandom"
+import { WebCrypto } from "effect/crypto/WebCrypto"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import { AssemblyClient } from "../../AssemblyClient.ts"
@@ -50,11 +50,8 @@ export const Create = Operation.make({
  * @since 0.1.0
  * @category constructors
  */
-export const newId: Effect.Effect<Assembly.AssemblyId> = SecureRandom.SecureRandom.use((random) =>
-  random.randomBytes(16)
-).pipe(
-  Effect.map((bytes) => Assembly.AssemblyId.make(Hex.encode(bytes))),
-  Effect.provide(SecureRandom.layerWebCrypto)
+export const newId: Effect.Effect<Assembly.AssemblyId> = WebCrypto.useSync((crypto) =>
+  Assembly.AssemblyId.make(Hex.encode(crypto.getRandomValues(new Uint8Array(16))))
 )
 
 /**
