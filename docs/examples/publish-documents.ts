@@ -1,7 +1,7 @@
 /**
- * A pipeline with two Assemblies for each row of a table: the first gets the compressed document of the row in one
- * request, its result is the file of the second, and the URL of the last result is stored in the row. Only the rows that
- * are on their way are in memory. With a journal, a run that ended early is continued, and no row is published twice.
+ * A pipeline with two Assemblies for each row of a table: the first gets the compressed document of the row, its result
+ * is the file of the second, and the URL of the last result is stored in the row. Only the rows that are on their way
+ * are in memory. With a journal, a run that ended early is continued, and no row is published twice.
  */
 import { Assemblies } from "@assembly-effect/api"
 import * as Results from "@assembly-effect/api/Results"
@@ -29,13 +29,15 @@ const documents = Stream.paginate(0, (after: number) =>
   })
 )
 
-/** The job of the first Assembly. Its document is small, so it is sent in a form; a form that breaks is sent again. */
+/** The documents are small, so they are sent in forms. A form that breaks is sent again. */
+const small = { transport: "form", resend: true } as const
+
+/** The job of the first Assembly. */
 const compressing = ({ body, id }: Document) => ({
   data: id,
   params: { steps: { ":original": { robot: "/upload/handle" } } },
   files: [{ source: UploadSource.fromBytes(gzipSync(body)), filename: `${id}.json.gz` }],
-  transport: "form" as const,
-  resend: true
+  ...small
 })
 
 /** The job of the second Assembly, whose file is a result of the first. */
@@ -50,7 +52,8 @@ const storing = (
       stored: { robot: "/transloadit/store", use: ":original", path: "documents/${file.name}" }
     }
   },
-  files: [{ source: WebSource.fromResult(file), filename: `${id}.json.gz` }]
+  files: [{ source: WebSource.fromResult(file), filename: `${id}.json.gz` }],
+  ...small
 })
 
 /** The first result of a Step. An earlier run may have completed the job. */
