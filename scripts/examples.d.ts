@@ -8,6 +8,7 @@ import type * as CredentialsModule from "../packages/api/src/TemplateCredentials
 import type * as DamModule from "../packages/api/src/Dam.ts"
 import type * as WebhookModule from "../packages/auth/src/Webhook.ts"
 import type * as PassThroughModule from "../packages/http/src/PassThrough.ts"
+import type * as SignaturesModule from "../packages/http/src/Signatures.ts"
 import type * as WebhooksModule from "../packages/http/src/Webhooks.ts"
 import type * as AssemblyModule from "../packages/schema/src/Assembly.ts"
 import type * as ListModule from "../packages/schema/src/AssemblyList.ts"
@@ -33,7 +34,7 @@ declare global {
   const job: DurableJobModule.Job
   const toJob: (path: string) => DurableJobModule.Job
   const signedAddressOf: (bucket: string, key: string) => Effects.Effect<string>
-  const policy: PassThroughModule.Options<never, never>["policy"]
+  const policy: () => Effects.Effect<PassThroughModule.Grant & SignaturesModule.Grant>
   const target: UploadTargetModule.UploadTarget
   const url: UploadTargetModule.UploadUrl
   const stored: string

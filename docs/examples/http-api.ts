@@ -32,7 +32,7 @@ const Album = Schema.Struct({ album: Schema.String.check(Schema.isMaxLength(100)
 export const Api = HttpApi.make("application").add(
   Webhooks.group({ path: "/notifications" }),
   Signatures.group({ path: "/sign", body: Album }),
-  PassThrough.group({ path: "/uploads", fields: Album.fields })
+  PassThrough.group({ path: "/uploads", fields: Album })
 )
 
 const webhooks = <E, R>(store: (status: Assembly.Status) => Effect.Effect<void, E, R>) =>
@@ -56,9 +56,10 @@ const signatures = HttpApiBuilder.group(Api, "signatures", (handlers) =>
 const uploads = HttpApiBuilder.group(Api, "uploads", (handlers) =>
   Effect.map(
     PassThrough.make({
+      fields: Album,
       policy: ({ fields }, request) =>
         Effect.map(userOf(request), (user) => ({
-          params: { steps, fields: { user, album: fields["album"] ?? "" } },
+          params: { steps, fields: { user, album: fields.album } },
           maxBytes: 100_000_000
         }))
     }),

@@ -45,9 +45,10 @@ const signatures = (publicUrl: string) =>
 const uploads = (publicUrl: string) =>
   PassThrough.layer({
     path: "/uploads",
+    fields: Album,
     policy: ({ fields }, request) =>
       Effect.map(userOf(request), (user) => ({
-        params: { steps, fields: { user, album: fields["album"] ?? "" }, notifyUrl: `${publicUrl}/notifications` },
+        params: { steps, fields: { user, album: fields.album }, notifyUrl: `${publicUrl}/notifications` },
         maxBytes: 100_000_000
       }))
   })

@@ -5,38 +5,54 @@ import { DamAsset } from "@assembly-effect/schema"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
-import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiError, HttpApiGroup } from "effect/http-api"
 
-const move = HttpApiEndpoint.patch("move", "/asset", { payload: DamAsset.MoveRequest, success: DamAsset.MoveRequest })
+const move = HttpApiEndpoint.patch("move", "/asset", {
+  payload: DamAsset.MoveRequest,
+  success: DamAsset.MoveRequest,
+  error: HttpApiError.Forbidden
+})
 const Api = HttpApi.make("files").add(HttpApiGroup.make("assets").add(move))
-/** The endpoint under test. It answers with the request that it has understood. */
+/** The endpoint under test answers with the request that it has understood. The session of the caller has scopes. */
 const assets = HttpApiBuilder.group(Api, "assets", (handlers) =>
-  handlers.handle("move", ({ payload }) => Effect.succeed(payload))
+  handlers.handle("move", ({ payload, request }) =>
+    (request.headers["x-scopes"] ?? "").split(" ").some((scope) => scope === "write" || scope === "dam:write")
+      ? Effect.succeed(payload)
+      : Effect.fail(new HttpApiError.Forbidden())
+  )
 )
 const live = HttpApiBuilder.layer(Api).pipe(Layer.provide([assets, HttpServer.layerServices]))
 const { handler } = HttpRouter.toWebHandler(live, { disableLogger: true })
 
-const send = (body: unknown) =>
-  Effect.promise(() => {
-    const headers = { "content-type": "application/json" }
-    return handler(new Request("http://localhost/asset", { method: "PATCH", headers, body: JSON.stringify(body) }))
+const send = (input: unknown, scopes: ReadonlyArray<string> = ["write"]) =>
+  Effect.promise(async () => {
+    const headers = { "content-type": "application/json", "x-scopes": scopes.join(" ") }
+    const init = { method: "PATCH", headers, body: JSON.stringify(input) }
+    const response = await handler(new Request("http://localhost/asset", init))
+    return { status: response.status, body: await response.text() }
   })
 
 describe("the endpoint", () => {
-  const { rules, valid } = Testing.of(Dam.Move).params
+  const { params, scopes } = Testing.of(Dam.Move)
+  const decode = Schema.decodeUnknownExit(Dam.Move.params)
 
-  it.effect.prop("understands every valid request", [valid.wire], ([request]) =>
+  const understands = (request: unknown) =>
     Effect.gen(function* () {
-      const response = yield* send(request)
-      const understood = yield* Effect.promise(() => response.json())
-      const decode = Schema.decodeUnknownSync(DamAsset.MoveRequest)
-      assert.deepStrictEqual(decode(understood), decode(request))
+      const { body, status } = yield* send(request)
+      assert.strictEqual(status, 200, body)
+      assert.deepStrictEqual(decode(JSON.parse(body)), decode(request), body)
     })
-  )
 
-  describe.each(rules.wire)("$name", ({ invalid }) => {
+  it.effect.prop("understands every valid request", [params.valid.wire], ([request]) => understands(request))
+
+  describe.each(params.rules.wire)("$name", ({ edge, invalid }) => {
     it.effect.prop("is checked", [invalid], ([{ input }]) =>
-      Effect.map(send(input), ({ status }) => assert.strictEqual(status, 400))
+      Effect.map(send(input), ({ body, status }) => assert.strictEqual(status, 400, body))
     )
+    if (edge) it.effect.prop("accepts its limit", [edge], ([request]) => understands(request))
   })
+
+  it.effect.prop("needs the scope", [params.valid.wire, scopes.lacking], ([request, lacking]) =>
+    Effect.map(send(request, lacking), ({ status }) => assert.strictEqual(status, 403))
+  )
 })

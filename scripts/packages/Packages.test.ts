@@ -72,7 +72,7 @@ describe.each(names)("the tarball of %s", (name) => {
 
   it("has what people read", () => {
     const { files, text } = tarball()
-    expect(files).toEqual(expect.arrayContaining(["README.md", "CHANGELOG.md", "LICENSE"]))
+    expect(files).toEqual(expect.arrayContaining(["AGENTS.md", "README.md", "CHANGELOG.md", "LICENSE"]))
     expect(text("LICENSE")).toBe(readFileSync(join(root, "LICENSE"), "utf8"))
     const { version } = JSON.parse(text("package.json")) as { readonly version: string }
     expect(text("CHANGELOG.md")).toContain(`\n## ${version}\n`)

@@ -64,11 +64,35 @@ const inBundle = ({ path }: Module, value: string): string =>
 const reExport = ({ values }: Module, from: string, rename: (value: string) => string): string =>
   values.length === 0 ? "export {};\n" : `export { ${values.map(rename).join(", ")} } from "${from}";\n`
 
-/** Leaves the imports of other packages as they are, and the modules of this package that are loaded later. */
+/** The values of a module of another of these packages, if the index of that package exports the module. */
+const inIndex = (dist: string, path: string): { readonly from: string; readonly module: Module } | undefined => {
+  const [, name = "", file = ""] = /^@assembly-effect\/(\w+)\/(\w+)$/.exec(path) ?? []
+  if (!bundledForNode.includes(name)) return undefined
+  const other = join(dist, "../..", name, "dist")
+  const isThere = read(other, "index.js").values.includes(file)
+  return isThere ? { from: `@assembly-effect/${name}`, module: read(other, `${file}.js`) } : undefined
+}
+
+/**
+ * Leaves the imports of other packages as they are, and the modules of this package that are loaded later. Imports the
+ * values of a module that the index of another package exports from that index, because Node has loaded it already.
+ */
 const outside = (dist: string): Plugin => ({
   name: "outside",
-  setup: ({ onResolve }) => {
-    onResolve({ filter: /^[^./]/ }, ({ path }) => ({ path, external: true }))
+  setup: ({ onLoad, onResolve }) => {
+    onResolve({ filter: /^[^./]/ }, ({ namespace, path }) =>
+      namespace === "file" && inIndex(dist, path) !== undefined
+        ? { path, namespace: "index" }
+        : { path, external: true }
+    )
+    onLoad({ filter: /^/, namespace: "index" }, ({ path }) => {
+      const found = inIndex(dist, path)
+      return found === undefined
+        ? undefined
+        : {
+            contents: `import { ${posix.basename(path)} as module } from "${found.from}"; export const { ${found.module.values.join(", ")} } = module`
+          }
+    })
     onResolve({ filter: /^\./ }, ({ kind, path, resolveDir }) =>
       kind === "dynamic-import" ? { path: `./${relative(dist, join(resolveDir, path))}`, external: true } : undefined
     )

@@ -16,6 +16,7 @@ const folder = process.argv[2] === undefined ? undefined : resolve(process.env["
 if (folder !== undefined) mkdirSync(folder, { recursive: true })
 
 // All are built at once here, so each does not build itself again before it is packed.
+console.error("Building the packages …")
 await Command.runOrFail(process.execPath, [join(import.meta.dirname, "build.ts")], { cwd: root })
 const everyPackage = [
   "--recursive",
@@ -25,6 +26,7 @@ const everyPackage = [
   "!@assembly-effect/testkit",
   "--config.ignore-scripts=true"
 ]
+console.error("Packing them …")
 const target = folder === undefined ? ["--dry-run"] : ["--pack-destination", folder]
 const { exitCode, output } = await Command.run("npx", ["-y", "pnpm@12", ...everyPackage, "pack", "--json", ...target], {
   cwd: root

@@ -6,7 +6,7 @@ import { join } from "node:path"
 const root = join(import.meta.dirname, "../..")
 
 // The workspace does not install TypeDoc; main.ts installs it here.
-const { Comment, CommentTag } = await import("../../node_modules/.cache/site/node_modules/typedoc/dist/index.js")
+const { Comment, CommentTag, ReflectionKind } = await import("../../node_modules/.cache/site/node_modules/typedoc/dist/index.js")
 
 /** The comment at the start of a file. Its links are only names, because TypeDoc has not parsed it. */
 const firstComment = (file) => {
@@ -17,8 +17,25 @@ const firstComment = (file) => {
     .trim()
 }
 
+/** Shows a constant that is called, such as the result of `Effect.fnUntraced`, as the function that it is. */
+const showAsFunction = (constant) => {
+  const called = constant.type?.type === "reflection" ? constant.type.declaration : undefined
+  if (called?.signatures === undefined || called.children !== undefined) return
+  constant.kind = ReflectionKind.Function
+  constant.signatures = called.signatures
+  for (const signature of called.signatures) {
+    signature.name = constant.name
+    signature.parent = constant
+    signature.comment ??= constant.comment?.clone()
+  }
+  delete constant.type
+  delete constant.comment
+  delete constant.defaultValue
+}
+
 export const load = (app) => {
   app.converter.on("resolveBegin", (context) => {
+    for (const constant of context.project.getReflectionsByKind(ReflectionKind.Variable)) showAsFunction(constant)
     for (const module of context.project.children ?? []) {
       const [, folder, name] = /^(?:packages\/)?([a-z]+)\/src\/(\w+)$/.exec(module.name) ?? []
       if (folder === undefined) throw new Error(`${module.name} is not a module of a package`)

@@ -8,12 +8,13 @@
 import type * as AuthError from "@assembly-effect/auth/AuthError"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as ServiceError from "@assembly-effect/schema/ServiceError"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Cause from "./unstable/Cause.ts"
-import { answered, Details, refusing, skewed, subject } from "./unstable/ErrorDetails.ts"
+import { answered, Details, refusal, skewed, subject } from "./unstable/ErrorDetails.ts"
 
 export { Details }
 // The following errors have a separate module, so that both modules stay small.
@@ -84,7 +85,7 @@ export class AuthenticationFailed extends Schema.TaggedError<AuthenticationFaile
 export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", {
   ...Details.fields,
   status: Schema.optionalKey(Schema.Int),
-  retryAfter: Schema.Duration,
+  retryAfter: Rules.elapsed,
   ...cause
 }) {
   override get message() {
@@ -103,7 +104,7 @@ export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited"
  * @since 0.1.0
  * @category errors
  */
-export class ServiceFailure extends refusing(Schema.TaggedError<ServiceFailure>()("ServiceFailure", Details)) {}
+export class ServiceFailure extends refusal<ServiceFailure>()("ServiceFailure") {}
 
 /**
  * A response that is neither a valid success nor an error of the service. `excerpt` is the beginning of the body,
@@ -163,7 +164,7 @@ export class TransportFailure extends Schema.TaggedError<TransportFailure>()("Tr
  */
 export class TimedOut extends Schema.TaggedError<TimedOut>()("TimedOut", {
   ...subject,
-  after: Schema.Duration
+  after: Rules.elapsed
 }) {
   override get message() {
     const from = this.host === undefined ? "" : ` from ${this.host}`
@@ -177,9 +178,7 @@ export class TimedOut extends Schema.TaggedError<TimedOut>()("TimedOut", {
  * @since 0.1.0
  * @category errors
  */
-export class StatisticsInvalidTime extends refusing(
-  Schema.TaggedError<StatisticsInvalidTime>()("StatisticsInvalidTime", Details)
-) {}
+export class StatisticsInvalidTime extends refusal<StatisticsInvalidTime>()("StatisticsInvalidTime") {}
 
 /**
  * 400 ASSEMBLY_STATS_MISSING_REGION: a region or `all` is required.
@@ -187,9 +186,7 @@ export class StatisticsInvalidTime extends refusing(
  * @since 0.1.0
  * @category errors
  */
-export class StatisticsMissingRegion extends refusing(
-  Schema.TaggedError<StatisticsMissingRegion>()("StatisticsMissingRegion", Details)
-) {}
+export class StatisticsMissingRegion extends refusal<StatisticsMissingRegion>()("StatisticsMissingRegion") {}
 
 /**
  * 500 ASSEMBLY_STATS_ERROR: the statistics could not be loaded.
@@ -197,9 +194,7 @@ export class StatisticsMissingRegion extends refusing(
  * @since 0.1.0
  * @category errors
  */
-export class StatisticsUnavailable extends refusing(
-  Schema.TaggedError<StatisticsUnavailable>()("StatisticsUnavailable", Details)
-) {}
+export class StatisticsUnavailable extends refusal<StatisticsUnavailable>()("StatisticsUnavailable") {}
 
 /**
  * ASSEMBLY_LIST_ERROR: the service returned an error instead of a list.
@@ -207,9 +202,7 @@ export class StatisticsUnavailable extends refusing(
  * @since 0.1.0
  * @category errors
  */
-export class AssemblyListFailed extends refusing(
-  Schema.TaggedError<AssemblyListFailed>()("AssemblyListFailed", Details)
-) {}
+export class AssemblyListFailed extends refusal<AssemblyListFailed>()("AssemblyListFailed") {}
 
 /**
  * 400 DAM_INVALID_REQUEST: the params are invalid.
@@ -217,9 +210,7 @@ export class AssemblyListFailed extends refusing(
  * @since 0.1.0
  * @category errors
  */
-export class DamInvalidRequest extends refusing(
-  Schema.TaggedError<DamInvalidRequest>()("DamInvalidRequest", Details)
-) {}
+export class DamInvalidRequest extends refusal<DamInvalidRequest>()("DamInvalidRequest") {}
 
 /**
  * 404 DAM_RESOURCE_NOT_FOUND: the asset or folder does not exist in the Workspace of the Auth Key.
@@ -227,9 +218,7 @@ export class DamInvalidRequest extends refusing(
  * @since 0.1.0
  * @category errors
  */
-export class DamResourceNotFound extends refusing(
-  Schema.TaggedError<DamResourceNotFound>()("DamResourceNotFound", Details)
-) {}
+export class DamResourceNotFound extends refusal<DamResourceNotFound>()("DamResourceNotFound") {}
 
 /**
  * 409 DAM_MUTATION_CONFLICT: the change conflicts with an existing resource.
@@ -237,9 +226,7 @@ export class DamResourceNotFound extends refusing(
  * @since 0.1.0
  * @category errors
  */
-export class DamMutationConflict extends refusing(
-  Schema.TaggedError<DamMutationConflict>()("DamMutationConflict", Details)
-) {}
+export class DamMutationConflict extends refusal<DamMutationConflict>()("DamMutationConflict") {}
 
 /**
  * 500 DAM_MUTATION_FAILED: the change could not be completed. The service permits a retry.
@@ -247,9 +234,7 @@ export class DamMutationConflict extends refusing(
  * @since 0.1.0
  * @category errors
  */
-export class DamMutationFailed extends refusing(
-  Schema.TaggedError<DamMutationFailed>()("DamMutationFailed", Details)
-) {}
+export class DamMutationFailed extends refusal<DamMutationFailed>()("DamMutationFailed") {}
 
 /**
  * The errors that every operation can have.
@@ -333,8 +318,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   TransportFailure: "network",
   TimedOut: "network",
   Stalled: "network",
-  CreationUnknown: "network",
-  ConcatenationUnknown: "network"
+  CreationUnknown: "network"
 }
 
 /** The errors about a response that breaks the rules of the service or of the tus protocol. */
@@ -392,3 +376,44 @@ export const isNetwork = (error: unknown): boolean => kindOf(error) === "network
  * @category predicates
  */
 export const isService = (error: unknown): boolean => kindOf(error) === "service"
+
+/**
+ * What {@link match} makes of each error: a function for a tag, for one of the four kinds, and for all others.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Cases<E extends { readonly _tag: string }> = {
+  readonly [Tag in E["_tag"]]?: (error: Extract<E, { readonly _tag: Tag }>) => unknown
+} & { readonly throttled?: (error: Extract<E, { readonly retryAfter: Duration.Duration }>) => unknown } & {
+  readonly [K in Exclude<Kind, "throttled">]?: (error: E) => unknown
+} & { readonly otherwise: (error: E) => unknown }
+
+/**
+ * Folds the errors of an operation into those of your application, so that no text of the service reaches its users.
+ * The case of a tag counts before that of its kind (`throttled`, `authentication`, `network`, `service`; see
+ * {@link isThrottled}), and `otherwise` takes the rest.
+ *
+ * @example
+ * Dam.move(assetId, { filename: "report.pdf" }).pipe(
+ *   Effect.mapError(
+ *     ApiError.match({
+ *       DamResourceNotFound: () => new HttpApiError.NotFound(),
+ *       throttled: () => new HttpApiError.ServiceUnavailable(),
+ *       otherwise: () => new HttpApiError.InternalServerError()
+ *     })
+ *   )
+ * )
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const match =
+  <E extends { readonly _tag: string }, Own extends Cases<E>>(
+    cases: Own & { readonly [Unknown in Exclude<keyof Own, keyof Cases<E>>]: never }
+  ) =>
+  (error: E): ReturnType<Extract<Own[keyof Own], (error: never) => unknown>> => {
+    const own: Readonly<Partial<Record<string, (error: E) => never>>> = Object(cases)
+    const found = [error._tag, kindOf(error)].find((name) => name !== undefined && Object.hasOwn(own, name))
+    return (own[found ?? "otherwise"] ?? cases.otherwise)(error) as never
+  }

@@ -7,7 +7,6 @@ import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import { InvalidRequest, type Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
 import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
-import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -15,14 +14,13 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import * as SchemaParser from "effect/SchemaParser"
 import type * as Scope from "effect/Scope"
+import * as SchemaParser from "effect/SchemaParser"
 import * as ApiError from "./ApiError.ts"
 import * as Attempt from "./internal/attempt.ts"
 import * as ClockSkew from "./internal/clockSkew.ts"
@@ -31,38 +29,10 @@ import * as Telemetry from "./internal/telemetry.ts"
 import type * as Operation from "./Operation.ts"
 import * as PerCall from "./PerCall.ts"
 import * as RetryPolicy from "./RetryPolicy.ts"
-import type { ServiceUrl } from "./ServiceUrl.ts"
+import { AssemblyClient } from "./unstable/ClientService.ts"
 import * as Exchange from "./unstable/Exchange.ts"
 
-/**
- * Runs operations against one base URL.
- *
- * - `origins`: the origins that the URLs of uploads, Statuses and update streams may have.
- * - `run`: runs one operation.
- * - `open`: sends a GET request without credentials to a URL from a Status, such as the URL of the update stream. The
- *   response headers must arrive within `requestTimeout`, and within `deadline` if it is shorter.
- *
- * @since 0.1.0
- * @category services
- */
-export class AssemblyClient extends Context.Service<
-  AssemblyClient,
-  {
-    readonly origins: ServiceOrigins.ServiceOrigins
-    readonly run: <Op extends Operation.Any>(
-      operation: Op,
-      input: Operation.Input<Op>
-    ) => Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>
-    readonly open: (
-      url: ServiceUrl,
-      options: Exchange.Subject & { readonly accept: string }
-    ) => Effect.Effect<
-      HttpClientResponse.HttpClientResponse,
-      ApiError.TransportFailure | ApiError.RateLimited | ApiError.TimedOut,
-      Scope.Scope
-    >
-  }
->()("@assembly-effect/api/AssemblyClient") {}
+export { AssemblyClient } from "./unstable/ClientService.ts"
 
 const checkCall = Rules.checker(
   Schema.Struct({ withTimeout: Schema.optional(Rules.duration), withDeadline: Schema.optional(Rules.duration) })
@@ -168,27 +138,14 @@ export interface Options {
   readonly maxResponseBytes?: number | undefined
 }
 
-const decodeBaseUrl = SchemaParser.decodeUnknownEffect(SecureUrl.SecureUrl)
-
-const checkBaseUrl = (baseUrl: string | URL): Effect.Effect<SecureUrl.SecureUrl, InvalidRequest> =>
-  decodeBaseUrl(String(baseUrl)).pipe(
-    Effect.map((url) => SecureUrl.SecureUrl.make(url.replace(/\/+$/, ""))),
-    Effect.mapError(
-      (issue) =>
-        new InvalidRequest({
-          operation: "AssemblyClient.layer",
-          issues: Input.fromSchemaIssue(issue).map(({ message }) => ({ path: ["baseUrl"], message }))
-        })
-    )
-  )
-
 /**
- * The origins and the limits among the {@link Options}.
+ * The {@link Options}, with the base URL as text.
  *
  * @since 0.1.0
  * @category schemas
  */
 export const Settings = Schema.Struct({
+  baseUrl: SecureUrl.SecureUrl,
   origins: Schema.optional(Schema.Array(Schema.String)),
   requestTimeout: Schema.optional(Rules.duration),
   deadline: Schema.optional(Rules.duration),
@@ -198,8 +155,11 @@ export const Settings = Schema.Struct({
 
 const decode = Rules.decoder("AssemblyClient.layer", Settings)
 
-const checkOrigins = (baseUrl: string, additional: ReadonlyArray<string> = []) =>
-  Effect.mapError(
+/** Checks the options. The base URL of the result ends with no slash. */
+const settingsOf = Effect.fnUntraced(function* (options: Options) {
+  const { origins: additional, ...settings } = yield* decode({ ...options, baseUrl: String(options?.baseUrl) })
+  const baseUrl = SecureUrl.SecureUrl.make(settings.baseUrl.replace(/\/+$/, ""))
+  const origins = yield* Effect.mapError(
     Effect.fromResult(ServiceOrigins.make(baseUrl, additional)),
     (problems) =>
       new InvalidRequest({
@@ -210,6 +170,8 @@ const checkOrigins = (baseUrl: string, additional: ReadonlyArray<string> = []) =
         }))
       })
   )
+  return { ...settings, baseUrl, origins }
+})
 
 /**
  * Makes a client from the `HttpClient`, the `Authenticator`, the `RetryPolicy` and the rate limiter (`Guard`) in the
@@ -220,9 +182,7 @@ const checkOrigins = (baseUrl: string, additional: ReadonlyArray<string> = []) =
  * @category constructors
  */
 export const make = Effect.fnUntraced(function* (options: Options) {
-  const settings = yield* decode(options)
-  const baseUrl = yield* checkBaseUrl(options.baseUrl)
-  const origins = yield* checkOrigins(baseUrl, settings.origins)
+  const { baseUrl, origins, ...settings } = yield* settingsOf(options)
   const http = yield* HttpClient.HttpClient
   const skew = ClockSkew.make(Duration.toMillis(settings.maxClockSkew ?? 3_600_000))
   const environment: Attempt.Environment = {
@@ -241,7 +201,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const limits = (context: Context.Context<never>): Attempt.Limits => {
     const ofCall = Context.get(context, RetryPolicy.RetryPolicy)
     const { timeout, until } = Context.get(context, Call)
-    const isUnlimited = ofCall !== undefined && options.deadline === undefined
+    const isUnlimited = ofCall !== undefined && settings.deadline === undefined
     const clock = Context.get(context, Clock.Clock)
     return {
       clock,
@@ -396,8 +356,10 @@ export const layerTest = (
   Layer.effect(
     AssemblyClient,
     Effect.gen(function* () {
-      const baseUrl = yield* checkBaseUrl(options?.baseUrl ?? "https://api2.example.com")
-      const origins = yield* checkOrigins(baseUrl, (yield* decode(options ?? {})).origins)
+      const { baseUrl, origins } = yield* settingsOf({
+        baseUrl: options?.baseUrl ?? "https://api2.example.com",
+        origins: options?.origins
+      })
       const compiled = new Map(
         handlers.map(
           (one) => [one.operation, { encode: Request.encoder(one.operation, baseUrl), handle: one.handle }] as const

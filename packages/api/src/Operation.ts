@@ -3,6 +3,7 @@
  */
 import type { FormSender } from "@assembly-effect/auth/unstable/StreamSender"
 import type { InvalidRequest, Issue } from "@assembly-effect/schema/InvalidRequest"
+import { nothing } from "@assembly-effect/schema/unstable/Input"
 import type * as DateTime from "effect/DateTime"
 import type * as Schema from "effect/Schema"
 import type * as ApiError from "./ApiError.ts"
@@ -106,26 +107,54 @@ export interface Any extends Operation<
   Readonly<Record<string, NamedError>>
 > {}
 
+type None = typeof nothing
+
+/** The fields of an operation that have no default. */
+type Named = "name" | "method" | "path" | "success" | "confidential" | "check"
+
 /**
  * Describes an operation. The description does not compile if a variable of the path has no codec, or if a code in
  * `retry` is not an error of the operation.
+ *
+ * By default, an operation is signed, has no params, no form fields and no named errors, and returns its result. A GET
+ * request carries its params in the query and is safe to repeat. Any other request carries them in a urlencoded body,
+ * and is repeated only if the service did nothing.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const make = <
   const Path extends string,
-  const Auth extends "signed" | "none",
-  const Variables extends { readonly [Name in Variable<Path>]: Codec<string> },
-  Params extends Codec,
-  Fields extends Codec,
   Result extends Codec,
-  const Errors extends Readonly<Record<string, NamedError>>
+  const Auth extends "signed" | "none" = "signed",
+  const Variables extends Readonly<Record<string, Codec<string>>> = {},
+  Params extends Codec = None,
+  Fields extends Codec = None,
+  const Errors extends Readonly<Record<string, NamedError>> = {}
 >(
-  operation: Operation<Path, Auth, Variables, Params, Fields, Result, Errors> & {
-    readonly retry: "safe" | "never" | ReadonlyArray<keyof Errors>
+  operation: Pick<Operation<Path, Auth, Variables, Params, Fields, Result, Errors>, Named> &
+    Partial<Operation<Path, Auth, Variables, Params, Fields, Result, Errors>> & {
+      readonly retry?: "safe" | "never" | ReadonlyArray<keyof Errors>
+    } & ([Variable<Path>] extends [keyof Variables]
+      ? unknown
+      : { readonly variables: Readonly<Record<Variable<Path>, Codec<string>>> })
+): Operation<Path, Auth, Variables, Params, Fields, Result, Errors> => {
+  const isRead = operation.method === "GET"
+  const defaults = {
+    variables: {},
+    auth: "signed",
+    scope: undefined,
+    carrier: isRead ? "query" : "form",
+    nonceIn: "params",
+    params: nothing,
+    fields: nothing,
+    answers: "result",
+    errors: {},
+    retry: isRead ? "safe" : []
   }
-): Operation<Path, Auth, Variables, Params, Fields, Result, Errors> => operation
+  // A field that the description leaves out has the type of its default.
+  return { ...defaults, ...operation } as Operation<Path, Auth, Variables, Params, Fields, Result, Errors>
+}
 
 /**
  * The decoded input of an operation: the variables of its path, its params and its form fields. With `at`, the request

@@ -1,8 +1,7 @@
 /**
  * The named errors that only operations beyond the specification have. `ApiError` also exports these errors.
  */
-import * as Schema from "effect/Schema"
-import { Details, refusing } from "./unstable/ErrorDetails.ts"
+import { refusal } from "./unstable/ErrorDetails.ts"
 
 /**
  * AUTH_KEY_NOT_CREATED: the Auth Key could not be created.
@@ -12,9 +11,7 @@ import { Details, refusing } from "./unstable/ErrorDetails.ts"
  * @since 0.1.0
  * @category errors
  */
-export class AuthKeyNotCreated extends refusing(
-  Schema.TaggedError<AuthKeyNotCreated>()("AuthKeyNotCreated", Details)
-) {}
+export class AuthKeyNotCreated extends refusal<AuthKeyNotCreated>()("AuthKeyNotCreated") {}
 
 /**
  * AUTH_KEY_NOT_UPDATED: the Auth Key could not be changed.
@@ -24,9 +21,7 @@ export class AuthKeyNotCreated extends refusing(
  * @since 0.1.0
  * @category errors
  */
-export class AuthKeyNotUpdated extends refusing(
-  Schema.TaggedError<AuthKeyNotUpdated>()("AuthKeyNotUpdated", Details)
-) {}
+export class AuthKeyNotUpdated extends refusal<AuthKeyNotUpdated>()("AuthKeyNotUpdated") {}
 
 /**
  * AUTH_KEY_NOT_DELETED: the Auth Key could not be deleted.
@@ -36,9 +31,7 @@ export class AuthKeyNotUpdated extends refusing(
  * @since 0.1.0
  * @category errors
  */
-export class AuthKeyNotDeleted extends refusing(
-  Schema.TaggedError<AuthKeyNotDeleted>()("AuthKeyNotDeleted", Details)
-) {}
+export class AuthKeyNotDeleted extends refusal<AuthKeyNotDeleted>()("AuthKeyNotDeleted") {}
 
 /**
  * AUTH_SECRET_NOT_RETRIEVED: the secret of the Auth Key cannot be shown.
@@ -48,9 +41,7 @@ export class AuthKeyNotDeleted extends refusing(
  * @since 0.1.0
  * @category errors
  */
-export class AuthSecretNotRetrieved extends refusing(
-  Schema.TaggedError<AuthSecretNotRetrieved>()("AuthSecretNotRetrieved", Details)
-) {}
+export class AuthSecretNotRetrieved extends refusal<AuthSecretNotRetrieved>()("AuthSecretNotRetrieved") {}
 
 /**
  * TEMPLATE_LIST_ERROR: the service returned an error instead of a list.
@@ -60,9 +51,7 @@ export class AuthSecretNotRetrieved extends refusing(
  * @since 0.1.0
  * @category errors
  */
-export class TemplateListFailed extends refusing(
-  Schema.TaggedError<TemplateListFailed>()("TemplateListFailed", Details)
-) {}
+export class TemplateListFailed extends refusal<TemplateListFailed>()("TemplateListFailed") {}
 
 /**
  * TEMPLATE_NOT_FOUND: no Template has this id or name.
@@ -72,7 +61,7 @@ export class TemplateListFailed extends refusing(
  * @since 0.1.0
  * @category errors
  */
-export class TemplateNotFound extends refusing(Schema.TaggedError<TemplateNotFound>()("TemplateNotFound", Details)) {}
+export class TemplateNotFound extends refusal<TemplateNotFound>()("TemplateNotFound") {}
 
 /**
  * TEMPLATE_VALIDATION_ERROR: a setting or the content of the Template is invalid.
@@ -82,7 +71,7 @@ export class TemplateNotFound extends refusing(Schema.TaggedError<TemplateNotFou
  * @since 0.1.0
  * @category errors
  */
-export class TemplateInvalid extends refusing(Schema.TaggedError<TemplateInvalid>()("TemplateInvalid", Details)) {}
+export class TemplateInvalid extends refusal<TemplateInvalid>()("TemplateInvalid") {}
 
 /**
  * TEMPLATE_CREDENTIALS_NOT_FOUND: the Template Credentials could not be listed.
@@ -92,8 +81,8 @@ export class TemplateInvalid extends refusing(Schema.TaggedError<TemplateInvalid
  * @since 0.1.0
  * @category errors
  */
-export class TemplateCredentialsNotFound extends refusing(
-  Schema.TaggedError<TemplateCredentialsNotFound>()("TemplateCredentialsNotFound", Details)
+export class TemplateCredentialsNotFound extends refusal<TemplateCredentialsNotFound>()(
+  "TemplateCredentialsNotFound"
 ) {}
 
 /**
@@ -104,9 +93,7 @@ export class TemplateCredentialsNotFound extends refusing(
  * @since 0.1.0
  * @category errors
  */
-export class TemplateCredentialsNotRead extends refusing(
-  Schema.TaggedError<TemplateCredentialsNotRead>()("TemplateCredentialsNotRead", Details)
-) {}
+export class TemplateCredentialsNotRead extends refusal<TemplateCredentialsNotRead>()("TemplateCredentialsNotRead") {}
 
 /**
  * TEMPLATE_CREDENTIALS_NOT_CREATED: the Template Credentials could not be created.
@@ -116,8 +103,8 @@ export class TemplateCredentialsNotRead extends refusing(
  * @since 0.1.0
  * @category errors
  */
-export class TemplateCredentialsNotCreated extends refusing(
-  Schema.TaggedError<TemplateCredentialsNotCreated>()("TemplateCredentialsNotCreated", Details)
+export class TemplateCredentialsNotCreated extends refusal<TemplateCredentialsNotCreated>()(
+  "TemplateCredentialsNotCreated"
 ) {}
 
 /**
@@ -128,8 +115,8 @@ export class TemplateCredentialsNotCreated extends refusing(
  * @since 0.1.0
  * @category errors
  */
-export class TemplateCredentialsNotUpdated extends refusing(
-  Schema.TaggedError<TemplateCredentialsNotUpdated>()("TemplateCredentialsNotUpdated", Details)
+export class TemplateCredentialsNotUpdated extends refusal<TemplateCredentialsNotUpdated>()(
+  "TemplateCredentialsNotUpdated"
 ) {}
 
 /**
@@ -140,8 +127,8 @@ export class TemplateCredentialsNotUpdated extends refusing(
  * @since 0.1.0
  * @category errors
  */
-export class TemplateCredentialsNotDeleted extends refusing(
-  Schema.TaggedError<TemplateCredentialsNotDeleted>()("TemplateCredentialsNotDeleted", Details)
+export class TemplateCredentialsNotDeleted extends refusal<TemplateCredentialsNotDeleted>()(
+  "TemplateCredentialsNotDeleted"
 ) {}
 
 /**
@@ -152,7 +139,7 @@ export class TemplateCredentialsNotDeleted extends refusing(
  * @since 0.1.0
  * @category errors
  */
-export class BillNotFound extends refusing(Schema.TaggedError<BillNotFound>()("BillNotFound", Details)) {}
+export class BillNotFound extends refusal<BillNotFound>()("BillNotFound") {}
 
 /**
  * PRIORITY_JOB_SLOT_STATS_INVALID_AGGREGATION: the aggregation is invalid.
@@ -162,8 +149,8 @@ export class BillNotFound extends refusing(Schema.TaggedError<BillNotFound>()("B
  * @since 0.1.0
  * @category errors
  */
-export class JobSlotStatisticsInvalidAggregation extends refusing(
-  Schema.TaggedError<JobSlotStatisticsInvalidAggregation>()("JobSlotStatisticsInvalidAggregation", Details)
+export class JobSlotStatisticsInvalidAggregation extends refusal<JobSlotStatisticsInvalidAggregation>()(
+  "JobSlotStatisticsInvalidAggregation"
 ) {}
 
 /**
@@ -174,8 +161,8 @@ export class JobSlotStatisticsInvalidAggregation extends refusing(
  * @since 0.1.0
  * @category errors
  */
-export class JobSlotStatisticsInvalidTime extends refusing(
-  Schema.TaggedError<JobSlotStatisticsInvalidTime>()("JobSlotStatisticsInvalidTime", Details)
+export class JobSlotStatisticsInvalidTime extends refusal<JobSlotStatisticsInvalidTime>()(
+  "JobSlotStatisticsInvalidTime"
 ) {}
 
 /**
@@ -186,8 +173,8 @@ export class JobSlotStatisticsInvalidTime extends refusing(
  * @since 0.1.0
  * @category errors
  */
-export class JobSlotStatisticsMissingRegion extends refusing(
-  Schema.TaggedError<JobSlotStatisticsMissingRegion>()("JobSlotStatisticsMissingRegion", Details)
+export class JobSlotStatisticsMissingRegion extends refusal<JobSlotStatisticsMissingRegion>()(
+  "JobSlotStatisticsMissingRegion"
 ) {}
 
 /**
@@ -198,6 +185,6 @@ export class JobSlotStatisticsMissingRegion extends refusing(
  * @since 0.1.0
  * @category errors
  */
-export class JobSlotStatisticsUnavailable extends refusing(
-  Schema.TaggedError<JobSlotStatisticsUnavailable>()("JobSlotStatisticsUnavailable", Details)
+export class JobSlotStatisticsUnavailable extends refusal<JobSlotStatisticsUnavailable>()(
+  "JobSlotStatisticsUnavailable"
 ) {}

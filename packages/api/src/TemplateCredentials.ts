@@ -2,14 +2,197 @@
  * Operations of Template Credentials. These operations are beyond the specification, which names all of them except
  * `types`, and defines none of them.
  *
- * Each operation is a separate module, so that a bundle contains only the operations that a program calls.
- *
  * The index does not export this module:
  * `import * as TemplateCredentials from "@assembly-effect/api/TemplateCredentials"`.
  */
-export { Create, create } from "./internal/templateCredentials/create.ts"
-export { Get, get } from "./internal/templateCredentials/get.ts"
-export { List, list } from "./internal/templateCredentials/list.ts"
-export { Delete, remove as delete } from "./internal/templateCredentials/remove.ts"
-export { Types, types } from "./internal/templateCredentials/types.ts"
-export { Update, update } from "./internal/templateCredentials/update.ts"
+import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
+import * as ApiError from "./ApiError.ts"
+import { AssemblyClient } from "./AssemblyClient.ts"
+import * as Operation from "./Operation.ts"
+import * as Confidential from "./internal/confidential.ts"
+
+/**
+ * `POST /template_credentials`. The operation is beyond the specification, which names it but does not define it.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const Create = Operation.make({
+  name: "TemplateCredentials.create",
+  method: "POST",
+  path: "/template_credentials",
+  scope: "template_credentials:write",
+  params: TemplateCredential.CreateRequest,
+  success: TemplateCredential.Created,
+  errors: { TEMPLATE_CREDENTIALS_NOT_CREATED: ApiError.TemplateCredentialsNotCreated },
+  confidential: Confidential.inContent
+})
+
+/**
+ * Creates Template Credentials. The content is redacted. No error repeats a text of at least 4 characters in the
+ * content.
+ *
+ * Beyond the specification.
+ *
+ * @example
+ * TemplateCredentials.create({ name: "photos", type: "s3", content: Redacted.make({ key: "…", secret: "…" }) })
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const create = (request: TemplateCredential.CreateRequest) =>
+  AssemblyClient.use((client) => client.run(Create, { path: {}, params: request, fields: {} }))
+
+/**
+ * `GET /template_credentials/:credentialId`. The operation is beyond the specification, which names it but does not
+ * define it.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const Get = Operation.make({
+  name: "TemplateCredentials.get",
+  method: "GET",
+  path: "/template_credentials/:credentialId",
+  variables: { credentialId: TemplateCredential.CredentialId },
+  scope: "template_credentials:read",
+  success: TemplateCredential.Found,
+  errors: { TEMPLATE_CREDENTIALS_NOT_READ: ApiError.TemplateCredentialsNotRead },
+  confidential: Confidential.inResponse
+})
+
+/**
+ * Gets Template Credentials. The content of the Template Credentials is redacted.
+ *
+ * Beyond the specification.
+ *
+ * @example
+ * Effect.map(TemplateCredentials.get(credentialsId), ({ credential }) => credential.content)
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const get = (credentialId: TemplateCredential.CredentialId) =>
+  AssemblyClient.use((client) => client.run(Get, { path: { credentialId }, params: {}, fields: {} }))
+
+/**
+ * `GET /template_credentials`. The operation is beyond the specification, which names it but does not define it.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const List = Operation.make({
+  name: "TemplateCredentials.list",
+  method: "GET",
+  path: "/template_credentials",
+  scope: "template_credentials:read",
+  success: TemplateCredential.Listing,
+  errors: { TEMPLATE_CREDENTIALS_NOT_FOUND: ApiError.TemplateCredentialsNotFound },
+  confidential: Confidential.inResponse
+})
+
+/**
+ * Lists all Template Credentials. The content of the Template Credentials is redacted.
+ *
+ * Beyond the specification.
+ *
+ * @example
+ * Effect.map(TemplateCredentials.list, ({ credentials }) => credentials.map(({ name }) => name))
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const list = AssemblyClient.use((client) => client.run(List, { path: {}, params: {}, fields: {} }))
+
+/**
+ * `DELETE /template_credentials/:credentialId`. The operation is beyond the specification, which names it but does not
+ * define it.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const Delete = Operation.make({
+  name: "TemplateCredentials.delete",
+  method: "DELETE",
+  path: "/template_credentials/:credentialId",
+  variables: { credentialId: TemplateCredential.CredentialId },
+  scope: "template_credentials:write",
+  success: TemplateCredential.Deleted,
+  errors: { TEMPLATE_CREDENTIALS_NOT_DELETED: ApiError.TemplateCredentialsNotDeleted }
+})
+
+/**
+ * Deletes Template Credentials. After the deletion, Steps can no longer name these credentials.
+ *
+ * Beyond the specification.
+ *
+ * @example
+ * TemplateCredentials.delete(credentialsId)
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+const remove = (credentialId: TemplateCredential.CredentialId) =>
+  AssemblyClient.use((client) => client.run(Delete, { path: { credentialId }, params: {}, fields: {} }))
+
+/**
+ * `GET /template_credentials/types`. The operation is beyond the specification, which does not name it.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const Types = Operation.make({
+  name: "TemplateCredentials.types",
+  method: "GET",
+  path: "/template_credentials/types",
+  scope: "template_credentials:read",
+  success: TemplateCredential.TypeListing
+})
+
+/**
+ * Lists the types of credentials with their fields.
+ *
+ * Beyond the specification.
+ *
+ * @example
+ * Effect.map(TemplateCredentials.types, ({ types }) => types["s3"]?.fields)
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const types = AssemblyClient.use((client) => client.run(Types, { path: {}, params: {}, fields: {} }))
+
+/**
+ * `PUT /template_credentials/:credentialId`. The operation is beyond the specification, which names it but does not
+ * define it.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const Update = Operation.make({
+  name: "TemplateCredentials.update",
+  method: "PUT",
+  path: "/template_credentials/:credentialId",
+  variables: { credentialId: TemplateCredential.CredentialId },
+  scope: "template_credentials:write",
+  params: TemplateCredential.UpdateRequest,
+  success: TemplateCredential.Updated,
+  errors: { TEMPLATE_CREDENTIALS_NOT_UPDATED: ApiError.TemplateCredentialsNotUpdated },
+  confidential: Confidential.inContent
+})
+
+/**
+ * Changes Template Credentials. Without `content`, the secrets do not change.
+ *
+ * Beyond the specification.
+ *
+ * @example
+ * TemplateCredentials.update(credentialsId, { name: "pictures", type: "s3" })
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const update = (credentialId: TemplateCredential.CredentialId, request: TemplateCredential.UpdateRequest) =>
+  AssemblyClient.use((client) => client.run(Update, { path: { credentialId }, params: request, fields: {} }))
+
+export { remove as delete }

@@ -97,7 +97,6 @@ const scopesOf = (scope = ""): OperationInputs<Operation.Any>["scopes"] => {
   const isEnough = (one: string) => one === scope || one === scope.slice(scope.indexOf(":") + 1)
   const some = (all: ReadonlyArray<typeof Auth.KnownScope.Type>) => Arbitrary.schema(Schema.Literals(all))
   const others = Arbitrary.array(some(Auth.KnownScope.literals.filter((one) => !isEnough(one))), {
-    minLength: 1,
     maxLength: 4
   })
   // An operation without a scope needs none.

@@ -92,6 +92,37 @@ const none = { throttled: false, authentication: false, network: false, service:
 const { code, ...named } = answer
 const requested = { request: "append", host: "tus.example.com" } as const
 
+describe("match", () => {
+  it.effect("takes the case of the tag, then of the kind, then the rest, and never the text of the service", () =>
+    Effect.gen(function* () {
+      const folded = (error: ApiError.StatisticsInvalidTime | ApiError.Common) =>
+        Effect.fail(error).pipe(
+          Effect.mapError(
+            ApiError.match({
+              StatisticsInvalidTime: ({ status }) => `named ${status}`,
+              TransportFailure: () => "the tag before the kind",
+              throttled: ({ retryAfter }) => Duration.toSeconds(retryAfter),
+              network: () => "network" as const,
+              otherwise: ({ _tag }) => _tag
+            })
+          ),
+          Effect.flip
+        )
+      const subject = { operation: "Assemblies.list" }
+      const sent = { sent: "no", description: "", ...subject } as const
+      for (const [error, expected] of [
+        [new ApiError.StatisticsInvalidTime(answer), "named 400"],
+        [new ApiError.TransportFailure(sent), "the tag before the kind"],
+        [new ApiError.TimedOut({ ...subject, after: Duration.seconds(1) }), "network"],
+        [new ApiError.RateLimited({ ...answer, retryAfter: Duration.seconds(20) }), 20],
+        [new ApiError.ServiceFailure(answer), "ServiceFailure"]
+      ] as const) {
+        assert.strictEqual(yield* folded(error), expected)
+      }
+    })
+  )
+})
+
 describe("isThrottled, isAuthentication, isNetwork and isService", () => {
   it.each<[unknown, Partial<typeof none>]>([
     [new ApiError.RateLimited({ ...named, retryAfter: Duration.zero }), { throttled: true }],
@@ -114,7 +145,6 @@ describe("isThrottled, isAuthentication, isNetwork and isService", () => {
     [new ApiError.ServiceFailure(answer), {}],
     [{ ...requested, _tag: "Stalled" }, { network: true }],
     [{ ...requested, _tag: "CreationUnknown" }, { network: true }],
-    [{ ...requested, _tag: "ConcatenationUnknown" }, { network: true }],
     [{ ...requested, _tag: "ProtocolViolation", status: 204 }, { service: true }],
     [{ ...requested, _tag: "ServerFailure", status: 500 }, { service: true }],
     [{ ...requested, _tag: "ServerFailure", status: 503 }, { network: true }],

@@ -39,12 +39,14 @@ const scope = {
   credentialsId: "1"
 }
 
-/** Each example with its operation. */
-const examples = readdirSync(new URL("../src/internal", import.meta.url), { recursive: true, encoding: "utf8" })
+/** The examples of each operation: those between its description and the next one. */
+const examples = readdirSync(new URL("../src", import.meta.url), { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".ts"))
   .toSorted()
-  .flatMap((file) => {
-    const source = readFileSync(new URL(`../src/internal/${file}`, import.meta.url), "utf8")
+  .flatMap((file) =>
+    readFileSync(new URL(`../src/${file}`, import.meta.url), "utf8").split(/^export const \w+ = Operation\.make/m)
+  )
+  .flatMap((source) => {
     const operation = /name: "(\w+\.\w+)",/.exec(source)?.[1]
     const found = beyond.find(({ name }) => name === operation)
     if (found === undefined) return []

@@ -233,8 +233,8 @@ describe("docs/examples", () => {
           steps: { ":original": { robot: "/upload/handle" } }
         })
         const scope = { ...known, assemblyId, assetId: yield* store("old.pdf"), now: yield* DateTime.now }
-        const run = Effect.fnUntraced(function* (path: string, toEffect: (value: unknown) => unknown) {
-          const programs = examplesIn(path)
+        const run = Effect.fnUntraced(function* (path: string, toEffect: (value: unknown) => unknown, only = "") {
+          const programs = examplesIn(path).filter((program) => program.startsWith(only))
           for (const program of programs) {
             const effect = toEffect(evaluate(program, scope))
             assert.isTrue(Effect.isEffect(effect), program)
@@ -249,7 +249,7 @@ describe("docs/examples", () => {
           yield* run("api/src/internal/assemblies/list.ts", itself),
           yield* run("api/src/internal/assemblies/create.ts", itself),
           yield* run("api/src/internal/assemblies/follow.ts", itself),
-          yield* run("api/src/internal/dam/move.ts", itself),
+          yield* run("api/src/Dam.ts", itself, "Dam.move("),
           yield* run("schema/src/AssemblyStatistics.ts", (query) =>
             statistics(query as Parameters<typeof statistics>[0])
           ),

@@ -72,15 +72,11 @@ const followed: Facts = {
   sent: "maybe",
   permanent: true
 }
-const resized: Facts = {
+const changed: Facts = {
   code: "BODY_CHANGED",
-  description: "the HTTP client would have changed the length of the request body",
+  description: "the HTTP client changed the request body",
   sent: "no",
   permanent: true
-}
-const encoded: Facts = {
-  ...resized,
-  description: "the HTTP client would have encoded the request body (content-encoding)"
 }
 const elsewhere: Facts = {
   code: "REQUEST_REDIRECTED",
@@ -157,12 +153,7 @@ describe.each(clients)("with %s", (_, layer) => {
         const server = yield* Server.make
         server.script(Server.text(200, "taken"))
         const error = yield* Effect.flip(send(post(server.baseUrl, largeStream), around(change)))
-        assert.deepStrictEqual(facts(error), {
-          code: "BODY_CHANGED",
-          description: "the HTTP client changed the request body",
-          sent: "maybe",
-          permanent: true
-        })
+        assert.deepStrictEqual(facts(error), { ...changed, sent: "maybe" })
         for (const { body } of server.received) assert.isTrue(large.startsWith(body))
       }).pipe(Effect.provide(layer))
   )
@@ -267,14 +258,14 @@ describe.each(clients)("with %s", (_, layer) => {
       const cases: ReadonlyArray<readonly [HttpClientRequest.HttpClientRequest, Wrap, Facts]> = [
         [post(url, inMemory), HttpClient.mapRequest(HttpClientRequest.setUrl(`${other.baseUrl}/a`)), elsewhere],
         [HttpClientRequest.get(url), HttpClient.mapRequest(HttpClientRequest.setUrl(other.baseUrl)), elsewhere],
-        [post(url), withBody(inMemory), resized],
-        [post(url), withBody(HttpBody.stream(Stream.make(bytes("more")), contentType)), resized],
-        [post(url, inMemory), withBody(HttpBody.empty), resized],
-        [post(url, inMemory), withBody(HttpBody.uint8Array(bytes("hello!"), contentType)), resized],
-        [post(url, streamed), withBody(HttpBody.uint8Array(bytes("hell"), contentType)), resized],
-        [post(url, inMemory), HttpClient.mapRequest(HttpClientRequest.setHeader("content-length", "4")), resized],
-        [post(url, streamed), HttpClient.mapRequest(HttpClientRequest.setHeader("content-encoding", "gzip")), encoded],
-        [post(url, inMemory), HttpClient.mapRequest(HttpClientRequest.setHeader("content-encoding", "gzip")), encoded]
+        [post(url), withBody(inMemory), changed],
+        [post(url), withBody(HttpBody.stream(Stream.make(bytes("more")), contentType)), changed],
+        [post(url, inMemory), withBody(HttpBody.empty), changed],
+        [post(url, inMemory), withBody(HttpBody.uint8Array(bytes("hello!"), contentType)), changed],
+        [post(url, streamed), withBody(HttpBody.uint8Array(bytes("hell"), contentType)), changed],
+        [post(url, inMemory), HttpClient.mapRequest(HttpClientRequest.setHeader("content-length", "4")), changed],
+        [post(url, streamed), HttpClient.mapRequest(HttpClientRequest.setHeader("content-encoding", "gzip")), changed],
+        [post(url, inMemory), HttpClient.mapRequest(HttpClientRequest.setHeader("content-encoding", "gzip")), changed]
       ]
       for (const [request, wrap, expected] of cases) {
         assert.deepStrictEqual(facts(yield* Effect.flip(send(request, wrap))), expected)
@@ -310,7 +301,6 @@ describe.each(clients)("with %s", (_, layer) => {
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(Server.text(200, "done"))
-      const changed: Facts = { ...resized, description: "the HTTP client changed the request body" }
       const cases: ReadonlyArray<readonly [HttpBody.HttpBody, HttpBody.HttpBody]> = [
         [inMemory, HttpBody.uint8Array(bytes("HELLO"), contentType)],
         [inMemory, HttpBody.raw(bytes("HELLO"), { contentType, contentLength: 5 })],
@@ -387,7 +377,7 @@ describe.each(clients)("with %s", (_, layer) => {
       assert.strictEqual(yield* send(request, hiding), 200)
       assert.deepStrictEqual(facts(yield* Effect.flip(send(request, misled))), { ...elsewhere, sent: "maybe" })
       const longer: Wrap = (client) => withBody(HttpBody.uint8Array(bytes("hello!"), contentType))(hiding(client))
-      assert.deepStrictEqual(facts(yield* Effect.flip(send(request, longer))), { ...resized, sent: "maybe" })
+      assert.deepStrictEqual(facts(yield* Effect.flip(send(request, longer))), { ...changed, sent: "maybe" })
     }).pipe(Effect.provide(layer))
   )
 

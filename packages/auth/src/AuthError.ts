@@ -6,6 +6,7 @@
  * specification, which defines no errors of `/token`.
  */
 import { Issue } from "@assembly-effect/schema/InvalidRequest"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
@@ -122,7 +123,7 @@ export class TokenRefused extends Schema.TaggedError<TokenRefused>()("TokenRefus
 export class TokenRateLimited extends Schema.TaggedError<TokenRateLimited>()("TokenRateLimited", {
   ...Refusal.fields,
   status: Schema.optionalKey(Schema.Int),
-  retryAfter: Schema.Duration
+  retryAfter: Rules.elapsed
 }) {
   override get message() {
     const { status } = this
@@ -149,7 +150,7 @@ export class TokenUnavailable extends Schema.TaggedError<TokenUnavailable>()("To
   code: Schema.optionalKey(Schema.String),
   status: Schema.optionalKey(Schema.Int),
   permanent: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
-  retryAfter: Schema.optionalKey(Schema.Duration)
+  retryAfter: Schema.optionalKey(Rules.elapsed)
 }) {
   override get message() {
     return `No token: ${this.description}`

@@ -6,7 +6,6 @@ import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Context from "effect/Context"
 import * as Mac from "effect/crypto/Mac"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as Layer from "effect/Layer"
@@ -82,7 +81,7 @@ export const signParams = (
   }
 ): Effect.Effect<{ readonly params: string; readonly signature: Redacted.Redacted }> => {
   const { key, nonce, nonceIn } = proof
-  const expires = DateTime.formatIso(DateTime.makeUnsafe(proof.expires))
+  const expires = new Date(proof.expires).toISOString()
   const auth = { ...(restrictions as Schema.JsonObject | undefined), key, expires } satisfies Auth.SignedAuthParams
   const text = JSON.stringify(nonceIn === "auth" ? { ...params, auth: { ...auth, nonce } } : { ...params, auth, nonce })
   return Effect.map(signer.sign(text), (signature) => ({ params: text, signature }))
@@ -164,6 +163,8 @@ export const layerHmac = (
     Signer,
     Effect.gen(function* () {
       const { secret } = yield* Credentials.Credentials
-      return yield* make({ secret, ...options }).pipe(Effect.catchTag("CryptoError", Effect.die))
+      return yield* make({ secret, ...options }).pipe(
+        Effect.catch((error) => (error._tag === "CryptoError" ? Effect.die(error) : Effect.fail(error)))
+      )
     })
   ).pipe(Layer.provide(Hmac.layer))

@@ -157,12 +157,6 @@ const begins = (event: UploadJob.JobEvent): boolean => {
   }
 }
 
-/**
- * After these errors of a file, the next attempt continues or replaces the Assembly. The note of the next attempt says
- * whether the Assembly was continued or replaced.
- */
-const undecided: ReadonlySet<string> = new Set(["CreationUnknown", "ConcatenationUnknown"])
-
 /** Returns a function that makes the note of each event of a job. The note is undefined if the event leaves none. */
 const notes = (names: ReadonlyArray<string>) => {
   const told = new Set<string>()
@@ -191,7 +185,8 @@ const notes = (names: ReadonlyArray<string>) => {
         return fileNote(event, names, told)
       case "FileFailed": {
         // If the job has one file, the error of the command says why this file failed.
-        if (names.length === 1 || undecided.has(event.error._tag)) return undefined
+        // After an undecided creation, the note of the next attempt says whether the Assembly was continued or replaced.
+        if (names.length === 1 || event.error._tag === "CreationUnknown") return undefined
         const reason = ErrorLine.fromError(event.error)
         return once(told, reason, `${names[event.file] ?? ""}: ${reason}`)
       }

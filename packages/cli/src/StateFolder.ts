@@ -2,12 +2,10 @@
  * The folder in which the command line keeps unfinished uploads for the next command.
  */
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
-import * as LeaseHolder from "@assembly-effect/node/LeaseHolder"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 
@@ -47,8 +45,8 @@ export const uploads = Effect.gen(function* () {
 
 /**
  * The journal of uploads in a folder. Without a folder the journal is in memory, so the next command starts a new
- * upload. After a crash of the process that ran an upload, another process on the same machine can continue the upload
- * after at most 10 seconds. On Linux, a process in the same PID and time namespaces can continue it at once.
+ * upload. After a crash of the process that ran an upload, another process can continue the upload after at most 10
+ * seconds.
  *
  * @since 0.1.0
  * @category layers
@@ -59,4 +57,4 @@ export const journal = (folder: Option.Option<string>) =>
     // 24 hours after an upload has completed, the same command uploads again: a user who uploads the same files on
     // another day wants another Assembly.
     onSome: (at) => UploadJournal.layerFileSystem(at, { completedExpiry: "24 hours" })
-  }).pipe(Layer.provideMerge(LeaseHolder.layer))
+  })

@@ -82,8 +82,7 @@ const notFailed: Readonly<Record<string, number>> = {
   TimedOut: network,
   TokenUnavailable: network,
   Stalled: network,
-  CreationUnknown: network,
-  ConcatenationUnknown: network
+  CreationUnknown: network
 }
 
 /** The errors whose exit code does not depend on the status. */

@@ -74,7 +74,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Assemblies", (it) => {
       assert.deepInclude(stored, { workspace, path: "stored/a file.txt", sha256, size: 13 })
       assert.match(String(stored?.asset_id), /^[A-Za-z0-9_-]{21}[AQgw]$/)
       assert.match(String(stored?.version_id), /^[A-Za-z0-9_-]{21}[AQgw]$/)
-      assert.notStrictEqual(stored?.asset_id, stored?.version_id)
+      assert.notStrictEqual<string | null | undefined>(stored?.asset_id, stored?.version_id)
     })
   )
 

@@ -7,6 +7,7 @@ import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as Cause from "effect/Cause"
+import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
@@ -20,7 +21,7 @@ import * as Multipart from "effect/http/Multipart"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import type * as Body from "./internal/body.ts"
+import * as Body from "./internal/body.ts"
 import * as FileForm from "./internal/fileForm.ts"
 import * as Origin from "./internal/origin.ts"
 import * as Respond from "./internal/respond.ts"
@@ -29,26 +30,28 @@ import * as Watchers from "./internal/watchers.ts"
 import * as Refusal from "./Refusal.ts"
 
 /**
- * The file of a request, as the user describes it. The route checks only `uploadId`: `contentType` may be wrong, and
- * `filename` may be a path.
+ * The file of a request, as the user describes it. The route checks `uploadId` and `fields`: `contentType` may be wrong,
+ * and `filename` may be a path.
  *
- * - `fields`: the form fields before the file.
+ * - `fields`: the form fields before the file, decoded by the schema `fields` of the {@link Options}. Without a schema,
+ *   the texts that the user sent.
  *
  * @since 0.1.0
  * @category models
  */
-export interface UserFile {
+export interface UserFile<Fields = Readonly<Record<string, string>>> {
   readonly uploadId: string
   readonly filename: string
   readonly contentType: string
-  readonly fields: Readonly<Record<string, string>>
+  readonly fields: Fields
 }
 
 /**
  * What a policy permits.
  *
  * - `params`: the params of the Assembly. If `params` contains an `assemblyId`, the application knows this id before
- *   the Assembly exists.
+ *   the Assembly exists, and an Assembly that exists already is refused with `UploadExists`. So an application that
+ *   stores which `assemblyId` an `uploadId` has stores no upload twice, whichever of its processes receives the upload.
  * - `maxBytes`: the maximum size of the file.
  * - `filename`: the name of the file in the Assembly. By default this is the name that the user sent.
  * - `wait`: whether the answer is sent only after the Assembly has completed. By default the answer is sent when the
@@ -69,7 +72,7 @@ export interface Grant {
  * The data among the {@link Options}. A value that breaks its rule fails with `InvalidRequest`.
  *
  * - `path`: the path of the route, `/assembly-uploads` by default. The path of an upload is `<path>/<id>`. The page
- *   chooses the id.
+ *   chooses the id; a `POST` to `<path>` gets a new one.
  * - `origins`: other origins whose pages may use the route, such as `https://app.example.com`, without a path. By
  *   default only pages of the same origin may use the route.
  * - `maxUploads`: the maximum number of running uploads that the policy has permitted, 64 by default. Another upload is
@@ -99,31 +102,37 @@ export const Settings = Schema.Struct({
 })
 
 /**
- * `policy`: decides for each file into which Assembly it is uploaded, or refuses the file. The policy runs before the
- * bytes of the file are read.
+ * - `policy`: decides for each file into which Assembly it is uploaded, or refuses the file. The policy runs before the
+ *   bytes of the file are read.
+ * - `fields`: the schema of the form fields before the file. Fields that break it are refused with `InvalidInput` before
+ *   the policy runs.
  *
  * @since 0.1.0
  * @category options
  */
-export interface Options<R> extends Schema.Codec.Encoded<typeof Settings> {
+export interface Options<R, Fields = Readonly<Record<string, string>>> extends Schema.Codec.Encoded<typeof Settings> {
   readonly policy: (
-    file: UserFile,
+    file: UserFile<Fields>,
     request: HttpServerRequest.HttpServerRequest
   ) => Effect.Effect<Grant, Refusal.PolicyRefusal, R>
+  readonly fields?: Schema.Codec<Fields, unknown> | undefined
 }
 
 const bytesOfFile = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 /**
- * The answer to an upload: the size of the file in bytes, and the Status of the Assembly without the ids and URLs that
- * grant access to the Assembly. The URLs of files in `uploads` and `results` stay in the Status. With `wait: true` in
- * the `Grant`, `status` is the Status of the completed Assembly. Without `wait: true`, `status` is the Status of the new
- * Assembly.
+ * The answer to an upload: its id and the size of the file in bytes. With `wait: true` in the `Grant`, `status` is the
+ * Status of the completed Assembly, without the ids and URLs that grant access to the Assembly. The URLs of files in
+ * `uploads` and `results` stay in the Status.
  *
  * @since 0.1.0
  * @category schemas
  */
-export const Uploaded = Schema.Struct({ bytes: bytesOfFile, status: AssemblyUploadEvent.PublicStatus })
+export const Uploaded = Schema.Struct({
+  uploadId: Schema.String,
+  bytes: bytesOfFile,
+  status: Schema.optionalKey(AssemblyUploadEvent.PublicStatus)
+})
 /**
  * @since 0.1.0
  * @category models
@@ -179,12 +188,16 @@ const decodeGrant = Rules.decoder("PassThrough: the Grant of the policy", Schema
 
 const decodeUploadId = Schema.decodeUnknownEffect(UploadId)
 
-const uploadIdOf = Effect.flatMap(HttpRouter.params, ({ uploadId }) =>
-  Effect.mapError(
-    decodeUploadId(uploadId),
-    () => new Refusal.BodyMalformed({ description: "The id of an upload has 16 to 64 letters, digits, - and _." })
+/** The id of an upload in the path of a request. A path without an id gets a new one. */
+const uploadIdOf = (random: SecureRandom.SecureRandom["Service"]) =>
+  Effect.flatMap(HttpRouter.params, ({ uploadId }) =>
+    uploadId === undefined
+      ? random.uuidV4()
+      : Effect.mapError(
+          decodeUploadId(uploadId),
+          () => new Refusal.BodyMalformed({ description: "The id of an upload has 16 to 64 letters, digits, - and _." })
+        )
   )
-)
 
 const encodeUploaded = Schema.encodeEffect(Schema.toCodecJson(Uploaded))
 const encodeEvent = Schema.encodeEffect(Schema.fromJsonString(Schema.toCodecJson(Event)))
@@ -212,13 +225,15 @@ const keepAlive = Stream.map(Stream.tick("15 seconds"), () => ":\n\n")
 
 /**
  * Makes the functions that answer the two requests of an upload, for routes of your own or for the handlers of
- * {@link group}. `upload` receives the file, and `watch` streams the events. The path of your own routes must contain
- * `:uploadId`.
+ * {@link group}. `upload` receives the file, and `watch` streams the events. The path of `watch` contains `:uploadId`; an
+ * `upload` whose path does not contain it gets a new id.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const make = Effect.fnUntraced(function* <R>(options: Omit<Options<R>, "path">) {
+export const make = Effect.fnUntraced(function* <R, Fields = Readonly<Record<string, string>>>(
+  options: Omit<Options<R, Fields>, "path">
+) {
   const {
     chunkSize = 4 * 1024 * 1024,
     idleTimeout = "30 seconds",
@@ -230,6 +245,12 @@ export const make = Effect.fnUntraced(function* <R>(options: Omit<Options<R>, "p
     timeout = "1 hour"
   } = yield* decode(options)
   const { policy } = options
+  const decodeFields =
+    options.fields === undefined
+      ? // Without a schema, the type `Fields` is that of the texts.
+        (texts: Readonly<Record<string, string>>) => Effect.succeed(texts as Fields)
+      : Body.decoded(options.fields)
+  const random = yield* SecureRandom.SecureRandom
   const uploading = yield* AssemblyUpload.AssemblyUpload
   const uploads = yield* Watchers.make<string>({
     arriving: 4 * maxUploads,
@@ -260,21 +281,21 @@ export const make = Effect.fnUntraced(function* <R>(options: Omit<Options<R>, "p
       progressInterval,
       ...(grant.wait === true ? {} : { wait: false as const })
     })
-    let bytes = 0
-    let status: AssemblyUploadEvent.PublicStatus = {}
+    let stored: Omit<Uploaded, "uploadId"> = { bytes: 0 }
     yield* Stream.runForEach(events, (event) => {
-      if (event._tag === "FileCompleted") bytes = Number(event.length)
-      if ("status" in event) status = event.status
-      return event._tag === "Completed" ? Effect.void : tell(event)
+      if (event._tag === "FileCompleted") stored = { bytes: Number(event.length) }
+      if (event._tag !== "Completed") return tell(event)
+      stored = { ...stored, status: event.status }
+      return Effect.void
     }).pipe(
       Effect.provideService(AssemblyUpload.AssemblyUpload, uploading),
       // If the body of the user's request failed, this failure caused the failure of the upload. The answer then
       // describes the problem of the body, which is more useful than the error of the upload.
-      Effect.catch((error): Effect.Effect<never, Body.Problem | Refusal.UploadFailed> =>
-        problem === undefined ? UploadProblem.of(error, grant.filename === undefined) : Effect.fail(problem)
+      Effect.catch((error): Effect.Effect<never, Body.Problem | Refusal.UploadExists | Refusal.UploadFailed> =>
+        problem === undefined ? UploadProblem.of(error, grant) : Effect.fail(problem)
       )
     )
-    return { bytes, status } satisfies Uploaded
+    return stored
   })
 
   const receive = Effect.fnUntraced(function* (
@@ -289,42 +310,40 @@ export const make = Effect.fnUntraced(function* <R>(options: Omit<Options<R>, "p
         orElse: () => Effect.fail(new Refusal.BodyTooSlow({ description: "The form took too long to arrive." }))
       })
     )
-    const { contentType, fields, filename } = form
-    const grant = yield* policy({ uploadId, filename, contentType, fields }, request)
+    const { contentType, filename } = form
+    const grant = yield* policy({ uploadId, filename, contentType, fields: yield* decodeFields(form.fields) }, request)
     yield* Effect.orDie(decodeGrant(grant))
     if (FileForm.announcesMore(request, grant.maxBytes)) {
       return yield* new Refusal.BodyTooLarge({ description: `The file has more than ${grant.maxBytes} bytes.` })
     }
     yield* permit
-    const uploaded = yield* pass(form, grant, tell)
-    return { uploaded, isCompleted: grant.wait === true }
+    return yield* pass(form, grant, tell)
   })
 
   const upload = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     yield* Origin.check(request, origins)
-    const uploadId = yield* uploadIdOf
+    const uploadId = yield* uploadIdOf(random)
     const started = yield* uploads.start(uploadId)
     const tell = (event: Event) => Effect.flatMap(toText(event), started.tell)
-    const end = (event: Event) => Effect.flatMap(toText(event), started.last)
-    const { uploaded } = yield* receive(request, uploadId, started.permit, tell).pipe(
+    const end = (state: "stored" | "failed", event: Event) =>
+      Effect.flatMap(toText(event), (text) => started.end(state, text))
+    const stored = yield* receive(request, uploadId, started.permit, tell).pipe(
       Effect.timeoutOrElse({
         duration: timeout,
         orElse: () => Effect.fail(new Refusal.BodyTooSlow({ description: "The upload took too long." }))
       }),
       Effect.onExit((exit) => {
-        if (Exit.isSuccess(exit)) {
-          const { bytes, status } = exit.value.uploaded
-          return end(exit.value.isCompleted ? { _tag: "Completed", status } : { _tag: "Stored", bytes })
-        }
-        return end({ _tag: "Failed", description: problemOf(exit.cause) })
+        if (Exit.isFailure(exit)) return end("failed", { _tag: "Failed", description: problemOf(exit.cause) })
+        const { bytes, status } = exit.value
+        return end("stored", status === undefined ? { _tag: "Stored", bytes } : { _tag: "Completed", status })
       })
     )
-    return uploaded
+    return { uploadId, ...stored } satisfies Uploaded
   }, Effect.scoped)
 
   const watch = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     yield* Origin.check(request, origins)
-    const uploadId = yield* uploadIdOf
+    const uploadId = yield* uploadIdOf(random)
     const seen = seenBy(request)
     // After the last event, an `EventSource` connects again. The status 204 stops the `EventSource`.
     if (uploads.hasSeen(uploadId, seen)) return HttpServerResponse.empty({ status: 204 })
@@ -343,7 +362,7 @@ export const make = Effect.fnUntraced(function* <R>(options: Omit<Options<R>, "p
       Respond.to(Effect.flatMap(upload(request), (uploaded) => Effect.orDie(encodeUploaded(uploaded)))),
     watch: (request: HttpServerRequest.HttpServerRequest) => Respond.stream(watch(request))
   }
-})
+}, Effect.provide(SecureRandom.layerWebCrypto))
 
 /** A form that may have more fields than those of its schema. */
 const withAnyField = <Fields extends Schema.Struct.Fields>(form: Schema.Struct<Fields>) =>
@@ -377,13 +396,14 @@ const withAnyField = <Fields extends Schema.Struct.Fields>(form: Schema.Struct<F
  * @since 0.1.0
  * @category layers
  */
-export const layer = <R>(options: Options<R>) =>
+export const layer = <R, Fields = Readonly<Record<string, string>>>(options: Options<R, Fields>) =>
   HttpRouter.use((router) =>
     Effect.gen(function* () {
       const { upload, watch } = yield* make(options)
-      const path = `${options.path ?? defaultPath}/:uploadId` as const
+      const path = (options.path ?? defaultPath) as `/${string}`
       yield* router.add("POST", path, upload)
-      yield* router.add("GET", path, watch)
+      yield* router.add("POST", `${path}/:uploadId`, upload)
+      yield* router.add("GET", `${path}/:uploadId`, watch)
     })
   )
 
@@ -399,8 +419,8 @@ const AnyUploadId = Schema.String.annotate({ description: "16 to 64 letters, dig
  *
  * - `id`: the id of the group, `uploads` by default.
  * - `path`: the path of the route, `/assembly-uploads` by default.
- * - `fields`: the schemas of the form fields before the file, for the OpenAPI document. The policy still gets the texts
- *   that the user sent, and has to check them. By default the document permits any fields.
+ * - `fields`: the schema of the form fields before the file. Give {@link make} the same schema. By default the document
+ *   permits any fields.
  *
  * @example
  * const Api = HttpApi.make("application").add(PassThrough.group())
@@ -418,14 +438,15 @@ const AnyUploadId = Schema.String.annotate({ description: "16 to 64 letters, dig
  */
 export const group = <
   const Path extends `/${string}` = typeof defaultPath,
-  const Id extends string = "uploads"
+  const Id extends string = "uploads",
+  Fields extends Schema.Struct.Fields = {}
 >(options?: {
   readonly id?: Id | undefined
   readonly path?: Path | undefined
-  readonly fields?: Schema.Struct.Fields | undefined
+  readonly fields?: Schema.Struct<Fields> | undefined
 }) => {
   const path = `${(options?.path ?? defaultPath) as Path}/:uploadId` as const
-  const form = Schema.Struct({ ...options?.fields, file: Multipart.SingleFileSchema })
+  const form = Schema.Struct({ ...options?.fields?.fields, file: Multipart.SingleFileSchema })
   return HttpApiGroup.make((options?.id ?? "uploads") as Id).add(
     HttpApiEndpoint.post("upload", path, {
       params: { uploadId: AnyUploadId },
@@ -433,6 +454,7 @@ export const group = <
       success: Uploaded,
       error: [
         Refusal.BodyMalformed,
+        Refusal.InvalidInput,
         Refusal.Unauthenticated,
         Refusal.Forbidden,
         Refusal.OriginRefused,

@@ -2,6 +2,7 @@
  * The errors of the routes. A route answers an error with the HTTP status of the error and a JSON body, which contains
  * `_tag` and `description`.
  */
+import { withMessage } from "@assembly-effect/api/unstable/ErrorDetails"
 import * as Effect from "effect/Effect"
 import * as HttpServerRespondable from "effect/http/HttpServerRespondable"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -9,17 +10,20 @@ import * as Schema from "effect/Schema"
 
 const problem = { description: Schema.String }
 
+/** The class of an error whose message is its `description`. */
+const described = <
+  Base extends abstract new (...args: never) => { readonly description: string; readonly message: string }
+>(
+  base: Base
+): Base =>
+  withMessage(base, function () {
+    return this.description
+  })
+
 /** The answer with an error as JSON. */
-const answer = (
-  error: { readonly _tag: string; readonly description: string },
-  status: number,
-  headers: Readonly<Record<string, string>> = {}
-) =>
+const answer = (error: object, status: number, headers: Readonly<Record<string, string>> = {}) =>
   Effect.succeed(
-    HttpServerResponse.jsonUnsafe(
-      { _tag: error._tag, description: error.description },
-      { status, headers: { "cache-control": "no-store", ...headers } }
-    )
+    HttpServerResponse.jsonUnsafe({ ...error }, { status, headers: { "cache-control": "no-store", ...headers } })
   )
 
 /**
@@ -35,12 +39,33 @@ const unread = { connection: "close" }
  * @since 0.1.0
  * @category errors
  */
-export class BodyMalformed
-  extends Schema.TaggedError<BodyMalformed>()("BodyMalformed", problem, { httpApiStatus: 400 })
+export class BodyMalformed extends described(
+  Schema.TaggedError<BodyMalformed>()("BodyMalformed", problem, { httpApiStatus: 400 })
+) {
+  [HttpServerRespondable.symbol]() {
+    return answer(this, 400, unread)
+  }
+}
+
+/**
+ * A field of the body breaks a rule: the schema of the route refuses its value, or the policy does. `field` is the path
+ * of the field, such as `album` or `tags.0`, and absent if the rule is about the whole body. `description` is the rule.
+ *
+ * @example new Refusal.InvalidInput({ field: "album", description: "This album is closed." })
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class InvalidInput
+  extends Schema.TaggedError<InvalidInput>()(
+    "InvalidInput",
+    { ...problem, field: Schema.optionalKey(Schema.String) },
+    { httpApiStatus: 400 }
+  )
   implements HttpServerRespondable.Respondable
 {
   override get message() {
-    return this.description
+    return this.field === undefined ? this.description : `${this.field}: ${this.description}`
   }
   [HttpServerRespondable.symbol]() {
     return answer(this, 400, unread)
@@ -53,13 +78,9 @@ export class BodyMalformed
  * @since 0.1.0
  * @category errors
  */
-export class BodyTooLarge
-  extends Schema.TaggedError<BodyTooLarge>()("BodyTooLarge", problem, { httpApiStatus: 413 })
-  implements HttpServerRespondable.Respondable
-{
-  override get message() {
-    return this.description
-  }
+export class BodyTooLarge extends described(
+  Schema.TaggedError<BodyTooLarge>()("BodyTooLarge", problem, { httpApiStatus: 413 })
+) {
   [HttpServerRespondable.symbol]() {
     return answer(this, 413, unread)
   }
@@ -71,13 +92,9 @@ export class BodyTooLarge
  * @since 0.1.0
  * @category errors
  */
-export class BodyTooSlow
-  extends Schema.TaggedError<BodyTooSlow>()("BodyTooSlow", problem, { httpApiStatus: 408 })
-  implements HttpServerRespondable.Respondable
-{
-  override get message() {
-    return this.description
-  }
+export class BodyTooSlow extends described(
+  Schema.TaggedError<BodyTooSlow>()("BodyTooSlow", problem, { httpApiStatus: 408 })
+) {
   [HttpServerRespondable.symbol]() {
     return answer(this, 408, unread)
   }
@@ -89,13 +106,9 @@ export class BodyTooSlow
  * @since 0.1.0
  * @category errors
  */
-export class UnsupportedBody
-  extends Schema.TaggedError<UnsupportedBody>()("UnsupportedBody", problem, { httpApiStatus: 415 })
-  implements HttpServerRespondable.Respondable
-{
-  override get message() {
-    return this.description
-  }
+export class UnsupportedBody extends described(
+  Schema.TaggedError<UnsupportedBody>()("UnsupportedBody", problem, { httpApiStatus: 415 })
+) {
   [HttpServerRespondable.symbol]() {
     return answer(this, 415, unread)
   }
@@ -107,13 +120,9 @@ export class UnsupportedBody
  * @since 0.1.0
  * @category errors
  */
-export class OriginRefused
-  extends Schema.TaggedError<OriginRefused>()("OriginRefused", problem, { httpApiStatus: 403 })
-  implements HttpServerRespondable.Respondable
-{
-  override get message() {
-    return this.description
-  }
+export class OriginRefused extends described(
+  Schema.TaggedError<OriginRefused>()("OriginRefused", problem, { httpApiStatus: 403 })
+) {
   [HttpServerRespondable.symbol]() {
     return answer(this, 403, unread)
   }
@@ -126,13 +135,9 @@ export class OriginRefused
  * @since 0.1.0
  * @category errors
  */
-export class SignatureRefused
-  extends Schema.TaggedError<SignatureRefused>()("SignatureRefused", problem, { httpApiStatus: 403 })
-  implements HttpServerRespondable.Respondable
-{
-  override get message() {
-    return this.description
-  }
+export class SignatureRefused extends described(
+  Schema.TaggedError<SignatureRefused>()("SignatureRefused", problem, { httpApiStatus: 403 })
+) {
   [HttpServerRespondable.symbol]() {
     return answer(this, 403)
   }
@@ -145,13 +150,7 @@ export class SignatureRefused
  * @since 0.1.0
  * @category errors
  */
-export class Busy
-  extends Schema.TaggedError<Busy>()("Busy", problem, { httpApiStatus: 503 })
-  implements HttpServerRespondable.Respondable
-{
-  override get message() {
-    return this.description
-  }
+export class Busy extends described(Schema.TaggedError<Busy>()("Busy", problem, { httpApiStatus: 503 })) {
   [HttpServerRespondable.symbol]() {
     return answer(this, 503, { ...unread, "retry-after": "1" })
   }
@@ -163,13 +162,9 @@ export class Busy
  * @since 0.1.0
  * @category errors
  */
-export class ApplicationFailed
-  extends Schema.TaggedError<ApplicationFailed>()("ApplicationFailed", problem, { httpApiStatus: 500 })
-  implements HttpServerRespondable.Respondable
-{
-  override get message() {
-    return this.description
-  }
+export class ApplicationFailed extends described(
+  Schema.TaggedError<ApplicationFailed>()("ApplicationFailed", problem, { httpApiStatus: 500 })
+) {
   [HttpServerRespondable.symbol]() {
     return answer(this, 500, unread)
   }
@@ -181,13 +176,9 @@ export class ApplicationFailed
  * @since 0.1.0
  * @category errors
  */
-export class UploadExists
-  extends Schema.TaggedError<UploadExists>()("UploadExists", problem, { httpApiStatus: 409 })
-  implements HttpServerRespondable.Respondable
-{
-  override get message() {
-    return this.description
-  }
+export class UploadExists extends described(
+  Schema.TaggedError<UploadExists>()("UploadExists", problem, { httpApiStatus: 409 })
+) {
   [HttpServerRespondable.symbol]() {
     return answer(this, 409, unread)
   }
@@ -199,13 +190,9 @@ export class UploadExists
  * @since 0.1.0
  * @category errors
  */
-export class UploadFailed
-  extends Schema.TaggedError<UploadFailed>()("UploadFailed", problem, { httpApiStatus: 502 })
-  implements HttpServerRespondable.Respondable
-{
-  override get message() {
-    return this.description
-  }
+export class UploadFailed extends described(
+  Schema.TaggedError<UploadFailed>()("UploadFailed", problem, { httpApiStatus: 502 })
+) {
   [HttpServerRespondable.symbol]() {
     return answer(this, 502, unread)
   }
@@ -217,13 +204,9 @@ export class UploadFailed
  * @since 0.1.0
  * @category errors
  */
-export class Unauthenticated
-  extends Schema.TaggedError<Unauthenticated>()("Unauthenticated", problem, { httpApiStatus: 401 })
-  implements HttpServerRespondable.Respondable
-{
-  override get message() {
-    return this.description
-  }
+export class Unauthenticated extends described(
+  Schema.TaggedError<Unauthenticated>()("Unauthenticated", problem, { httpApiStatus: 401 })
+) {
   [HttpServerRespondable.symbol]() {
     return answer(this, 401, unread)
   }
@@ -235,13 +218,9 @@ export class Unauthenticated
  * @since 0.1.0
  * @category errors
  */
-export class Forbidden
-  extends Schema.TaggedError<Forbidden>()("Forbidden", problem, { httpApiStatus: 403 })
-  implements HttpServerRespondable.Respondable
-{
-  override get message() {
-    return this.description
-  }
+export class Forbidden extends described(
+  Schema.TaggedError<Forbidden>()("Forbidden", problem, { httpApiStatus: 403 })
+) {
   [HttpServerRespondable.symbol]() {
     return answer(this, 403, unread)
   }
@@ -253,27 +232,23 @@ export class Forbidden
  * @since 0.1.0
  * @category errors
  */
-export class TooManyRequests
-  extends Schema.TaggedError<TooManyRequests>()("TooManyRequests", problem, { httpApiStatus: 429 })
-  implements HttpServerRespondable.Respondable
-{
-  override get message() {
-    return this.description
-  }
+export class TooManyRequests extends described(
+  Schema.TaggedError<TooManyRequests>()("TooManyRequests", problem, { httpApiStatus: 429 })
+) {
   [HttpServerRespondable.symbol]() {
     return answer(this, 429, unread)
   }
 }
 
 /**
- * The refusals of a policy: `Unauthenticated` (401), `Forbidden` (403) and `TooManyRequests` (429).
+ * The refusals of a policy: `InvalidInput` (400), `Unauthenticated` (401), `Forbidden` (403) and `TooManyRequests` (429).
  *
  * @since 0.1.0
  * @category errors
  */
-export const PolicyRefusal = Schema.Union([Unauthenticated, Forbidden, TooManyRequests])
+export const PolicyRefusal = Schema.Union([InvalidInput, Unauthenticated, Forbidden, TooManyRequests])
 /**
  * @since 0.1.0
  * @category errors
  */
-export type PolicyRefusal = Unauthenticated | Forbidden | TooManyRequests
+export type PolicyRefusal = typeof PolicyRefusal.Type

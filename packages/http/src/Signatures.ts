@@ -22,7 +22,6 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import type * as SchemaIssue from "effect/SchemaIssue"
 import * as Body from "./internal/body.ts"
 import * as Origin from "./internal/origin.ts"
 import * as Respond from "./internal/respond.ts"
@@ -130,21 +129,13 @@ const stepIssues = ({ steps, templateId }: Assembly.CreateParams): ReadonlyArray
         message: rule
       }))
 
-/** The first field that breaks a rule, with the rule. */
-const ruleOf = (issue: SchemaIssue.Issue): string => {
-  const [first] = Input.fromSchemaIssue(issue)
-  return [...(first === undefined || first.path.length === 0 ? [] : [first.path.join(".")]), first?.message ?? ""]
-    .join(": ")
-    .slice(0, 500)
-}
-
 /** Reads the body as JSON, and decodes it. */
 const readBody = <A>(
   request: HttpServerRequest.HttpServerRequest,
   schema: Schema.Codec<A, unknown>,
   limits: Body.Limits,
   shared: Body.Budget
-): Effect.Effect<A, Body.Problem | Refusal.UnsupportedBody> =>
+): Effect.Effect<A, Body.Problem | Refusal.InvalidInput | Refusal.UnsupportedBody> =>
   Effect.gen(function* () {
     // Only JSON is accepted, because browsers let a page of another origin send some other content types without a
     // preflight.
@@ -156,13 +147,7 @@ const readBody = <A>(
       Effect.fromResult(Json.parse(text)),
       (problem) => new Refusal.BodyMalformed({ description: `The body is ${problem}.` })
     )
-    return yield* Effect.mapError(
-      Schema.decodeUnknownEffect(schema)(value),
-      ({ issue }) =>
-        new Refusal.BodyMalformed({
-          description: `The body does not have the form that the route expects. ${ruleOf(issue)}`
-        })
-    )
+    return yield* Body.decoded(schema)(value)
   })
 
 /**
@@ -235,7 +220,7 @@ export const make = Effect.fnUntraced(
  * - The page sends the number of files (`num_expected_upload_files`) next to the signed params, so the signature cannot
  *   limit this number. `maxSize` limits each file.
  * - A page of another origin gets 403 before the policy runs; see `origins`. The policy must identify the user, for
- *   example by a cookie, and may fail with `Unauthenticated`, `Forbidden` or `TooManyRequests`.
+ *   example by a cookie, and may fail with a `Refusal.PolicyRefusal`.
  *
  * **Gotchas**
  *
@@ -289,6 +274,7 @@ export const group = <
       success: Signed,
       error: [
         Refusal.BodyMalformed,
+        Refusal.InvalidInput,
         Refusal.Unauthenticated,
         Refusal.Forbidden,
         Refusal.OriginRefused,

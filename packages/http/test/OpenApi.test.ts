@@ -137,7 +137,7 @@ describe("the groups of an HttpApi", () => {
       required: ["file"],
       allOf: [{ type: "object", additionalProperties: {} }]
     } as never)
-    const fields = { album: Schema.String, title: Schema.optionalKey(Schema.String) }
+    const fields = Schema.Struct({ album: Schema.String, title: Schema.optionalKey(Schema.String) })
     assert.deepStrictEqual(bodyOf(OpenApi.fromApi(HttpApi.make("album").add(PassThrough.group({ fields })))), {
       type: "object",
       properties: { album: { type: "string" }, title: { type: "string" }, file },
@@ -157,6 +157,7 @@ describe("the groups of an HttpApi", () => {
     const uploaded = document.paths["/assembly-uploads/{uploadId}"]?.post?.responses["200"]
     assert.deepInclude(uploaded?.content?.["application/json"]?.schema, {
       properties: {
+        uploadId: { type: "string" },
         bytes: { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
         status: { $ref: "#/components/schemas/PublicStatus" }
       }

@@ -4,11 +4,14 @@ import type * as PassThrough from "@assembly-effect/http/PassThrough"
 import * as Refusal from "@assembly-effect/http/Refusal"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { createHash, randomBytes } from "node:crypto"
 import { application, before, chunked, last, live, newUploadId, watch } from "./passing.ts"
 import { chunk, headOf, open, send, statusIn, until } from "./support.ts"
 
 const MiB = 1024 * 1024
+
+const steps = { ":original": { robot: "/upload/handle" } }
 
 const formOf = (bytes: Uint8Array<ArrayBuffer>, filename = "a.bin"): FormData => {
   const form = new FormData()
@@ -25,8 +28,7 @@ layer(live, { excludeTestServices: true })("PassThrough", (it) => {
       const uploadId = newUploadId()
       const { body, status } = yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: formOf(bytes, "é.mp4") })
       assert.strictEqual(status, 200)
-      assert.strictEqual((body as PassThrough.Uploaded).bytes, bytes.length)
-      assert.notInclude(JSON.stringify(body), last(assemblies))
+      assert.deepStrictEqual(body, { uploadId, bytes: bytes.length })
       assert.deepStrictEqual(files, [
         { uploadId, filename: "é.mp4", contentType: "video/mp4", fields: { album: "holidays" } }
       ])
@@ -50,6 +52,67 @@ layer(live, { excludeTestServices: true })("PassThrough", (it) => {
         const { uploads } = yield* Assemblies.get(last(assemblies))
         assert.strictEqual(uploads?.[0]?.md5hash, createHash("md5").update(text).digest("hex"))
       }
+    })
+  )
+
+  it.effect("gives an upload whose path has no id a new one, under which a page can watch its end", () =>
+    Effect.gen(function* () {
+      const { files, origin, port } = yield* application()
+      const sent = yield* Effect.all(
+        [1, 2].map(() => send(`${origin}/assembly-uploads`, { body: formOf(randomBytes(9)) }))
+      )
+      const ids = sent.map(({ body }) => (body as PassThrough.Uploaded).uploadId)
+      assert.deepStrictEqual(
+        files.map(({ uploadId }) => uploadId),
+        ids
+      )
+      assert.strictEqual(new Set(ids).size, 2)
+      for (const id of ids) {
+        const watcher = yield* watch(port, id)
+        yield* until(() => watcher.tags().includes("Stored"))
+      }
+    })
+  )
+
+  it.effect("decodes the fields before the policy, and names the field and the rule of a wrong one", () =>
+    Effect.gen(function* () {
+      const fields = Schema.Struct({
+        album: Schema.String.check(Schema.isMaxLength(8, { expected: "at most 8 characters" })),
+        year: Schema.NumberFromString.check(Schema.isInt({ expected: "a whole number" }))
+      })
+      const years: Array<number> = []
+      const { origin } = yield* application<typeof fields.Type>({
+        fields,
+        policy: ({ fields: { year } }) => {
+          years.push(year)
+          return year < 2000
+            ? Effect.fail(new Refusal.InvalidInput({ field: "year", description: "This year is closed." }))
+            : Effect.succeed({ params: { steps }, maxBytes: 100 })
+        }
+      })
+      const uploadId = newUploadId()
+      for (const [album, year, status, body] of [
+        [
+          "holidays!",
+          "2001",
+          400,
+          { _tag: "InvalidInput", field: "album", description: "Expected at most 8 characters" }
+        ],
+        ["holidays", "2001.5", 400, { _tag: "InvalidInput", field: "year", description: "Expected a whole number" }],
+        ["holidays", undefined, 400, { _tag: "InvalidInput", field: "year", description: "Missing key" }],
+        ["holidays", "1999", 400, { _tag: "InvalidInput", field: "year", description: "This year is closed." }],
+        // What was refused is not stored, so the id is free.
+        ["holidays", "2001", 200, { uploadId, bytes: 9 }],
+        ["holidays", "2001", 409, { _tag: "UploadExists", description: "An upload with this id runs or is stored." }]
+      ] as const) {
+        const form = new FormData()
+        form.set("album", album)
+        if (year !== undefined) form.set("year", year)
+        form.set("file", new Blob([randomBytes(9)]), "a.bin")
+        const answer = yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: form })
+        assert.deepStrictEqual([answer.status, answer.body], [status, body])
+      }
+      assert.deepStrictEqual(years, [1999, 2001])
     })
   )
 
@@ -81,11 +144,12 @@ layer(live, { excludeTestServices: true })("PassThrough", (it) => {
 
   it.effect("waits for the results if the policy says so", () =>
     Effect.gen(function* () {
-      const { origin, port } = yield* application({}, { wait: true, filename: "named-by-us.bin" })
+      const { assemblies, origin, port } = yield* application({}, { wait: true, filename: "named-by-us.bin" })
       const uploadId = newUploadId()
       const { body } = yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: formOf(randomBytes(1000)) })
       const { status } = body as PassThrough.Uploaded
-      assert.deepStrictEqual([status.ok, status.uploads?.[0]?.name], ["ASSEMBLY_COMPLETED", "named-by-us.bin"])
+      assert.deepStrictEqual([status?.ok, status?.uploads?.[0]?.name], ["ASSEMBLY_COMPLETED", "named-by-us.bin"])
+      assert.notInclude(JSON.stringify(body), last(assemblies))
       const watcher = yield* watch(port, uploadId)
       yield* until(() => watcher.tags().at(-1) === "Completed")
     })
@@ -131,6 +195,23 @@ layer(live, { excludeTestServices: true })("PassThrough", (it) => {
         [status, body],
         [502, { _tag: "UploadFailed", description: "The service did not take the upload." }]
       )
+    })
+  )
+
+  it.effect("refuses an upload for which the policy chose an Assembly that exists, whichever process created it", () =>
+    Effect.gen(function* () {
+      const assemblyId = yield* Assemblies.newId
+      const policy = () => Effect.succeed({ maxBytes: 100, params: { assemblyId, steps } })
+      const one = yield* application({ policy })
+      const other = yield* application({ policy })
+      const uploadId = newUploadId()
+      for (const [{ origin }, status, body] of [
+        [one, 200, { uploadId, bytes: 9 }],
+        [other, 409, { _tag: "UploadExists", description: "The Assembly of this upload exists already." }]
+      ] as const) {
+        const answer = yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: formOf(randomBytes(9)) })
+        assert.deepStrictEqual([answer.status, answer.body], [status, body])
+      }
     })
   )
 

@@ -16,10 +16,10 @@ type Watched = Effect.Success<ReturnType<typeof Watchers.make<string>>>
 const upload = (uploads: Watched, id: string, ...events: ReadonlyArray<string>) =>
   Effect.scoped(
     Effect.gen(function* () {
-      const { last, permit, tell } = yield* uploads.start(id)
+      const { end, permit, tell } = yield* uploads.start(id)
       yield* permit
       for (const event of events.slice(0, -1)) yield* tell(event)
-      yield* last(events.at(-1) ?? "end")
+      yield* end("stored", events.at(-1) ?? "end")
     })
   )
 
@@ -75,7 +75,22 @@ describe("the uploads of a route", () => {
     })
   )
 
-  it.effect("are not known because a page watched them that has gone, or because there was no room", () =>
+  it.effect("that failed free their ids at once, and are known until another upload has the id", () =>
+    Effect.gen(function* () {
+      const uploads = yield* Watchers.make<string>({ ...limits, arriving: 1 })
+      for (const event of ["refused", "refused again"]) {
+        yield* Effect.scoped(Effect.flatMap(uploads.start("a"), ({ end }) => end("failed", event)))
+        assert.deepStrictEqual(yield* seenBy(uploads, "a"), [`1 ${event}`])
+        assert.isTrue(uploads.hasSeen("a", 1))
+      }
+      yield* upload(uploads, "a", "one", "two")
+      assert.deepStrictEqual(yield* seenBy(uploads, "a"), ["1 one", "2 two"])
+      assert.strictEqual(yield* tagOf(upload(uploads, "a")), "UploadExists")
+      assert.strictEqual(uploads.known(), 1)
+    })
+  )
+
+  it.effect("are not known because a page watched them that has gone, or a minute after there was no room", () =>
     Effect.gen(function* () {
       const uploads = yield* Watchers.make<string>({ arriving: 2, uploads: 1, watchers: 10 })
       for (const id of ["a", "b", "c"]) yield* Effect.scoped(Effect.asVoid(uploads.watch(id, 0)))
@@ -85,6 +100,8 @@ describe("the uploads of a route", () => {
           const { permit } = yield* uploads.start("runs")
           yield* permit
           for (const id of ["a", "b", "c"]) assert.strictEqual(yield* tagOf(upload(uploads, id)), "Busy")
+          assert.strictEqual(uploads.known(), 4)
+          yield* TestClock.adjust("1 minute")
           assert.strictEqual(uploads.known(), 1)
           yield* uploads.start("arrives")
           yield* uploads.start("arrives too")
@@ -111,10 +128,10 @@ describe("the uploads of a route", () => {
     Effect.gen(function* () {
       const uploads = yield* Watchers.make<string>(limits)
       const scope = yield* Scope.make()
-      const { last } = yield* Scope.provide(uploads.start("a"), scope)
+      const { end } = yield* Scope.provide(uploads.start("a"), scope)
       yield* Effect.scoped(Effect.asVoid(uploads.watch("a", 0)))
       assert.strictEqual(yield* tagOf(upload(uploads, "a")), "UploadExists")
-      yield* last("end")
+      yield* end("stored", "end")
       yield* Scope.close(scope, Exit.void)
       assert.deepStrictEqual(yield* seenBy(uploads, "a"), ["1 end"])
     })

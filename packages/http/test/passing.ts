@@ -26,13 +26,13 @@ let ids = 0
 export const newUploadId = (): string => `upload-of-the-test-${++ids}`
 
 /** An application that notes the Assembly of each file that its policy permits. */
-export const application = Effect.fnUntraced(function* (
-  options: Partial<PassThrough.Options<never>> = {},
+export const application = Effect.fnUntraced(function* <Fields = Readonly<Record<string, string>>>(
+  options: Partial<PassThrough.Options<never, Fields>> = {},
   grant: Partial<PassThrough.Grant> = {}
 ) {
   const assemblies: Array<Assembly.AssemblyId> = []
-  const files: Array<PassThrough.UserFile> = []
-  const routes = PassThrough.layer({
+  const files: Array<PassThrough.UserFile<Fields>> = []
+  const routes = PassThrough.layer<never, Fields>({
     policy: (file) =>
       Effect.gen(function* () {
         const assemblyId = yield* Assemblies.newId

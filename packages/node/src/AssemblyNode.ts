@@ -21,9 +21,9 @@ import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type * as Redacted from "effect/Redacted"
+import * as ClockWarning from "./internal/clockWarning.ts"
 import * as Random from "./internal/random.ts"
 import * as SmallFiles from "./internal/smallFiles.ts"
-import * as LeaseHolder from "./LeaseHolder.ts"
 import * as NodeMd5 from "./NodeMd5.ts"
 import * as NodeSigner from "./NodeSigner.ts"
 import * as RuntimeClient from "./RuntimeClient.ts"
@@ -32,8 +32,7 @@ import * as UndiciClient from "./UndiciClient.ts"
 /**
  * The services that the Layers of this module provide: the client of the operations, `Upload` and `AssemblyUpload`
  * without a journal, the HTTP client of `RuntimeClient`, and the `NodeServices` of Effect (file system, paths, terminal,
- * standard streams and child processes). The Layers also include `LeaseHolder`, so that on Linux a resumed upload does
- * not wait for the lease of an ended process on this machine, and `NodeMd5`, which computes the MD5 of downloads and
+ * standard streams and child processes). The Layers also include `NodeMd5`, which computes the MD5 of downloads and
  * verified uploads faster. For uploads that resume, add {@link layerJournaled}.
  *
  * @since 0.1.0
@@ -90,7 +89,10 @@ const authenticator = (
 ): Layer.Layer<Authenticator.Authenticator, InvalidRequest, Credentials.Credentials | HttpClient.HttpClient> =>
   options.authentication === "tokens"
     ? Tokens.layerAuthenticator.pipe(Layer.provide(Tokens.layer()))
-    : Authenticator.layerSignedNoDeps(options).pipe(Layer.provide([NodeSigner.layer(options), Random.layer]))
+    : ClockWarning.layer.pipe(
+        Layer.provide(Authenticator.layerSignedNoDeps(options)),
+        Layer.provide([NodeSigner.layer(options), Random.layer])
+      )
 
 const check = Rules.decoder(
   "AssemblyNode.layer",
@@ -118,9 +120,7 @@ const around = <A, E, E2, R>(
 ): Layer.Layer<A | Services, E | E2, R> =>
   Layer.merge(Upload.layer, AssemblyUpload.layer).pipe(
     Layer.provideMerge(client),
-    Layer.provideMerge(
-      Layer.mergeAll(http, Layer.provideMerge(SmallFiles.layer, NodeServices.layer), LeaseHolder.layer, NodeMd5.layer)
-    )
+    Layer.provideMerge(Layer.mergeAll(http, Layer.provideMerge(SmallFiles.layer, NodeServices.layer), NodeMd5.layer))
   )
 
 /**
@@ -152,7 +152,7 @@ export const layer = (
 
 /**
  * Like {@link layer}, with an HTTP client of the application: a wrapped client, `fetch` with its own options, or a
- * client in memory. The signatures by `node:crypto`, `NodeMd5` and `LeaseHolder` stay.
+ * client in memory. The signatures by `node:crypto` and `NodeMd5` stay.
  *
  * @example
  * AssemblyNode.layerWith(

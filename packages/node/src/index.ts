@@ -1,5 +1,4 @@
 export * as AssemblyNode from "./AssemblyNode.ts"
-export * as LeaseHolder from "./LeaseHolder.ts"
 export * as NodeMd5 from "./NodeMd5.ts"
 export * as NodeSigner from "./NodeSigner.ts"
 export * as NodeSource from "./NodeSource.ts"

@@ -8,7 +8,6 @@ import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import * as UndiciClient from "@assembly-effect/node/UndiciClient"
 import * as PieceMemory from "@assembly-effect/tus/unstable/PieceMemory"
 import * as Upload from "@assembly-effect/tus/Upload"
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { Agent, interceptors } from "@effect/platform-node/Undici"
@@ -22,9 +21,12 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import { createServer, request } from "node:http"
 import * as Process from "node:process"
@@ -341,12 +343,30 @@ Vitest.describe("the options of AssemblyNode", () => {
     })
   )
 
-  it.live("let a lease know its process", () =>
-    Effect.gen(function* () {
-      const { url } = yield* service
-      const holder = yield* Effect.provide(UploadJournal.LeaseHolder, AssemblyNode.layer({ baseUrl: url, ...keys }))
-      assert.isDefined(holder.id)
-    })
+  Vitest.it.effect.each([
+    ["Thu, 01 Jan 2026 01:00:00 GMT", "ahead of"],
+    ["Wed, 31 Dec 2025 23:00:00 GMT", "behind"]
+  ] as const)(
+    "warn once of the corrected clock after AUTH_EXPIRED with Date %s: the service is %s it",
+    ([date, direction]) =>
+      Effect.gen(function* () {
+        yield* TestClock.setTime(Date.UTC(2026, 0, 1))
+        const lines: Array<unknown> = []
+        const logger = Logger.make(({ message }) => void lines.push(message))
+        let requests = 0
+        const http = HttpClient.make((sent) => {
+          const [status, body] = requests++ === 0 ? [400, { error: "AUTH_EXPIRED" }] : [200, { items: [], count: 0 }]
+          return Effect.succeed(HttpClientResponse.fromWeb(sent, Response.json(body, { status, headers: { date } })))
+        })
+        const live = AssemblyNode.layerWith(Layer.succeed(HttpClient.HttpClient, http), {
+          baseUrl: "https://service.example",
+          ...keys
+        })
+        yield* Effect.andThen(list, list).pipe(Effect.provide(live), Effect.provide(Logger.layer([logger])))
+        assert.deepStrictEqual(lines, [
+          [`the clock of the service is 3600 s ${direction} the local clock; signing with the corrected time`]
+        ])
+      })
   )
 
   Vitest.it.live.each([5, "x", [["a"]], { "a b": "x" }, { a: "b\nc" }])(
@@ -399,7 +419,7 @@ Vitest.describe("the options of AssemblyNode", () => {
     })
   )
 
-  it.live("keep signer, hashes and leases around an HTTP client of the application", () =>
+  it.live("keep signer and hashes around an HTTP client of the application", () =>
     Effect.gen(function* () {
       const { asked, url } = yield* service
       const seen: Array<string> = []
@@ -412,7 +432,6 @@ Vitest.describe("the options of AssemblyNode", () => {
       ).pipe(Layer.provide(FetchHttpClient.layer))
       yield* Effect.gen(function* () {
         yield* list
-        assert.isDefined((yield* UploadJournal.LeaseHolder).id)
         assert.isDefined(yield* Hashing)
       }).pipe(Effect.provide(AssemblyNode.layerWith(client, { baseUrl: url, ...keys, algorithm: "sha256" })))
       assert.deepStrictEqual([asked.length, seen.length], [1, 1])

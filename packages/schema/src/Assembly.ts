@@ -8,6 +8,7 @@
 import * as Schema from "effect/Schema"
 import { Restrictions } from "./Auth.ts"
 import { generateFew } from "./internal/generate.ts"
+import * as Identifier from "./Identifier.ts"
 import { lenient, objects, objectsByKey } from "./internal/lenient.ts"
 import { type EncodedStructure, named, type Structure } from "./Named.ts"
 import { renamed } from "./internal/struct.ts"
@@ -71,8 +72,8 @@ export const File = named<File, FileEncoded>()(
       thumbhash: text,
       has_alpha: boolean,
       workspace: text,
-      asset_id: text,
-      version_id: text,
+      asset_id: lenient(Identifier.AssetId),
+      version_id: lenient(Identifier.VersionId),
       path: text
     }),
     rest
@@ -180,29 +181,6 @@ export const Status = named<Status>()(
  * @category models
  */
 export interface Status extends Structure<typeof Status> {}
-
-/**
- * The fields of a {@link Status} that identify the Assembly, its state and its tus uploads. Other fields are not
- * decoded.
- *
- * Beyond the specification.
- *
- * @since 0.1.0
- * @category schemas
- */
-export const Receipts = named<Receipts>()(
-  Schema.Struct({
-    ok: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    error: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    assembly_id: AssemblyId,
-    tus_uploads: lenient(objects(TusReceipt))
-  })
-)
-/**
- * @since 0.1.0
- * @category models
- */
-export interface Receipts extends Structure<typeof Receipts> {}
 
 /** The fields of a Status that contain its URL. */
 const addresses = ["assembly_url", "assembly_ssl_url"] as const

@@ -237,6 +237,11 @@ export const problems = (steps: unknown, of: "whole" | "changes" = "whole"): Rea
   ]
 }
 
+/** Steps that have passed the checks. */
+type Checked<Robot extends Readonly<Record<string, string>>> = {
+  readonly [Name in keyof Robot]: Step & { readonly robot: Robot[Name] }
+}
+
 /**
  * Checks these rules for Steps, without a network:
  *
@@ -260,13 +265,41 @@ export const problems = (steps: unknown, of: "whole" | "changes" = "whole"): Rea
  */
 export const make = <const Robot extends Readonly<Record<string, string>>>(
   steps: Steps<Robot>
-): Result.Result<
-  { readonly [Name in keyof Robot]: Step & { readonly robot: Robot[Name] } },
-  ReadonlyArray<Problem>
-> => {
+): Result.Result<Checked<Robot>, ReadonlyArray<Problem>> => check(steps)
+
+const check = <Robot extends Readonly<Record<string, string>>>(
+  steps: Readonly<Record<string, object>>
+): Result.Result<Checked<Robot>, ReadonlyArray<Problem>> => {
   const found = problems(steps)
   if (found.length > 0) return Result.fail(found)
-  const withoutUndefined = Record.map(steps, (step) => Record.filter(step, Predicate.isNotUndefined))
-  // The check has proved that each Step has a robot. The type of the options permits only JSON and `undefined`.
-  return Result.succeed(withoutUndefined as { readonly [Name in keyof Robot]: Step & { readonly robot: Robot[Name] } })
+  const withoutUndefined = Record.map(steps, (step) => Record.filter({ ...step }, Predicate.isNotUndefined))
+  // The check has proved that each Step has a robot. The types of the options permit only JSON and `undefined`.
+  return Result.succeed(withoutUndefined as Checked<Robot>)
 }
+
+/** A Step with the robot `Robot` of a catalogue. A robot that is not in the catalogue is a type error that lists them. */
+type StepIn<Catalogue extends { readonly robot: string }, Robot extends string> = [
+  Extract<Catalogue, { readonly robot: Robot }>
+] extends [never]
+  ? { readonly robot: Catalogue["robot"] }
+  : { readonly robot: Robot } & Extract<Catalogue, { readonly robot: Robot }>
+
+/**
+ * Makes a {@link make} whose Steps have the types of a catalogue: a union of types of Steps, such as
+ * `InterpolatableRobotImageResizeInstructionsInput` of `@transloadit/types/robots`. An editor then completes robots and options, and an unknown one is a type error. The checks are
+ * those of `make`.
+ *
+ * @example
+ * type Catalogue = { readonly robot: "/image/resize"; readonly use: string; readonly width?: number }
+ * const make = Instructions.of<Catalogue>()
+ * make({ resized: { robot: "/image/resize", use: ":original", width: 100 } })
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const of =
+  <Catalogue extends { readonly robot: string }>() =>
+  <const Robot extends Readonly<Record<string, string>>>(steps: {
+    readonly [Name in keyof Robot]: StepIn<Catalogue, Robot[Name]>
+  }): Result.Result<Checked<Robot>, ReadonlyArray<Problem>> =>
+    check(steps)

@@ -7,6 +7,7 @@
  * The index does not export this module: `import * as Notification from "@assembly-effect/schema/Notification"`.
  */
 import * as Schema from "effect/Schema"
+import { AssemblyId } from "./Assembly.ts"
 import { lenient } from "./internal/lenient.ts"
 import { ServiceDate } from "./internal/serviceDate.ts"
 import { kept, renamed } from "./internal/struct.ts"
@@ -29,7 +30,7 @@ export const Notification = named<Notification, NotificationEncoded>()(
   kept({
     id: text,
     app_id: text,
-    assembly_id: text,
+    assembly_id: lenient(AssemblyId),
     duration: lenient(Schema.Finite),
     error: text,
     response_code: lenient(Schema.Finite),

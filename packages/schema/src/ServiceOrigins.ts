@@ -97,12 +97,7 @@ const parseEntry = (text: string, allowsLoopback: boolean): Result.Result<string
     return pattern.test(lower) ? Result.succeed(lower.replace(/:443$/, "")) : Result.fail(`Expected ${entryRule}`)
   }
   const origin = originOf(lower)
-  if (
-    origin === undefined ||
-    (lower !== origin && lower !== origin + (defaultPorts.get(new URL(origin).protocol) ?? ""))
-  ) {
-    return Result.fail(`Expected ${entryRule}`)
-  }
+  if (origin === undefined || /[/?#]/.test(lower.slice("https://".length))) return Result.fail(`Expected ${entryRule}`)
   if (origin.startsWith("http:") && !(allowsLoopback && isOnLoopback(origin))) {
     return Result.fail("Expected https (http on loopback only where the base URL is on loopback)")
   }

@@ -113,9 +113,13 @@ describe("Status", () => {
   })
 
   it("has results that carry workspace, asset_id, version_id and path of stored files (spec R-12)", () => {
-    const file = { id: "f", workspace: "w", asset_id: "a", version_id: "v", path: "/a", more: 1 }
-    const status = decode({ assembly_id, results: { stored: [file] } })
-    assert.deepStrictEqual(status.results?.["stored"]?.[0] as object, file)
+    const ids = { asset_id: `${"a".repeat(21)}A`, version_id: `${"v".repeat(21)}A` }
+    const file = { id: "f", workspace: "w", path: "/a", more: 1 }
+    const stored = [{ ...file, ...ids }, { ...file, asset_id: "no id", version_id: 5 }]
+    assert.deepStrictEqual(decode({ assembly_id, results: { stored } }).results?.["stored"] as object, [
+      { ...file, ...ids },
+      file
+    ])
   })
 
   it("has receipts of tus uploads", () => {

@@ -29,7 +29,7 @@ import * as JournaledJob from "./internal/journaledJob.ts"
 import * as Pauses from "./internal/pauses.ts"
 import type { UploadSource } from "./internal/source.ts"
 import * as Test from "./internal/test.ts"
-import { UploadJournal } from "./UploadJournal.ts"
+import { UploadJournal } from "./internal/journal.ts"
 
 export type { Delivered, File, Options, Proof, Verify } from "./internal/job.ts"
 

@@ -17,7 +17,7 @@ import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Stream from "effect/Stream"
 import { concat } from "./internal/concat.ts"
-import { type Body, sendCreation, toHttpBody } from "./internal/create.ts"
+import { type Body, sendAppend, sendCreation } from "./internal/create.ts"
 import { exchange, readError } from "./internal/exchange.ts"
 import * as Telemetry from "./internal/telemetry.ts"
 import * as Timeout from "./internal/timeout.ts"
@@ -28,8 +28,7 @@ export type { AnswerError } from "./TusError.ts"
 
 /**
  * The time limit of a request of this module without a body, and of the wait for each piece of a download: 30 seconds
- * by default. After this time the request fails with `Stalled`. The limit also applies to `WebSource.fromUrl`, and when an
- * upload requests the receipts of its Assembly (`tus_uploads`). Receipts that arrive after this time are ignored.
+ * by default. After this time the request fails with `Stalled`. The limit also applies to `WebSource.fromUrl`.
  *
  * **Gotchas**
  *
@@ -167,36 +166,15 @@ export const offset = Effect.fnUntraced(
  * @since 0.1.0
  * @category requests
  */
-export const append = Effect.fnUntraced(
-  function* <E>(
-    url: UploadTarget.UploadUrl,
-    options: {
-      readonly offset: TusUpload.Offset
-      readonly body: Body<E>
-      readonly length?: TusUpload.UploadLength | undefined
-      readonly checksum?: string | undefined
-    }
-  ) {
-    const headers = yield* exchange({
-      request: "append",
-      http: HttpClientRequest.patch(Redacted.value(url), {
-        headers: {
-          ...version,
-          "upload-offset": String(options.offset),
-          ...(options.length === undefined ? undefined : { "upload-length": String(options.length) }),
-          ...(options.checksum === undefined ? undefined : { "upload-checksum": options.checksum })
-        }
-      }).pipe(HttpClientRequest.setBody(toHttpBody(options.body))),
-      status: [204],
-      headers: TusUpload.Appended,
-      isShort: (told) => told["upload-offset"] < options.offset + BigInt(options.body.length)
-    })
-    const reached = headers["upload-offset"]
-    yield* Telemetry.stored(reached - options.offset, BigInt(options.body.length))
-    return reached
-  },
-  Telemetry.request("Tus.append", "PATCH")
-)
+export const append = <E>(
+  url: UploadTarget.UploadUrl,
+  options: {
+    readonly offset: TusUpload.Offset
+    readonly body: Body<E>
+    readonly length?: TusUpload.UploadLength | undefined
+    readonly checksum?: string | undefined
+  }
+) => sendAppend(url, options)
 
 const Terminated = Schema.Struct({ "tus-resumable": Schema.Literal(TusUpload.tusVersion) })
 

@@ -187,12 +187,10 @@ export class Stalled extends Schema.TaggedError<Stalled>()("Stalled", {
   }
 }
 
-/** The error of the last tus request, if there is one. */
-const lost = { cause: Schema.optionalKey(Cause.of<AnswerError | Stalled | ApiError.TransportFailure>()) }
-
 /**
- * No response shows whether the server created the upload, and the receipts of the Assembly (`tus_uploads`) do not show
- * the upload. The upload may still exist, so the creation was not repeated.
+ * No response shows whether the server created the upload, or concatenated its parts, and the receipts of the Assembly
+ * (`tus_uploads`) do not show the upload. The file may still exist, so the request was not repeated. `cause` is the error
+ * of the last tus request, if there is one.
  *
  * **Details**
  *
@@ -206,49 +204,10 @@ const lost = { cause: Schema.optionalKey(Cause.of<AnswerError | Stalled | ApiErr
 export class CreationUnknown extends Schema.TaggedError<CreationUnknown>()("CreationUnknown", {
   host: Schema.String,
   description: Schema.String,
-  ...lost
+  cause: Schema.optionalKey(Cause.of<AnswerError | Stalled | ApiError.TransportFailure>())
 }) {
   override get message() {
     return `no response from ${this.host} shows whether the upload was created (${this.description}); check the tus_uploads of the Assembly before you upload the file again`
-  }
-}
-
-/**
- * The parts are stored, but neither a response nor a receipt of the Assembly (`tus_uploads`) shows that the parts are
- * concatenated. The file may still exist, so the request that concatenates the parts was not repeated.
- *
- * **Details**
- *
- * Proceed as after {@link CreationUnknown}.
- *
- * @since 0.1.0
- * @category errors
- */
-export class ConcatenationUnknown extends Schema.TaggedError<ConcatenationUnknown>()("ConcatenationUnknown", {
-  host: Schema.String,
-  description: Schema.String,
-  ...lost
-}) {
-  override get message() {
-    return `the server ${this.host} did not confirm the concatenation of the parts (${this.description}), so the file may exist; check the tus_uploads of the Assembly before you upload the file again`
-  }
-}
-
-/**
- * The server's list of tus extensions does not contain an extension that an option needs. Nothing was created; run the
- * upload without the option.
- *
- * @since 0.1.0
- * @category errors
- */
-export class ExtensionMissing extends Schema.TaggedError<ExtensionMissing>()("ExtensionMissing", {
-  host: Schema.String,
-  option: Schema.Literal("parallel"),
-  extension: Schema.Literal("concatenation"),
-  offered: Schema.Array(Schema.String)
-}) {
-  override get message() {
-    return `the server ${this.host} does not support ${this.extension}, only ${this.offered.join(", ")}; run the upload without the option ${this.option}`
   }
 }
 
@@ -346,8 +305,6 @@ export const UploadError = Schema.Union([
   ProtocolViolation,
   Stalled,
   CreationUnknown,
-  ConcatenationUnknown,
-  ExtensionMissing,
   UploadMismatch,
   UploadUntrusted,
   UnsafeLocation,
@@ -379,8 +336,6 @@ export type UploadError =
   | ProtocolViolation
   | Stalled
   | CreationUnknown
-  | ConcatenationUnknown
-  | ExtensionMissing
   | UploadMismatch
   | UploadUntrusted
   | UnsafeLocation

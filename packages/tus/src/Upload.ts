@@ -16,13 +16,12 @@ import * as Events from "./internal/events.ts"
 import * as InMemory from "./internal/inMemory.ts"
 import { NoSuchUpload } from "./internal/journalError.ts"
 import * as OptionRules from "./internal/options.ts"
-import * as Removal from "./internal/removal.ts"
 import type { Replayable, UploadSource } from "./internal/source.ts"
 import { SourceFailed } from "./internal/sourceFailed.ts"
 import * as Test from "./internal/test.ts"
 import type { UploadError } from "./TusError.ts"
 import * as UploadEvent from "./UploadEvent.ts"
-import { UploadJournal } from "./UploadJournal.ts"
+import { UploadJournal } from "./internal/journal.ts"
 import * as UploadTarget from "./UploadTarget.ts"
 
 export { layerBandwidth } from "./internal/bandwidth.ts"
@@ -337,7 +336,7 @@ const plain = (http: HttpClient.HttpClient): Service => {
     resume: (existing, source, options, emit) =>
       "key" in existing ? noJournal(existing.key) : provided(atUrl(existing, source, options, emit)),
     drain: (target, source, options, isTerminated) =>
-      provided(InMemory.run(target, source, options, silent, isTerminated ? { atEnd: Removal.unlessDone } : undefined))
+      provided(InMemory.run(target, source, options, silent, { isTerminated }))
   }
 }
 

@@ -1,20 +1,20 @@
 /**
  * The sources of uploads: bytes that can be read again, and one-shot streams.
  */
-import * as Bytes from "@assembly-effect/api/unstable/Bytes"
-import * as Digest from "effect/crypto/Digest"
+import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
 import * as Effect from "effect/Effect"
-import * as Hex from "effect/encoding/Hex"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import * as FilePieces from "./internal/filePieces.ts"
+import * as Outgoing from "./internal/outgoing.ts"
 import * as Pieces from "./internal/pieces.ts"
 import * as SmallFile from "./unstable/SmallFile.ts"
 import { type OneShot, type Replayable, withWhole } from "./internal/source.ts"
 import { failedWith, SourceFailed } from "./internal/sourceFailed.ts"
+import * as Subtle from "./internal/subtle.ts"
 
 export type { OneShot, Replayable, UploadSource } from "./internal/source.ts"
 export { failedWith, SourceFailed } from "./internal/sourceFailed.ts"
@@ -40,12 +40,6 @@ export const make = (options: {
       : Pieces.takeBytes(Pieces.owned(options.bytes(start), failedWith), end - start),
   identity: Effect.succeed(options.identity)
 })
-
-const sha256 = (bytes: Uint8Array): Effect.Effect<string> =>
-  Digest.Digest.use((digest) => digest.digest(Digest.sha256, bytes)).pipe(
-    Effect.map(Hex.encode),
-    Effect.provide(Digest.layerWebCrypto)
-  )
 
 /** The source of a value that is no source. An upload refuses the source before it creates anything. */
 const invalid = (description: string): Replayable & { readonly description: string } => {
@@ -83,7 +77,7 @@ export const fromBytes = (bytes: Uint8Array): Replayable => {
       _tag: "Replayable",
       size: BigInt(size),
       bytes: (start, end) => Pieces.cutLarge(Stream.fromEffect(read(start, end))),
-      identity: Effect.map(Effect.flatMap(whole, sha256), (digest) => `sha256 ${digest}`)
+      identity: Effect.map(Effect.flatMap(whole, Subtle.sha256), (digest) => `sha256 ${digest}`)
     },
     whole
   )
@@ -240,25 +234,8 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
       }
     }
     const checkOf = (file: FileSystem.File) => Effect.flatMap(Effect.mapError(file.stat, unreadable), unchanged)
-    const readRange = (start: bigint, end: bigint) =>
-      Effect.scoped(
-        Effect.gen(function* () {
-          const file = yield* open
-          const size = Number(end - start)
-          const bytes = yield* Effect.mapError(file.readAlloc(size, { position: start }), unreadable)
-          yield* checkOf(file)
-          return Option.getOrElse(bytes, () => new Uint8Array(0))
-        })
-      )
     const size = BigInt(info.size)
     const reader = SmallFile.readerOf(fs)
-    const readWhole = (readAll: SmallFile.Reader) =>
-      // One byte more than the file had shows whether it has grown.
-      Effect.flatMap(readAll(path, Number(size) + 1), (whole) =>
-        whole === undefined
-          ? readRange(0n, size)
-          : Effect.as(unchanged(whole.info), whole.bytes.subarray(0, Number(size)))
-      )
     // Opening a named pipe would wait for its other end.
     const found = Effect.flatMap(Effect.mapError(fs.stat(path), unreadable), unchanged)
     const range = (start: bigint, end: bigint) =>
@@ -292,6 +269,14 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
         })
       )
 
+    /** One byte more than the file had shows whether the file has grown. */
+    const readWhole = (read: SmallFile.Reader) =>
+      Effect.flatMap(read(path, Number(size) + 1), (whole) =>
+        whole === undefined
+          ? Outgoing.collect(range(0n, size), size)
+          : Effect.as(unchanged(whole.info), whole.bytes.subarray(0, Number(size)))
+      )
+
     return withWhole(
       {
         _tag: "Replayable",
@@ -299,7 +284,7 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
         bytes: range,
         identity: Effect.sync(() => `path ${path} ${shownState(info)}`)
       },
-      reader === undefined ? readRange(0n, size) : readWhole(reader)
+      reader === undefined ? undefined : readWhole(reader)
     )
   })
 

@@ -2,10 +2,12 @@
  * The targets of uploads, and the checks of upload URLs. Every upload URL passes the checks of this module before it is
  * used (spec.md, "Create a tus upload").
  */
-import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import { AssemblyClient } from "@assembly-effect/api/unstable/ClientService"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
 import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Brand from "effect/Brand"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -14,8 +16,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
-import { foreign } from "./internal/foreign.ts"
-import { secureUrl } from "./internal/secureUrl.ts"
+import { foreign } from "./internal/host.ts"
 
 /**
  * An upload URL that passed the checks of this module. No other module can make an `UploadUrl`. The URL is redacted
@@ -84,6 +85,19 @@ const checked = (text: string): UploadUrl => {
   const url = Redacted.make(text as string & Brand.Brand<"UploadUrl">, { label: "upload URL" })
   return Object.defineProperty(url, UrlTypeId, { value: UrlTypeId })
 }
+
+const decodeUrl = SchemaParser.decodeUnknownResult(SecureUrl.SecureUrl)
+
+/**
+ * Decodes a `SecureUrl`. The failure describes the broken rule. The failure does not contain the text itself, because
+ * the text may contain a secret or come from an attacker.
+ */
+const secureUrl = (text: string): Result.Result<string, string> =>
+  Result.mapError(decodeUrl(text), (issue) =>
+    Input.fromSchemaIssue(issue)
+      .map(({ message }) => message)
+      .join("; ")
+  )
 
 const decodePath = SchemaParser.decodeUnknownResult(TusUpload.UploadPath)
 

@@ -6,9 +6,7 @@ import * as Results from "@assembly-effect/api/Results"
 import * as Md5 from "@assembly-effect/api/unstable/Md5"
 import * as AuthPieces from "@assembly-effect/auth/unstable/Pieces"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
-import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
-import * as Hex from "effect/encoding/Hex"
 import type { LazyArg } from "effect/Function"
 import type * as Headers from "effect/http/Headers"
 import * as HttpClient from "effect/http/HttpClient"
@@ -18,6 +16,7 @@ import * as DeliveryProof from "./DeliveryProof.ts"
 import * as Pieces from "./internal/pieces.ts"
 import type { OneShot, Replayable, UploadSource } from "./internal/source.ts"
 import { failedWith, SourceFailed } from "./internal/sourceFailed.ts"
+import * as Subtle from "./internal/subtle.ts"
 import * as UrlSource from "./internal/urlSource.ts"
 
 /**
@@ -71,13 +70,6 @@ export const fromReadableStream = (
 
 const toSourceFailed = ({ kind, description }: Pick<SourceFailed, "kind" | "description">) =>
   new SourceFailed({ kind, description })
-
-/** The SHA-256 of a text, in hexadecimal digits. */
-const sha256 = (text: string): Effect.Effect<string> =>
-  Digest.Digest.use((digest) => digest.digest(Digest.sha256, new TextEncoder().encode(text))).pipe(
-    Effect.map(Hex.encode),
-    Effect.provide(Digest.layerWebCrypto)
-  )
 
 const toUrl = (text: string | URL): Effect.Effect<URL, SourceFailed> => {
   const url = URL.canParse(String(text)) ? new URL(String(text)) : undefined
@@ -144,7 +136,10 @@ export const fromUrl = (
           _tag: "Replayable",
           size,
           bytes: (start, end) => Stream.mapError(UrlSource.range(resource, described, start, end), toSourceFailed),
-          identity: Effect.map(sha256(`${identified} ${etag}`), (digest) => `url ${digest}`)
+          identity: Effect.map(
+            Subtle.sha256(new TextEncoder().encode(`${identified} ${etag}`)),
+            (digest) => `url ${digest}`
+          )
         }
       : { _tag: "OneShot", size, stream: Stream.mapError(UrlSource.once(resource, described), toSourceFailed) }
   })

@@ -10,7 +10,6 @@ import { assert, layer } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as HttpClient from "effect/http/HttpClient"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
@@ -88,7 +87,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A Location tha
   it.effect("by a part is no final upload", () =>
     Effect.gen(function* () {
       const { error } = yield* at(undefined, "FINAL")
-      assert.strictEqual(error._tag, "ConcatenationUnknown")
+      assert.strictEqual(error._tag, "CreationUnknown")
       assert.match(error.message, /the final upload has the Location of a part/)
     })
   )
@@ -103,10 +102,9 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Parts that wer
           ? { status: 200, headers: { "tus-extension": "creation, termination", "tus-version": "1.0.0" } }
           : go()
       const error = yield* Effect.flip(Upload.run(server.target, source, options))
-      assert.deepInclude(error, { _tag: "ExtensionMissing", option: "parallel", extension: "concatenation" })
       assert.strictEqual(
-        error.message,
-        `the server ${new URL(server.origin).host} does not support concatenation, only creation, termination; run the upload without the option parallel`
+        String(error),
+        `InvalidRequest: Upload: parallel: Expected 1: the server ${new URL(server.origin).host} does not support concatenation, only creation, termination`
       )
       assert.deepStrictEqual(server.requests, ["OPTIONS"])
     })
@@ -238,7 +236,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Parts that wer
       const error = yield* Effect.flip(
         Upload.run((yield* finalAnswers(...broken, whole)).target, source, { ...options, maxRetries: 2 })
       )
-      assert.strictEqual(error._tag, "ConcatenationUnknown")
+      assert.strictEqual(error._tag, "CreationUnknown")
     })
   )
 
@@ -261,7 +259,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Parts that wer
             return { ...answer, body: retell(answer.body ?? "") }
           }
           const error = yield* Effect.flip(Upload.run(silent.target, source, options))
-          assert.strictEqual(error._tag, "ConcatenationUnknown")
+          assert.strictEqual(error._tag, "CreationUnknown")
           assert.strictEqual(count(silent, "DELETE"), 0)
         }
       })
@@ -282,7 +280,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Parts that wer
         return { ...go(), body: go().body?.replaceAll('"finished":true', '"finished":false') }
       }
       const events = Upload.journaled.events(server.target, source, { ...options, finishTimeout: "200 millis" })
-      assert.strictEqual((yield* Effect.flip(UploadEvent.result(events)))._tag, "ConcatenationUnknown")
+      assert.strictEqual((yield* Effect.flip(UploadEvent.result(events)))._tag, "CreationUnknown")
       isFinished = true
       yield* UploadEvent.result(events)
       assert.strictEqual(count(server, "FINAL"), 1)
@@ -298,70 +296,6 @@ const leave = Effect.fnUntraced(function* (server: Server, isThere: () => boolea
 })
 
 // Time stands still, so that the limit of the farewell is reached where a test says so.
-layer(NodeHttpClient.layerUndici)("The question whether a server can concatenate", (it) => {
-  const offering = (server: Server, extensions: string) => {
-    server.meet = (request, go) =>
-      request.method === "OPTIONS" ? { status: 204, headers: { "tus-extension": extensions } } : go()
-  }
-
-  it.effect("is asked once in five minutes", () =>
-    Effect.gen(function* () {
-      const server = yield* ScriptedTus.make
-      const run = Upload.run(server.target, source, options)
-      yield* run
-      yield* TestClock.adjust("299 seconds")
-      yield* run
-      assert.strictEqual(count(server, "OPTIONS"), 1)
-      yield* TestClock.adjust("1 second")
-      offering(server, "creation")
-      const { length } = server.requests
-      assert.strictEqual((yield* Effect.flip(run))._tag, "ExtensionMissing")
-      assert.deepStrictEqual(server.requests.slice(length), ["OPTIONS"])
-    })
-  )
-
-  it.effect("is asked of each server, and again after another server", () =>
-    Effect.gen(function* () {
-      const servers = [yield* ScriptedTus.make, yield* ScriptedTus.make]
-      for (const { target } of [...servers, ...servers]) yield* Upload.run(target, source, options)
-      for (const server of servers) assert.strictEqual(count(server, "OPTIONS"), 2)
-    })
-  )
-
-  it.effect("is asked by each client", () =>
-    Effect.gen(function* () {
-      const server = yield* ScriptedTus.make
-      const run = Upload.run(server.target, source, options)
-      yield* run
-      yield* Effect.provideServiceEffect(
-        run,
-        HttpClient.HttpClient,
-        Effect.map(
-          HttpClient.HttpClient,
-          HttpClient.mapRequest((request) => request)
-        )
-      )
-      assert.strictEqual(count(server, "OPTIONS"), 2)
-    })
-  )
-
-  it.effect("is asked again where the server offered nothing, or something else", () =>
-    Effect.gen(function* () {
-      const server = yield* ScriptedTus.make
-      const run = Upload.run(server.target, source, options)
-      offering(server, "")
-      yield* run
-      yield* run
-      assert.strictEqual(count(server, "OPTIONS"), 2)
-      offering(server, "creation")
-      yield* Effect.flip(run)
-      offering(server, "concatenation")
-      yield* run
-      assert.strictEqual(count(server, "OPTIONS"), 4)
-    })
-  )
-})
-
 layer(NodeHttpClient.layerUndici)("Parts of an upload that is left", (it) => {
   it.effect("are removed while their bytes are sent", () =>
     Effect.gen(function* () {
@@ -443,7 +377,7 @@ layer(NodeHttpClient.layerUndici)("Parts that are being put together", (it) => {
       yield* TestClock.withLive(soon(() => count(server, "HEAD") === 1))
       yield* TestClock.adjust("20 seconds")
       const error = yield* Fiber.join(fiber)
-      assert.strictEqual(error._tag, "ConcatenationUnknown")
+      assert.strictEqual(error._tag, "CreationUnknown")
       assert.include(error.message, "upload-offset missing")
       assert.strictEqual(count(server, "DELETE"), 0)
       assert.strictEqual(count(server, "FINAL"), 1)

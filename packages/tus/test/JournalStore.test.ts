@@ -2,7 +2,6 @@
  * What is written of an upload into the journal, and what must not be overwritten.
  */
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import { UploadUntrusted } from "@assembly-effect/tus/TusError"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as UploadState from "../src/internal/uploadState.ts"
 import { assert, describe, it } from "@effect/vitest"
@@ -54,21 +53,6 @@ describe("a store in a journal", () => {
         assert.strictEqual(yield* Effect.flip(update(change)), lost)
       }
       assert.deepStrictEqual(yield* tag, Option.none())
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
-
-  it.effect("keeps that an upload is not to be trusted, whatever a part of it tells later", () =>
-    Effect.gen(function* () {
-      const { tag, update, url } = yield* kept(Effect.void)
-      yield* update(createdAt(url))
-      yield* update(
-        UploadState.untrusted(new UploadUntrusted({ description: "upload-offset is 17", mayBeWhole: false }))
-      )
-      yield* update(UploadState.part(0)({ _tag: "Planned" }))
-      yield* update(UploadState.concatenating("n", [url], 10n))
-      yield* update(UploadState.completed(url, 10n))
-      yield* update(UploadState.replaced(UploadState.planned))
-      assert.deepStrictEqual(yield* tag, Option.some("Untrusted" as const))
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )
 

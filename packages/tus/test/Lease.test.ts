@@ -1,7 +1,6 @@
 /**
  * Leases: how long they last, who takes them over, and how their loss is noticed.
  */
-import * as LeaseHolder from "../src/internal/leaseHolder.ts"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
@@ -13,7 +12,6 @@ import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import * as PlatformError from "effect/PlatformError"
 import * as Random from "effect/Random"
 import * as Scope from "effect/Scope"
@@ -168,31 +166,6 @@ describe("a lease", () => {
       assert.isTrue(yield* isLeased(Effect.runSync(UploadJournal.make(store))))
     })
   )
-
-  it.effect("of a holder that is known to be gone is taken over at once, any other is not", () =>
-    Effect.gen(function* () {
-      const { leases, store } = two()
-      const holder: LeaseHolder.Holder = { id: "me", isGone: (id) => Effect.succeed(id === "gone") }
-      const knowing = Effect.runSync(UploadJournal.make(store, {}, holder))
-      const by = (id: string | undefined) =>
-        leases.set("k", JSON.stringify({ owner: "o", until: 5000, ...(id === undefined ? undefined : { holder: id }) }))
-      for (const id of ["alive", "me", undefined]) {
-        by(id)
-        assert.isTrue(yield* isLeased(knowing), id)
-      }
-      by("gone")
-      assert.isTrue(yield* isLeased(Effect.runSync(UploadJournal.make(store))), "nothing is known")
-      yield* Effect.scoped(
-        Effect.gen(function* () {
-          yield* knowing.lease("k")
-          assert.strictEqual(JSON.parse(leases.get("k") ?? "").holder, "me")
-        })
-      )
-      by("gone")
-      const provided = isLeased(Effect.runSync(UploadJournal.make(store)))
-      assert.isFalse(yield* Effect.provideService(provided, LeaseHolder.LeaseHolder, holder))
-    })
-  )
 })
 
 /** What happens to the changes of one process, and counts those that are on their way. */
@@ -269,27 +242,7 @@ const stores: Readonly<
         )
       )
     }
-  }),
-
-  // Its `modify` is atomic, and a first lease is there.
-  "a key-value store": Effect.gen(function* () {
-    const store = yield* KeyValueStore.KeyValueStore
-    yield* store.set("upload-journal-lease-k", JSON.stringify({ owner: "dead", until: 0 }))
-    const failure = new KeyValueStore.KeyValueStoreError({ method: "modify", message: "the store is away" })
-    return (process: Process) => {
-      const slow = KeyValueStore.make({
-        ...store,
-        get: (key) => step(process, store.get(key)),
-        modify: (key, change) => step(process, Leases.along(process, failure, store.modify(key, change)))
-      })
-      return Effect.provide(
-        theJournal,
-        Layer.fresh(UploadJournal.layerKeyValueStore()).pipe(
-          Layer.provide(Layer.succeed(KeyValueStore.KeyValueStore, slow))
-        )
-      )
-    }
-  }).pipe(Effect.provide(Layer.fresh(KeyValueStore.layerMemory)))
+  })
 }
 
 describe("holders that begin, renew, fail, run out and let go in any order", () => {

@@ -184,6 +184,15 @@ layer(Layer.merge(NodeHttpClient.layerUndici, UploadJournal.layerMemory()), { ex
       })
     )
 
+    it.effect("that do not exist, such as a misspelt one, are refused before anything exists", () =>
+      Effect.gen(function* () {
+        for (const key of ["chunksize", "origins", "toString", "__proto__"]) {
+          const options = Object.fromEntries([[key, 1]])
+          assert.strictEqual((yield* refused(options)).message, `Upload: ${key}: Unknown key`)
+        }
+      })
+    )
+
     it.effect("at their limits are taken", () =>
       Effect.gen(function* () {
         const { target } = yield* Scene.make()

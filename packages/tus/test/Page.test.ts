@@ -10,7 +10,6 @@ import * as WebCrypto from "effect/crypto/WebCrypto"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
-import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import * as Stream from "effect/Stream"
 import * as Scene from "./utils/Scene.ts"
 import * as TusServer from "./utils/TusServer.ts"
@@ -71,7 +70,6 @@ layer(page, { excludeTestServices: true })("in a page", (it) => {
     Effect.gen(function* () {
       const layers = [
         UploadJournal.layerMemory(),
-        UploadJournal.layerKeyValueStore(),
         UploadJournal.layerStore(Effect.die("a store that no journal is for"))
       ]
       for (const journal of layers) {
@@ -81,7 +79,7 @@ layer(page, { excludeTestServices: true })("in a page", (it) => {
           "the upload journal: cannot write: crypto.subtle is unavailable; serve the page over https or from localhost"
         )
       }
-    }).pipe(Effect.provide(KeyValueStore.layerMemory))
+    })
   )
 
   it.effect("a checksum is refused before anything is sent", () =>

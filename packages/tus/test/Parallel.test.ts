@@ -117,7 +117,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Upload in part
     Effect.gen(function* () {
       const { run, server } = yield* start([{ _tag: "LostAnswer", method: "FINAL" }])
       server.receipts = false
-      assert.strictEqual((yield* Effect.flip(run))._tag, "ConcatenationUnknown")
+      assert.strictEqual((yield* Effect.flip(run))._tag, "CreationUnknown")
       assert.strictEqual(server.log.filter((line) => line === "FINAL 201").length, 1)
       assert.notInclude(server.log, "DELETE 204")
     })

@@ -56,7 +56,7 @@ const printed = Effect.acquireRelease(
 const answer =
   "ChecksumMismatch | OffsetConflict | ProtocolViolation | RateLimited | ServerFailure | TooLarge | UploadGone | UploadLocked | UploadRefused"
 const upload =
-  "ChecksumMismatch | ConcatenationUnknown | CreationUnknown | ExtensionMissing | InvalidRequest | OffsetConflict | ProtocolViolation | RateLimited | ServerFailure | SourceFailed | Stalled | TooLarge | TransportFailure | UnsafeLocation | UploadGone | UploadLocked | UploadMismatch | UploadRefused | UploadUntrusted"
+  "ChecksumMismatch | CreationUnknown | InvalidRequest | OffsetConflict | ProtocolViolation | RateLimited | ServerFailure | SourceFailed | Stalled | TooLarge | TransportFailure | UnsafeLocation | UploadGone | UploadLocked | UploadMismatch | UploadRefused | UploadUntrusted"
 const journal = ["JournalFailed", "JournalTorn", "LeaseLost", "UploadLeased"]
 const job =
   "AssemblyAborted | AssemblyCanceled | AssemblyFailed | AuthenticationFailed | DeliveryMismatch | FilesFailed | FormBroken | InvalidRequest | InvalidTarget | RateLimited | ServiceFailure | SourceFailed | TimedOut | TransportFailure | UnexpectedResponse"
@@ -67,6 +67,7 @@ const shown = [
   "AssemblyUpload.run: AssemblyUploadError",
   "AssemblyUpload.runAll: E | InvalidRequest",
   "AssemblyUpload.succeeded: AssemblyUploadError",
+  "DeliveryProof.check: DeliveryMismatch",
   "Tus.append: Stalled | TransportFailure | AnswerError",
   "Tus.create: InvalidRequest | Stalled | TransportFailure | UnsafeLocation | AnswerError",
   "Tus.discover: Stalled | TransportFailure | AnswerError",
@@ -80,13 +81,13 @@ const shown = [
   "Upload.run: UploadError",
   "Upload.uploaded: UploadError",
   "UploadJournal.layerFileSystem: InvalidRequest | JournalFailed",
-  "UploadJournal.layerKeyValueStore: InvalidRequest | JournalFailed",
   "UploadJournal.layerMemory: InvalidRequest | JournalFailed",
   "UploadJournal.layerStore: E | InvalidRequest | JournalFailed",
   "UploadJournal.make: InvalidRequest",
   "UploadSource.fromPath: SourceFailed",
   "UploadTarget.fromAssembly: InvalidTarget",
   "UploadTarget.make: InvalidTarget",
+  "WebSource.fromResult: SourceFailed",
   "WebSource.fromUrl: SourceFailed"
 ]
 

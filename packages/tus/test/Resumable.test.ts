@@ -237,8 +237,8 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
           const { server, target } = yield* Scene.make([{ _tag: "LostAnswer", method: "FINAL" }])
           server.receipts = false
           const events = Upload.journaled.events(target, parts, { ...Scene.options, parallel: 3 })
-          assert.strictEqual((yield* Effect.flip(UploadEvent.result(events)))._tag, "ConcatenationUnknown")
-          assert.strictEqual((yield* Effect.flip(UploadEvent.result(events)))._tag, "ConcatenationUnknown")
+          assert.strictEqual((yield* Effect.flip(UploadEvent.result(events)))._tag, "CreationUnknown")
+          assert.strictEqual((yield* Effect.flip(UploadEvent.result(events)))._tag, "CreationUnknown")
           server.receipts = true
           yield* UploadEvent.result(events)
           assert.strictEqual(server.log.filter((line) => line === "FINAL 201").length, 1)

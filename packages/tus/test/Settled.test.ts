@@ -5,7 +5,7 @@ import { assert, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Settled from "../src/internal/settled.ts"
+import * as Settled from "../src/internal/journalStore.ts"
 
 it.effect("an interruption while the request is recorded sends nothing, and records this", () =>
   Effect.gen(function* () {

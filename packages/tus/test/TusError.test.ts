@@ -46,25 +46,12 @@ const texts: ReadonlyArray<readonly [{ readonly _tag: string; readonly message: 
     "no response from tus.example.com shows whether the upload was created (create: the connection failed); check the tus_uploads of the Assembly before you upload the file again"
   ],
   [
-    new TusError.ConcatenationUnknown({ host, description: "create: the connection failed" }),
-    "the server tus.example.com did not confirm the concatenation of the parts (create: the connection failed), so the file may exist; check the tus_uploads of the Assembly before you upload the file again"
-  ],
-  [
     new TusError.UploadUntrusted({ description: "16607 for 4194304", mayBeWhole: false }),
     "the server may have stored wrong bytes (16607 for 4194304); upload the file again (with restart: true if the upload is in a journal)"
   ],
   [
     new TusError.UploadUntrusted({ host, description: "5 for 4", mayBeWhole: true }),
     "the server tus.example.com may have stored wrong bytes (5 for 4); cancel the Assembly, which may use these bytes, and upload the file to another Assembly"
-  ],
-  [
-    new TusError.ExtensionMissing({
-      host,
-      option: "parallel",
-      extension: "concatenation",
-      offered: ["creation", "checksum"]
-    }),
-    "the server tus.example.com does not support concatenation, only creation, checksum; run the upload without the option parallel"
   ],
   [
     new TusError.UploadMismatch({ host, field: "upload-length", expected: "5", found: "6" }),
@@ -259,7 +246,7 @@ layer(Layer.merge(NodeHttpClient.layerUndici, HangClock.layer), { excludeTestSer
       "parts that are not put together": [
         [{ _tag: "NoAnswer", method: "FINAL" }, ...away],
         { parallel: 2 },
-        "ConcatenationUnknown"
+        "CreationUnknown"
       ]
     }
 
@@ -286,7 +273,7 @@ layer(Layer.merge(NodeHttpClient.layerUndici, HangClock.layer), { excludeTestSer
         const json = Schema.fromJsonString(Schema.toCodecJson(TusError.UploadError))
         for (const [method, tag, request] of [
           ["POST", "CreationUnknown", "create"],
-          ["FINAL", "ConcatenationUnknown", "create"]
+          ["FINAL", "CreationUnknown", "create"]
         ] as const) {
           const { target } = yield* Scene.make([{ _tag: "NoAnswer", method }, ...away])
           const options = { ...Scene.options, parallel: method === "FINAL" ? 2 : 1 } as const

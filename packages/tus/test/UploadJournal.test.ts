@@ -7,9 +7,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import * as PlatformError from "effect/PlatformError"
-import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import { execFileSync } from "node:child_process"
@@ -243,7 +241,13 @@ describe("UploadJournal in files", () => {
     )
   )
 
-  it.effect.each(["ENOSPC", "EDQUOT", "EROFS"])("a disk that answers %s says whether it is full", (code) =>
+  it.effect.each([
+    ["ENOSPC", "Full", "; free some space, and run the upload again"],
+    ["EDQUOT", "Full", "; free some space, and run the upload again"],
+    ["EROFS", "Denied", "; make the journal writable, and run the upload again"],
+    ["EACCES", "Denied", "; make the journal writable, and run the upload again"],
+    ["EIO", "Other", ""]
+  ] as const)("a disk that answers %s is %s for a write and for a lease", ([code, reason, remedy]) =>
     run(
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
@@ -254,11 +258,18 @@ describe("UploadJournal in files", () => {
           description: "no",
           cause: Object.assign(new Error("no"), { code })
         })
-        const disk: FileSystem.FileSystem = { ...fs, open: () => Effect.fail(failure) }
-        const journal = yield* Effect.provideService(journalIn(yield* Journals.folder), FileSystem.FileSystem, disk)
-        const error = yield* Effect.flip(journal.put("k", yield* entry))
-        assert.deepInclude(error, { _tag: "JournalFailed", reason: code === "EROFS" ? "Other" : "Full" })
-        assert.strictEqual(error.message.includes("free some space"), code !== "EROFS")
+        const folder = yield* Journals.folder
+        const disk: FileSystem.FileSystem = {
+          ...fs,
+          open: () => Effect.fail(failure),
+          makeDirectory: (path, options) => (path === folder ? fs.makeDirectory(path, options) : Effect.fail(failure))
+        }
+        const journal = yield* Effect.provideService(journalIn(folder), FileSystem.FileSystem, disk)
+        for (const failing of [journal.put("k", yield* entry), Effect.scoped(journal.lease("k"))]) {
+          const error = yield* Effect.flip(failing)
+          assert.deepInclude(error, { _tag: "JournalFailed", reason })
+          assert.isTrue(error.message.endsWith(`(${code})${remedy}`), error.message)
+        }
       })
     )
   )
@@ -280,74 +291,6 @@ describe("UploadJournal in files", () => {
           )
           assert.strictEqual(won.filter(Boolean).length, 1)
         }
-      })
-    )
-  )
-})
-
-describe("UploadJournal in a key-value store that takes its time", () => {
-  /** Every operation is a round trip, some longer than others; `modify` is one too, as where the store does it. */
-  const slowStore = Effect.gen(function* () {
-    const store = yield* KeyValueStore.KeyValueStore
-    const later = <A, E>(effect: Effect.Effect<A, E>) =>
-      Effect.flatMap(Random.nextIntBetween(1, 20), (turns) =>
-        Effect.andThen(Effect.repeat(Effect.yieldNow, { times: turns }), effect)
-      )
-    return KeyValueStore.make({
-      get: (key) => later(store.get(key)),
-      getUint8Array: (key) => later(store.getUint8Array(key)),
-      set: (key, value) => later(store.set(key, value)),
-      remove: (key) => later(store.remove(key)),
-      clear: store.clear,
-      size: store.size,
-      keys: later(store.keys),
-      modify: (key, change) => later(store.modify(key, change))
-    })
-  }).pipe(Effect.provide(Layer.fresh(KeyValueStore.layerMemory)))
-
-  const journalOf = (store: KeyValueStore.KeyValueStore) =>
-    Effect.map(
-      Layer.build(
-        Layer.fresh(UploadJournal.layerKeyValueStore()).pipe(
-          Layer.provide(Layer.succeed(KeyValueStore.KeyValueStore, store))
-        )
-      ),
-      (context) => Context.get(context, UploadJournal.UploadJournal)
-    )
-
-  /** How many of those who try at once hold the lease. */
-  const holders = (journals: ReadonlyArray<UploadJournal.UploadJournal["Service"]>) =>
-    Effect.scoped(
-      Effect.forEach(journals, (journal) => Effect.isSuccess(journal.lease("k")), { concurrency: "unbounded" })
-    ).pipe(Effect.map((won) => won.filter(Boolean).length))
-
-  /** Twenty orders in which what they do may happen. */
-  const inManyOrders = <E>(holding: Effect.Effect<number, E, Scope.Scope>) =>
-    Effect.forEach(
-      Array.from({ length: 20 }, (_, seed) => seed),
-      (seed) =>
-        holding.pipe(
-          Effect.scoped,
-          Random.withSeed(seed),
-          Effect.map((count) => assert.strictEqual(count, 1, `seed ${seed}`))
-        )
-    )
-
-  it.effect("of many fibers that begin at once, one gets the lease", () =>
-    inManyOrders(
-      Effect.gen(function* () {
-        const journal = yield* journalOf(yield* slowStore)
-        return yield* holders(Array.from({ length: 8 }, () => journal))
-      })
-    )
-  )
-
-  it.effect("of many processes that take over a lease which ran out, one gets it", () =>
-    inManyOrders(
-      Effect.gen(function* () {
-        const store = yield* slowStore
-        yield* store.set("upload-journal-lease-k", JSON.stringify({ owner: "dead", until: 0 }))
-        return yield* holders(yield* Effect.forEach(Array.from({ length: 8 }), () => journalOf(store)))
       })
     )
   )

@@ -65,7 +65,7 @@ const timeLeft = ({ attemptUntil, limits }: Call): number =>
 const timedOut = (subject: Exchange.Subject, millis: number): Effect.Effect<never, Response.Failed> =>
   Effect.fail(Response.withoutWait(new ApiError.TimedOut({ ...subject, after: Duration.millis(millis) })))
 
-const isAboutExpiry = ({ error }: Response.Failed): boolean =>
+const isAboutExpiry = (error: Response.Failed["error"] | undefined): boolean =>
   error instanceof ApiError.AuthenticationFailed && error.code === "AUTH_EXPIRED"
 
 /** A shorter Auth Secret, as in a test, may be a part of any word, such as an error code. */
@@ -140,16 +140,11 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
       onSuccess: (response) => {
         const now = limits.clock.currentTimeMillisUnsafe()
         const answer = read(response, { subject, path, secrets: () => secretsOf(call), now })
-        if (isSigned && !Option.exists(Exit.findErrorOption(answer), isAboutExpiry)) {
-          ClockSkew.accepted(skew, call.clockSkew, response.headers, now)
-        }
-        return Exit.isSuccess(answer)
-          ? answer
-          : Effect.tapError(answer, ({ error }) =>
-              error instanceof ApiError.RateLimited
-                ? Admission.pause(limits.gate, origin, error.retryAfter)
-                : Effect.void
-            )
+        const error = Option.getOrUndefined(Exit.findErrorOption(answer))?.error
+        if (isSigned && !isAboutExpiry(error)) ClockSkew.accepted(skew, call.clockSkew, response.headers, now)
+        return error instanceof ApiError.RateLimited
+          ? Effect.andThen(Admission.pause(limits.gate, origin, error.retryAfter), answer)
+          : answer
       }
     })
   }
@@ -191,7 +186,6 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
     const { clock, policy, until } = call.limits
     const clockSkew = ClockSkew.suggested(skew, error)
     if (Option.isSome(clockSkew) && !call.isSkewCorrected) {
-      yield* Telemetry.corrected(name, clockSkew.value)
       call.clockSkew = clockSkew.value
       call.isSkewCorrected = true
       return yield* attempt(call)
@@ -201,7 +195,7 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
     const pause = yield* call.pauseAfter({ operation: name, retry, failures: call.failures, error, wait })
     const now = clock.currentTimeMillisUnsafe()
     if (Option.isNone(pause) || now + Duration.toMillis(pause.value) >= until) return yield* Effect.fail(error)
-    yield* Telemetry.retried(name, { error, failures: call.failures, pause: Duration.toMillis(pause.value) })
+    yield* Telemetry.retried(name, error, call.failures)
     yield* Effect.sleep(pause.value)
     return yield* attempt(call)
   })

@@ -75,7 +75,7 @@ export const encoder = (operation: Operation.Any, baseUrl: string) => {
     const subject = subjectOf(operation, path)
     const params = encodeParams(input.params)
     if (Result.isFailure(params)) return refused(subject, params.failure)
-    const issues = check?.(input.params, DateTime.makeUnsafe(now)) ?? []
+    const issues = check?.(input.params, DateTime.fromDateUnsafe(new Date(now))) ?? []
     if (issues.length > 0) return refused(subject, issues)
     const fields = encodeFields(input.fields)
     if (Result.isFailure(fields)) return refused(subject, fields.failure)
@@ -108,18 +108,22 @@ export const secretsOf = (
 type Parts = Readonly<Record<string, string>>
 
 /**
- * The fields of a form, whose names need no escape. `FormData` is not used, because an HTTP client sends a `FormData` of
+ * The fields of a multipart form, whose names need no escape. `FormData` is not used, because an HTTP client sends a `FormData` of
  * a class that it does not know, such as that of jsdom, as the text `[object FormData]`.
+ *
+ * @since 0.1.0
+ * @category utilities
  */
-const toFields = (parts: Parts, boundary: string): string =>
+export const toFields = (parts: Parts, boundary: string): string =>
   Object.entries(parts)
     .map(([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`)
     .join("")
 
 const toForm = (parts: Parts): Outgoing["body"] => {
-  const values = Object.values(parts)
+  // No boundary contains the comma between two values.
+  const values = Object.values(parts).join()
   let count = 0
-  while (values.some((value) => value.includes(`assembly-effect-${count}`))) count++
+  while (values.includes(`assembly-effect-${count}`)) count++
   const boundary = `assembly-effect-${count}`
   return {
     content: `${toFields(parts, boundary)}--${boundary}--\r\n`,
@@ -134,38 +138,34 @@ const toQuery = (parts: Parts): string =>
 
 const plain = { accept: "application/json" }
 
-const provenParts = ({ fields }: Encoded, proof: Authenticator.Proof): Parts => ({
-  params: proof.params,
-  ...(proof._tag === "Signature" ? { signature: Redacted.value(proof.signature) } : undefined),
-  ...fields
-})
-
 /**
  * Sends the request with its proof and its params. `carrier` decides whether the params are in the query or the body. A
  * request without a proof has no params.
  */
 export const send = (
   { carrier, method }: Operation.Any,
-  encoded: Encoded,
+  { fields, form, origin, path }: Encoded,
   proof: Authenticator.Proof | undefined,
-  { http, send: sendWhole }: { readonly http: HttpClient.HttpClient; readonly send: Sender },
+  environment: { readonly http: HttpClient.HttpClient; readonly send: Sender },
   limits: FormLimits
 ): ReturnType<Sender> => {
-  const { form, origin, path } = encoded
-  if (proof === undefined) return sendWhole({ method, origin, path, headers: plain }, limits)
-  const headers =
-    proof._tag === "Signature" ? plain : { ...plain, authorization: `Bearer ${Redacted.value(proof.token)}` }
-  const parts = provenParts(encoded, proof)
-  const request = { method, origin, path, headers }
-  if (form !== undefined) return form(http, request, (boundary) => toFields(parts, boundary), limits)
-  switch (carrier) {
-    case "query":
-      return sendWhole({ ...request, path: `${path}?${toQuery(parts)}` }, limits)
-    case "form": {
-      const body = { content: toQuery(parts), contentType: "application/x-www-form-urlencoded" }
-      return sendWhole({ ...request, body }, limits)
-    }
-    case "multipart":
-      return sendWhole({ ...request, body: toForm(parts) }, limits)
+  const request = { method, origin, path, headers: plain }
+  if (proof === undefined) return environment.send(request, limits)
+  const isSigned = proof._tag === "Signature"
+  const headers = isSigned ? plain : { ...plain, authorization: `Bearer ${Redacted.value(proof.token)}` }
+  const parts = {
+    params: proof.params,
+    ...(isSigned ? { signature: Redacted.value(proof.signature) } : undefined),
+    ...fields
   }
+  const proven = { ...request, headers }
+  if (form !== undefined) return form(environment.http, proven, parts, limits)
+  if (carrier === "multipart") return environment.send({ ...proven, body: toForm(parts) }, limits)
+  const content = toQuery(parts)
+  return environment.send(
+    carrier === "query"
+      ? { ...proven, path: `${path}?${content}` }
+      : { ...proven, body: { content, contentType: "application/x-www-form-urlencoded" } },
+    limits
+  )
 }

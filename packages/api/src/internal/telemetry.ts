@@ -6,7 +6,6 @@ import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Tracer from "effect/Tracer"
 import type * as Operation from "../Operation.ts"
-import { skewed } from "../unstable/ErrorDetails.ts"
 
 /**
  * Counts the operations that have ended, by name and outcome. The outcome is `success`, `interrupted`, `defect`, or the
@@ -52,7 +51,7 @@ const retries = (operation: string, error: string) =>
   })
 
 /**
- * The attributes of an error in a span or a log. These attributes never contain the message of the error, because the
+ * The attributes of an error in a span. These attributes never contain the message of the error, because the
  * message may contain text of the service.
  */
 const attributesOf = (error: Told) => ({
@@ -67,38 +66,16 @@ export const serverOf = ({ hostname, port, protocol }: URL) => ({
   "server.port": port === "" ? (protocol === "https:" ? 443 : 80) : Number(port)
 })
 
-/** Counts and logs an attempt that is repeated after `pause` milliseconds. */
-export const retried = (
-  operation: string,
-  {
-    error,
-    failures,
-    pause
-  }: { readonly error: { readonly _tag: string }; readonly failures: number; readonly pause: number }
-): Effect.Effect<void> =>
-  Metric.update(retries(operation, error._tag), 1).pipe(
-    Effect.andThen(
-      Effect.contextWith((context: Context.Context<never>) =>
-        isTraced(context) ? Effect.annotateCurrentSpan("http.request.resend_count", failures) : Effect.void
-      )
-    ),
-    Effect.andThen(
-      Effect.logDebug(`${operation}: retrying in ${Math.round(pause)} ms`).pipe(
-        Effect.annotateLogs({ failures, ...attributesOf(error) })
-      )
-    )
-  )
+/** Counts an attempt that is repeated. */
+export const retried = (operation: string, { _tag }: Told, failures: number): Effect.Effect<void> =>
+  Effect.contextWith((context: Context.Context<never>) => {
+    retries(operation, _tag).updateUnsafe(1, context)
+    return isTraced(context) ? Effect.annotateCurrentSpan("http.request.resend_count", failures) : Effect.void
+  })
 
 /**
- * Logs the clock skew for which the next request is corrected. If this request succeeds, only this log shows the clock
- * skew.
- */
-export const corrected = (operation: string, clockSkew: number): Effect.Effect<void> =>
-  Effect.logWarning(`${operation}: ${skewed(clockSkew)}; signing with the corrected time`)
-
-/**
- * Makes the function that runs an operation with its telemetry: its span, its count, its duration, and a debug log of
- * its failure. `run` must not begin before the span.
+ * Makes the function that runs an operation with its telemetry: its span, its count and its
+ * duration. `run` must not begin before the span.
  */
 export const observer = (operation: Operation.Any, baseUrl: string) => {
   const attributes = {
@@ -107,16 +84,6 @@ export const observer = (operation: Operation.Any, baseUrl: string) => {
     ...serverOf(new URL(baseUrl))
   }
   const succeeded = { count: requests(operation.name, "success"), duration: durations(operation.name, "success") }
-
-  const tell = (exit: Exit.Failure<unknown, Told>, hasTracer: boolean): Effect.Effect<void> =>
-    Option.match(Exit.findErrorOption(exit), {
-      onNone: () => Effect.void,
-      onSome: (error) => {
-        const details = attributesOf(error)
-        const logged = Effect.logDebug(`${operation.name} failed`).pipe(Effect.annotateLogs(details))
-        return hasTracer ? Effect.andThen(Effect.annotateCurrentSpan(details), logged) : logged
-      }
-    })
 
   return <A, E extends Told>(
     context: Context.Context<never>,
@@ -132,7 +99,8 @@ export const observer = (operation: Operation.Any, baseUrl: string) => {
         const outcome = outcomeOf(exit)
         durations(operation.name, outcome).updateUnsafe(took, context)
         requests(operation.name, outcome).updateUnsafe(1, context)
-        return tell(exit, hasTracer)
+        const error = Option.getOrUndefined(Exit.findErrorOption(exit))
+        return hasTracer && error !== undefined ? Effect.annotateCurrentSpan(attributesOf(error)) : Effect.void
       }
       succeeded.duration.updateUnsafe(took, context)
       succeeded.count.updateUnsafe(1, context)

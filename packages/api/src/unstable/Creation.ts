@@ -3,3 +3,4 @@
  */
 export { createWith } from "../internal/assemblies/create.ts"
 export { isLost } from "../internal/lost.ts"
+export { toFields } from "../internal/request.ts"

@@ -1,6 +1,7 @@
 /**
  * The fields of errors that describe the request and the response, and the messages of these errors.
  */
+import type * as Cause from "effect/Cause"
 import * as Schema from "effect/Schema"
 
 /**
@@ -80,15 +81,25 @@ export const withMessage = <Base extends abstract new (...args: never) => { read
   return base
 }
 
+/** The class of an error with the {@link Details} of a response. */
+type Refusal<Self, Tag extends string> = Schema.Class<
+  Self,
+  Schema.TaggedStruct<Tag, (typeof Details)["fields"]>,
+  Cause.YieldableError
+>
+
 /**
- * The class `base`, whose errors say that the operation failed, and with which response.
+ * Makes the base class of an error with the {@link Details} of a response.
  *
  * @since 0.1.0
  * @category utilities
  */
-export const refusing = <Base extends abstract new (...args: never) => Details & { readonly message: string }>(
-  base: Base
-): Base =>
-  withMessage(base, function () {
-    return `${this.operation} failed with ${answered(this)}`
-  })
+export const refusal =
+  <Self>() =>
+  <const Tag extends string>(tag: Tag): Refusal<Self, Tag> => {
+    // The class is its own `Self` only where it is declared.
+    const base = Schema.TaggedError<Details>()(tag, Details.fields) as unknown as Refusal<Self & Details, Tag>
+    return withMessage(base, function () {
+      return `${this.operation} failed with ${answered(this)}`
+    })
+  }

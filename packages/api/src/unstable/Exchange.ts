@@ -10,7 +10,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Headers from "effect/http/Headers"
 import type * as HttpClient from "effect/http/HttpClient"
-import * as HttpClientError from "effect/http/HttpClientError"
+import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
@@ -63,9 +63,7 @@ export const requestIdOf = (
 export const toFailure =
   (subject: Subject) =>
   (error: Lost | HttpClientError.HttpClientError): ApiError.TransportFailure => {
-    const { code, permanent, description, sent } = HttpClientError.isHttpClientError(error)
-      ? Diagnosis.diagnose(error)
-      : error
+    const { code, permanent, description, sent } = error._tag === "Lost" ? error : Diagnosis.diagnose(error)
     return new ApiError.TransportFailure({
       ...subject,
       description,

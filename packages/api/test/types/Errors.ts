@@ -1,14 +1,15 @@
 /** The error channel of every operation, pinned: what is added or lost here breaks the build. */
-import type * as ApiError from "@assembly-effect/api/ApiError"
+import * as ApiError from "@assembly-effect/api/ApiError"
 import type * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
-import type * as Dam from "@assembly-effect/api/Dam"
+import * as Dam from "@assembly-effect/api/Dam"
 import * as Operation from "@assembly-effect/api/Operation"
 import * as Api from "@assembly-effect/api/Assemblies"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import type * as AssemblyList from "@assembly-effect/schema/AssemblyList"
 import type { Statistics } from "@assembly-effect/schema/AssemblyStatistics"
 import type { Moved } from "@assembly-effect/schema/DamAsset"
+import { AssetId } from "@assembly-effect/schema/Identifier"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -90,3 +91,22 @@ export const withoutCode = Operation.make({ ...described, retry: ["NO_SUCH_CODE"
 
 // @ts-expect-error a signed request goes nowhere but to the base URL
 export const elsewhere: Operation.Input<typeof complete>["at"] = "https://elsewhere.example"
+
+class Gone {
+  readonly _tag = "Gone"
+}
+class Later {
+  readonly _tag = "Later"
+}
+
+const assetId = AssetId.make("abcdefghijklmnopqrstuA")
+
+/** An application folds what an operation may fail with into its own errors. */
+export const folded: Effect.Effect<unknown, Gone | Later, Client> = Dam.move(assetId, {
+  filename: "a"
+}).pipe(Effect.mapError(ApiError.match({ DamResourceNotFound: () => new Gone(), otherwise: () => new Later() })))
+
+export const unknownTag = Dam.move(assetId, { filename: "a" }).pipe(
+  // @ts-expect-error a tag that the operation does not have
+  Effect.mapError(ApiError.match({ TemplateNotFound: () => new Gone(), otherwise: () => new Later() }))
+)

@@ -23,68 +23,57 @@ import { Lost } from "../unstable/Outcome.ts"
 type Request = HttpClientRequest.HttpClientRequest
 type Response = HttpClientResponse.HttpClientResponse
 
-const refusal = (code: string, description: string, sent: "no" | "maybe", permanent = true): Lost =>
+const refusal = (code: string, description: string, sent: "no" | "maybe" = "maybe", permanent = true): Lost =>
   new Lost({ code, description: `the ${description}`, sent, permanent })
 
 // `sent` is `maybe` after a second send, because the first send may have arrived. A 303 even means that the service has
 // carried out the request.
-const repeated = refusal("REQUEST_REPEATED", "HTTP client would have sent the request a second time", "maybe", false)
-const followed = refusal("REQUEST_REDIRECTED", "HTTP client would have followed a redirect", "maybe")
-const elsewhere = refusal("REQUEST_REDIRECTED", "HTTP client would have sent the request to another origin", "no")
-const answeredElsewhere = refusal(
-  "REQUEST_REDIRECTED",
-  "response came from another URL than the requested one",
-  "maybe"
+export const repeated = refusal(
+  "REQUEST_REPEATED",
+  "HTTP client would have sent the request a second time",
+  "maybe",
+  false
 )
-const resized = refusal("BODY_CHANGED", "HTTP client would have changed the length of the request body", "no")
-const encoded = refusal("BODY_CHANGED", "HTTP client would have encoded the request body (content-encoding)", "no")
-export const changed = refusal("BODY_CHANGED", "HTTP client changed the request body", "maybe")
-const readTwice = refusal("BODY_READ_TWICE", "HTTP client read the request body twice", "maybe")
+export const readTwice = refusal("BODY_READ_TWICE", "HTTP client read the request body twice")
+export const changed = refusal("BODY_CHANGED", "HTTP client changed the request body")
+const followed = refusal("REQUEST_REDIRECTED", "HTTP client would have followed a redirect")
+const elsewhere = refusal("REQUEST_REDIRECTED", "HTTP client would have sent the request to another origin")
+const answeredElsewhere = refusal("REQUEST_REDIRECTED", "response came from another URL than the requested one")
 
 const urlOf = (request: Request): URL | undefined => Option.getOrUndefined(HttpClientRequest.toUrl(request))
 
-const isSameUrl = (a: Request, b: Request, same: (a: URL, b: URL) => boolean): boolean => {
-  // If the parts are the same, no URL is built.
-  if (a.url === b.url && a.urlParams === b.urlParams && a.hash === b.hash) return true
-  const [first, second] = [urlOf(a), urlOf(b)]
-  return first === undefined || second === undefined ? first === second : same(first, second)
-}
+/** A URL as it is sent: without its fragment, which two requests may differ in. */
+const sentUrl = (request: Request): string | undefined => urlOf(request)?.href.split("#")[0]
 
-const isSameOrigin = (a: URL, b: URL): boolean => a.origin === b.origin
-
-/** Whether two URLs are equal except for their fragments, which are not sent. */
-const isSentAlike = (a: URL, b: URL): boolean =>
-  isSameOrigin(a, b) && a.pathname === b.pathname && a.search === b.search
-
-/** The length of a body in bytes, if known. */
 const lengthOf = (body: HttpBody.HttpBody): number | undefined => (body._tag === "Empty" ? 0 : body.contentLength)
 
-const isResized = (ours: Request, { body, headers }: Request): boolean => {
-  const expected = lengthOf(ours.body)
-  const length = lengthOf(body)
-  const known = expected !== undefined && length !== undefined
-  if (known ? expected !== length : (expected === 0) !== (length === 0)) return true
-  const header = headers["content-length"]
-  return expected !== undefined && header !== undefined && Number(header) !== expected
+/** Whether a request declares another length or another encoding of its body than ours. */
+const isDeclaredOtherwise = (ours: Request, { body, headers }: Request): boolean => {
+  const length = lengthOf(ours.body)
+  return (
+    headers["content-encoding"] !== ours.headers["content-encoding"] ||
+    (length !== undefined &&
+      [lengthOf(body), headers["content-length"]].some((one) => Number(one ?? length) !== length))
+  )
 }
 
-/** The error if the request that the client is about to send differs from ours in a way that is not permitted. */
+/** The error if a request that is sent differs from ours in a way that is not permitted. */
 const change = (ours: Request, leaving: Request): Lost | undefined => {
-  if (!isSameUrl(leaving, ours, isSameOrigin)) return elsewhere
-  if (leaving.headers["content-encoding"] !== ours.headers["content-encoding"]) return encoded
-  return isResized(ours, leaving) ? resized : undefined
+  if (leaving.url !== ours.url && urlOf(leaving)?.origin !== urlOf(ours)?.origin) return elsewhere
+  return isDeclaredOtherwise(ours, leaving) ? changed : undefined
 }
 
-const beforeQuery = /^[^?#]*/
+const placeOf = (url: string): string | undefined => {
+  if (!URL.canParse(url)) return undefined
+  const { origin, pathname } = new URL(url)
+  return origin + pathname
+}
 
-/** Whether the response came from another origin or path than those of the request. The queries are not compared. */
+/** Whether the response came from another origin or path than those of its request. The queries are not compared. */
 const isAnsweredElsewhere = ({ request, url }: Response): boolean => {
-  // For most responses this comparison is enough, so no URL is parsed.
-  if (beforeQuery.exec(request.url)?.[0] === beforeQuery.exec(url)?.[0]) return false
-  const asked = urlOf(request)
-  if (asked === undefined || !URL.canParse(url)) return false
-  const answered = new URL(url)
-  return asked.origin !== answered.origin || asked.pathname !== answered.pathname
+  if (request.url === url) return false
+  const [asked, answered] = [placeOf(request.url), placeOf(url)]
+  return asked !== undefined && answered !== undefined && asked !== answered
 }
 
 /**
@@ -98,76 +87,15 @@ export interface BodyGuard {
   readonly holds: (leaving: HttpBody.HttpBody) => boolean
 }
 
-/** The part of the guard that its {@link BodyGuard} needs. */
+/**
+ * What the guard has observed. `isSeen`: whether the sends of this client can be observed. `refusal`: the first error,
+ * which takes precedence over the result of the client.
+ */
 export interface Watch {
-  /** Whether the sends of this client have been observed before. */
-  readonly isSeen: boolean
-  /** Keeps the first error, which takes precedence over the result of the client. */
-  readonly refuse: (lost: Lost) => Lost
-  /** The body is read a second time. */
-  readonly readAgain: (sendsBefore: number) => Lost
-  readonly sends: () => number
-}
-
-/** Thrown to stop a send in a predicate of the HTTP client, which cannot fail in another way. */
-class Stop extends Error {
-  override readonly name = "Stop"
-}
-
-class Guard implements Watch {
-  readonly #ours: Request
-  readonly #body: BodyGuard
-  readonly isSeen: boolean
-  #sends = 0
-  #first: Request | undefined
-  #leavesAsStream = false
+  isSeen: boolean
+  sends: number
+  isStreamed: boolean
   refusal: Lost | undefined
-
-  constructor(ours: Request, isSeen: boolean, guardBody: (ours: Request, watch: Watch) => BodyGuard) {
-    this.#ours = ours
-    this.isSeen = isSeen
-    this.#body = guardBody(ours, this)
-  }
-
-  get given(): Request {
-    return this.#body.given
-  }
-
-  readonly sends = () => this.#sends
-
-  readonly refuse = (lost: Lost): Lost => (this.refusal ??= lost)
-
-  readonly readAgain = (sendsBefore: number): Lost =>
-    this.refuse(sendsBefore === 0 && this.#leavesAsStream ? readTwice : repeated)
-
-  #objection(leaving: Request): Lost | undefined {
-    const { method } = this.#ours
-    if (this.#first === undefined) {
-      const found = change(this.given, leaving)
-      return found ?? (this.#body.holds(leaving.body) ? undefined : new Lost({ ...changed, sent: "no" }))
-    }
-    if (!isSameUrl(leaving, this.#first, isSentAlike) || leaving.method !== method) return followed
-    const isRead = method === "GET" || method === "HEAD"
-    return isRead && change(this.given, leaving) === undefined ? undefined : repeated
-  }
-
-  onSend(leaving: Request): void {
-    const found = this.refusal ?? this.#objection(leaving)
-    if (found !== undefined) {
-      this.refuse(found)
-      throw new Stop(found.description)
-    }
-    this.#sends++
-    this.#first ??= leaving
-    this.#leavesAsStream = leaving.body._tag === "Stream"
-  }
-
-  onResponse(response: Response): void {
-    if (isAnsweredElsewhere(response)) this.refuse(answeredElsewhere)
-    // If no send was observed, the request that belongs to the response is checked instead.
-    const hidden = this.#sends === 0 ? change(this.given, response.request) : undefined
-    if (hidden !== undefined) this.refuse(new Lost({ ...hidden, sent: "maybe" }))
-  }
 }
 
 /**
@@ -209,12 +137,11 @@ const hasHeaders = <R>(context: Context.Context<R>): boolean => {
  * application's context cannot disable the guard. The redirect mode is added when the client sends, because only then
  * the options of `fetch` are in the context that the Layer of the client was built with.
  */
-const rules = (redirect: RequestRedirect, onSend: (leaving: Request) => void) =>
+const rules = (redirect: RequestRedirect, onSend: (leaving: Request, context: Context.Context<never>) => void) =>
   Context.make(HttpClient.TracerDisabledWhen, (leaving: Request) => {
     const fiber = Fiber.getCurrent()
-    if (fiber !== undefined && !hasHeaders(fiber.context)) throw new Diagnosis.InvalidArgument()
+    onSend(leaving, fiber?.context ?? Context.empty())
     fiber?.setContext(withRedirect(fiber.context, redirect))
-    onSend(leaving)
     return true
   }).pipe(Context.add(Tracer.DisablePropagation, false))
 
@@ -224,20 +151,15 @@ const settle = (
   circumstances: Diagnosis.Circumstances
 ): Effect.Effect<Response, Lost> => {
   const found = Cause.findError(cause)
-  if (Result.isSuccess(found)) {
-    // A wrapper in a JavaScript program may fail with any value.
-    if (!HttpClientError.isHttpClientError(found.success)) {
-      const sent = circumstances.isSeen && circumstances.sends === 0 ? "no" : "maybe"
-      return Effect.fail(new Lost({ description: "the HTTP client failed", sent, permanent: false }))
-    }
-    const { reason } = found.success
-    return reason._tag === "StatusCodeError"
-      ? Effect.succeed(reason.response)
-      : Effect.fail(Diagnosis.diagnose(found.success, circumstances))
+  if (Result.isFailure(found)) {
+    const refused = Diagnosis.refusedBy(Result.getOrUndefined(Cause.findDefect(cause)))
+    // Other defects and interruptions are not caused by the request, so they are not turned into a `Lost`.
+    return refused === undefined ? Effect.failCause(found.failure) : Effect.fail(refused)
   }
-  const refused = Diagnosis.refusedBy(Result.getOrUndefined(Cause.findDefect(cause)))
-  // Other defects and interruptions are not caused by the request, so they are not turned into a `Lost`.
-  return refused === undefined ? Effect.failCause(found.failure) : Effect.fail(refused)
+  const { success: error } = found
+  return HttpClientError.isHttpClientError(error) && error.reason._tag === "StatusCodeError"
+    ? Effect.succeed(error.reason.response)
+    : Effect.fail(Diagnosis.diagnose(error, circumstances))
 }
 
 /**
@@ -254,35 +176,48 @@ export const exchange = (
 ): Effect.Effect<Response, Lost, Scope.Scope> =>
   Effect.suspend(() => {
     const known = knownOf(http)
-    const guard = new Guard(ours, known.isSeen, guardBody)
+    const watch: Watch = { isSeen: known.isSeen, sends: 0, isStreamed: false, refusal: undefined }
+    const { given, holds } = guardBody(ours, watch)
     const url = urlOf(ours)
     const host = url?.host ?? ""
+    let first: Request | undefined
     // A client that has responded although none of its sends was observed gets the redirect mode before it sends.
     const hides = !known.isSeen && known.hosts.size > 0
-    const onSend = (leaving: Request) => {
-      known.isSeen = true
-      guard.onSend(leaving)
+
+    const objection = (leaving: Request): Lost | undefined => {
+      if (first === undefined) return change(given, leaving) ?? (holds(leaving.body) ? undefined : changed)
+      if (leaving.method !== ours.method || sentUrl(leaving) !== sentUrl(first)) return followed
+      return ours.method === "GET" || ours.method === "HEAD" ? change(given, leaving) : repeated
+    }
+
+    const onSend = (leaving: Request, context: Context.Context<never>) => {
+      known.isSeen = watch.isSeen = true
+      const found = objection(leaving)
+      if (found !== undefined) watch.refusal ??= new Lost({ ...found, sent: watch.sends === 0 ? "no" : "maybe" })
+      else if (!hasHeaders(context)) watch.refusal ??= Diagnosis.unsendable
+      // A predicate of the HTTP client cannot fail in another way.
+      if (watch.refusal !== undefined) throw watch.refusal
+      watch.sends++
+      watch.isStreamed = leaving.body._tag === "Stream"
+      first ??= leaving
     }
 
     return HttpClient.withScope(http)
-      .execute(guard.given)
+      .execute(given)
       .pipe(
         Effect.updateContext((context: Context.Context<Scope.Scope>) =>
           Context.merge(hides ? withRedirect(context, redirect) : context, rules(redirect, onSend))
         ),
         Effect.catchCause((cause): Effect.Effect<Response, Lost> =>
-          guard.refusal === undefined || Cause.hasInterrupts(cause)
-            ? settle(cause, {
-                sends: guard.sends(),
-                isSeen: known.isSeen,
-                knowsHost: known.hosts.has(host),
-                url
-              })
-            : Effect.fail(guard.refusal)
+          watch.refusal === undefined || Cause.hasInterrupts(cause)
+            ? settle(cause, { ...watch, knowsHost: known.hosts.has(host), url })
+            : Effect.fail(watch.refusal)
         ),
         Effect.flatMap((response) => {
-          guard.onResponse(response)
-          if (guard.refusal !== undefined) return Effect.fail(guard.refusal)
+          if (isAnsweredElsewhere(response)) watch.refusal ??= answeredElsewhere
+          // If no send was observed, the request that belongs to the response is checked instead.
+          if (watch.sends === 0) watch.refusal ??= change(given, response.request)
+          if (watch.refusal !== undefined) return Effect.fail(watch.refusal)
           known.hosts.add(host)
           return Effect.succeed(response)
         })

@@ -11,54 +11,40 @@ import type { Lost } from "../unstable/Outcome.ts"
 import { mapPieces } from "../unstable/Pieces.ts"
 import * as Guard from "./guard.ts"
 
-/** The maximum number of bytes that are remembered for a client of which no send was observed before. */
+/** The maximum number of bytes that are remembered for a client of which no send has been observed. */
 const mostUnseen = 8 * 1024 * 1024
 
-/** The given bytes that have not been seen in the sent body yet, in their order, up to `limit` bytes. */
-class Unseen {
-  readonly #limit: number
-  #given: Array<Uint8Array> = []
-  /** The number of bytes of the first remembered piece that were seen already. */
-  #at = 0
-  #size = 0
-
-  constructor(limit: number) {
-    this.#limit = limit
-  }
-
-  /**
-   * Remembers a given piece until its bytes are seen. A remembered piece needs no additional memory as long as the
-   * client holds the piece as well.
-   */
-  give(piece: Uint8Array): void {
-    if (piece.length === 0) return
-    this.#size += piece.length
-    // Above the limit no piece is remembered, so every further comparison fails.
-    if (this.#size <= this.#limit) this.#given.push(piece)
-    else this.#given = []
-  }
-
-  /** Whether a sent piece has the next given bytes. */
-  sees(piece: Uint8Array): boolean {
-    let left = piece
-    while (left.length > 0) {
-      const [next] = this.#given
-      if (next === undefined) return false
-      const expected = this.#at === 0 ? next : next.subarray(this.#at)
-      const size = Math.min(expected.length, left.length)
-      if (!Bytes.equal(expected.subarray(0, size), left.subarray(0, size))) return false
-      left = left.subarray(size)
-      this.#at += size
-      this.#size -= size
-      if (this.#at < next.length) continue
-      this.#given.shift()
-      this.#at = 0
+/**
+ * The given bytes that have not been seen in the sent body yet, in their order. A piece that is remembered needs no
+ * additional memory as long as the client holds the piece as well.
+ */
+const unseenBytes = (watch: Guard.Watch) => {
+  let pieces: Array<Uint8Array> = []
+  let size = 0
+  return {
+    isEmpty: () => size === 0,
+    give: (piece: Uint8Array): void => {
+      if (piece.length === 0) return
+      size += piece.length
+      // Above the limit no piece is remembered, so every further comparison fails.
+      if (watch.isSeen || size <= mostUnseen) pieces.push(piece)
+      else pieces = []
+    },
+    /** Whether a sent piece has the next given bytes. */
+    sees: (piece: Uint8Array): boolean => {
+      let left = piece
+      while (left.length > 0) {
+        const [next] = pieces
+        if (next === undefined) return false
+        const length = Math.min(next.length, left.length)
+        if (!Bytes.equal(next.subarray(0, length), left.subarray(0, length))) return false
+        left = left.subarray(length)
+        size -= length
+        if (length < next.length) pieces[0] = next.subarray(length)
+        else pieces.shift()
+      }
+      return true
     }
-    return true
-  }
-
-  get isEmpty(): boolean {
-    return this.#size === 0
   }
 }
 
@@ -66,34 +52,34 @@ class Unseen {
 export const guard = (ours: HttpClientRequest.HttpClientRequest, watch: Guard.Watch): Guard.BodyGuard => {
   const { body } = ours
   if (body._tag !== "Stream") return { given: ours, holds: (leaving) => leaving === body }
-  const unseen = new Unseen(watch.isSeen ? Infinity : mostUnseen)
-  let readAt: number | undefined
+  const unseen = unseenBytes(watch)
+  const refuse = (lost: Lost): Effect.Effect<never, Lost> => Effect.suspend(() => Effect.fail((watch.refusal ??= lost)))
+  let isRead = false
   /** Whether the client sends the given stream itself, so that no comparison is needed. */
   let isOurs = false
 
   const once: Stream.Stream<Uint8Array, unknown> = Stream.suspend(() => {
-    if (readAt !== undefined) return Stream.fail(watch.readAgain(readAt))
-    readAt = watch.sends()
-    if (isOurs) return body.stream
-    return mapPieces(body.stream, (piece) => {
-      unseen.give(piece)
-      return Effect.succeed([piece])
-    })
+    if (isRead) return Stream.fromEffect(refuse(watch.isStreamed ? Guard.readTwice : Guard.repeated))
+    isRead = true
+    return isOurs
+      ? body.stream
+      : mapPieces(body.stream, (piece) => {
+          unseen.give(piece)
+          return Effect.succeed([piece])
+        })
   })
 
   /** Fails before the first byte that was not given, and at the end if given bytes are missing. */
   const compared = (stream: Stream.Stream<Uint8Array, unknown>): Stream.Stream<Uint8Array, unknown> => {
     let seen = 0
-    const refused: Effect.Effect<never, Lost> = Effect.suspend(() => Effect.fail(watch.refuse(Guard.changed)))
+    const isWhole = () => unseen.isEmpty() && (body.contentLength === undefined || seen === body.contentLength)
     return mapPieces(
       stream,
       (piece) => {
         seen += piece.length
-        return unseen.sees(piece) ? Effect.succeed([piece]) : refused
+        return unseen.sees(piece) ? Effect.succeed([piece]) : refuse(Guard.changed)
       },
-      Effect.suspend(() =>
-        unseen.isEmpty && (body.contentLength === undefined || seen === body.contentLength) ? Effect.void : refused
-      )
+      Effect.suspend(() => (isWhole() ? Effect.void : refuse(Guard.changed)))
     )
   }
 
@@ -101,7 +87,7 @@ export const guard = (ours: HttpClientRequest.HttpClientRequest, watch: Guard.Wa
   return {
     given: HttpClientRequest.setBody(ours, given),
     holds: (leaving) => {
-      if (leaving._tag === "Uint8Array") return unseen.sees(leaving.body) && unseen.isEmpty
+      if (leaving._tag === "Uint8Array") return unseen.sees(leaving.body) && unseen.isEmpty()
       if (leaving._tag !== "Stream") return false
       if (leaving.stream === given.stream) isOurs = true
       // A predicate of the HTTP client cannot replace the request, so the stream of its body is replaced.

@@ -2,7 +2,7 @@
  * Describes why a request got no complete response, based on the error of an HTTP client. The description depends on
  * the codes of the causes. The description never contains the texts of the causes, which may contain hosts and URLs.
  */
-import type * as HttpClientError from "effect/http/HttpClientError"
+import * as HttpClientError from "effect/http/HttpClientError"
 import * as Predicate from "effect/Predicate"
 import { Lost } from "./Outcome.ts"
 
@@ -28,123 +28,84 @@ export interface Circumstances {
 const unknown: Circumstances = { sends: 0, isSeen: false, knowsHost: true }
 
 /**
- * A kind of failure: its description, whether such a failure occurs before any byte of a request is sent, and whether a
- * retry would fail again.
+ * A kind of failure. `unsent`: it occurs before any byte of a request is sent. `permanent`: a retry would fail again.
  */
-interface Kind {
-  readonly words: string
-  readonly isBeforeSending?: true
-  readonly isPermanent?: true
-}
+type Kind = readonly [words: string, ...traits: ReadonlyArray<"unsent" | "permanent">]
 
-const other: Kind = { words: "the connection failed" }
-const late: Kind = { words: "the connection timed out" }
-const unknownHost: Kind = { words: "the host is unknown", isBeforeSending: true, isPermanent: true }
-const invalid: Kind = { words: "the HTTP client refuses the request", isBeforeSending: true, isPermanent: true }
-const untrusted = (words: string): Kind => ({
-  words: `the certificate of the server ${words}`,
-  isBeforeSending: true,
-  isPermanent: true
-})
+const unknownHost: Kind = ["the host is unknown", "unsent", "permanent"]
+const refused: Kind = ["the HTTP client refuses the request", "unsent", "permanent"]
 
 /** The first expression that matches a code decides its kind. `ConnectionRefused` and `ConnectionClosed` are Bun's. */
 const kinds: ReadonlyArray<readonly [code: RegExp, kind: Kind]> = [
-  [/^(ECONN|Connection)REFUSED$/i, { words: "the connection was refused", isBeforeSending: true }],
+  [/^(ECONN|Connection)REFUSED$/i, ["the connection was refused", "unsent"]],
   [/^ENOTFOUND$/, unknownHost],
-  [/^EAI_AGAIN$/, { words: "the name resolution of the host failed temporarily", isBeforeSending: true }],
-  [/^(ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_SOCKET|ConnectionClosed)$/, { words: "the server closed the connection" }],
-  [/^(E(HOST|NET)(UNREACH|DOWN)|EADDRNOTAVAIL)$/, { words: "the network is unreachable" }],
-  [/^ETIMEDOUT$/, late],
-  [/^UND_ERR_CONNECT_TIMEOUT$/, { ...late, isBeforeSending: true }],
-  [/^UND_ERR_(HEADERS|BODY)_TIMEOUT$/, { words: "the response timed out" }],
+  [/^EAI_AGAIN$/, ["the name resolution of the host failed temporarily", "unsent"]],
+  [/^(ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_SOCKET|ConnectionClosed)$/, ["the server closed the connection"]],
+  [/^(E(HOST|NET)(UNREACH|DOWN)|EADDRNOTAVAIL)$/, ["the network is unreachable"]],
+  [/^UND_ERR_CONNECT_TIMEOUT$/, ["the connection timed out", "unsent"]],
+  [/^(ETIMEDOUT|UND_ERR_(HEADERS|BODY)_TIMEOUT)$/, ["the connection timed out"]],
   // The client checks the arguments of a request before it connects, but a piece of a body while the body is sent.
-  [/^ERR_INVALID_ARG_TYPE$/, { words: invalid.words, isPermanent: true }],
-  [/^UND_ERR_(INVALID_ARG|NOT_SUPPORTED)$/, invalid],
-  [/^ERR_(INVALID_(ARG_VALUE|CHAR|HTTP_TOKEN|PROTOCOL|URL)|HTTP_INVALID_HEADER_VALUE|UNESCAPED_CHARACTERS)$/, invalid],
-  [/^CERT_HAS_EXPIRED$/, untrusted("has expired")],
-  [/^CERT_NOT_YET_VALID$/, untrusted("is not valid yet")],
-  [/^(ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/, untrusted("is for another host")],
-  [/^(CERT_|UNABLE_TO_|INVALID_(CA|PURPOSE)$|PATH_LENGTH_EXCEEDED$)|SELF_SIGNED_CERT/, untrusted("is not trusted")],
+  [/^ERR_INVALID_ARG_TYPE$/, [refused[0], "permanent"]],
+  [/^UND_ERR_(INVALID_ARG|NOT_SUPPORTED)$/, refused],
+  [/^ERR_(INVALID_(ARG_VALUE|CHAR|HTTP_TOKEN|PROTOCOL|URL)|HTTP_INVALID_HEADER_VALUE|UNESCAPED_CHARACTERS)$/, refused],
+  [
+    /^(CERT_|UNABLE_TO_|ERR_TLS_CERT|(INVALID_(CA|PURPOSE)|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH)$)|SELF_SIGNED_CERT/,
+    ["the certificate of the server is not trusted", "unsent", "permanent"]
+  ],
   // The client and the server cannot agree on TLS. A broken record (`ERR_SSL_…_BAD_RECORD_MAC`) is a network failure.
   [
     /^(EPROTO$|ERR_SSL_(WRONG|PACKET|HTTP|UNSUPPORTED|NO)_|ERR_SSL_.*_(UNRECOGNIZED_NAME|ALERT_(PROTOCOL|UNKNOWN_CA|HANDSHAKE|BAD_CERT|CERT).*)$)/,
-    { words: "the TLS handshake failed", isPermanent: true }
+    ["the TLS handshake failed", "permanent"]
   ],
-  [/^HPE_/, { words: "the response is not HTTP" }]
+  [/^HPE_/, ["the response is not HTTP"]]
 ]
 
-const kindOf = (code: string | undefined): Kind =>
-  (code === undefined ? undefined : kinds.find(([pattern]) => pattern.test(code))?.[1]) ?? other
+const kindOf = (code = ""): Kind => kinds.find(([pattern]) => pattern.test(code))?.[1] ?? ["the connection failed"]
 
-/** The system calls that fail before a connection exists. */
-const connecting: ReadonlySet<unknown> = new Set(["connect", "getaddrinfo"])
-
-/** Whether a value looks like an error code. A text that does not look like a code may contain a URL. */
-const isCode = (code: unknown): code is string => typeof code === "string" && /^[A-Za-z][\w/]{1,63}$/.test(code)
-
-/** The maximum length of a chain of causes. */
-const maxDepth = 8
-
-/** A property of an error of another library, whose getter may throw. */
-const read = (error: object, key: string): unknown => {
-  try {
-    return Reflect.get(error, key)
-  } catch {
-    return undefined
-  }
+/** The fields of an error of another library. */
+interface Foreign {
+  readonly [key: string]: unknown
 }
+
+const isForeign = (error: unknown): error is Foreign => Predicate.isObject(error)
 
 /** An error and its causes. `fetch`, for example, wraps the network error in a `TypeError`. */
-const chainOf = (error: unknown): ReadonlyArray<object> => {
-  const chain: Array<object> = []
-  let current = error
-  while (Predicate.isObject(current) && chain.length < maxDepth) {
-    chain.push(current)
-    current = read(current, "cause")
-  }
-  return chain
-}
+const chainOf = (error: unknown, room = 8): ReadonlyArray<Foreign> =>
+  room > 0 && isForeign(error) ? [error, ...chainOf(error["cause"], room - 1)] : []
 
 /** The errors of all connection attempts, if one error combines the attempts for several addresses of a host. */
-const attemptsOf = (error: object): ReadonlyArray<object> => {
-  const errors: unknown = read(error, "errors")
-  return Array.isArray(errors) ? errors.filter(Predicate.isObject) : []
-}
+const attemptsOf = ({ errors }: Foreign): ReadonlyArray<Foreign> =>
+  Array.isArray(errors) ? errors.filter(isForeign) : []
 
-const codeOf = (error: object): string | undefined => {
-  const code = [error, ...attemptsOf(error)].map((one): unknown => read(one, "code")).find(isCode)
-  return code ?? (read(error, "name") === "HTTPParserError" ? "HPE_INVALID_CONSTANT" : undefined)
-}
+/** The code of an error. A text that does not look like a code may contain a URL. */
+const codeOf = (error: Foreign): string | undefined =>
+  [error, ...attemptsOf(error)]
+    .map(({ code, name }) => (name === "HTTPParserError" ? (code ?? "HPE_INVALID_CONSTANT") : code))
+    .find((code): code is string => typeof code === "string" && /^[A-Za-z][\w/]{1,63}$/.test(code))
 
 /**
  * Whether an error occurred before any byte of the request was sent. If the error combines several attempts, every
  * attempt must have failed that early.
  */
-const isBeforeSending = (error: object): boolean => {
+const isUnsent = (error: Foreign): boolean => {
   const attempts = attemptsOf(error)
-  if (attempts.length > 0) return attempts.every(isBeforeSending)
-  const syscall: unknown = read(error, "syscall")
-  if (syscall !== undefined) return connecting.has(syscall)
-  return kindOf(codeOf(error)).isBeforeSending === true
+  if (attempts.length > 0) return attempts.every(isUnsent)
+  const { syscall } = error
+  return syscall === undefined
+    ? kindOf(codeOf(error)).includes("unsent")
+    : syscall === "connect" || syscall === "getaddrinfo"
 }
 
 /**
  * The host and the port of the proxy to which no connection was made, if the error shows that this was another host or
  * port than that of the request.
  */
-const proxyOf = (error: object, url: URL | undefined): string | undefined => {
-  const [failed = error] = attemptsOf(error)
-  const { address, hostname, port }: { address?: unknown; hostname?: unknown; port?: unknown } = failed
-  if (url === undefined) return undefined
-  if (typeof hostname === "string") return hostname === url.hostname ? undefined : hostname
-  const own = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port)
-  if (typeof address !== "string" || typeof port !== "number" || port === own) return undefined
+const proxyOf = (error: Foreign, { hostname: host, port: own, protocol }: URL): string | undefined => {
+  const [{ address, hostname, port } = error] = attemptsOf(error)
+  if (typeof hostname === "string") return hostname === host ? undefined : hostname
+  const isOwn = port === Number(own || (protocol === "https:" ? 443 : 80))
+  if (typeof address !== "string" || typeof port !== "number" || isOwn) return undefined
   return address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`
-}
-
-const messageOf = (error: object): string => {
-  const message = read(error, "message")
-  return typeof message === "string" ? message : ""
 }
 
 /** The messages of undici if a proxy refuses a connection. */
@@ -157,6 +118,9 @@ const proxyStatus = /^Proxy (?:response|Authentication Required) \((\d{3})\)/
  */
 const sent = (before: boolean, { isSeen, sends }: Circumstances): "no" | "maybe" =>
   (before && sends === 1) || (isSeen && sends === 0) ? "no" : "maybe"
+
+const lost = (description: string, about: Partial<Lost> = {}): Lost =>
+  new Lost({ sent: "maybe", permanent: false, ...about, description })
 
 /**
  * The phase of a failure after the status has arrived.
@@ -174,78 +138,70 @@ export const inResponse = " in the middle of the response"
  */
 export const fromCause = (cause: unknown, circumstances: Circumstances, phase: string): Lost => {
   const chain = chainOf(cause)
+  const messages = chain.map(({ message }) => String(message))
   // With this message, `fetch` reports a redirect that it does not follow. The error has no code.
-  if (chain.some((error) => read(error, "message") === "unexpected redirect")) {
-    return new Lost({
-      description: "redirects are not followed",
-      code: "REQUEST_REDIRECTED",
-      sent: "maybe",
-      permanent: false
-    })
-  }
-  const found = chain.find((error) => codeOf(error) !== undefined)
-  const code = found === undefined ? undefined : codeOf(found)
-  const status = chain.map((error) => proxyStatus.exec(messageOf(error))?.[1]).find(Boolean)
+  if (messages.includes("unexpected redirect"))
+    return lost("redirects are not followed", { code: "REQUEST_REDIRECTED" })
+  const found = chain.find((error) => codeOf(error) !== undefined) ?? {}
+  const code = codeOf(found)
+  const status = messages.map((message) => proxyStatus.exec(message)?.[1]).find(Boolean)
   if (status !== undefined) {
-    return new Lost({
-      description: `the proxy responded with status ${status}`,
-      code,
-      sent: sent(true, circumstances),
-      permanent: Number(status) < 500
-    })
+    const permanent = Number(status) < 500
+    return lost(`the proxy responded with status ${status}`, { code, sent: sent(true, circumstances), permanent })
   }
   const kind = kindOf(code)
-  const proxy = found === undefined ? undefined : proxyOf(found, circumstances.url)
-  return new Lost({
-    description: (proxy === undefined ? "" : `proxy ${proxy}: `) + kind.words + phase,
+  const { knowsHost, url } = circumstances
+  const proxy = url === undefined ? undefined : proxyOf(found, url)
+  return lost((proxy === undefined ? "" : `proxy ${proxy}: `) + kind[0] + phase, {
     code,
-    sent: sent(found !== undefined && isBeforeSending(found), circumstances),
+    sent: sent(isUnsent(found), circumstances),
     // If a host has responded before, it exists. Therefore the failure of its name lookup is temporary, as on a laptop
     // without a network.
-    permanent: kind.isPermanent === true && !(kind === unknownHost && circumstances.knowsHost)
+    permanent: kind.includes("permanent") && !(kind === unknownHost && knowsHost)
   })
 }
 
 /**
- * Describes why a request got no complete response.
+ * Describes why a request got no complete response. The error is that of an HTTP client; a wrapper in a JavaScript
+ * program may fail with any value.
  *
  * @since 0.1.0
  * @category utilities
  */
-export const diagnose = ({ reason }: HttpClientError.HttpClientError, circumstances: Circumstances = unknown): Lost => {
+export const diagnose = (error: unknown, circumstances: Circumstances = unknown): Lost => {
+  if (!HttpClientError.isHttpClientError(error)) {
+    return lost("the HTTP client failed", { sent: sent(false, circumstances) })
+  }
+  const { reason } = error
   switch (reason._tag) {
     case "TransportError":
       // If a wrapper of the client refused the request, `description` contains the reason.
       return reason.description === undefined
         ? fromCause(reason.cause, circumstances, "")
-        : new Lost({ description: reason.description, sent: sent(false, circumstances), permanent: false })
+        : lost(reason.description, { sent: sent(false, circumstances) })
     case "DecodeError":
       return fromCause(reason.cause, circumstances, inResponse)
     case "EncodeError":
-      return reason.cause === undefined
-        ? new Lost({
-            description: "this runtime cannot stream a request body",
-            code: "STREAM_UNSUPPORTED",
-            sent: circumstances.sends <= 1 ? "no" : "maybe",
-            permanent: true
-          })
-        : new Lost({ description: "the stream of the request body failed", sent: "maybe", permanent: false })
+      if (reason.cause !== undefined) return lost("the stream of the request body failed")
+      return lost("this runtime cannot stream a request body", {
+        code: "STREAM_UNSUPPORTED",
+        sent: circumstances.sends <= 1 ? "no" : "maybe",
+        permanent: true
+      })
     case "InvalidUrlError":
-      return new Lost({ description: "the URL is not valid", sent: "no", permanent: true })
+      return lost("the URL is not valid", { sent: "no", permanent: true })
     default:
-      return new Lost({ description: `the request failed (${reason._tag})`, sent: "maybe", permanent: false })
+      return lost(`the request failed (${reason._tag})`)
   }
 }
 
 /**
- * Stops a request with options that no client can send.
+ * The failure of a request with options that no client can send.
  *
  * @since 0.1.0
- * @category errors
+ * @category utilities
  */
-export class InvalidArgument extends TypeError {
-  readonly code = "ERR_INVALID_ARG_TYPE"
-}
+export const unsendable: Lost = lost(refused[0], { code: "ERR_INVALID_ARG_TYPE", sent: "no", permanent: true })
 
 /**
  * The failure if the client refused the arguments of the request with an exception, before it connected. Other
@@ -255,7 +211,6 @@ export class InvalidArgument extends TypeError {
  * @category utilities
  */
 export const refusedBy = (defect: unknown): Lost | undefined => {
-  const code = Predicate.isObject(defect) ? codeOf(defect) : undefined
-  const { words } = kindOf(code)
-  return words === invalid.words ? new Lost({ description: words, code, sent: "no", permanent: true }) : undefined
+  const code = isForeign(defect) ? codeOf(defect) : undefined
+  return kindOf(code)[0] === refused[0] ? lost(refused[0], { code, sent: "no", permanent: true }) : undefined
 }

@@ -14,7 +14,7 @@ import type { Gathered, Lost } from "./Outcome.ts"
 import * as Gathering from "./Gathering.ts"
 
 /**
- * A request. `path` is the path with the query. A `body` has a content type.
+ * A request. `path` is the path with the query. A `body` has a content type; its bytes are an array of this realm (`Bytes.own`).
  *
  * @since 0.1.0
  * @category models
@@ -55,11 +55,10 @@ const toRequest = ({ body, headers, method, origin, path }: Outgoing): HttpClien
   const request = HttpClientRequest.make(method)(origin + path, { headers })
   if (body === undefined) return request
   const { content, contentType } = body
-  const own =
-    typeof content === "string"
-      ? HttpBody.text(content, contentType)
-      : HttpBody.uint8Array(Bytes.own(content) ?? content, contentType)
-  return HttpClientRequest.setBody(request, own)
+  return HttpClientRequest.setBody(
+    request,
+    typeof content === "string" ? HttpBody.text(content, contentType) : HttpBody.uint8Array(content, contentType)
+  )
 }
 
 /** A client may copy a body in memory, but not change it. */

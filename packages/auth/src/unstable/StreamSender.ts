@@ -44,8 +44,7 @@ export interface FormLimits extends Gathering.Limits {
 }
 
 /**
- * Sends a form with files. `request` has no body yet. `fields` returns the other fields of the form, for a boundary that
- * no file contains.
+ * Sends a multipart form with files. `request` has no body yet. `fields` are the other fields of the form, which come first.
  *
  * @since 0.1.0
  * @category models
@@ -54,7 +53,7 @@ export interface FormSender {
   (
     http: HttpClient.HttpClient,
     request: Outgoing,
-    fields: (boundary: string) => string,
+    fields: Readonly<Record<string, string>>,
     limits: FormLimits
   ): Effect.Effect<Gathered, Lost | Gathering.Late>
 }

@@ -164,8 +164,7 @@ const isTemporary = (error: UploadJob.JobError): boolean => {
   }
 }
 
-const isUnknown = ({ _tag }: { readonly _tag: string }): boolean =>
-  _tag === "CreationUnknown" || _tag === "ConcatenationUnknown"
+const isUnknown = ({ _tag }: { readonly _tag: string }): boolean => _tag === "CreationUnknown"
 
 /**
  * Why the job waits. For `FilesFailed`, the reason has the number of files, because the errors of the files are too

@@ -1,6 +1,8 @@
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Refusal from "../Refusal.ts"
 
@@ -111,3 +113,14 @@ const decode = (chunks: ReadonlyArray<Uint8Array>): Effect.Effect<string, Refusa
     },
     catch: () => new Refusal.BodyMalformed({ description: "The body is not UTF-8." })
   })
+
+/** Decodes what a user sent. The error names the first field that breaks a rule, and the rule. */
+export const decoded = <A>(schema: Schema.Codec<A, unknown>) => {
+  const run = Schema.decodeUnknownEffect(schema)
+  return (value: unknown): Effect.Effect<A, Refusal.InvalidInput> =>
+    Effect.mapError(run(value), ({ issue }) => {
+      const [{ message, path } = { message: "The body is invalid.", path: [] }] = Input.fromSchemaIssue(issue)
+      const field = path.join(".").slice(0, 100)
+      return new Refusal.InvalidInput({ ...(field === "" ? {} : { field }), description: message.slice(0, 500) })
+    })
+}

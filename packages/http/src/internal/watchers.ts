@@ -17,11 +17,12 @@ export interface Numbered<Event> {
  * - `announced`: a page watches the upload, but the upload has not started.
  * - `arriving`: the request of the upload arrives, and the policy has not permitted the upload yet.
  * - `running`: the policy has permitted the upload.
- * - `ended`: the request was answered or closed.
+ * - `stored`: the file is stored. Its id is not free.
+ * - `failed`: nothing is stored, so another request may use the id.
  */
 interface Entry<Event> {
   readonly events: PubSub.PubSub<Numbered<Event>>
-  state: "announced" | "arriving" | "running" | "ended"
+  state: "announced" | "arriving" | "running" | "stored" | "failed"
   count: number
   watchers: number
 }
@@ -52,12 +53,12 @@ export interface Limits {
 
 /**
  * What `start` returns for an upload whose request has begun to arrive. `permit` marks the upload as running, `tell`
- * sends an event to the watchers of the upload, and `last` sends the last event.
+ * sends an event to the watchers of the upload, and `end` sends the last event.
  */
 export interface Started<Event> {
   readonly permit: Effect.Effect<void, Refusal.Busy>
   readonly tell: (event: Event) => Effect.Effect<void>
-  readonly last: (event: Event) => Effect.Effect<void>
+  readonly end: (state: "stored" | "failed", event: Event) => Effect.Effect<void>
 }
 
 /** The uploads of a route, by the ids that their pages chose. */
@@ -105,58 +106,49 @@ export const make = Effect.fnUntraced(function* <Event>(limits: Limits) {
   const publish = (entry: Entry<Event>, event: Event, isLast: boolean) =>
     Effect.suspend(() => PubSub.publish(entry.events, { number: ++entry.count, event, isLast }))
 
-  /**
-   * Marks an upload as running. If the limit of permitted uploads is reached, the upload is refused and its id becomes
-   * free, so that the page can try again.
-   */
-  const permit = (id: string, entry: Entry<Event>) =>
-    Effect.gen(function* () {
-      if (running >= limits.uploads) {
-        yield* forget(id, entry)
-        return yield* new Refusal.Busy({ description: "Too many uploads are running." })
-      }
-      arriving--
-      running++
-      entry.state = "running"
-    })
-
-  const end = (id: string, entry: Entry<Event>) =>
-    Effect.suspend(() => {
-      if (entry.state === "running") running--
-      else arriving--
-      entry.state = "ended"
-      return entries.get(id) === entry ? keep(id, entry) : Effect.void
-    })
-
-  /** Marks an upload as arriving. When the scope closes, the upload is marked as ended. */
+  /** Marks an upload as arriving. When the scope closes, the upload has ended. */
   const start = (id: string): Effect.Effect<Started<Event>, Refusal.Busy | Refusal.UploadExists, Scope.Scope> =>
-    Effect.acquireRelease(
-      Effect.gen(function* () {
-        const entry = yield* find(id)
-        if (entry.state !== "announced") {
-          return yield* new Refusal.UploadExists({ description: "An upload with this id runs or has ended." })
-        }
-        if (arriving >= limits.arriving) {
-          if (entry.watchers === 0) yield* forget(id, entry)
-          return yield* new Refusal.Busy({ description: "Too many uploads are arriving." })
-        }
-        arriving++
-        entry.state = "arriving"
-        return entry
-      }),
-      (entry) => end(id, entry)
-    ).pipe(
-      Effect.map((entry) => ({
-        permit: permit(id, entry),
+    Effect.gen(function* () {
+      const earlier = entries.get(id)
+      if (earlier?.state === "failed") yield* forget(id, earlier)
+      const entry = yield* find(id)
+      if (entry.state !== "announced") {
+        return yield* new Refusal.UploadExists({ description: "An upload with this id runs or is stored." })
+      }
+      if (arriving >= limits.arriving) {
+        if (entry.watchers === 0) yield* forget(id, entry)
+        return yield* new Refusal.Busy({ description: "Too many uploads are arriving." })
+      }
+      arriving++
+      entry.state = "arriving"
+      const leave = (state: "stored" | "failed") => {
+        if (entry.state === "running") running--
+        else if (entry.state === "arriving") arriving--
+        else return Effect.void
+        entry.state = state
+        return keep(id, entry)
+      }
+      yield* Effect.addFinalizer(() => leave("failed"))
+      return {
+        permit: Effect.suspend(() => {
+          if (running >= limits.uploads) {
+            return Effect.fail(new Refusal.Busy({ description: "Too many uploads are running." }))
+          }
+          arriving--
+          running++
+          entry.state = "running"
+          return Effect.void
+        }),
         tell: (event) => publish(entry, event, false),
-        last: (event) => publish(entry, event, true)
-      }))
-    )
+        // The id and the room are free before the page learns it, so that the page can send again at once.
+        end: (state, event) => Effect.andThen(leave(state), publish(entry, event, true))
+      } satisfies Started<Event>
+    }).pipe(Effect.uninterruptible)
 
   /** Whether the upload has ended, and no event of the upload has a higher number than `seen`. */
   const hasSeen = (id: string, seen: number): boolean => {
     const entry = entries.get(id)
-    return entry?.state === "ended" && entry.count <= seen
+    return (entry?.state === "stored" || entry?.state === "failed") && entry.count <= seen
   }
 
   /**

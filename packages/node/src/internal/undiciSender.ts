@@ -1,7 +1,6 @@
 /**
  * Sends with the dispatcher itself: no Readable, no AbortController, no Promise.
  */
-import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
 import * as Diagnosis from "@assembly-effect/auth/unstable/Diagnosis"
 import { Gathering, type Limits } from "@assembly-effect/auth/unstable/Gathering"
 import type * as Sender from "@assembly-effect/auth/unstable/Sender"
@@ -84,15 +83,13 @@ export const make = (dispatcher: Dispatcher): Sender.Sender => {
   const hosts = new Set<string>()
   return ({ body, headers, method, origin, path }, limits) =>
     Effect.withFiber((fiber) => {
-      const content = body?.content ?? null
       const sent = {
         ...fiber.getRef(NodeHttpClient.UndiciOptions),
         method,
         origin,
         path,
         headers: body === undefined ? headers : { ...headers, "content-type": body.contentType },
-        // Undici sends an array of bytes of another realm as a sequence of numbers.
-        body: typeof content === "string" ? content : (Bytes.own(content) ?? null),
+        body: body?.content ?? null,
         // The exchange has its own time limit.
         headersTimeout: 60 * 60 * 1000,
         bodyTimeout: 0

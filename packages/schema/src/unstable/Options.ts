@@ -27,9 +27,24 @@ const read = (input: unknown): Option.Option<Duration.Duration> => {
   return Number.isNaN(input) ? Option.none() : Duration.fromInput(input as Duration.Input)
 }
 
+/**
+ * A finite duration, in milliseconds in JSON. `Schema.Duration` would add its codec for `bigint` to a bundle.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const elapsed = Schema.declare(Duration.isDuration, {
+  expected: "Duration",
+  toCodecJson: () =>
+    Schema.link<Duration.Duration>()(Schema.Finite, {
+      decode: SchemaGetter.transform(Duration.millis),
+      encode: SchemaGetter.transform(Duration.toMillis)
+    })
+})
+
 const durationOf = (expected: string, isValid: (time: Duration.Duration) => boolean) =>
   Schema.declare((input): input is Duration.Input => Option.exists(read(input), isValid), { expected }).pipe(
-    Schema.decodeTo(Schema.Duration, {
+    Schema.decodeTo(elapsed, {
       decode: SchemaGetter.transform(Duration.fromInputUnsafe),
       encode: SchemaGetter.passthroughSubtype()
     })

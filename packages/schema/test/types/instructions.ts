@@ -1,5 +1,8 @@
 // Compiled, never run: the options of known robots have types, and unknown robots are not locked out.
+import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Instructions from "@assembly-effect/schema/Instructions"
+import type * as Robots from "@transloadit/types/robots"
+import type * as Result from "effect/Result"
 
 export const known = Instructions.make({
   ":original": { robot: "/upload/handle" },
@@ -18,3 +21,25 @@ export const wait = Instructions.make({ a: { robot: "/emulator/wait" } })
 export const none = Instructions.make({ a: { use: ":original" } })
 // @ts-expect-error a form of use that does not exist
 export const use = Instructions.make({ a: { robot: "/image/resize", use: 5 } })
+
+/** A union of the robots of another package, as an application lists them. */
+type Catalogue =
+  | Robots.InterpolatableRobotImageResizeInstructionsInput
+  | Robots.InterpolatableRobotVideoEncodeInstructionsInput
+  | Robots.InterpolatableRobotUploadHandleInstructionsInput
+const make = Instructions.of<Catalogue>()
+
+export const typed = make({
+  ":original": { robot: "/upload/handle" },
+  resized: { robot: "/image/resize", use: ":original", width: 100, resize_strategy: "fit" },
+  encoded: { robot: "/video/encode", use: { steps: ["resized"] }, preset: "ipad-high" }
+})
+/** The Steps are those of a request. */
+export const steps: Result.Result<Assembly.CreateParams["steps"], unknown> = typed
+
+// @ts-expect-error a strategy is text
+export const strategy = make({ a: { robot: "/image/resize", use: ":original", resize_strategy: 5 } })
+// @ts-expect-error an option that the robot does not have
+export const option = make({ a: { robot: "/image/resize", use: ":original", resizeStrategy: "fit" } })
+// @ts-expect-error a robot that is not in the catalogue
+export const robot = make({ a: { robot: "/image/risize", use: ":original" } })

@@ -12,16 +12,15 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as PieceMemory from "../unstable/PieceMemory.ts"
-import * as Tus from "../Tus.ts"
 import * as TusError from "../TusError.ts"
 import { UploadBandwidth } from "./bandwidth.ts"
 import type { SourceFailed } from "./sourceFailed.ts"
 import type { UploadUrl } from "../UploadTarget.ts"
+import { type Body, sendAppend } from "./create.ts"
 import { hostOf } from "./host.ts"
 import * as FilePieces from "./filePieces.ts"
-import { tooLong, tooShort, type Body } from "./outgoing.ts"
+import * as Outgoing from "./outgoing.ts"
 import type { Policy, RequestError } from "./policy.ts"
-import { inTime } from "./timeout.ts"
 
 /**
  * The state of a running request: the number of sent bytes, and the time of the last progress. While the next bytes
@@ -63,13 +62,13 @@ const metered = (
       source,
       (piece) => {
         count += BigInt(piece.length)
-        if (count > length) return Effect.fail(tooLong(length))
+        if (count > length) return Effect.fail(Outgoing.tooLong(length))
         if (count > meter.count) meter.count = count
         move()
         return Effect.succeed([piece])
       },
       Effect.suspend(() => {
-        if (count < length) return Effect.fail(tooShort(count, length))
+        if (count < length) return Effect.fail(Outgoing.tooShort(count, length))
         meter.allSent = true
         move()
         return Effect.void
@@ -114,7 +113,7 @@ export interface Sent {
  */
 export const append = (options: {
   readonly url: UploadUrl
-  readonly body: Body
+  readonly body: Outgoing.Body
   readonly declare: bigint | undefined
   readonly checksum?: string | undefined
   readonly policy: Policy
@@ -124,14 +123,14 @@ export const append = (options: {
   Effect.gen(function* () {
     const { body, checksum, declare, onSent, policy, pool, url } = options
     const { bytes } = body
-    const request = (sent: Tus.Body<SourceFailed>) =>
-      Tus.append(url, { offset: body.start, body: sent, length: declare, checksum })
+    const request = (sent: Body<SourceFailed>, limit?: Duration.Duration) =>
+      sendAppend(url, { offset: body.start, body: sent, length: declare, checksum }, limit)
 
     if (!("stream" in bytes)) {
       // The platform does not report when the last byte is sent, and the server stores the upload after the last byte.
       const { finishTimeout, stallTimeout } = policy
       const limit = body.end === body.total ? Duration.sum(stallTimeout, finishTimeout) : stallTimeout
-      return { handed: body.end, answer: yield* Effect.result(inTime(limit, request(bytes))) }
+      return { handed: body.end, answer: yield* Effect.result(request(bytes, limit)) }
     }
 
     const clock = yield* Clock.Clock

@@ -19,10 +19,9 @@ import type * as UploadEvent from "../UploadEvent.ts"
 import type { UploadSource } from "./source.ts"
 import * as UploadTarget from "../UploadTarget.ts"
 import type { Delivered, Options as Job } from "./job.ts"
-import type { UploadOptions } from "./context.ts"
+import type { UploadOptions } from "./options.ts"
 import * as Events from "./events.ts"
 import { hostOf } from "./host.ts"
-import { type Progress, sums } from "./progress.ts"
 
 export type Emit = Events.Emit<AssemblyUploadEvent.AssemblyUploadEvent>
 
@@ -54,10 +53,10 @@ export type FileExit = Exit.Exit<UploadEvent.UploadResult, UploadError>
 
 /** Makes a function that adds the progress of one file to the progress of all files, and emits the sum. */
 const totals = (sources: ReadonlyArray<UploadSource>, emit: Emit) => {
-  const sumOf = sums(sources.length)
+  const sumOf = Events.sums(sources.length)
   const sizes = sources.flatMap(({ size }) => (size === undefined ? [] : [size]))
   const total = sizes.length === sources.length ? sizes.reduce((all, size) => all + size, 0n) : undefined
-  return (file: number, now: Progress) => emit(AssemblyUploadEvent.Progress({ ...sumOf(file, now), total }))
+  return (file: number, now: Events.Progress) => emit(AssemblyUploadEvent.Progress({ ...sumOf(file, now), total }))
 }
 
 const toOutcome = (filename: string, exit: FileExit | undefined): FileOutcome => {

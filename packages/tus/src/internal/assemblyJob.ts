@@ -181,10 +181,7 @@ const isFinal = (error: AssemblyUploadError): boolean =>
  */
 const isUndecided = (error: AssemblyUploadError): boolean =>
   error._tag === "FilesFailed" &&
-  error.files.every(
-    (file) =>
-      file.outcome !== "Failed" || file.error._tag === "CreationUnknown" || file.error._tag === "ConcatenationUnknown"
-  )
+  error.files.every((file) => file.outcome !== "Failed" || file.error._tag === "CreationUnknown")
 
 const hasArrived = ({ ok }: Assembly.Status): boolean => ok !== "ASSEMBLY_UPLOADING"
 

@@ -6,10 +6,10 @@ import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
 import type * as HttpClient from "effect/http/HttpClient"
-import * as Option from "effect/Option"
 import type { SourceFailed } from "./sourceFailed.ts"
 import type { UploadTarget } from "../UploadTarget.ts"
 import { discover } from "./discovery.ts"
+import type { Emit } from "./events.ts"
 import type { RequestOptions } from "./options.ts"
 import * as Outgoing from "./outgoing.ts"
 import * as Pieces from "./pieces.ts"
@@ -29,28 +29,18 @@ const algorithms: { readonly [A in Algorithm]: Digest.Algorithm } = {
 export const isOffered = (
   target: UploadTarget,
   algorithm: Algorithm,
-  policy: Policy.Policy
+  policy: Policy.Policy,
+  emit: Emit
 ): Effect.Effect<boolean, Policy.RequestError, HttpClient.HttpClient> => {
-  const pauseAfter = Policy.retrying(policy)
-  const attempt = (failures: number): Effect.Effect<boolean, Policy.RequestError, HttpClient.HttpClient> =>
+  const pauseAfter = Policy.retrying(policy, emit)
+  const attempt = (failures: number): ReturnType<typeof discover> =>
     discover({ policy, target }).pipe(
-      Effect.map(
-        ({ checksumAlgorithms, extensions }) =>
-          extensions.includes("checksum") && checksumAlgorithms.includes(algorithm)
-      ),
-      Effect.catch((error): Effect.Effect<boolean, Policy.RequestError, HttpClient.HttpClient> =>
-        Policy.canHeal(error)
-          ? Effect.flatMap(
-              pauseAfter(failures, error),
-              Option.match({
-                onNone: () => Effect.fail(error),
-                onSome: (pause) => Effect.andThen(Effect.sleep(pause), attempt(failures + 1))
-              })
-            )
-          : Effect.fail(error)
-      )
+      Effect.catch((error) => Effect.flatMap(pauseAfter(failures, error), () => attempt(failures + 1)))
     )
-  return attempt(1)
+  return Effect.map(
+    attempt(1),
+    ({ checksumAlgorithms, extensions }) => extensions.includes("checksum") && checksumAlgorithms.includes(algorithm)
+  )
 }
 
 /** Reads all bytes of a body into memory. `Outgoing` has already limited the body to `chunkSize` bytes. */

@@ -11,7 +11,6 @@ import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -23,7 +22,6 @@ import * as Creation from "./creation.ts"
 import { happened } from "./errorText.ts"
 import { exchange } from "./exchange.ts"
 import { hostOf } from "./host.ts"
-import { ignored } from "./ignored.ts"
 import * as Policy from "./policy.ts"
 import * as Receipts from "./receipts.ts"
 import type * as Context from "./context.ts"
@@ -51,9 +49,9 @@ const ask = (url: UploadUrl) =>
  * be complete. Fails with `UploadUntrusted` if the reported length is deferred, or is not the total length of the parts:
  * the server may treat the final upload as a complete file of that length.
  */
-const look = <E>({ metadata, policy, target }: Context.Upload<E>, url: UploadUrl, length: bigint) =>
+const look = <E>(upload: Context.Upload<E>, url: UploadUrl, length: bigint) =>
   Effect.gen(function* () {
-    const found = yield* inTime(policy.stallTimeout, ask(url))
+    const found = yield* inTime(upload.policy.stallTimeout, ask(url))
     const { "upload-length": told, "upload-offset": offset } = found
     if (told === length && offset === length) return undefined
     const toError = (description: string) =>
@@ -72,7 +70,7 @@ const look = <E>({ metadata, policy, target }: Context.Upload<E>, url: UploadUrl
   }).pipe(
     Effect.catchTag("UploadGone", (error) =>
       // A server may remove the URL of a complete upload.
-      Effect.flatMap(Receipts.finished(target, url, { metadata, size: length }), (receipt) =>
+      Effect.flatMap(Receipts.finished(upload, url, length), (receipt) =>
         Option.isSome(receipt) ? Effect.undefined : Effect.fail(error)
       )
     )
@@ -81,21 +79,21 @@ const look = <E>({ metadata, policy, target }: Context.Upload<E>, url: UploadUrl
 /** How often the server may report that it does not have a final upload, whose receipt may come late. */
 const mostGone = 5
 
-const unknown = (
-  { target }: { readonly target: UploadTarget },
-  why: Pick<TusError.ConcatenationUnknown, "description" | "cause">
-) => new TusError.ConcatenationUnknown({ host: hostOf(target.tusUrl), ...why })
+type Why = Pick<TusError.CreationUnknown, "description" | "cause">
+
+const unknown = ({ target }: { readonly target: UploadTarget }, why: Why) =>
+  new TusError.CreationUnknown({ host: hostOf(target.tusUrl), ...why })
 
 /** Requests the state until the final upload is complete, for at most `finishTimeout`. */
 const prove = <E>(
   upload: Context.Upload<E>,
   url: UploadUrl,
   length: bigint
-): Effect.Effect<void, TusError.ConcatenationUnknown | TusError.UploadUntrusted | E, HttpClient.HttpClient> =>
+): Effect.Effect<void, TusError.CreationUnknown | TusError.UploadUntrusted | E, HttpClient.HttpClient> =>
   Effect.suspend(() => {
     const { emit, policy, store } = upload
-    const pauseAfter = Policy.retrying(policy)
-    let why: Parameters<typeof unknown>[1] = { description: "the server did not report the offset of the final upload" }
+    const pauseAfter = Policy.retrying(policy, emit)
+    let why: Why = { description: "the server did not report the offset of the final upload" }
     const loop = Effect.gen(function* () {
       for (let asked = 1, failures = 0, gone = 0; ; asked++) {
         const looked = yield* Effect.result(look(upload, url, length))
@@ -107,15 +105,12 @@ const prove = <E>(
         }
         why = { description: happened(error), cause: error }
         if (Result.isSuccess(looked) || (error._tag === "UploadGone" && ++gone < mostGone)) {
-          const delay = yield* Policy.pollDelay(policy, asked)
+          const delay = Policy.pollDelay(policy, asked)
           const now = yield* Clock.currentTimeMillis
           emit(UploadEvent.Waiting({ reason: error.message, until: now + Duration.toMillis(delay) }))
           yield* Effect.sleep(delay)
         } else {
-          const pause = Policy.canHeal(error) ? yield* pauseAfter(++failures, error) : Option.none()
-          if (Option.isNone(pause)) return yield* unknown(upload, why)
-          emit(UploadEvent.Retrying({ attempt: failures, delay: pause.value, reason: error.message }))
-          yield* Effect.sleep(pause.value)
+          yield* Effect.mapError(pauseAfter(++failures, error), () => unknown(upload, why))
         }
       }
     })
@@ -125,22 +120,14 @@ const prove = <E>(
     })
   })
 
-const complete = <E>({ store }: Context.Upload<E>, url: UploadUrl, length: bigint) =>
-  store.update(UploadState.completed(url, length))
-
 /**
- * Adds the URL of the final upload to the state, without storing the state. If the response or a receipt shows that the
- * final upload is complete, stores that the upload has completed, because no further request is necessary.
+ * Adds the URL of the final upload to the state. If the response or a receipt shows that the final upload is complete,
+ * the upload has completed, because no further request is necessary.
  */
-const found = <E>(upload: Context.Upload<E>, { finished, url }: Creation.Created, length: bigint) => {
-  upload.store.note(UploadState.concatenated(url))
-  return finished ? complete(upload, url, length) : Effect.void
-}
-
-const asUnknown = ({ cause, host, description }: TusError.CreationUnknown) =>
-  Effect.fail(
-    new TusError.ConcatenationUnknown({ host, description, ...(cause === undefined ? undefined : { cause }) })
-  )
+const found =
+  (length: bigint) =>
+  ({ finished, url }: Creation.Created): UploadState.Change =>
+    finished ? UploadState.completed(url, length) : UploadState.concatenated(url)
 
 /**
  * Creates the final upload, and adds its URL to the state. After a lost response, the creation is not repeated, and the
@@ -150,23 +137,18 @@ const asUnknown = ({ cause, host, description }: TusError.CreationUnknown) =>
 export const begin = <E>(upload: Context.Upload<E>, parts: ReadonlyArray<UploadUrl>, length: bigint) =>
   Effect.gen(function* () {
     const { emit, store } = upload
-    const before = store.state()
     const marker = yield* Creation.newMarker
-    const ledger: Creation.Ledger<E | TusError.ConcatenationUnknown> = {
-      sending: store.update(UploadState.concatenating(marker, parts, length)),
-      refused: ignored(store.update(UploadState.replaced(before))),
-      created: (final) =>
-        parts.some((part) => Redacted.value(part) === Redacted.value(final.url))
-          ? Effect.fail(unknown(upload, { description: "the final upload has the Location of a part" }))
-          : found(upload, final, length)
+    const before = store.state()
+    const sending = UploadState.concatenating(marker, parts, length)
+    const isPart = (url: UploadUrl) => parts.some((part) => Redacted.value(part) === Redacted.value(url))
+    const ledger: Creation.Ledger = {
+      sending,
+      refused: UploadState.replaced(before),
+      created: (final) => (isPart(final.url) ? sending : found(length)(final))
     }
-    const created = yield* Creation.create(upload, { parts, size: length, marker, ledger }).pipe(
-      Effect.catchIf(
-        (error): error is TusError.CreationUnknown => Predicate.isTagged(error, "CreationUnknown"),
-        asUnknown
-      )
-    )
-    emit(UploadEvent.Created({ url: created.url, length }))
+    const { url } = yield* Creation.create(upload, { parts, size: length, marker, ledger })
+    if (isPart(url)) return yield* unknown(upload, { description: "the final upload has the Location of a part" })
+    emit(UploadEvent.Created({ url, length }))
   })
 
 /**
@@ -175,9 +157,9 @@ export const begin = <E>(upload: Context.Upload<E>, parts: ReadonlyArray<UploadU
  * only searches for the final upload in the receipts, and adds its URL to the state.
  */
 export const finish = <E>(upload: Context.Upload<E>, { length, marker, url }: UploadState.Concatenating) => {
-  if (url !== undefined) return Effect.andThen(prove(upload, url, length), complete(upload, url, length))
+  if (url !== undefined)
+    return Effect.andThen(prove(upload, url, length), upload.store.update(UploadState.completed(url, length)))
   return Creation.recover(upload, { marker, size: length }, Creation.ended).pipe(
-    Effect.catch(asUnknown),
-    Effect.flatMap((created) => found(upload, created, length))
+    Effect.flatMap((created) => upload.store.update(found(length)(created)))
   )
 }

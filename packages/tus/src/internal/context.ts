@@ -40,16 +40,6 @@ export interface Upload<E> {
 }
 
 /**
- * The options that a context is made of.
- *
- * @since 0.1.0
- * @category models
- */
-export interface UploadOptions extends Options.SharedOptions {
-  readonly metadata: Options.Metadata
-}
-
-/**
  * Whether this code runs in a page or in a worker of a browser. The HTML standard defines this value of `appCodeName`,
  * and no other runtime has it.
  */
@@ -105,24 +95,30 @@ export const toPolicy = (options: Options.SharedOptions): Effect.Effect<Policy> 
     }
   })
 
-/** Makes the context. If the server does not offer the requested checksum algorithm, no checksums are sent. */
+/**
+ * Makes the context. If the server does not offer the requested checksum algorithm, no checksums are sent. `header` is
+ * the metadata as a header, if it is known.
+ */
 export const make = <E>(
   target: UploadTarget,
   source: UploadSource,
-  options: UploadOptions,
+  options: Options.UploadOptions,
   emit: Emit,
-  store: StateStore<E>
+  store: StateStore<E>,
+  header?: string
 ): Effect.Effect<Upload<E>, RequestError | InvalidRequest, HttpClient.HttpClient> =>
   Effect.gen(function* () {
     const streams = yield* CanStream
     const policy = yield* toPolicy(options)
     const { checksum, chunkSize, metadata, parallel: concurrency = 1 } = options
-    const metadataHeader = yield* Effect.mapError(
-      Effect.fromResult(Options.metadataHeader(metadata)),
-      (issues) => new InvalidRequest({ operation: "Upload", issues })
-    )
+    const metadataHeader =
+      header ??
+      (yield* Effect.mapError(
+        Effect.fromResult(Options.metadataHeader(metadata)),
+        (issues) => new InvalidRequest({ operation: "Upload", issues })
+      ))
     const common = { target, source, metadata, metadataHeader, streams, concurrency, policy, emit, store }
-    return checksum !== undefined && (yield* Checksum.isOffered(target, checksum, policy))
+    return checksum !== undefined && (yield* Checksum.isOffered(target, checksum, policy, emit))
       ? {
           ...common,
           chunkSize: chunkSize ?? Window.defaultSize,

@@ -1,8 +1,9 @@
 /**
- * The request that creates an upload, with headers that were checked before.
+ * The requests with a body, with headers that were checked before.
  */
-import * as Bytes from "@assembly-effect/api/unstable/Bytes"
+import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -23,7 +24,7 @@ export type Body<E = never> = Uint8Array | { readonly stream: Stream.Stream<Uint
 
 const isStream = <E>(body: Body<E>): body is Exclude<Body<E>, Uint8Array> => "stream" in body && "length" in body
 
-export const toHttpBody = <E>(body: Body<E>): HttpBody.HttpBody => {
+const toHttpBody = <E>(body: Body<E>): HttpBody.HttpBody => {
   if (isStream(body)) return HttpBody.stream(body.stream, TusUpload.offsetOctetStream, Number(body.length))
   const bytes = Bytes.own(body)
   // Without this check, an HTTP client would send a value that it does not know as a text such as `[object Blob]`.
@@ -33,13 +34,19 @@ export const toHttpBody = <E>(body: Body<E>): HttpBody.HttpBody => {
 
 /** Sends the request, and returns the URL of the upload and its offset. See `Tus.create`. */
 export const sendCreation = Effect.fnUntraced(
-  function* (target: UploadTarget.UploadTarget, headers: Readonly<Record<string, string>>, body: Body | undefined) {
+  function* (
+    target: UploadTarget.UploadTarget,
+    headers: Readonly<Record<string, string>>,
+    body: Body | undefined,
+    limit?: Duration.Duration
+  ) {
     const request = HttpClientRequest.post(Redacted.value(target.tusUrl), { headers })
     const created = yield* exchange({
       request: "create",
       http: body === undefined ? request : HttpClientRequest.setBody(request, toHttpBody(body)),
       status: [201],
-      headers: TusUpload.Created
+      headers: TusUpload.Created,
+      limit
     })
     const url = yield* Effect.fromResult(UploadTarget.resolve(target, created.location))
     const offset = created["upload-offset"] ?? (body === undefined ? 0n : undefined)
@@ -47,4 +54,38 @@ export const sendCreation = Effect.fnUntraced(
     return { url, offset }
   },
   Telemetry.request("Tus.create", "POST")
+)
+
+/** Appends bytes at an offset, and returns the offset that the server reports. See `Tus.append`. */
+export const sendAppend = Effect.fnUntraced(
+  function* <E>(
+    url: UploadTarget.UploadUrl,
+    options: {
+      readonly offset: TusUpload.Offset
+      readonly body: Body<E>
+      readonly length?: TusUpload.UploadLength | undefined
+      readonly checksum?: string | undefined
+    },
+    limit?: Duration.Duration
+  ) {
+    const headers = yield* exchange({
+      request: "append",
+      http: HttpClientRequest.patch(Redacted.value(url), {
+        headers: {
+          "tus-resumable": TusUpload.tusVersion,
+          "upload-offset": String(options.offset),
+          ...(options.length === undefined ? undefined : { "upload-length": String(options.length) }),
+          ...(options.checksum === undefined ? undefined : { "upload-checksum": options.checksum })
+        }
+      }).pipe(HttpClientRequest.setBody(toHttpBody(options.body))),
+      status: [204],
+      headers: TusUpload.Appended,
+      isShort: (told) => told["upload-offset"] < options.offset + BigInt(options.body.length),
+      limit
+    })
+    const reached = headers["upload-offset"]
+    yield* Telemetry.stored(reached - options.offset, BigInt(options.body.length))
+    return reached
+  },
+  Telemetry.request("Tus.append", "PATCH")
 )

@@ -16,16 +16,17 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as TusError from "../TusError.ts"
-import * as UploadEvent from "../UploadEvent.ts"
 import type { UnsafeLocation, UploadUrl } from "../UploadTarget.ts"
 import type { Upload } from "./context.ts"
 import { concat } from "./concat.ts"
 import { sendCreation } from "./create.ts"
 import { happened } from "./errorText.ts"
 import { hostOf } from "./host.ts"
+import { ignored } from "./ignored.ts"
 import * as Policy from "./policy.ts"
 import * as Receipts from "./receipts.ts"
-import { inTime } from "./timeout.ts"
+import type { StateStore } from "./stateStore.ts"
+import type { Change } from "./uploadState.ts"
 
 /**
  * The errors of a creation. With a `TransportFailure`, no part of the request was sent: after a request that may have
@@ -55,15 +56,10 @@ export interface Created {
 
 /**
  * Makes a marker: a random unique value in the metadata of an upload. If the response with the URL of the upload is
- * lost, the marker finds the upload in the receipts.
+ * lost, the marker finds the upload in the receipts. `SecureRandom` would add the code for ULIDs to a bundle.
  */
 export const newMarker: Effect.Effect<string> = WebCrypto.use((crypto) =>
-  // A page on plain http has no `randomUUID`. `SecureRandom` would add the code for ULIDs to a bundle.
-  Effect.sync(() =>
-    typeof crypto.randomUUID === "function"
-      ? crypto.randomUUID()
-      : Hex.encode(crypto.getRandomValues(new Uint8Array(16)))
-  )
+  Effect.sync(() => Hex.encode(crypto.getRandomValues(new Uint8Array(16))))
 )
 
 /** The fields of a creation error that show what happened to the request. */
@@ -108,7 +104,7 @@ const outcome = (error: Failure): "Refused" | "TurnedAway" | "Open" => {
 const lookups = 5
 
 /** The part of the context that the creation of an upload needs. */
-type Subject = Pick<Upload<unknown>, "emit" | "metadata" | "metadataHeader" | "policy" | "store" | "target">
+type Subject<E> = Pick<Upload<E>, "emit" | "metadata" | "metadataHeader" | "policy" | "store" | "target">
 
 /** A creation that may have been sent: its marker, and the size of the upload, if known. */
 interface Sent {
@@ -121,48 +117,53 @@ export const ended = { description: "the process ended before the response arriv
 
 /** Finds an upload by its receipt, after an earlier process sent the creation or the response was lost. */
 export const recover = (
-  { metadata, policy, target }: Pick<Subject, "metadata" | "policy" | "target">,
+  subject: Receipts.Subject,
   { marker, size }: Sent,
   why: Pick<TusError.CreationUnknown, "description" | "cause">
 ): Effect.Effect<Created, TusError.CreationUnknown, HttpClient.HttpClient> =>
-  Receipts.byMarker(target, marker, { metadata, size }).pipe(
+  Receipts.byMarker(subject, marker, size).pipe(
     Effect.repeat({
       until: Option.isSome,
       times: lookups - 1,
-      schedule: Schedule.exponential(policy.retryDelay)
+      schedule: Schedule.exponential(subject.policy.retryDelay)
     }),
     Effect.flatMap((found) => {
       const { finished = false, url } = Option.getOrUndefined(found) ?? {}
       return url === undefined
-        ? Effect.fail(new TusError.CreationUnknown({ host: hostOf(target.tusUrl), ...why }))
+        ? Effect.fail(new TusError.CreationUnknown({ host: hostOf(subject.target.tusUrl), ...why }))
         : Effect.succeed({ url, answered: false, offset: undefined, finished })
     })
   )
 
 /**
- * Stores what is known about the creation of an upload, so that a later process creates the upload only if it cannot
- * exist yet.
+ * What is stored about the creation of an upload, so that a later process creates the upload only if it cannot exist
+ * yet.
  *
- * - `sending`: records that a request may be sent. Runs before each request.
- * - `refused`: records that the last request created nothing, or was not sent. `refused` also runs before the pause
- *   between two requests, because the process may end during a long pause.
- * - `created`: records that the upload exists.
+ * - `sending`: a request may be sent. Stored before each request.
+ * - `refused`: the last request created nothing, or was not sent. Also stored before the pause between two requests,
+ *   because the process may end during a long pause.
+ * - `created`: the upload exists.
  */
-export interface Ledger<E> {
-  readonly sending: Effect.Effect<void, E>
-  readonly refused: Effect.Effect<void>
-  readonly created: (found: Created) => Effect.Effect<void, E>
+export interface Ledger {
+  readonly sending: Change
+  readonly refused: Change
+  readonly created: (found: Created) => Change
 }
 
 /** Sends a request that creates an upload, and records the result in the ledger. */
 const recorded = <Failed extends Failure, E, R>(
-  { settle }: Subject["store"],
-  { created, refused, sending }: Ledger<E>,
+  { settle, update }: StateStore<E>,
+  ledger: Ledger,
   request: Effect.Effect<Created, Failed, R>
 ): Effect.Effect<Result.Result<Created, Failed>, E, R> => {
+  const sending = update(ledger.sending)
+  const refused = ignored(update(ledger.refused))
   const answered = Effect.tap(
     Effect.result(request),
-    Result.match({ onSuccess: created, onFailure: (error) => (outcome(error) === "Open" ? Effect.void : refused) })
+    Result.match({
+      onSuccess: (found): Effect.Effect<void, E> => update(ledger.created(found)),
+      onFailure: (error) => (outcome(error) === "Open" ? Effect.void : refused)
+    })
   )
   return settle === undefined ? Effect.andThen(sending, answered) : settle({ sending, answered, refused })
 }
@@ -175,14 +176,14 @@ const recorded = <Failed extends Failure, E, R>(
  * - `isPart`: whether the upload becomes a part of a later final upload.
  * - `parts`: the parts that a final upload concatenates.
  */
-interface Creation<E> extends Sent {
+interface Creation extends Sent {
   readonly body?: Uint8Array | undefined
   readonly isPart?: boolean | undefined
   readonly parts?: ReadonlyArray<UploadUrl> | undefined
-  readonly ledger: Ledger<E>
+  readonly ledger: Ledger
 }
 
-const headersOf = <E>({ metadataHeader, target }: Subject, { isPart, marker, parts, size }: Creation<E>) => {
+const headersOf = <E>({ metadataHeader, target }: Subject<E>, { isPart, marker, parts, size }: Creation) => {
   const assembly = Base64.encode(Redacted.value(target.assemblySslUrl))
   return {
     "tus-resumable": TusUpload.tusVersion,
@@ -198,17 +199,15 @@ const headersOf = <E>({ metadataHeader, target }: Subject, { isPart, marker, par
 
 /** Creates an upload. If the server did not process the request, the request is sent again after a pause. */
 export const create = <E>(
-  subject: Subject,
-  creation: Creation<E>
+  subject: Subject<E>,
+  creation: Creation
 ): Effect.Effect<Created, CreationError | E, HttpClient.HttpClient> => {
   const { emit, policy, store, target } = subject
   const { body, ledger, parts, size } = creation
-  const pauseAfter = Policy.retrying(policy)
+  const pauseAfter = Policy.retrying(policy, emit)
 
-  const request = inTime(
-    body === undefined && parts === undefined ? policy.stallTimeout : policy.finishTimeout,
-    sendCreation(target, headersOf(subject, creation), body)
-  ).pipe(
+  const limit = body === undefined && parts === undefined ? policy.stallTimeout : policy.finishTimeout
+  const request = sendCreation(target, headersOf(subject, creation), body, limit).pipe(
     Effect.map(({ offset, url }): Created => ({
       url,
       answered: true,
@@ -227,15 +226,11 @@ export const create = <E>(
       if (error._tag === "UnsafeLocation") return yield* error
       const did = outcome(error)
       if (error._tag === "Stalled" || did === "Open") {
-        return yield* Effect.tap(
-          recover(subject, creation, { description: happened(error), cause: error }),
-          ledger.created
-        )
+        const why = { description: happened(error), cause: error }
+        return yield* Effect.tap(recover(subject, creation, why), (found) => store.update(ledger.created(found)))
       }
-      const pause = did === "Refused" ? Option.none() : yield* pauseAfter(failures, error)
-      if (Option.isNone(pause)) return yield* error
-      emit(UploadEvent.Retrying({ attempt: failures, delay: pause.value, reason: error.message }))
-      yield* Effect.sleep(pause.value)
+      if (did === "Refused") return yield* error
+      yield* pauseAfter(failures, error)
       return yield* attempt(failures + 1)
     })
   return attempt(1)

@@ -39,10 +39,10 @@ interface Said {
  * Reads the text of an error: the error line of a tus server (`<code>: <message>`), else the `message` or the code of
  * the service's error object, else the whole body.
  */
-const readSaid = (body: string, json: Option.Option<unknown>): Said => {
+const readSaid = (body: string, json: unknown): Said => {
   const error = TusErrorBody.parseTusError(body)
   if (error._tag === "Line") return { words: `${error.code}: ${error.message}`, code: error.code }
-  return Option.match(Option.flatMap(json, decodeErrorObject), {
+  return Option.match(decodeErrorObject(json), {
     onNone: () => ({ words: error.text }),
     onSome: ({ error: code, message }) => ({ words: message ?? code ?? error.text, code })
   })
@@ -64,53 +64,37 @@ const secretsOf = ({ headers, url }: HttpClientRequest.HttpClientRequest): Reado
   return [...named, ...assembly].filter(({ length }) => length >= minSecret)
 }
 
-/** The message of a response without text, such as a response to HEAD, contains only the status. */
-const toMessage = (status: number, words: string, secrets: ReadonlyArray<string>): string =>
-  Redaction.text(words, { secrets }) || `status ${status} without an explanation`
+/** A response that is not the expected success, with the fields of its error. */
+type Refusal = Omit<ConstructorParameters<typeof TusError.UploadRefused>[0], "_tag">
 
-interface Refusal {
-  readonly request: TusError.RequestName
-  readonly host: string
-  readonly status: number
-  readonly words: string
-  readonly code?: string
-  readonly requestId?: string
-}
-
-const toError = (
-  { request, words, ...subject }: Refusal,
-  wait: Option.Option<Duration.Duration>
-): TusError.AnswerError => {
+const toError = (refusal: Refusal, retryAfter: Duration.Duration | undefined): TusError.AnswerError => {
+  const { request, ...subject } = refusal
   const { status } = subject
-  const answer = { ...subject, request, description: words }
   switch (status) {
     case 404:
     case 410:
       // These requests go to `tus_url`, where no upload can be gone: a gateway may know no such path.
-      if (request === "create" || request === "discover") return new TusError.UploadRefused(answer)
-      return new TusError.UploadGone(answer)
+      if (request === "create" || request === "discover") return new TusError.UploadRefused(refusal)
+      return new TusError.UploadGone(refusal)
     case 409:
-      return new TusError.OffsetConflict(answer)
+      return new TusError.OffsetConflict(refusal)
     case 413:
-      return new TusError.TooLarge(answer)
+      return new TusError.TooLarge(refusal)
     case 423:
-      return new TusError.UploadLocked(answer)
+      return new TusError.UploadLocked(refusal)
     case 429:
       return new ApiError.RateLimited({
         code: "RATE_LIMIT_REACHED",
         ...subject,
         operation: `Tus.${request}`,
-        description: words,
-        retryAfter: Option.getOrElse(wait, () => Duration.zero)
+        retryAfter: retryAfter ?? Duration.zero
       })
     case 460:
-      return new TusError.ChecksumMismatch(answer)
+      return new TusError.ChecksumMismatch(refusal)
     default:
-      if (Outcome.isRefusal(status)) return new TusError.UploadRefused(answer)
-      if (status >= 400) {
-        return new TusError.ServerFailure(Option.isSome(wait) ? { ...answer, retryAfter: wait.value } : answer)
-      }
-      return new TusError.ProtocolViolation({ ...subject, request, description: "unexpected status" })
+      if (Outcome.isRefusal(status)) return new TusError.UploadRefused(refusal)
+      if (status < 400) return new TusError.ProtocolViolation({ ...refusal, description: "unexpected status" })
+      return new TusError.ServerFailure(retryAfter === undefined ? refusal : { ...refusal, retryAfter })
   }
 }
 
@@ -123,21 +107,19 @@ const toRefusal = (
   Effect.map(Clock.currentTimeMillis, (now) => {
     const { text: body } = Outcome.textOf(answer, maxErrorBytes)
     const { headers, status } = answer
-    const json = Outcome.parseJson(body)
-    const wait = Wait.named(headers, Option.getOrUndefined(json), now)
+    const json = Option.getOrUndefined(Outcome.parseJson(body))
     const secrets = secretsOf(http)
     const { code, words } = readSaid(body, json)
-    return toError(
-      {
-        request,
-        host: hostOf(http.url),
-        status,
-        words: toMessage(status, words, secrets),
-        ...(code === undefined ? undefined : { code: Redaction.code(code, secrets) }),
-        ...Exchange.requestIdOf(headers, secrets)
-      },
-      wait
-    )
+    const refusal = {
+      request,
+      host: hostOf(http.url),
+      status,
+      // A response without text, such as a response to HEAD, says only its status.
+      description: Redaction.text(words, { secrets }) || `status ${status} without an explanation`,
+      ...(code === undefined ? undefined : { code: Redaction.code(code, secrets) }),
+      ...Exchange.requestIdOf(headers, secrets)
+    }
+    return toError(refusal, Option.getOrUndefined(Wait.named(headers, json, now)))
   })
 
 /** The error of a response that is read as a stream if its status is the expected success. */
@@ -187,6 +169,9 @@ const sendStream = (
     Exchange.toFailure({ host: hostOf(http.url), operation })
   )
 
+const usualLimit = ({ body }: HttpClientRequest.HttpClientRequest): Effect.Effect<Duration.Duration> =>
+  body._tag === "Empty" ? Effect.service(Timeout.RequestTimeout) : Effect.succeed(Duration.infinity)
+
 /** Sends a request whose body is in memory, or without a body, within `limit`. */
 const sendWhole = (
   client: HttpClient.HttpClient,
@@ -216,8 +201,9 @@ const sendWhole = (
 
 /**
  * Sends a request and reads the headers of the response, if the status is the expected success. A response that counts
- * fewer bytes than were sent (`isShort`) is valid only if the request declared the length of its body. The caller limits
- * the time of a request with a streamed body, {@link Timeout.limitOf} the time of any other request.
+ * fewer bytes than were sent (`isShort`) is valid only if the request declared the length of its body. `limit` is the
+ * time limit of a request whose body is not a stream: by default `RequestTimeout` without a body, and none with a body.
+ * The caller limits the time of a request with a streamed body.
  */
 export const exchange = <A>(options: {
   readonly request: TusError.RequestName
@@ -225,6 +211,7 @@ export const exchange = <A>(options: {
   readonly status: ReadonlyArray<number>
   readonly headers: Schema.ConstraintCodec<A, unknown>
   readonly isShort?: (headers: A) => boolean
+  readonly limit?: Duration.Duration | undefined
 }): Effect.Effect<A, TusError.AnswerError | ApiError.TransportFailure | TusError.Stalled, HttpClient.HttpClient> =>
   Effect.gen(function* () {
     const { http, request } = options
@@ -240,7 +227,7 @@ export const exchange = <A>(options: {
     yield* Exchange.admit(gate, http.url, { operation })
     const { answer, declaresLength: isDeclared } = isStream
       ? yield* sendStream(client, http, operation)
-      : yield* sendWhole(client, http, request, yield* Timeout.limitOf(http))
+      : yield* sendWhole(client, http, request, options.limit ?? (yield* usualLimit(http)))
     if (!options.status.includes(answer.status)) {
       const error = yield* toRefusal(request, http, answer)
       if (error._tag === "RateLimited") yield* Admission.pause(gate, http.url, error.retryAfter)

@@ -8,7 +8,7 @@ import * as Gathering from "@assembly-effect/auth/unstable/Gathering"
 import * as Pieces from "@assembly-effect/auth/unstable/Pieces"
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import * as StreamSender from "@assembly-effect/auth/unstable/StreamSender"
-import * as Bytes from "@assembly-effect/api/unstable/Bytes"
+import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
@@ -155,7 +155,7 @@ const senderOf =
   (http, request, fields, limits) =>
     Effect.suspend(() => {
       sending.isSent = true
-      const parts = partsOf(form, fields(boundary), boundary)
+      const parts = partsOf(form, Creation.toFields(fields, boundary), boundary)
       const contentType = `multipart/form-data; boundary=${boundary}`
       if (!parts.every(isBytes)) return sendStream(parts, contentType, sending, onSent)(http, request, fields, limits)
       const content = Bytes.join(parts)

@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { JournalFailed, UploadLeased } from "./journalError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
-import type * as UploadJournal from "../UploadJournal.ts"
+import type * as Journal from "./journal.ts"
 
 type Waiting = Extract<UploadEvent.UploadEvent, { readonly _tag: "Waiting" }>
 
@@ -30,11 +30,11 @@ type HoldError = JournalFailed | UploadLeased | InvalidRequest
  * does not renew its lease.
  */
 export const hold = (
-  journal: UploadJournal.UploadJournal["Service"],
+  journal: Journal.UploadJournal["Service"],
   key: string,
   emit: (event: Waiting) => void
-): Effect.Effect<UploadJournal.Lease, HoldError, Scope.Scope> => {
-  const attempt = (giveUpAt: number): Effect.Effect<UploadJournal.Lease, HoldError, Scope.Scope> =>
+): Effect.Effect<Journal.Lease, HoldError, Scope.Scope> => {
+  const attempt = (giveUpAt: number): Effect.Effect<Journal.Lease, HoldError, Scope.Scope> =>
     journal.lease(key).pipe(
       Effect.catchTag("UploadLeased", (leased) =>
         Effect.gen(function* () {
@@ -60,5 +60,5 @@ export const hold = (
 }
 
 /** Runs an effect while the lease is held. The effect is interrupted when the lease is lost. */
-export const during = <A, E, R>(lease: UploadJournal.Lease, effect: Effect.Effect<A, E, R>) =>
+export const during = <A, E, R>(lease: Journal.Lease, effect: Effect.Effect<A, E, R>) =>
   Effect.raceFirst(effect, lease.lost)

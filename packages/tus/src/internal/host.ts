@@ -1,8 +1,17 @@
+import * as Redaction from "@assembly-effect/auth/Redaction"
 import * as Redacted from "effect/Redacted"
-import type { UploadUrl } from "../UploadTarget.ts"
 
 /**
  * The host of a URL, with its port if it is not the default port. An error must not contain any other part of the URL.
  */
-export const hostOf = (url: string | UploadUrl): string =>
+export const hostOf = (url: string | Redacted.Redacted): string =>
   new URL(Redacted.isRedacted(url) ? Redacted.value(url) : url).host
+
+/** The maximum length of a host name. */
+const maxHost = 253
+
+/** The reason why the origin of a URL is refused. The text contains the host, which helps to find the problem. */
+export const foreign = (url: string): string =>
+  URL.canParse(url)
+    ? `the host ${Redaction.text(new URL(url).host, { max: maxHost })} does not belong to the service; if it does, add its origin to the option origins`
+    : "not an absolute URL"

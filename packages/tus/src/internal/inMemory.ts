@@ -3,7 +3,6 @@
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { identity } from "effect/Function"
 import type * as HttpClient from "effect/http/HttpClient"
 import type { UploadError } from "../TusError.ts"
 import type { UploadResult } from "../UploadEvent.ts"
@@ -12,12 +11,13 @@ import * as Context from "./context.ts"
 import * as Engine from "./engine.ts"
 import * as Events from "./events.ts"
 import * as OptionRules from "./options.ts"
+import * as Removal from "./removal.ts"
 import type { UploadSource } from "./source.ts"
 import * as StateStore from "./stateStore.ts"
 import * as Telemetry from "./telemetry.ts"
 import * as UploadState from "./uploadState.ts"
 
-interface Options extends Context.UploadOptions {
+interface Options extends OptionRules.UploadOptions {
   readonly progressInterval?: Duration.Input | undefined
 }
 
@@ -27,38 +27,37 @@ export const observed = <E extends { readonly _tag: string }, R>(
   options: Partial<Options>,
   isReplayed: boolean,
   emit: Events.Emit,
-  program: (emit: Events.Emit) => Effect.Effect<UploadResult, E, R>
+  program: (emit: Events.Emit, header: string | undefined) => Effect.Effect<UploadResult, E, R>
 ) =>
   Telemetry.observe(source, emit, (tell) =>
     OptionRules.check(source, options, isReplayed).pipe(
-      Effect.andThen(Effect.suspend(() => Events.paced(tell, options.progressInterval))),
-      Effect.flatMap(program),
+      Effect.flatMap((header) =>
+        Effect.flatMap(Events.paced(tell, options.progressInterval), (paced) => program(paced, header))
+      ),
       Effect.scoped
     )
   )
 
-/** Adds a clean-up to the work of an upload. The clean-up runs if the work fails or is interrupted. */
-type AtEnd = <A, E, R>(
-  work: Effect.Effect<A, E, R>,
-  upload: Context.Upload<never>
-) => Effect.Effect<A, E, R | HttpClient.HttpClient>
-
-/** The clean-up of an upload, and the upload that the server already has, if it is not a new upload. */
+/**
+ * - `existing`: the upload that the server already has, if it is not a new upload.
+ * - `isTerminated`: whether an upload that failed or was interrupted is removed from the server.
+ */
 interface Beginning {
-  readonly atEnd?: AtEnd
   readonly existing?: UploadState.Created
+  readonly isTerminated?: boolean
 }
 
 const start = (
   target: UploadTarget,
   source: UploadSource,
-  options: Context.UploadOptions,
+  options: OptionRules.UploadOptions,
   emit: Events.Emit,
-  { atEnd = identity, existing }: Beginning
+  { existing, isTerminated = false }: Beginning,
+  header?: string
 ) => {
   const store = StateStore.forgetful(existing ?? UploadState.inParts(source.size, options.parallel ?? 1))
-  return Effect.flatMap(Context.make(target, source, options, emit, store), (upload) =>
-    atEnd(Engine.run(upload), upload)
+  return Effect.flatMap(Context.make(target, source, options, emit, store, header), (upload) =>
+    isTerminated ? Removal.unlessDone(Engine.run(upload), upload) : Engine.run(upload)
   )
 }
 
@@ -70,12 +69,12 @@ export const run = (
   emit: Events.Emit,
   beginning: Beginning = {}
 ): Effect.Effect<UploadResult, UploadError, HttpClient.HttpClient> =>
-  observed(source, options, false, emit, (tell) => start(target, source, options, tell, beginning))
+  observed(source, options, false, emit, (tell, header) => start(target, source, options, tell, beginning, header))
 
 /** Runs an upload of a job, whose options were checked with those of the job. */
 export const runFile = (
   target: UploadTarget,
   source: UploadSource,
-  options: Context.UploadOptions,
+  options: OptionRules.UploadOptions,
   emit: Events.Emit
 ) => Telemetry.observe(source, emit, (tell) => Effect.scoped(start(target, source, options, tell, {})))

@@ -7,7 +7,7 @@ import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { JournalFailed, JournalTorn, type UploadLeased } from "./journalError.ts"
-import type { Entries, Key, Lease, Store } from "../UploadJournal.ts"
+import type { Entries, Key, Lease, Store } from "./journal.ts"
 import * as JournalKey from "./journalKey.ts"
 
 /** Every entry contains the time when it was written, in milliseconds since 1970. */

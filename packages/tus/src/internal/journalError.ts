@@ -4,10 +4,16 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
+const remedies = {
+  Full: "; free some space, and run the upload again",
+  Denied: "; make the journal writable, and run the upload again",
+  Other: ""
+} as const
+
 /**
  * The journal could not be read or written, for example because the disk was full, a permission was missing, or the
  * store did not exist. After this error, the upload sends nothing more. Repair the store and run the upload again.
- * `reason` is `Full` if no space or no quota was left. With `layerKeyValueStore`, `reason` is always `Other`.
+ * `reason` is `Full` if no space or no quota was left, and `Denied` if the store is read-only or a permission is missing.
  *
  * @since 0.1.0
  * @category errors
@@ -15,11 +21,12 @@ import * as Schema from "effect/Schema"
 export class JournalFailed extends Schema.TaggedError<JournalFailed>()("JournalFailed", {
   action: Schema.Literals(["read", "write", "remove", "list", "lease"]),
   description: Schema.String,
-  reason: Schema.Literals(["Full", "Other"]).pipe(Schema.withConstructorDefault(Effect.succeed("Other" as const)))
+  reason: Schema.Literals(["Full", "Denied", "Other"]).pipe(
+    Schema.withConstructorDefault(Effect.succeed("Other" as const))
+  )
 }) {
   override get message() {
-    const remedy = this.reason === "Full" ? "; free some space, and run the upload again" : ""
-    return `the upload journal: cannot ${this.action}: ${this.description}${remedy}`
+    return `the upload journal: cannot ${this.action}: ${this.description}${remedies[this.reason]}`
   }
 }
 

@@ -6,7 +6,7 @@ import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
 import { JournalFailed } from "./journalError.ts"
-import type { Key, Leases, Store } from "../UploadJournal.ts"
+import type { Key, Leases, Store } from "./journal.ts"
 
 const suffix = ".json"
 const leaseSuffix = ".lease"
@@ -20,13 +20,18 @@ const codeOf = ({ reason }: PlatformError.PlatformError): string | undefined => 
   return typeof code === "string" ? code : undefined
 }
 
-/** The error codes of a full disk and of a used-up quota. */
-const full: ReadonlySet<string | undefined> = new Set(["ENOSPC", "EDQUOT"])
+const reasons: ReadonlyMap<string | undefined, JournalFailed["reason"]> = new Map([
+  ["ENOSPC", "Full"],
+  ["EDQUOT", "Full"],
+  ["EACCES", "Denied"],
+  ["EPERM", "Denied"],
+  ["EROFS", "Denied"]
+] as const)
 
 const failed = (action: JournalFailed["action"]) => (error: PlatformError.PlatformError) => {
   const code = codeOf(error)
   const description = code === undefined ? error.message : `${error.message} (${code})`
-  return new JournalFailed({ action, description: description, reason: full.has(code) ? "Full" : "Other" })
+  return new JournalFailed({ action, description, reason: reasons.get(code) ?? "Other" })
 }
 
 /**
@@ -169,7 +174,12 @@ const makeLeases = (options: {
     remove: (key) => fs.remove(folderOf(key), { recursive: true, force: true }).pipe(Effect.mapError(failed("remove"))),
     swap: (key, expected, text) =>
       Effect.gen(function* () {
-        yield* fs.makeDirectory(folderOf(key), { recursive: true, mode: 0o700 })
+        // With `recursive`, Node reports a read-only file system as a missing folder.
+        yield* Effect.catchIf(
+          fs.makeDirectory(folderOf(key), { mode: 0o700 }),
+          ({ reason }) => reason._tag === "AlreadyExists",
+          () => Effect.void
+        )
         const { text: existing, version } = yield* present(key)
         if (existing !== expected) return false
         const next = version + 1

@@ -1,14 +1,14 @@
 /**
  * Checks the target of a journal entry against the origins of the caller.
  */
-import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import { AssemblyClient } from "@assembly-effect/api/unstable/ClientService"
 import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { InvalidTarget, type UploadTarget } from "../UploadTarget.ts"
-import { foreign } from "./foreign.ts"
+import { foreign } from "./host.ts"
 
 /**
  * Replaces the origins of a target with `origins`, and checks the `tus_url` of the target against `origins`.

@@ -3,14 +3,10 @@
  */
 import type * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as Effect from "effect/Effect"
-import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
-import type * as Scope from "effect/Scope"
 import * as TusError from "../TusError.ts"
-import type { UploadError } from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
-import type { UploadResult } from "../UploadEvent.ts"
-import type { Entry, Lease, UploadJournal } from "../UploadJournal.ts"
+import type { Entry, JournaledUploads, Lease, UploadJournal } from "./journal.ts"
 import type * as UploadTarget from "../UploadTarget.ts"
 import * as Context from "./context.ts"
 import * as Engine from "./engine.ts"
@@ -20,7 +16,7 @@ import * as JournalEntry from "./journalEntry.ts"
 import * as JournalStore from "./journalStore.ts"
 import * as JournalTarget from "./journalTarget.ts"
 import { JournalTorn, NoSuchUpload } from "./journalError.ts"
-import { keyOf } from "./keyOf.ts"
+import { keyOf } from "./journalKey.ts"
 import * as Removal from "./removal.ts"
 import type { Metadata, SharedOptions } from "./options.ts"
 import * as Pieces from "./pieces.ts"
@@ -34,14 +30,14 @@ export const identify = (source: Replayable): Effect.Effect<string, SourceFailed
     identity === undefined ? Pieces.identityOf(source) : Effect.succeed(identity)
   )
 
-/** An upload of the journal whose lease this process holds, and its source. */
+/** An upload of the journal whose lease this process holds, with its source and its options. */
 interface Held {
   readonly journal: UploadJournal["Service"]
   readonly lease: Lease
   readonly key: string
   readonly source: Replayable
-  readonly identity: string
-  readonly file?: number | undefined
+  readonly options: SharedOptions & { readonly restart?: boolean | undefined }
+  readonly emit: Emit
 }
 
 /** The state of an upload in the journal, after {@link verify} has checked its entry. */
@@ -50,17 +46,20 @@ interface Known {
   readonly state: UploadState.UploadState
 }
 
-/** Fails if the source differs from the original source of the upload. */
-const verifySource = ({ about }: Known, { identity, source }: Held): Effect.Effect<void, TusError.UploadMismatch> => {
-  if (about.size !== source.size) {
-    const found = `${source.size}`
-    return Effect.fail(new TusError.UploadMismatch({ field: "size", expected: `${about.size}`, found }))
-  }
-  if (about.identity !== identity) {
-    const expected = about.identity ?? "none"
-    return Effect.fail(new TusError.UploadMismatch({ field: "fingerprint", expected, found: identity }))
-  }
+const differs = (field: TusError.UploadMismatch["field"], expected: string, found: string) =>
+  Effect.fail(new TusError.UploadMismatch({ field, expected, found }))
+
+/** Fails if the source (`given`) differs from the original source of the upload. */
+const verifySource = (original: JournalEntry.About, given: JournalEntry.About) => {
+  if (original.size !== given.size) return differs("size", `${original.size}`, `${given.size}`)
+  if (original.identity !== given.identity)
+    return differs("fingerprint", original.identity ?? "none", given.identity ?? "none")
   return Effect.void
+}
+
+const keyFrom = ({ file, identity, metadata, size, target }: JournalEntry.About) => {
+  const { fieldname, filename } = named(metadata)
+  return keyOf(target, { identity: identity ?? undefined, size, filename, fieldname, file })
 }
 
 /**
@@ -73,143 +72,12 @@ const verify = (
   origins: ServiceOrigins.ServiceOrigins
 ): Effect.Effect<Known, JournalTorn | UploadTarget.InvalidTarget | UploadTarget.UnsafeLocation> =>
   Effect.gen(function* () {
-    const { fieldname, filename } = named(entry.metadata)
-    const identity = entry.identity ?? undefined
-    const own = yield* keyOf(entry.target, { ...entry, identity, filename, fieldname })
-    if (own !== key) {
+    if ((yield* keyFrom(entry)) !== key) {
       return yield* new JournalTorn({ key, description: "the content does not match the key" })
     }
     const target = yield* Effect.fromResult(JournalTarget.within(entry.target, origins))
     const state = yield* Effect.fromResult(JournalEntry.toState(entry, target))
     return { about: { ...entry, target }, state }
-  })
-
-/**
- * `file` is the index of the file in its job, which distinguishes two files with the same bytes and names.
- *
- * @since 0.1.0
- * @category models
- */
-export interface RunOptions extends Context.UploadOptions {
-  readonly restart?: boolean | undefined
-  readonly file?: number | undefined
-}
-
-const run = (
-  { file, identity, journal, key, lease, source }: Held,
-  target: UploadTarget.UploadTarget,
-  options: RunOptions,
-  emit: Emit,
-  initial: UploadState.UploadState
-) => {
-  const about = {
-    target,
-    metadata: options.metadata,
-    size: source.size,
-    identity,
-    ...(file === undefined ? undefined : { file })
-  }
-  const store = JournalStore.make({ journal, lease, key, about, initial })
-  return Effect.flatMap(Context.make(target, source, options, emit, store), Engine.run)
-}
-
-/** Starts a new upload. `earlier` is the upload that the new upload replaces. */
-const startAnew = (
-  held: Held,
-  target: UploadTarget.UploadTarget,
-  options: RunOptions,
-  emit: Emit,
-  earlier: Known | undefined
-) =>
-  Effect.gen(function* () {
-    const { journal, key, lease, source } = held
-    if (earlier !== undefined) {
-      const { about, state } = earlier
-      yield* Removal.remove({ ...about, policy: yield* Context.toPolicy(options) }, state)
-      yield* lease.check
-      yield* journal.forget(key)
-      emit(UploadEvent.Restarted({ reason: `restart was requested; the upload in the journal was ${state._tag}` }))
-    }
-    return yield* run(held, target, options, emit, UploadState.inParts(source.size, options.parallel ?? 1))
-  })
-
-/** Continues an upload. If the upload has ended, returns its result or fails with its error. */
-const goOn = (held: Held, known: Known, options: RunOptions, emit: Emit) =>
-  Effect.gen(function* () {
-    const { about, state } = known
-    yield* verifySource(known, held)
-    if (state._tag === "Completed" || state._tag === "Untrusted") {
-      return yield* Engine.ended({ emit, target: about.target }, state)
-    }
-    // The upload keeps the metadata of its creation. New values of the caller are ignored.
-    return yield* run(held, about.target, { ...options, metadata: named(about.metadata) }, emit, state)
-  })
-
-/**
- * Continues the upload of the same bytes for the same Assembly, if the journal has this upload and `restart` is not
- * true. Otherwise starts a new upload.
- */
-export const start = (
-  journal: UploadJournal["Service"],
-  target: UploadTarget.UploadTarget,
-  source: Replayable,
-  options: RunOptions,
-  emit: Emit
-): Effect.Effect<UploadResult, UploadError, HttpClient.HttpClient | Scope.Scope> =>
-  Effect.gen(function* () {
-    const identity = yield* identify(source)
-    const { fieldname, filename } = options.metadata
-    const { file } = options
-    const key = yield* keyOf(target, { identity, size: source.size, filename, fieldname, file })
-    const lease = yield* Hold.hold(journal, key, emit)
-    const held = { journal, lease, key, source, identity, file }
-    return yield* Hold.during(
-      lease,
-      Effect.gen(function* () {
-        const found = Option.getOrUndefined(yield* journal.get(key))
-        const known = found === undefined ? undefined : yield* verify(found, key, target.origins)
-        return known === undefined || options.restart === true
-          ? yield* startAnew(held, target, options, emit, known)
-          : yield* goOn(held, known, options, emit)
-      })
-    )
-  })
-
-/**
- * The upload with this key in the journal. `origins` are further permitted origins of its URLs.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Kept {
-  readonly key: string
-  readonly origins?: ReadonlyArray<string> | undefined
-}
-
-/** Continues an upload of the journal. If `restart` is true, starts a new upload instead. */
-const resume = (
-  journal: UploadJournal["Service"],
-  { key, origins }: Kept,
-  source: Replayable,
-  options: SharedOptions & { readonly restart?: boolean | undefined },
-  emit: Emit
-): Effect.Effect<UploadResult, UploadError | NoSuchUpload, HttpClient.HttpClient | Scope.Scope> =>
-  Effect.gen(function* () {
-    const lease = yield* Hold.hold(journal, key, emit)
-    const found = yield* journal.get(key)
-    if (Option.isNone(found)) return yield* new NoSuchUpload({ key })
-    const known = yield* verify(found.value, key, yield* JournalTarget.deployment(found.value.target, origins))
-    const { file, metadata, target } = known.about
-    const identity = yield* identify(source)
-    const held = { journal, lease, key, source, identity, file }
-    const all = { ...options, metadata: named(metadata) }
-    return yield* Hold.during(
-      lease,
-      options.restart === true
-        ? // The key belongs to the original bytes, so a source with different bytes is refused.
-          Effect.andThen(verifySource(known, held), startAnew(held, target, all, emit, known))
-        : goOn(held, known, all, emit)
-    )
   })
 
 /** The metadata of an entry. Every entry has both keys, `filename` and `fieldname`. */
@@ -219,15 +87,69 @@ const named = (metadata: Entry["metadata"]): Metadata => ({
   fieldname: metadata["fieldname"] ?? ""
 })
 
-/**
- * Starts and continues the uploads of a journal.
- *
- * @since 0.1.0
- * @category models
- */
-export interface JournaledUploads {
-  readonly start: typeof start
-  readonly resume: typeof resume
+/** Runs an upload. The upload keeps the metadata of its creation. */
+const run = ({ emit, options, source, ...held }: Held, about: JournalEntry.About, initial: UploadState.UploadState) => {
+  const store = JournalStore.make({ ...held, about, initial })
+  const all = { ...options, metadata: named(about.metadata) }
+  return Effect.flatMap(Context.make(about.target, source, all, emit, store), Engine.run)
 }
+
+/** Removes an upload, which a new upload replaces. */
+const discard = ({ emit, journal, key, lease, options }: Held, { about, state }: Known) =>
+  Effect.gen(function* () {
+    yield* Removal.remove({ ...about, policy: yield* Context.toPolicy(options) }, state)
+    yield* lease.check
+    yield* journal.forget(key)
+    emit(UploadEvent.Restarted({ reason: `restart was requested; the upload in the journal was ${state._tag}` }))
+  })
+
+/**
+ * Continues the upload in the journal (`known`), if the journal has it and `restart` is not true. If the upload has
+ * ended, returns its result or fails with its error. Otherwise starts a new upload of the source (`given`).
+ */
+const proceed = (held: Held, given: JournalEntry.About, known: Known | undefined) =>
+  Hold.during(
+    held.lease,
+    Effect.gen(function* () {
+      if (known !== undefined) {
+        const { about, state } = known
+        yield* verifySource(about, given)
+        if (held.options.restart !== true) {
+          return yield* state._tag === "Completed" || state._tag === "Untrusted"
+            ? Engine.ended({ emit: held.emit, target: about.target }, state)
+            : run(held, about, state)
+        }
+        yield* discard(held, known)
+      }
+      return yield* run(held, given, UploadState.inParts(given.size, held.options.parallel ?? 1))
+    })
+  )
+
+/**
+ * Continues the upload of the same bytes for the same Assembly, if the journal has this upload and `restart` is not
+ * true. Otherwise starts a new upload.
+ */
+export const start: JournaledUploads["start"] = (journal, target, source, options, emit) =>
+  Effect.gen(function* () {
+    const { file, metadata } = options
+    const identity = yield* identify(source)
+    const given = { target, metadata, size: source.size, identity, ...(file === undefined ? undefined : { file }) }
+    const key = yield* keyFrom(given)
+    const lease = yield* Hold.hold(journal, key, emit)
+    const found = Option.getOrUndefined(yield* journal.get(key))
+    const known = found === undefined ? undefined : yield* verify(found, key, target.origins)
+    return yield* proceed({ journal, lease, key, source, options, emit }, given, known)
+  })
+
+/** Continues an upload of the journal. If `restart` is true, starts a new upload instead. */
+const resume: JournaledUploads["resume"] = (journal, { key, origins }, source, options, emit) =>
+  Effect.gen(function* () {
+    const lease = yield* Hold.hold(journal, key, emit)
+    const found = yield* journal.get(key)
+    if (Option.isNone(found)) return yield* new NoSuchUpload({ key })
+    const known = yield* verify(found.value, key, yield* JournalTarget.deployment(found.value.target, origins))
+    const given = { ...known.about, size: source.size, identity: yield* identify(source) }
+    return yield* proceed({ journal, lease, key, source, options, emit }, given, known)
+  })
 
 export const engine: JournaledUploads = { start, resume }

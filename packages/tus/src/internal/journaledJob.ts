@@ -9,7 +9,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
-import * as UploadJournal from "../UploadJournal.ts"
+import * as UploadJournal from "./journal.ts"
 import type * as AssemblyFiles from "./assemblyFiles.ts"
 import * as AssemblyJob from "./assemblyJob.ts"
 import * as AssemblyOptions from "./assemblyOptions.ts"
@@ -17,6 +17,7 @@ import * as Events from "./events.ts"
 import * as Hold from "./hold.ts"
 import type { Options } from "./job.ts"
 import * as Journaled from "./journaled.ts"
+import * as JournalKey from "./journalKey.ts"
 import * as Telemetry from "./telemetry.ts"
 import type { Replayable } from "./source.ts"
 
@@ -50,7 +51,7 @@ const keyOf = <R>({ files, params }: Options<R>, sources: ReadonlyArray<Replayab
       (issues) => new InvalidRequest({ operation: "AssemblyUpload", issues })
     )
     const identities = yield* Effect.forEach(sources, Journaled.identify)
-    return yield* UploadJournal.assemblyKeyOf([
+    return yield* JournalKey.assemblyKeyOf([
       origins.entries[0] ?? "",
       assemblyId ?? null,
       encoded,

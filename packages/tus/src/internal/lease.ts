@@ -14,15 +14,13 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import { type JournalFailed, LeaseLost, UploadLeased } from "./journalError.ts"
-import * as LeaseHolder from "./leaseHolder.ts"
-import type { Key, Lease, Leases } from "../UploadJournal.ts"
+import type { Key, Lease, Leases, Locks } from "./journal.ts"
 
 const AtRest = Json.fromString(
   Schema.Struct({
     owner: Schema.String,
     /** The time of the expiry, in milliseconds since 1970. */
-    until: Schema.Finite,
-    holder: Schema.optionalKey(Schema.String)
+    until: Schema.Finite
   })
 )
 const decode = Schema.decodeOption(AtRest)
@@ -32,22 +30,12 @@ const encode = Schema.encodeSync(AtRest)
 export const until = (text: string): number =>
   Option.match(decode(text), { onNone: () => 0, onSome: (lease) => lease.until })
 
-/** Whether a lease can be taken, because it is invalid or has expired, or because its holder has certainly ended. */
-const isFree = (text: string, now: number, holder: LeaseHolder.Holder): Effect.Effect<boolean> => {
-  const lease = Option.getOrUndefined(decode(text))
-  if (lease === undefined || lease.until <= now) return Effect.succeed(true)
-  return lease.holder === undefined ? Effect.succeed(false) : holder.isGone(lease.holder)
-}
-
 /** The lease of one owner, as a text in the store, and the changes of this lease. */
-const makeOwn = (leases: Leases, key: Key, holder: LeaseHolder.Holder) =>
+const makeOwn = (leases: Leases, key: Key) =>
   Effect.gen(function* () {
     const owner = yield* SecureRandom.SecureRandom.use((random) => random.uuidV4()).pipe(
       Effect.provide(SecureRandom.layerWebCrypto)
     )
-    const textUntil = (time: number) =>
-      encode({ owner, until: time, ...(holder.id === undefined ? undefined : { holder: holder.id }) })
-
     /**
      * The texts of this owner that the store may contain, newest first. A write that failed may still have changed the
      * store.
@@ -61,7 +49,7 @@ const makeOwn = (leases: Leases, key: Key, holder: LeaseHolder.Holder) =>
      */
     const replace = (candidates: ReadonlyArray<string | undefined>, newEnd: number) =>
       Effect.gen(function* () {
-        const text = textUntil(newEnd)
+        const text = encode({ owner, until: newEnd })
         ours = [text, ...ours]
         for (const expected of candidates) {
           if (!(yield* leases.swap(key, expected, text))) continue
@@ -92,17 +80,14 @@ const makeOwn = (leases: Leases, key: Key, holder: LeaseHolder.Holder) =>
 const longestRelease = 1000
 
 /** Acquires the lease of a key. */
-export const make = (
-  leases: Leases,
-  options: { readonly millis: number; readonly holder: LeaseHolder.Holder }
-): ((key: Key) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>) => {
-  const { millis } = options
-
-  return (key) =>
+export const make =
+  (
+    leases: Leases,
+    { millis }: { readonly millis: number }
+  ): ((key: Key) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>) =>
+  (key) =>
     Effect.gen(function* () {
-      const provided = yield* LeaseHolder.LeaseHolder
-      const holder = provided === LeaseHolder.unknown ? options.holder : provided
-      const own = yield* makeOwn(leases, key, holder)
+      const own = yield* makeOwn(leases, key)
       const scope = yield* Effect.scope
       // The finalizer is added before the claim, because an interrupted claim may still have written the lease.
       yield* Effect.addFinalizer(() =>
@@ -111,7 +96,7 @@ export const make = (
 
       const now = yield* Clock.currentTimeMillis
       const existing = yield* leases.get(key)
-      if (existing !== undefined && !(yield* isFree(existing, now, holder))) {
+      if (existing !== undefined && until(existing) > now) {
         return yield* new UploadLeased({ key, until: until(existing) })
       }
       if (!(yield* own.claim(existing, now + millis))) {
@@ -170,4 +155,28 @@ export const make = (
 
       return { lost: Deferred.await(loss), check }
     })
-}
+
+/**
+ * Takes the lock of a key. If another holder has the lock, fails with `UploadLeased`, whose `until` is `millis`
+ * milliseconds from now.
+ */
+export const onLocks =
+  (
+    locks: Locks,
+    { millis }: { readonly millis: number }
+  ): ((key: Key) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>) =>
+  (key) =>
+    Effect.gen(function* () {
+      const held = yield* locks.lock(key)
+      if (held === undefined) {
+        return yield* new UploadLeased({ key, until: (yield* Clock.currentTimeMillis) + millis })
+      }
+      const loss = yield* Deferred.make<never, LeaseLost>()
+      yield* Effect.forkScoped(
+        Effect.flatMap(held.lost, (description) =>
+          Deferred.fail(loss, new LeaseLost({ key, description: description }))
+        )
+      )
+      const lost = Deferred.await(loss)
+      return { lost, check: Effect.suspend(() => (Deferred.isDoneUnsafe(loss) ? lost : Effect.void)) }
+    })

@@ -39,7 +39,6 @@ const Settings = Schema.Struct({
   ...Shared.fields,
   progressInterval: Schema.optional(Rules.pause),
   restart: Schema.optional(Schema.Boolean),
-  origins: Schema.optional(Schema.Array(Schema.String)),
   size: Schema.optional(Schema.BigInt),
   onFailure: Schema.optional(Schema.Literals(["terminate", "keep"]))
 })
@@ -62,7 +61,8 @@ export type Metadata = { readonly filename: string; readonly fieldname: string }
  * - `retryDelay`: the maximum pause after the first failure, 500 ms by default. Each further failure doubles this
  *   maximum, up to 30 seconds. Each pause is random, and at least half of its maximum. If the server requests a pause,
  *   the upload pauses at least that long. A provided `RetryPolicy` has its own pauses.
- * - `stallTimeout`: the maximum time without progress in a request, 30 seconds by default.
+ * - `stallTimeout`: the maximum time without progress in a request, 30 seconds by default. Receipts of the Assembly
+ *   (`tus_uploads`) that arrive after this time are ignored.
  * - `finishTimeout`: the maximum time that the server may take to respond after the last byte of a request, or to
  *   concatenate the parts, 10 minutes by default. If a small source is sent with the creation, the time starts when
  *   this request is sent.
@@ -96,14 +96,27 @@ export interface RequestOptions extends Schema.Codec.Encoded<typeof Requests> {}
  */
 export interface SharedOptions extends Schema.Codec.Encoded<typeof Shared> {}
 
+/**
+ * The options of the uploads of a job, and the metadata of one upload.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface UploadOptions extends SharedOptions {
+  readonly metadata: Metadata
+}
+
 const issue = (path: string, message: string): Issue => ({ path: [path], message })
 
 const checkSettings = Rules.checker(Settings)
 
-/** Options with metadata alone need no check. */
 const settingIssues = (options: object): Issues => {
   if (!Input.isRecord(options)) return [{ path: [], message: "Expected an object" }]
-  return Object.keys(options).every((key) => key === "metadata") ? [] : checkSettings(options)
+  const keys = Object.keys(options).filter((key) => key !== "metadata")
+  // Options with metadata alone need no check.
+  if (keys.length === 0) return []
+  const unknown = keys.filter((key) => !Object.hasOwn(Settings.fields, key))
+  return [...unknown.map((key) => issue(key, "Unknown key")), ...checkSettings(options)]
 }
 
 const encodeMetadata = SchemaParser.encodeUnknownResult(TusUpload.Metadata, { errors: "all" })
@@ -135,9 +148,11 @@ export const metadataHeader = (metadata: Metadata): Result.Result<string, Issues
     : Result.succeed(encoded.success.replace(placeholder, ""))
 }
 
+const issuesOf = (result: Result.Result<unknown, Issues>): Issues =>
+  Result.match(result, { onFailure: (issues) => issues, onSuccess: () => [] })
+
 /** The rules that the metadata of an upload breaks. */
-export const metadataIssues = (metadata: Metadata): Issues =>
-  Result.match(metadataHeader(metadata), { onFailure: (issues) => issues, onSuccess: () => [] })
+export const metadataIssues = (metadata: Metadata): Issues => issuesOf(metadataHeader(metadata))
 
 const largest = 2n ** 63n - 1n
 
@@ -185,7 +200,10 @@ export const missingDigest = (checksum: string | undefined): Effect.Effect<Issue
         isThere ? [] : [issue("checksum", `Expected no checksum: ${Subtle.description}`)]
       )
 
-/** Fails if the options or the source of an upload break a rule. */
+/**
+ * Fails if the options or the source of an upload break a rule. Returns the metadata as a header, see
+ * {@link metadataHeader}.
+ */
 export const check = (
   source: UploadSource,
   options: {
@@ -194,11 +212,14 @@ export const check = (
     readonly parallel?: number | undefined
   },
   isReplayed: boolean
-): Effect.Effect<void, InvalidRequest> =>
-  Effect.flatMap(missingDigest(options?.checksum), (missing) =>
-    refuse("Upload", [
-      ...issues(options, options?.metadata),
+): Effect.Effect<string | undefined, InvalidRequest> =>
+  Effect.flatMap(missingDigest(options?.checksum), (missing) => {
+    const header = options?.metadata === undefined ? Result.succeed(undefined) : metadataHeader(options.metadata)
+    const found = [
+      ...settingIssues(options),
+      ...issuesOf(header),
       ...sourceIssues(source, { ...options, isReplayed }),
       ...missing
-    ])
-  )
+    ]
+    return Effect.as(refuse("Upload", found), Result.getOrUndefined(header))
+  })

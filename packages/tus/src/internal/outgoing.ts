@@ -1,8 +1,8 @@
 /**
  * The bytes that are sent next, for every kind of source.
  */
+import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
 import * as Channel from "effect/Channel"
-import * as Bytes from "@assembly-effect/api/unstable/Bytes"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -111,6 +111,7 @@ export const oneShot = (
 ): Effect.Effect<Outgoing, SourceFailed, Scope.Scope> =>
   Effect.gen(function* () {
     const { streams, windowSize } = options
+    // `Stream.toPull` would add the code of Effect's semaphores to a bundle.
     const scope = yield* Effect.scope
     const read = Window.reader(yield* Channel.toPullScoped(Stream.toChannel(source.stream), scope))
     const advance = (window: Window.Window) =>

@@ -21,7 +21,6 @@ import * as Creation from "./creation.ts"
 import * as Discovery from "./discovery.ts"
 import * as FilePieces from "./filePieces.ts"
 import { hostOf } from "./host.ts"
-import { ignored } from "./ignored.ts"
 import * as Outgoing from "./outgoing.ts"
 import * as Policy from "./policy.ts"
 import * as Receipts from "./receipts.ts"
@@ -67,12 +66,10 @@ const smallBody = <E>({ chunkSize, isPart, outgoing, policy, sendsAlong, source,
     })
   })
 
-const keep = <E>({ place, store }: Piece<E>, piece: UploadState.Piece) => store.update(place(piece))
-
 /** Creates the upload, and stores its URL. */
 const create = <E>(piece: Piece<E>, marker: string) =>
   Effect.gen(function* () {
-    const { emit, isPart, outgoing, source } = piece
+    const { emit, isPart, outgoing, place, source } = piece
     const { size } = outgoing
     // No request asks an empty source for bytes, so this read shows whether the source is still empty.
     if (size === 0n && source._tag === "Replayable") yield* Outgoing.collect(source.bytes(0n, 0n), 0n)
@@ -94,9 +91,9 @@ const create = <E>(piece: Piece<E>, marker: string) =>
       isPart,
       marker,
       ledger: {
-        sending: keep(piece, { _tag: "Creating", marker }),
-        refused: ignored(keep(piece, { _tag: "Planned" })),
-        created: (found) => keep(piece, toState(found))
+        sending: place({ _tag: "Creating", marker }),
+        refused: place({ _tag: "Planned" }),
+        created: (found) => place(toState(found))
       }
     }).pipe(Effect.map(toState))
     if (!isPart) emit(UploadEvent.Created({ url: created.url, length: size }))
@@ -116,7 +113,7 @@ const recover = <E>(piece: Piece<E>, marker: string) =>
       // The receipt of a part does not show that the part is complete, so the offset is requested from the server.
       ...(finished && size !== undefined && !isPart ? { transfer: { _tag: "Done", length: size } } : undefined)
     }
-    yield* keep(piece, created)
+    yield* piece.store.update(piece.place(created))
     return created
   })
 
@@ -235,10 +232,10 @@ const send: Step<Transfer.Sending> = (piece, state) =>
   })
 
 /**
- * The canonical Base64 of each value in a header `upload-metadata`. A missing value is the empty text, because some
- * servers do not distinguish a key without a value from a key with an empty value.
+ * The entries of a header `upload-metadata`, each with the canonical Base64 of its value. A missing value is the empty
+ * text, because some servers do not distinguish a key without a value from a key with an empty value.
  */
-const reported = (header: string): ReadonlyArray<readonly [key: string, value: string | undefined]> =>
+const entriesOf = (header: string): ReadonlyArray<readonly [key: string, value: string | undefined]> =>
   header.split(",").map((entry) => {
     const [key = "", ...value] = entry.trim().split(" ")
     return [key, Result.getOrUndefined(Result.map(Base64.decode(value.join(" ")), Base64.encode))]
@@ -249,37 +246,25 @@ const reported = (header: string): ReadonlyArray<readonly [key: string, value: s
  * creation before more bytes are sent. Entries that others have added are ignored. `assembly_url` is not compared,
  * because the creation sets its value from the target. The error names the key that differs, without its values.
  */
-const verifyMetadata = (
-  metadata: Readonly<Record<string, string | null>>,
-  marker: string,
-  found: string | undefined
-): Effect.Effect<void, TusError.UploadMismatch> => {
+const verifyMetadata = <E>({ marker, metadataHeader }: Sending<E>, found: string | undefined) => {
   if (found === undefined) return Effect.void
-  const { assembly_url: _, ...sent } = metadata
-  const expected = { ...sent, ...(marker === "" ? undefined : { [Receipts.markerKey]: marker }) }
-  const entries = reported(found)
-  const differs = ([name, value]: readonly [string, string | null]) => {
-    const told = entries.filter(([key]) => key === name)
-    return told.length !== 1 || told[0]?.[1] !== Base64.encode(value ?? "")
-  }
-  const key = Object.entries(expected).find(differs)?.[0]
-  return key === undefined
-    ? Effect.void
-    : Effect.fail(
-        new TusError.UploadMismatch({
-          field: "upload-metadata",
-          expected: `the ${key} of the creation`,
-          found: "another"
-        })
-      )
+  const told = entriesOf(found)
+  const sent = entriesOf(metadataHeader + (marker === "" ? "" : `,${Receipts.markerKey} ${Base64.encode(marker)}`))
+  const differing = sent.find(([key, value]) => {
+    const same = told.filter(([name]) => name === key)
+    return same.length !== 1 || same[0]?.[1] !== value
+  })
+  if (differing === undefined) return Effect.void
+  const expected = `the ${differing[0]} of the creation`
+  return Effect.fail(new TusError.UploadMismatch({ field: "upload-metadata", expected, found: "another" }))
 }
 
 /** Requests the offset of the upload from the server. */
 const ask: Step<Transfer.Asking> = (piece, state) =>
   Effect.gen(function* () {
-    const { emit, isOwn, marker, metadata, outgoing, policy, url } = piece
+    const { emit, isOwn, outgoing, policy, url } = piece
     const found = yield* inTime(policy.stallTimeout, Tus.offset(url))
-    if (!isOwn) yield* verifyMetadata(metadata, marker, found.metadata)
+    if (!isOwn) yield* verifyMetadata(piece, found.metadata)
     const next = yield* Effect.fromResult(Transfer.located(state, found, outgoing))
     if (next._tag !== "Asking") emit(UploadEvent.Resumed({ offset: found.offset }))
     return next
@@ -289,24 +274,22 @@ const ask: Step<Transfer.Asking> = (piece, state) =>
  * Decides what follows the response 404 or 410. Fails unless a receipt shows that the upload is complete, and this
  * program does not know that it sent another number of bytes.
  */
-const settleGone = <E>({ metadata, outgoing, target, url }: Sending<E>, state: Moving, error: TusError.UploadGone) =>
+const settleGone = <E>(piece: Sending<E>, state: Moving, error: TusError.UploadGone) =>
   Effect.gen(function* () {
-    const length = Transfer.lengthOf(state, outgoing.size)
-    const receipt = yield* Receipts.finished(target, url, { metadata, size: length })
+    const length = Transfer.lengthOf(state, piece.outgoing.size)
+    const receipt = yield* Receipts.finished(piece, piece.url, length)
     const isOf = Option.exists(receipt, ({ size }) => size === undefined || size === length)
     return length !== undefined && isOf ? yield* Effect.fromResult(Transfer.receipted(state, length)) : yield* error
   })
 
-/** Pauses, and returns the state that requests the offset next. Fails if the policy gives up. */
-const retry = <E>({ emit, outgoing, pauseAfter }: Sending<E>, { error, state }: Failed) =>
-  Effect.gen(function* () {
-    const next = Transfer.failed(state)
-    const pause = yield* pauseAfter(next.failures, error)
-    if (Option.isNone(pause)) return yield* Effect.fail(Transfer.abandoned(state, error, outgoing.size))
-    emit(UploadEvent.Retrying({ attempt: next.failures, delay: pause.value, reason: error.message }))
-    yield* Effect.sleep(pause.value)
-    return next
-  })
+/** Pauses, and returns the state that requests the offset next. Fails if a retry does not help any more. */
+const retry = <E>({ outgoing, pauseAfter }: Sending<E>, { error, state }: Failed) => {
+  const next = Transfer.failed(state)
+  return pauseAfter(next.failures, error).pipe(
+    Effect.mapError((last) => Transfer.abandoned(state, last, outgoing.size)),
+    Effect.as(next)
+  )
+}
 
 /**
  * Continues with smaller bodies after the status 413, which a proxy in front of the service sends for a large body.
@@ -341,9 +324,7 @@ const heal = <E>(
   const { bytes, error, state } = failed
   if (error._tag === "UploadGone") return settleGone(piece, state, error)
   if (error._tag === "TooLarge" && bytes !== undefined) return shrink(piece, state, error, bytes)
-  return Policy.canHeal(error)
-    ? retry(piece, failed)
-    : Effect.fail(Transfer.abandoned(state, error, piece.outgoing.size))
+  return retry(piece, failed)
 }
 
 /** Performs all steps. Returns the length of the finished upload. */
@@ -379,7 +360,7 @@ export const finish = <E>(
 ): Effect.Effect<bigint, Policy.RequestError | E, HttpClient.HttpClient> => {
   if (transfer?._tag === "Done") return Effect.succeed(transfer.length)
   return Effect.gen(function* () {
-    const { outgoing, policy, store } = piece
+    const { emit, outgoing, policy, store } = piece
     const sending: Sending<E> = {
       ...piece,
       url,
@@ -387,7 +368,7 @@ export const finish = <E>(
       isOwn: transfer !== undefined,
       pool: new FilePieces.Pool(),
       bodies: yield* BodySize.make(Redacted.value(url), piece),
-      pauseAfter: Policy.retrying(policy)
+      pauseAfter: Policy.retrying(policy, emit)
     }
     // An HTTP client that has just read a response may need one turn of the event loop before it can use the connection
     // again. Without this turn, the first PATCH would open another connection.

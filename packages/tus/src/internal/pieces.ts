@@ -1,7 +1,7 @@
 import * as Pieces from "@assembly-effect/auth/unstable/Pieces"
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
-import * as Bytes from "@assembly-effect/api/unstable/Bytes"
+import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
 import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"

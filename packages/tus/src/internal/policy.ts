@@ -8,12 +8,13 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
-import type { SourceFailed } from "../UploadSource.ts"
+import type { Emit } from "./events.ts"
+import type { SourceFailed } from "./sourceFailed.ts"
 import type * as TusError from "../TusError.ts"
+import * as UploadEvent from "../UploadEvent.ts"
 
 /**
- * The retry policy and the time limits of one upload. `retryDelay` is the first pause of {@link pollDelay}, before its
- * jitter.
+ * The retry policy and the time limits of one upload. `retryDelay` is the first pause of {@link pollDelay}.
  */
 export interface Policy {
   readonly retry: RetryPolicy.Policy
@@ -88,27 +89,22 @@ const asked = (error: RequestError): Option.Option<Duration.Duration> =>
     ? Option.filter(Option.fromUndefinedOr(error.retryAfter), (wait) => !Duration.isZero(wait))
     : Option.none()
 
-/** Returns the pause after the given number of consecutive failures, or `None` to give up. */
-export type Retry = (failures: number, error: RequestError) => Effect.Effect<Option.Option<Duration.Duration>>
+/** Pauses after the given number of consecutive failures. Fails with the error if a retry does not help any more. */
+export type Retry = <E extends RequestError>(failures: number, error: E) => Effect.Effect<void, E>
 
-/** Makes a function that asks the policy about consecutive failures. */
-export const retrying = ({ retry }: Policy): Retry => {
+/** Makes a function that pauses after consecutive failures, as the policy decides. */
+export const retrying = ({ retry }: Policy, emit: Emit): Retry => {
   const pauseAfter = RetryPolicy.pauses(retry)
-  return (failures, error) => pauseAfter({ operation: "Upload", retry: "resumes", failures, error, wait: asked(error) })
+  return (failures, error) =>
+    Effect.gen(function* () {
+      const failure = { operation: "Upload", retry: "resumes", failures, error, wait: asked(error) } as const
+      const pause = canHeal(error) ? yield* pauseAfter(failure) : Option.none()
+      if (Option.isNone(pause)) return yield* Effect.fail(error)
+      emit(UploadEvent.Retrying({ attempt: failures, delay: pause.value, reason: error.message }))
+      yield* Effect.sleep(pause.value)
+    })
 }
 
-/**
- * The pause between two requests for the state of a final upload that is not known to be complete. The pause doubles up
- * to `maxDelay`, with jitter.
- */
-export const pollDelay = ({ retryDelay }: Policy, questions: number): Effect.Effect<Duration.Duration> =>
-  Effect.map(
-    RetryPolicy.pauses(RetryPolicy.make({ retries: Infinity, base: retryDelay, maxPause: maxDelay }))({
-      operation: "Upload",
-      retry: "resumes",
-      failures: questions,
-      error: { _tag: "ProtocolViolation" },
-      wait: Option.none()
-    }),
-    Option.getOrElse(() => maxDelay)
-  )
+/** The pause between two requests for the state of a final upload, which doubles with each request. */
+export const pollDelay = ({ retryDelay }: Policy, questions: number): Duration.Duration =>
+  Duration.millis(Math.min(Duration.toMillis(retryDelay) * 2 ** (questions - 1), Duration.toMillis(maxDelay)))

@@ -5,18 +5,16 @@ import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import * as Tus from "../Tus.ts"
-import type { UploadTarget, UploadUrl } from "../UploadTarget.ts"
+import type { UploadUrl } from "../UploadTarget.ts"
 import * as UploadState from "./uploadState.ts"
 import { ignored } from "./ignored.ts"
-import type { Policy } from "./policy.ts"
 import * as Receipts from "./receipts.ts"
 import type * as Context from "./context.ts"
 import { inTime } from "./timeout.ts"
 
-/** An upload as its creation described it, with its target and its policy. */
-interface Subject extends Receipts.Sent {
-  readonly target: UploadTarget
-  readonly policy: Policy
+/** The creation of an upload, and the size of the upload in bytes, if known. */
+interface Subject extends Receipts.Subject {
+  readonly size: bigint | undefined
 }
 
 type Find = Effect.Effect<UploadUrl | undefined, never, HttpClient.HttpClient>
@@ -26,7 +24,6 @@ type Find = Effect.Effect<UploadUrl | undefined, never, HttpClient.HttpClient>
  * upload has no orphans, because it is a file of the Assembly.
  */
 const orphansOf = (subject: Subject, state: UploadState.UploadState): ReadonlyArray<Find> => {
-  const { metadata, target } = subject
   switch (state._tag) {
     case "Completed":
       return []
@@ -36,7 +33,7 @@ const orphansOf = (subject: Subject, state: UploadState.UploadState): ReadonlyAr
     case "Creating":
       return [
         Effect.map(
-          Receipts.byMarker(target, state.marker, subject),
+          Receipts.byMarker(subject, state.marker, subject.size),
           (receipt) => Option.getOrUndefined(Option.filter(receipt, ({ finished }) => !finished))?.url
         )
       ]
@@ -45,7 +42,7 @@ const orphansOf = (subject: Subject, state: UploadState.UploadState): ReadonlyAr
       return state.parts.map(({ end, piece, start }) =>
         piece._tag === "Creating"
           ? Effect.map(
-              Receipts.byMarker(target, piece.marker, { metadata, size: end - start }),
+              Receipts.byMarker(subject, piece.marker, end - start),
               (receipt) => Option.getOrUndefined(receipt)?.url
             )
           : Effect.succeed(piece._tag === "Created" ? piece.url : undefined)

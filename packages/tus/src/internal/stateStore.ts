@@ -49,36 +49,30 @@ export const forgetful = (initial: UploadState): StateStore<never> => {
 }
 
 /**
- * A store that calls `write` to save a state. Writes run one after another, each with the current state, so that a late
- * write cannot replace a newer state. One write may save several updates.
+ * A store that calls `write` to save a state. Changes run one after another, each with the state after the change before
+ * it. A state that could not be written is written with the next change.
  */
 export const written = <E>(
   initial: UploadState,
   write: (state: UploadState) => Effect.Effect<void, E>
 ): StateStore<E> => {
   const { note, state } = forgetful(initial)
-  const writing = Semaphore.makeUnsafe(1)
-  let version = 0
-  let versionWritten = 0
+  const changing = Semaphore.makeUnsafe(1)
+  let saved: UploadState | undefined = initial
   return {
     state,
     note,
     update: (change) =>
       Effect.suspend(() => {
-        const before = state()
         note(change)
-        if (state() !== before) version++
-        const own = version
-        return writing.withPermits(1)(
-          Effect.suspend(() => {
-            if (versionWritten >= own) return Effect.void
-            const now = version
-            return Effect.map(write(state()), () => {
-              versionWritten = now
-            })
-          })
-        )
-      }),
+        const now = state()
+        if (now === saved) return Effect.void
+        // A write that fails may have changed the store all the same.
+        saved = undefined
+        return Effect.map(write(now), () => {
+          saved = now
+        })
+      }).pipe(changing.withPermits(1)),
     isKept: true
   }
 }

@@ -2,8 +2,10 @@
  * Checks whether `crypto.subtle` is available, because digests need it. A page has `crypto.subtle` only on https,
  * on `localhost` and on the addresses of loopback.
  */
+import * as Digest from "effect/crypto/Digest"
 import { WebCrypto } from "effect/crypto/WebCrypto"
 import * as Effect from "effect/Effect"
+import * as Hex from "effect/encoding/Hex"
 import { JournalFailed } from "./journalError.ts"
 
 /** Whether this runtime can compute a digest. */
@@ -18,3 +20,10 @@ export const description = "crypto.subtle is unavailable; serve the page over ht
 export const forJournal: Effect.Effect<void, JournalFailed> = Effect.flatMap(isAvailable, (isThere) =>
   isThere ? Effect.void : Effect.fail(new JournalFailed({ action: "write", description: description }))
 )
+
+/** The SHA-256 of bytes, in hexadecimal digits. */
+export const sha256 = (bytes: Uint8Array): Effect.Effect<string> =>
+  Digest.Digest.use((digest) => digest.digest(Digest.sha256, bytes)).pipe(
+    Effect.map(Hex.encode),
+    Effect.provide(Digest.layerWebCrypto)
+  )

@@ -6,6 +6,7 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import type { LazyArg } from "effect/Function"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Tracer from "effect/Tracer"
@@ -72,9 +73,9 @@ const traced = <A, E, R>(
   )
 
 /** Adds attributes to the span of {@link traced}. */
-const annotate = (attributes: Readonly<Record<string, unknown>>): Effect.Effect<void> =>
+const annotate = (attributes: LazyArg<Readonly<Record<string, unknown>>>): Effect.Effect<void> =>
   Effect.contextWith((context: Context.Context<never>) =>
-    isTraced(context) ? Effect.annotateCurrentSpan(attributes) : Effect.void
+    isTraced(context) ? Effect.annotateCurrentSpan(attributes()) : Effect.void
   )
 
 /**
@@ -110,12 +111,10 @@ export const observe = <A, E extends { readonly _tag: string }, R>(
         if (isActive) active.modifyUnsafe(-1, context)
         metrics.count.updateUnsafe(1, context)
         metrics.duration.updateUnsafe(clock.currentTimeMillisUnsafe() - begun, context)
-        return failures === 0 && outcome === "success"
-          ? Effect.void
-          : annotate({
-              ...(failures === 0 ? undefined : { "upload.retries": failures }),
-              ...(outcome === "success" ? undefined : { "error.type": outcome })
-            })
+        return annotate(() => ({
+          ...(failures === 0 ? undefined : { "upload.retries": failures }),
+          ...(outcome === "success" ? undefined : { "error.type": outcome })
+        }))
       }
     )
     return traced(measured, "Upload", {
@@ -143,28 +142,14 @@ export const request = (name: string, method: Parameters<typeof spanOf>[0]) => {
   return <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => traced(effect, name, span)
 }
 
-/** The span attributes of the server at a URL. */
-const attributesOf = (url: string) => {
-  const { hostname, port, protocol } = new URL(url)
-  return {
-    "server.address": hostname,
-    "server.port": port === "" ? (protocol === "https:" ? 443 : 80) : Number(port)
-  }
-}
-
-/**
- * The attributes of the last server. These attributes are cached, because most requests go to the same server as the
- * previous request.
- */
-let known = { origin: "", attributes: {} }
-
 /** Adds the server of a request to the current span. */
 export const server = (url: string): Effect.Effect<void> =>
-  Effect.suspend(() => {
-    const path = url.indexOf("/", "https://".length)
-    const origin = path === -1 ? url : url.slice(0, path)
-    if (known.origin !== origin) known = { origin, attributes: attributesOf(url) }
-    return annotate(known.attributes)
+  annotate(() => {
+    const { hostname, port, protocol } = new URL(url)
+    return {
+      "server.address": hostname,
+      "server.port": port === "" ? (protocol === "https:" ? 443 : 80) : Number(port)
+    }
   })
 
 /**
@@ -172,7 +157,7 @@ export const server = (url: string): Effect.Effect<void> =>
  * written this message.
  */
 export const failed = (error: { readonly _tag: string; readonly status?: number }): Effect.Effect<void> =>
-  annotate({
+  annotate(() => ({
     "error.type": error._tag,
     ...(error.status === undefined ? undefined : { "http.response.status_code": error.status })
-  })
+  }))

@@ -5,7 +5,6 @@ import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as TusError from "../TusError.ts"
 import type { UploadUrl } from "../UploadTarget.ts"
 import { hostOf } from "./host.ts"
@@ -46,22 +45,9 @@ export const limited = <A, E, R>(
       : effect
   )
 
-/** See {@link inTime}. */
-const Limit = Context.Reference<Duration.Duration | undefined>("@assembly-effect/tus/Limit", {
-  defaultValue: () => undefined
-})
-
 /**
- * Limits the duration of a request whose body is not a stream to `limit` instead of {@link RequestTimeout}. The time
- * starts when the request is sent, so it does not include the wait for a permit of the rate limiter.
+ * Limits the duration of requests without a body to `limit`. The time starts when the request is sent, so it does not
+ * include the wait for a permit of the rate limiter.
  */
 export const inTime = <A, E, R>(limit: Duration.Duration, request: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.provideService(request, Limit, limit)
-
-/** The time limit of a request whose body is not a stream. Without {@link inTime}, only a request without a body has one. */
-export const limitOf = ({ body }: HttpClientRequest.HttpClientRequest): Effect.Effect<Duration.Duration> =>
-  Effect.flatMap(Limit, (limit) =>
-    limit === undefined
-      ? Effect.map(RequestTimeout, (most) => (body._tag === "Empty" ? most : Duration.infinity))
-      : Effect.succeed(limit)
-  )
+  Effect.provideService(request, RequestTimeout, limit)

@@ -3,21 +3,18 @@
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Exchange from "@assembly-effect/api/unstable/Exchange"
+import * as Pieces from "@assembly-effect/auth/unstable/Pieces"
 import * as Wait from "@assembly-effect/auth/unstable/Wait"
-import type * as Arr from "effect/Array"
-import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import type * as Headers from "effect/http/Headers"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
-import * as Pull from "effect/Pull"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
-import * as Scope from "effect/Scope"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { retryPolicy } from "./policy.ts"
 import * as Timeout from "./timeout.ts"
@@ -29,8 +26,6 @@ interface Failed {
   /** The input of the retry policy. `temporary` is undefined if another request for the remaining bytes cannot help. */
   readonly temporary?: Pick<RetryPolicy.Failure, "error" | "wait"> | undefined
 }
-
-type Pieces = Arr.NonEmptyReadonlyArray<Uint8Array>
 
 /** A resource: where it is, and how it is requested. */
 export interface Resource {
@@ -176,15 +171,13 @@ export const describe = (resource: Resource): Effect.Effect<Described, Failed> =
   )
 
 /** The body of a response. The wait for each piece of the body has a time limit. */
-const piecesOf = (
+const bodyOf = (
   resource: Resource,
-  response: HttpClientResponse.HttpClientResponse
-): Effect.Effect<Pull.Pull<Pieces, Failed>, never, Scope.Scope> =>
-  Effect.map(
-    Stream.toPull(
-      Stream.mapError(response.stream, (error) => fromFailure(resource)(Exchange.toFailure(subject)(error)))
-    ),
-    (pull) => inTime(resource, pull)
+  { stream }: HttpClientResponse.HttpClientResponse
+): Stream.Stream<Uint8Array, Failed> =>
+  Stream.transformPull(
+    Stream.mapError(stream, (error) => fromFailure(resource)(Exchange.toFailure(subject)(error))),
+    (pull) => Effect.succeed(inTime(resource, pull))
   )
 
 /** The whole resource, read once. */
@@ -199,16 +192,9 @@ export const once = (resource: Resource, described: Described): Stream.Stream<Ui
       if (length !== undefined && described.size !== undefined && length !== described.size) {
         return yield* Effect.fail(changed(resource, `was ${described.size} bytes, is ${length} bytes`))
       }
-      return Stream.fromPull(Effect.succeed(yield* piecesOf(resource, response)))
+      return bodyOf(resource, response)
     })
   )
-
-/** The body of a response with a range. The body contains the bytes up to `until` (exclusive). */
-interface Connection {
-  readonly until: bigint
-  readonly pull: Pull.Pull<Pieces, Failed>
-  readonly close: Effect.Effect<void>
-}
 
 /** Requests the bytes from `start` to `end` (exclusive). The server may send only the first of these bytes. */
 const connect = (
@@ -216,7 +202,7 @@ const connect = (
   { etag = "", size }: Described,
   start: bigint,
   end: bigint
-): Effect.Effect<{ readonly until: bigint; readonly pull: Connection["pull"] }, Failed, Scope.Scope> =>
+): Effect.Effect<{ readonly until: bigint; readonly body: Stream.Stream<Uint8Array, Failed> }, Failed, Scope.Scope> =>
   Effect.gen(function* () {
     const response = yield* get(resource, { range: `bytes=${start}-${end - 1n}`, "if-match": etag })
     const { headers, status } = response
@@ -235,10 +221,8 @@ const connect = (
         unreadable(resource, `bytes ${part.first}-${part.last} instead of ${start}-${end - 1n}`)
       )
     }
-    return { until: part.last + 1n, pull: yield* piecesOf(resource, response) }
+    return { until: part.last + 1n, body: bodyOf(resource, response) }
   })
-
-const size = (pieces: Pieces): bigint => pieces.reduce((sum, { length }) => sum + BigInt(length), 0n)
 
 /**
  * A range of a resource. After a lost connection, the rest of the range is requested. Every response must have the ETag
@@ -251,72 +235,46 @@ export const range = (
   end: bigint
 ): Stream.Stream<Uint8Array, Failed> =>
   Stream.unwrap(
-    Effect.gen(function* () {
-      const outer = yield* Effect.scope
-      const pauseAfter = RetryPolicy.pauses(
-        retryPolicy(yield* RetryPolicy.RetryPolicy, { retryDelay: Duration.millis(500) })
-      )
+    Effect.map(RetryPolicy.RetryPolicy, (said) => {
+      const pauseAfter = RetryPolicy.pauses(retryPolicy(said, { retryDelay: Duration.millis(500) }))
       let position = start
       let failures = 0
-      let connection: Connection | undefined
-
-      const open = Effect.gen(function* () {
-        const scope = yield* Scope.fork(outer)
-        const close = Scope.close(scope, Exit.void)
-        const { pull, until } = yield* connect(resource, described, position, end).pipe(
-          Effect.provideService(Scope.Scope, scope),
-          Effect.tapError(() => close)
-        )
-        connection = { until, pull, close }
-        return connection
-      })
-
-      const leave = Effect.suspend(() => {
-        const { close = Effect.void } = connection ?? {}
-        connection = undefined
-        return close
-      })
-
-      const read: Effect.Effect<Pieces | undefined, Failed> = Effect.gen(function* () {
-        const { pull, until } = connection ?? (yield* open)
-        const pieces = yield* Pull.catchDone(pull as Pull.Pull<Pieces | undefined, Failed>, () =>
-          Effect.succeed(undefined)
-        )
-        if (pieces === undefined) {
-          if (position < until) {
-            return yield* Effect.fail(
-              lost(resource, "the body ended early", { _tag: "TransportFailure", sent: "maybe" })
-            )
-          }
-          yield* leave
-          return undefined
-        }
-        position += size(pieces)
-        if (position > until) return yield* Effect.fail(unreadable(resource, "more bytes than its content-range"))
-        failures = 0
-        return pieces
-      })
 
       /** Pauses before the rest is requested. Fails if another request cannot help, or if the policy gives up. */
-      const recover = (failed: Failed): Effect.Effect<undefined, Failed> =>
+      const recover = (failed: Failed): Effect.Effect<void, Failed> =>
         Effect.gen(function* () {
-          yield* leave
           const { temporary } = failed
           if (temporary === undefined) return yield* Effect.fail(failed)
           failures++
           const pause = yield* pauseAfter({ operation: subject.operation, retry: "resumes", failures, ...temporary })
           if (Option.isNone(pause)) return yield* Effect.fail(failed)
           yield* Effect.sleep(pause.value)
-          return undefined
         })
 
-      const pull: Pull.Pull<Pieces, Failed> = Effect.suspend(() =>
-        position === end && connection === undefined
-          ? Cause.done()
-          : Effect.flatMap(read.pipe(Effect.catch(recover)), (pieces) =>
-              pieces === undefined ? pull : Effect.succeed(pieces)
+      /** The bytes of the next response. */
+      const next = Stream.unwrap(
+        Effect.suspend(() =>
+          Effect.map(connect(resource, described, position, end), ({ body, until }) =>
+            Pieces.mapPieces(
+              body,
+              (piece) => {
+                position += BigInt(piece.length)
+                if (position > until) return Effect.fail(unreadable(resource, "more bytes than its content-range"))
+                failures = 0
+                return Effect.succeed([piece])
+              },
+              Effect.suspend(() =>
+                position === until
+                  ? Effect.void
+                  : Effect.fail(lost(resource, "the body ended early", { _tag: "TransportFailure", sent: "maybe" }))
+              )
             )
-      )
-      return Stream.fromPull(Effect.succeed(pull))
+          )
+        )
+      ).pipe(Stream.catch((failed) => Stream.fromEffectDrain(recover(failed))))
+
+      return Stream.unfold(next, () =>
+        Effect.sync(() => (position === end ? undefined : ([next, next] as const)))
+      ).pipe(Stream.flatMap((bytes) => bytes))
     })
   )

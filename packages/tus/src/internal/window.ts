@@ -2,7 +2,7 @@
  * The window of a one-shot stream: the bytes that were read, but not yet acknowledged by the server. A window is an
  * immutable value with pure transitions.
  */
-import * as Bytes from "@assembly-effect/api/unstable/Bytes"
+import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Pull from "effect/Pull"

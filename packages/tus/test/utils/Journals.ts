@@ -8,7 +8,6 @@ import * as NodePath from "@effect/platform-node/NodePath"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
-import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import type * as Scope from "effect/Scope"
 
 /** Files and an HTTP client. */
@@ -19,8 +18,7 @@ export const folder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempD
 
 export const layers = {
   memory: UploadJournal.layerMemory(),
-  files: Layer.unwrap(Effect.map(folder, (path) => UploadJournal.layerFileSystem(`${path}/deep/journal`))),
-  "key-value store": UploadJournal.layerKeyValueStore().pipe(Layer.provide(KeyValueStore.layerMemory))
+  files: Layer.unwrap(Effect.map(folder, (path) => UploadJournal.layerFileSystem(`${path}/deep/journal`)))
 }
 
 /** Runs a test with a journal of its own. */

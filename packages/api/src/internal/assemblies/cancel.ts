@@ -1,6 +1,5 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
-import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
@@ -23,15 +22,9 @@ export const Cancel = Operation.make({
   path: "/assemblies/:assemblyId",
   variables: { assemblyId: Assembly.AssemblyId },
   auth: "none",
-  scope: undefined,
   carrier: "query",
-  nonceIn: "params",
-  params: Input.nothing,
-  fields: Input.nothing,
   answers: "assemblyStatus",
-  success: Assembly.Status,
-  errors: {},
-  retry: []
+  success: Assembly.Status
 })
 
 /** The URL of the Assembly in its Status, if this URL belongs to the service and contains the id of the Assembly. */

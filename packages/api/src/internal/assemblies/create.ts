@@ -31,16 +31,12 @@ export const Create = Operation.make({
   method: "POST",
   path: "/assemblies/:assemblyId",
   variables: { assemblyId: Assembly.AssemblyId },
-  auth: "signed",
   scope: "assemblies:write",
   carrier: "multipart",
-  nonceIn: "params",
   params: Assembly.CreateParams,
   fields: Assembly.CreateForm,
   answers: "assemblyStatus",
   success: Assembly.Status,
-  errors: {},
-  retry: [],
   check: Steps.check
 })
 

@@ -1,6 +1,5 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
-import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Effect from "effect/Effect"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
@@ -17,15 +16,8 @@ export const Get = Operation.make({
   path: "/assemblies/:assemblyId",
   variables: { assemblyId: Assembly.AssemblyId },
   auth: "none",
-  scope: undefined,
-  carrier: "query",
-  nonceIn: "params",
-  params: Input.nothing,
-  fields: Input.nothing,
   answers: "assemblyStatus",
-  success: Assembly.Status,
-  errors: {},
-  retry: "safe"
+  success: Assembly.Status
 })
 
 /**

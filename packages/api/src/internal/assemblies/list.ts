@@ -1,5 +1,4 @@
 import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
-import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Stream from "effect/Stream"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
@@ -16,17 +15,11 @@ export const List = Operation.make({
   name: "Assemblies.list",
   method: "GET",
   path: "/assemblies",
-  variables: {},
-  auth: "signed",
   scope: "assemblies:read",
-  carrier: "query",
   nonceIn: "auth",
   params: AssemblyList.Query,
-  fields: Input.nothing,
-  answers: "result",
   success: AssemblyList.Listing,
-  errors: { ASSEMBLY_LIST_ERROR: ApiError.AssemblyListFailed },
-  retry: "safe"
+  errors: { ASSEMBLY_LIST_ERROR: ApiError.AssemblyListFailed }
 })
 
 /**

@@ -22,16 +22,12 @@ export const Replace = Operation.make({
   method: "PUT",
   path: "/assemblies/:assemblyId",
   variables: { assemblyId: Assembly.AssemblyId },
-  auth: "signed",
   scope: "assemblies:write",
   carrier: "multipart",
-  nonceIn: "params",
   params: Assembly.CreateParams,
   fields: Assembly.CreateForm,
   answers: "assemblyStatus",
   success: Assembly.Status,
-  errors: {},
-  retry: [],
   check: Steps.check
 })
 

@@ -1,6 +1,5 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as AssemblyReplay from "@assembly-effect/schema/AssemblyReplay"
-import * as Input from "@assembly-effect/schema/unstable/Input"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 
@@ -16,16 +15,9 @@ export const Replay = Operation.make({
   method: "POST",
   path: "/assemblies/:assemblyId/replay",
   variables: { assemblyId: Assembly.AssemblyId },
-  auth: "signed",
   scope: "assemblies:write",
-  carrier: "form",
-  nonceIn: "params",
   params: AssemblyReplay.ReplayRequest,
-  fields: Input.nothing,
-  answers: "result",
-  success: AssemblyReplay.Replayed,
-  errors: {},
-  retry: []
+  success: AssemblyReplay.Replayed
 })
 
 /**

@@ -1,5 +1,4 @@
 import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
-import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
@@ -15,21 +14,14 @@ export const Statistics = Operation.make({
   name: "Assemblies.statistics",
   method: "GET",
   path: "/assembly_stats",
-  variables: {},
-  auth: "signed",
   scope: "assemblies:read",
-  carrier: "query",
-  nonceIn: "params",
   params: AssemblyStatistics.Query,
-  fields: Input.nothing,
-  answers: "result",
   success: AssemblyStatistics.Statistics,
   errors: {
     ASSEMBLY_STATS_INVALID_TIME: ApiError.StatisticsInvalidTime,
     ASSEMBLY_STATS_MISSING_REGION: ApiError.StatisticsMissingRegion,
     ASSEMBLY_STATS_ERROR: ApiError.StatisticsUnavailable
   },
-  retry: "safe",
   check: Lookback.check
 })
 

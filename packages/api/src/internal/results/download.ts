@@ -425,7 +425,7 @@ const persist = Effect.fnUntraced(function* (job: Job, state: State) {
     failures++
     const pause = yield* next({ operation: job.operation, retry: "safe", failures, error, wait })
     if (Option.isNone(pause)) return yield* Effect.fail(error)
-    yield* Telemetry.retried(job.operation, { error, failures, pause: Duration.toMillis(pause.value) })
+    yield* Telemetry.retried(job.operation, error, failures)
     yield* Effect.sleep(pause.value)
   })
 })

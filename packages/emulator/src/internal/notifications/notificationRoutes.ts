@@ -1,4 +1,5 @@
 import * as Operations from "@assembly-effect/api/Notifications"
+import * as Assembly from "@assembly-effect/schema/Assembly"
 import type * as Notification from "@assembly-effect/schema/Notification"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -27,7 +28,7 @@ const toEntry =
   (isKnown: boolean) =>
   (row: NotificationStore.Row): Notification.Notification => ({
     id: row.id,
-    assembly_id: row.assembly_id,
+    assembly_id: Assembly.AssemblyId.make(row.assembly_id),
     url: row.url,
     status: row.status,
     response_code: row.response_code,

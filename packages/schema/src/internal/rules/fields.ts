@@ -29,7 +29,7 @@ export const filled = (key: Key, code?: string): ReadonlyArray<Rules> => [
 export const inRange = (key: Key, minimum = -Infinity, maximum = Infinity): ReadonlyArray<Rules> => [
   field(
     key,
-    "is an integer",
+    "is a safe integer",
     oneOf<unknown>(
       Arbitrary.map(integers(Math.max(minimum, -1000), Math.min(maximum, 1000) - 1), (n) => n + 0.5),
       values(1e300, 2 ** 53)

@@ -48,7 +48,7 @@ export const restrictions = (below: ReadonlyArray<Key>, maxSize: Key) => [
   rule({ at: [...below, maxSize], name: "is a number", bad: values("5", null) }),
   rule({
     at: [...below, maxSize],
-    name: "is an integer",
+    name: "is a safe integer",
     bad: Arbitrary.map(integers(0, 1000), (n) => n + 0.5)
   }),
   rule({
