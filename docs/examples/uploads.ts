@@ -1,5 +1,5 @@
 /** The programs of docs/uploads.md. */
-import { ApiError, Assemblies } from "@assembly-effect/api"
+import { ApiError } from "@assembly-effect/api"
 import type { Assembly } from "@assembly-effect/schema"
 import {
   UploadEvent,
@@ -11,7 +11,7 @@ import {
   UploadTarget,
   WebSource
 } from "@assembly-effect/tus"
-import { Console, Data, type Duration, Effect, FileSystem, Layer, Schema, Stream } from "effect"
+import { Console, Effect, FileSystem, Layer, Schema, Stream } from "effect"
 
 // #region publicStatus
 /** The Status of an Assembly as JSON for any user: without ids and URLs that grant access. */
@@ -31,40 +31,6 @@ export const sources = Effect.gen(function* () {
 // #endregion
 
 const metadata = { filename: "cat.jpg", fieldname: "file" }
-
-// #region fromUser
-class BodyRefused extends Data.TaggedError("BodyRefused")<{ readonly description: string }> {}
-
-/** Uploads the body of a user's request. If anything fails, also if the user goes away, the Assembly is canceled. */
-export const fromUser = <E, R>(
-  body: Stream.Stream<Uint8Array, E, R>,
-  params: Omit<Assemblies.CreateOptions, "numExpectedUploadFiles">,
-  { idle, maxBytes }: { readonly idle: Duration.Input; readonly maxBytes: number }
-) =>
-  Effect.gen(function* () {
-    const assemblyId = yield* Assemblies.newId
-    let received = 0
-    const limited = body.pipe(
-      Stream.timeoutOrElse({
-        duration: idle,
-        orElse: () => Stream.fail(new BodyRefused({ description: "the user sends nothing" }))
-      }),
-      Stream.mapEffect((bytes) => {
-        received += bytes.length
-        return received > maxBytes
-          ? Effect.fail(new BodyRefused({ description: `the body has more than ${maxBytes} bytes` }))
-          : Effect.succeed(bytes)
-      })
-    )
-    return yield* Effect.gen(function* () {
-      const status = yield* Assemblies.create({ ...params, assemblyId, numExpectedUploadFiles: 1 })
-      const target = yield* UploadTarget.fromAssembly(status)
-      const { length } = yield* Stream.run(limited, Upload.sink(target, { metadata }))
-      // JSON has no bigint, and the URL of the upload is a secret.
-      return { bytes: Number(length) }
-    }).pipe(Effect.onError(() => Effect.ignore(Assemblies.cancel(assemblyId))))
-  })
-// #endregion
 
 // #region sink
 /** Writes rows of a database, one JSON object on each line, to a file of the Assembly. */
@@ -155,28 +121,10 @@ export const wholeJob = (paths: ReadonlyArray<string>) =>
   )
 // #endregion
 
-// #region perFile
-export const progressPerFile = (paths: ReadonlyArray<string>) =>
-  Effect.gen(function* () {
-    const steps = { ":original": { robot: "/upload/handle" } }
-    const target = yield* UploadTarget.fromAssembly(
-      yield* Assemblies.create({ steps, numExpectedUploadFiles: paths.length })
-    )
-    const upload = (path: string) =>
-      Effect.gen(function* () {
-        const source = yield* UploadSource.fromPath(path)
-        const filename = path.split("/").at(-1) ?? path
-        return yield* Upload.events(target, source, { metadata: { filename, fieldname: "file" } }).pipe(
-          Stream.tap((event) =>
-            event._tag === "Progress"
-              ? Console.log(`${path}: ${event.sent} of ${event.total ?? "?"} bytes`)
-              : Effect.void
-          ),
-          UploadEvent.result
-        )
-      })
-    return yield* Effect.forEach(paths, upload, { concurrency: 3 })
-  })
+// #region form
+/** Sends small files, such as thumbnails, in the request that creates their Assembly. */
+export const inOneRequest = (files: ReadonlyArray<AssemblyUpload.File>) =>
+  AssemblyUpload.run({ params: { steps: { ":original": { robot: "/upload/handle" } } }, files, transport: "form" })
 // #endregion
 
 // #region surviving

@@ -198,12 +198,12 @@ export const child = <A = { readonly port: number }>(
  * Runs a module in a separate process, which says that it is ready, and then reports one measurement whenever it is
  * asked. So the garbage and the compiled code of one side do not affect the other sides.
  */
-export const worker = (
+export const worker = <A = number>(
   module: URL,
   args: ReadonlyArray<string>
-): Effect.Effect<Effect.Effect<number, BenchError>, BenchError, Scope.Scope> =>
+): Effect.Effect<Effect.Effect<A, BenchError>, BenchError, Scope.Scope> =>
   Effect.gen(function* () {
     const process = yield* start(module, { args })
     yield* next(module, process)
-    return next<number>(module, process, "run")
+    return next<A>(module, process, "run")
   })

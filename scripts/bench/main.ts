@@ -15,6 +15,7 @@ import * as Compare from "./compare.ts"
 import { BenchError } from "./harness.ts"
 import * as Report from "./report.ts"
 import { rows as growth } from "./rows/growth.ts"
+import { rows as jobs } from "./rows/jobs.ts"
 import { rows as local } from "./rows/local.ts"
 import { rows as memory } from "./rows/memory.ts"
 import { rows as operations } from "./rows/operations.ts"
@@ -23,7 +24,7 @@ import * as Svg from "./svg.ts"
 
 const output = process.env["BENCH_OUTPUT"] ?? fileURLToPath(new URL("../../docs/benchmarks.json", import.meta.url))
 
-const rows = [uploads, operations, local, growth, memory]
+const rows = [uploads, operations, local, growth, jobs, memory]
   .flat()
   .toSorted((a, b) => a.id.localeCompare(b.id, "en", { numeric: true }))
 

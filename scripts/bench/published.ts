@@ -24,5 +24,7 @@ export const publish = async (): Promise<string> => {
     await writeFile(join(to, "package.json"), JSON.stringify({ ...manifest, exports: manifest.publishConfig.exports }))
   }
   await symlink(await realpath(join(root, "node_modules/effect")), join(folder, "node_modules/effect"))
+  const noble = join(root, "packages/api/node_modules/@noble")
+  await symlink(await realpath(noble), join(folder, "node_modules/@noble"))
   return folder
 }

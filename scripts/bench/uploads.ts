@@ -138,16 +138,22 @@ const files = {
 }
 
 /**
- * The minimum code that sends a small file through undici. It makes the same file system calls as our library, which
- * reads the size first and detects a change afterwards, and one request.
+ * Reads a small file with the same file system calls as our library, which reads the size first and detects a change
+ * afterwards.
  */
+export const readSmall = async (path: string, size: number) => {
+  await files.stat(path)
+  const descriptor = await files.open(path)
+  const { buffer } = await files.read(descriptor, new Uint8Array(size), 0, size, 0)
+  await files.fstat(descriptor)
+  await files.close(descriptor)
+  return buffer
+}
+
+/** The minimum code that sends a small file through undici. */
 export const rawSmall = (origin: string, path: string, size: number) =>
   Harness.attempt(async () => {
-    await files.stat(path)
-    const descriptor = await files.open(path)
-    const { buffer } = await files.read(descriptor, new Uint8Array(size), 0, size, 0)
-    await files.fstat(descriptor)
-    await files.close(descriptor)
+    const buffer = await readSmall(path, size)
     const { body } = await Undici.request(`${origin}/resumable/files`, {
       method: "POST",
       headers: { "content-type": "application/offset+octet-stream", "upload-length": `${size}` },

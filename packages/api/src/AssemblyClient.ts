@@ -181,6 +181,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const environment: Attempt.Environment = {
     baseUrl,
     authenticator: yield* Authenticator.Authenticator,
+    http,
     send: Sender.of(http),
     maxBytes: settings.maxResponseBytes ?? 32 * 1024 * 1024,
     skew

@@ -1,6 +1,7 @@
 /**
  * The description of one operation of the service: one value that the client and the emulator use.
  */
+import type { FormSender } from "@assembly-effect/auth/unstable/StreamSender"
 import type { InvalidRequest, Issue } from "@assembly-effect/schema/InvalidRequest"
 import { nothing } from "@assembly-effect/schema/unstable/Input"
 import type * as DateTime from "effect/DateTime"
@@ -158,7 +159,7 @@ export const make = <
 /**
  * The decoded input of an operation: the variables of its path, its params and its form fields. With `at`, the request
  * is sent to this URL from the service instead of the base URL with the path. Only an operation without authentication
- * permits `at`.
+ * permits `at`. `form` sends the multipart body of the operation with files.
  *
  * @since 0.1.0
  * @category models
@@ -168,6 +169,7 @@ export interface Input<Op extends Any> {
   readonly params: Op["params"]["Type"]
   readonly fields: Op["fields"]["Type"]
   readonly at?: Op["auth"] extends "none" ? ServiceUrl | undefined : undefined
+  readonly form?: FormSender | undefined
 }
 
 /**

@@ -16,9 +16,12 @@ import * as Layer from "effect/Layer"
 import * as Upload from "@assembly-effect/tus/Upload"
 import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
 import * as SqlClient from "effect/sql/SqlClient"
 import { gunzipSync } from "node:zlib"
 import { exportCustomers } from "../../../docs/examples/export-pipeline.ts"
+import { publishDocuments } from "../../../docs/examples/publish-documents.ts"
 import { journal, uploadFolder } from "../../../docs/examples/nightly-upload.ts"
 
 const live = Layer.merge(Upload.layer, AssemblyUpload.layerJournaled).pipe(
@@ -32,6 +35,11 @@ const live = Layer.merge(Upload.layer, AssemblyUpload.layerJournaled).pipe(
       SqliteClient.layer({ path: ":memory:" })
     )
   )
+)
+
+const completedAssemblies = Effect.map(
+  Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe("2020-01-01"), type: "completed" })),
+  ({ length }) => length
 )
 
 /** The real clock, some milliseconds ahead. */
@@ -116,6 +124,36 @@ layer(live, { excludeTestServices: true })("docs/examples", (it) => {
       assert.strictEqual(error._tag, "SqlError")
       const { items } = yield* Assemblies.list({ fromDate: DateTime.makeUnsafe("2020-01-01"), type: "uploading" })
       assert.deepStrictEqual(items, [])
+    })
+  )
+
+  it.effect("publish-documents.ts, left twice, publishes each row once, and records why a row was not published", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`CREATE TABLE documents (id INTEGER PRIMARY KEY, body TEXT NOT NULL, url TEXT, error TEXT)`
+      const bodies = Array.from({ length: 60 }, (_, index) => JSON.stringify({ index, text: "words ".repeat(index) }))
+      yield* Effect.forEach(bodies, (body, id) => sql`INSERT INTO documents ${sql.insert({ id: id + 1, body })}`)
+      const published = Effect.map(sql`SELECT id FROM documents WHERE url IS NOT NULL`, ({ length }) => length)
+      const before = yield* completedAssemblies
+      for (const enough of [10, 35]) {
+        const reached = Effect.repeat(published, { until: (count) => count >= enough, schedule: Schedule.spaced(1) })
+        yield* Effect.raceFirst(publishDocuments, reached)
+      }
+      yield* publishDocuments
+      const rows = yield* sql`SELECT id, url, error FROM documents ORDER BY id`
+      const texts = yield* Effect.forEach(rows, ({ url }) =>
+        Effect.flatMap(HttpClient.get(String(url)), (response) =>
+          Effect.map(response.arrayBuffer, (bytes) => gunzipSync(bytes).toString())
+        )
+      )
+      assert.deepStrictEqual(texts, bodies)
+      assert.strictEqual((yield* completedAssemblies) - before, 2 * bodies.length)
+      const stranger = AssemblyUpload.layer.pipe(Layer.provide(Client.signed({ secret: Redacted.make("another") })))
+      yield* sql`UPDATE documents SET url = NULL WHERE id = 7`
+      yield* Effect.provide(publishDocuments, stranger)
+      const [row] = yield* sql`SELECT url, error FROM documents WHERE id = 7`
+      assert.isNull(row?.["url"])
+      assert.include(String(row?.["error"]), "check the secret of the Auth Key")
     })
   )
 })

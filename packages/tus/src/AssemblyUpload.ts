@@ -1,7 +1,6 @@
 /**
  * Runs whole jobs: a job creates an Assembly, uploads its files in parallel, waits for the results and verifies them.
  */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import * as Assembly from "@assembly-effect/schema/Assembly"
@@ -21,6 +20,7 @@ import * as Stream from "effect/Stream"
 import type { AssemblyUploadError } from "./AssemblyUploadError.ts"
 import * as AssemblyUploadEvent from "./AssemblyUploadEvent.ts"
 import * as AssemblyFiles from "./internal/assemblyFiles.ts"
+import * as AssemblyJob from "./internal/assemblyJob.ts"
 import * as AssemblyOptions from "./internal/assemblyOptions.ts"
 import * as Events from "./internal/events.ts"
 import * as InMemory from "./internal/inMemory.ts"
@@ -45,7 +45,7 @@ type Emit = (event: AssemblyUploadEvent.AssemblyUploadEvent) => void
  */
 export interface Service {
   readonly run: <R = never>(options: Options<R>, emit: Emit) => Effect.Effect<Assembly.Status, AssemblyUploadError, R>
-  readonly outcome: <R = never>(options: Options<R>) => Effect.Effect<Ended, AssemblyUploadError, R>
+  readonly outcome: <R = never>(options: Options<R>, emit: Emit) => Effect.Effect<Ended, AssemblyUploadError, R>
 }
 
 /** How a job ended that did not fail. */
@@ -167,7 +167,8 @@ export interface Job<R = never> extends Options<R> {
 export type Exact<J> = J & { readonly [Field in Exclude<keyof J, keyof Job>]: never }
 
 /**
- * How a job of {@link runAll} ended.
+ * How a job of {@link runAll} ended. `earlier` has the ids of the Assemblies whose forms broke before (`resend`); their
+ * Steps may have run.
  *
  * - `Completed`: the job has completed. `status` is the Status of its Assembly, see {@link run}.
  * - `Skipped`: an earlier run has completed the job, so this run sent no request to the service for this job. Only with
@@ -179,10 +180,11 @@ export type Exact<J> = J & { readonly [Field in Exclude<keyof J, keyof Job>]: ne
  * @since 0.1.0
  * @category models
  */
-export type Outcome<J> =
-  | (Ended & { readonly job: J })
-  | { readonly _tag: "Failed"; readonly job: J; readonly error: AssemblyUploadError }
-  | { readonly _tag: "Died"; readonly job: J; readonly cause: Cause.Cause<never> }
+export type Outcome<J> = { readonly job: J; readonly earlier: ReadonlyArray<Assembly.AssemblyId> } & (
+  | Ended
+  | { readonly _tag: "Failed"; readonly error: AssemblyUploadError }
+  | { readonly _tag: "Died"; readonly cause: Cause.Cause<never> }
+)
 
 /**
  * - `assemblies`: the maximum number of jobs that run at the same time, 8 by default.
@@ -207,13 +209,20 @@ const atOnce = 8
 
 /** The outcome of a job. An interruption of the whole stream has no outcome. */
 const outcomeOf = <J extends Job<RS>, RS>(service: Service, job: J): Effect.Effect<Outcome<J>, never, RS> =>
-  Effect.matchCause(service.outcome<RS>(job), {
-    onSuccess: (ended): Outcome<J> => ({ ...ended, job }),
-    onFailure: (cause) =>
-      Option.match(Cause.findErrorOption(cause), {
-        onNone: (): Outcome<J> => ({ _tag: "Died", job, cause: cause as Cause.Cause<never> }),
-        onSome: (error) => ({ _tag: "Failed", job, error })
-      })
+  Effect.suspend(() => {
+    const earlier: Array<Assembly.AssemblyId> = []
+    const told = { job, earlier }
+    const emit: Emit = (event) => {
+      if (event._tag === "Resent") earlier.push(event.assemblyId)
+    }
+    return Effect.matchCause(service.outcome<RS>(job, emit), {
+      onSuccess: (ended): Outcome<J> => ({ ...ended, ...told }),
+      onFailure: (cause) =>
+        Option.match(Cause.findErrorOption(cause), {
+          onNone: (): Outcome<J> => ({ _tag: "Died", ...told, cause: cause as Cause.Cause<never> }),
+          onSome: (error) => ({ _tag: "Failed", ...told, error })
+        })
+    })
   })
 
 /**
@@ -306,15 +315,19 @@ const uploadOne: AssemblyFiles.UploadOne<HttpClient.HttpClient> = (target, sourc
 const runOnce = <R>(options: Options<R>, emit: Emit) =>
   Effect.gen(function* () {
     const sources = yield* AssemblyOptions.prepare(options, false)
-    const { cancelOnInterrupt = false, files, params } = options
+    let current: Assembly.AssemblyId | undefined
+    const store: AssemblyJob.Store = {
+      found: undefined,
+      record: (_, { assemblyId }) =>
+        Effect.sync(() => {
+          current = assemblyId
+        }),
+      forget: Effect.void
+    }
     const tell = yield* Events.paced(emit, options.progressInterval)
-    const assemblyId = params.assemblyId ?? (yield* Assemblies.newId)
-
-    return yield* Effect.gen(function* () {
-      const status = yield* Assemblies.create({ ...params, assemblyId, numExpectedUploadFiles: files.length })
-      tell(AssemblyUploadEvent.AssemblyCreated({ status }))
-      return yield* AssemblyFiles.finish(options, status, assemblyId, sources, uploadOne, tell)
-    }).pipe(Effect.onInterrupt(() => (cancelOnInterrupt ? AssemblyFiles.cancel(assemblyId) : Effect.void)))
+    return yield* Effect.onInterrupt(AssemblyJob.run({ options, sources, store, uploadOne, emit: tell }), () =>
+      options.cancelOnInterrupt === true && current !== undefined ? AssemblyFiles.cancel(current) : Effect.void
+    )
   })
 
 const completed = (status: Assembly.Status): Ended => ({ _tag: "Completed", status })
@@ -334,8 +347,8 @@ export const layer: Layer.Layer<AssemblyUpload, never, HttpClient.HttpClient | A
       )
       return {
         run: (options, emit) => Effect.provide(runOnce(options, emit), services),
-        outcome: (options) =>
-          Effect.map(Effect.provide(runOnce({ ...options, cancelOnInterrupt: true }, silent), services), completed)
+        outcome: (options, emit) =>
+          Effect.map(Effect.provide(runOnce({ ...options, cancelOnInterrupt: true }, emit), services), completed)
       }
     })
   )
@@ -368,13 +381,14 @@ export const layerJournaled: Layer.Layer<
             Effect.flatMap(JournaledJob.prepare(options), (prepared) => JournaledJob.run(prepared, emit)),
             services
           ),
-        outcome: (options) =>
+        outcome: (options, emit) =>
           Effect.gen(function* () {
             const prepared = yield* JournaledJob.prepare(options)
             const done = yield* JournaledJob.completed(prepared)
-            return Option.isSome(done)
-              ? ({ _tag: "Skipped", assemblyId: done.value.assemblyId } as const)
-              : completed(yield* JournaledJob.run(prepared, silent))
+            if (Option.isNone(done)) return completed(yield* JournaledJob.run(prepared, emit))
+            const { assemblyId: id, earlier = [] } = done.value
+            for (const assemblyId of earlier) emit(AssemblyUploadEvent.Resent({ assemblyId }))
+            return { _tag: "Skipped", assemblyId: id } as const
           }).pipe(Effect.provide(services))
       }
     })
@@ -440,6 +454,6 @@ export const layerTest = (
     )
   return Layer.succeed(AssemblyUpload, {
     run: answered,
-    outcome: (options) => Effect.map(answered(options, silent), completed)
+    outcome: (options, emit) => Effect.map(answered(options, emit), completed)
   })
 }

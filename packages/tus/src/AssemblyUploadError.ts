@@ -2,6 +2,7 @@
  * The errors of jobs. A job uploads all files of an Assembly.
  */
 import * as ApiError from "@assembly-effect/api/ApiError"
+import * as Assembly from "@assembly-effect/schema/Assembly"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Schema from "effect/Schema"
 import * as JournalError from "./internal/journalError.ts"
@@ -66,6 +67,30 @@ export class FilesFailed extends Schema.TaggedError<FilesFailed>()("FilesFailed"
 }
 
 /**
+ * The request with the files of a job (`transport: "form"`) broke, so the Assembly has not completed.
+ *
+ * - `assemblyIds`: the ids of all Assemblies of the job, in the order of their requests.
+ * - `isOver`: whether the service has aborted the last of these Assemblies. If `isOver` is false, nothing shows whether
+ *   the service has this Assembly.
+ * - `description`: how the request broke.
+ *
+ * The Steps of each Assembly may have run. With `resend`, the job sends the files again itself.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class FormBroken extends Schema.TaggedError<FormBroken>()("FormBroken", {
+  assemblyIds: Schema.NonEmptyArray(Assembly.AssemblyId),
+  isOver: Schema.Boolean,
+  description: Schema.String
+}) {
+  override get message() {
+    const state = this.isOver ? "the service aborted the Assembly" : "the service may still get the files"
+    return `the request with the files broke: ${this.description}; ${state}; its Steps may have run. Get its Status, or run the job again, with \`resend: true\` to send the files again after such a failure`
+  }
+}
+
+/**
  * The Status of a completed Assembly does not prove that the service has the bytes that were read. `expected` describes
  * the bytes that were read, and `actual` describes the Status. `field` says what differs:
  *
@@ -100,6 +125,7 @@ export class DeliveryMismatch extends Schema.TaggedError<DeliveryMismatch>()("De
  */
 export const AssemblyUploadError = Schema.Union([
   FilesFailed,
+  FormBroken,
   DeliveryMismatch,
   SourceFailed,
   InvalidTarget,
@@ -127,6 +153,7 @@ export const AssemblyUploadError = Schema.Union([
  */
 export type AssemblyUploadError =
   | FilesFailed
+  | FormBroken
   | DeliveryMismatch
   | SourceFailed
   | InvalidTarget

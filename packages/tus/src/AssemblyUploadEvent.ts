@@ -19,6 +19,7 @@ import * as UploadEvent from "./UploadEvent.ts"
  * - `AssemblyCreated`: the Assembly exists and accepts uploads.
  * - `AssemblyResumed`: the run continues the Assembly of an earlier run; `status` shows whether this Assembly has
  *   ended.
+ * - `Resent`: the form of the Assembly with this id broke (`resend`), in this run or in an earlier one.
  * - `Waiting`: the run waits because of `reason`, at most until `until`, in milliseconds since 1970.
  * - `FileEvent`: an event of the upload of one file, except `Progress`.
  * - `Progress`: the bytes of all files together; `total` is undefined if the size of a file was unknown at the start.
@@ -32,6 +33,7 @@ import * as UploadEvent from "./UploadEvent.ts"
 export type AssemblyUploadEvent = Data.TaggedEnum<{
   readonly AssemblyCreated: { readonly status: Assembly.Status }
   readonly AssemblyResumed: { readonly status: Assembly.Status }
+  readonly Resent: { readonly assemblyId: Assembly.AssemblyId }
   readonly Waiting: { readonly reason: string; readonly until: number }
   readonly FileEvent: { readonly file: number; readonly event: UploadEvent.UploadEvent }
   readonly Progress: { readonly sent: bigint; readonly acknowledged: bigint; readonly total: bigint | undefined }
@@ -57,6 +59,7 @@ export const {
   FileEvent,
   FileFailed,
   Progress,
+  Resent,
   Uploaded,
   Waiting
 } = Data.taggedEnum<AssemblyUploadEvent>()
@@ -110,6 +113,7 @@ const file = Schema.Int
 export const Public = Schema.TaggedUnion({
   AssemblyCreated: { status: PublicStatus },
   AssemblyResumed: { status: PublicStatus },
+  Resent: {},
   Waiting: { reason: Schema.String, until: Schema.Finite },
   FileEvent: { file, event: UploadEvent.Public },
   Progress: { sent: bytes, acknowledged: bytes, total: Schema.optional(bytes) },

@@ -1,13 +1,20 @@
 /**
  * Sources of uploads from the web: HTTP resources, and web streams.
  */
+import type { DownloadError } from "@assembly-effect/api/ResultError"
+import * as Results from "@assembly-effect/api/Results"
+import * as Md5 from "@assembly-effect/api/unstable/Md5"
+import * as AuthPieces from "@assembly-effect/auth/unstable/Pieces"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Effect from "effect/Effect"
 import type { LazyArg } from "effect/Function"
 import type * as Headers from "effect/http/Headers"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
-import type { OneShot, UploadSource } from "./internal/source.ts"
+import * as DeliveryProof from "./DeliveryProof.ts"
+import * as Pieces from "./internal/pieces.ts"
+import type { OneShot, Replayable, UploadSource } from "./internal/source.ts"
 import { failedWith, SourceFailed } from "./internal/sourceFailed.ts"
 import * as Subtle from "./internal/subtle.ts"
 import * as UrlSource from "./internal/urlSource.ts"
@@ -135,4 +142,80 @@ export const fromUrl = (
           )
         }
       : { _tag: "OneShot", size, stream: Stream.mapError(UrlSource.once(resource, described), toSourceFailed) }
+  })
+
+/**
+ * Makes a source from a result of an Assembly, such as a file of `Results.of`, so that a result becomes a file of the
+ * next Assembly without a file on this machine.
+ *
+ * **Details**
+ *
+ * - The result is read as by `Results.download`: only as fast as its bytes are sent, with redirects and without
+ *   credentials. After a lost connection, and when an upload continues, only the missing bytes are requested.
+ * - If the Status has an MD5, it is compared with all bytes of the result before the last bytes are sent. If the upload
+ *   has not read all bytes in order, because it has parallel parts or continues an upload of an earlier run, the result
+ *   is read once more for this comparison. If the result has changed, the upload fails with `SourceFailed` (`Changed`).
+ * - The identity is the MD5 and the size, so another URL of the same result continues the same upload.
+ *
+ * A result without a size or a URL in the Status fails with `SourceFailed`.
+ *
+ * @example
+ * Effect.forEach(Results.of(status).get("resized") ?? [], (file) =>
+ *   Effect.map(WebSource.fromResult(file), (source) => ({ source, filename: file.name ?? "result" }))
+ * )
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const fromResult = (
+  file: Assembly.File,
+  options: Omit<Results.DownloadOptions, "offset"> = {}
+): Effect.Effect<Replayable, SourceFailed, HttpClient.HttpClient> =>
+  Effect.gen(function* () {
+    const services = yield* Effect.context<HttpClient.HttpClient>()
+    const isDownloadable = Results.downloadable({ results: { file: [file] } }).size > 0
+    if (!isDownloadable || typeof file.size !== "number") {
+      return yield* toSourceFailed({
+        kind: "Unreadable",
+        description: "the Status has no URL or no size of the result"
+      })
+    }
+    const size = BigInt(file.size)
+    const md5hash = Md5.ofFile(file)
+    const { source, total } = yield* DeliveryProof.summed<Replayable>({
+      _tag: "Replayable",
+      size,
+      bytes: (start, end) =>
+        start === end
+          ? Stream.empty
+          : Pieces.takeBytes(Results.download(file, { ...options, offset: Number(start) }), end - start).pipe(
+              Stream.mapError(fromDownload),
+              Stream.provideContext(services)
+            ),
+      identity: Effect.succeed(md5hash === undefined ? undefined : `md5 ${md5hash} ${size}`)
+    })
+    const check = Effect.flatMap(total, (read) =>
+      md5hash === undefined || read.md5hash === md5hash
+        ? Effect.void
+        : Effect.fail(toSourceFailed({ kind: "Changed", description: `the MD5 was ${md5hash}, is ${read.md5hash}` }))
+    )
+    return {
+      ...source,
+      bytes: (start, end) =>
+        end < size || md5hash === undefined
+          ? source.bytes(start, end)
+          : Stream.suspend(() => {
+              let at = start
+              return AuthPieces.mapPieces(source.bytes(start, end), (piece) => {
+                at += BigInt(piece.length)
+                return Effect.as(at === size ? check : Effect.void, [piece])
+              })
+            })
+    }
+  })
+
+const fromDownload = ({ _tag, message }: DownloadError): SourceFailed =>
+  toSourceFailed({
+    kind: _tag === "ResultChanged" || _tag === "ResultMismatch" ? "Changed" : "Unreadable",
+    description: message
   })

@@ -1,7 +1,7 @@
-// `DeliveryProof` is not exported here, because it loads code that most programs do not need.
 export * as AssemblyUpload from "./AssemblyUpload.ts"
 export * as AssemblyUploadError from "./AssemblyUploadError.ts"
 export * as AssemblyUploadEvent from "./AssemblyUploadEvent.ts"
+export * as DeliveryProof from "./DeliveryProof.ts"
 export * as Tus from "./Tus.ts"
 export * as TusError from "./TusError.ts"
 export * as Upload from "./Upload.ts"

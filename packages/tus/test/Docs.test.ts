@@ -12,10 +12,7 @@ import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
-import * as DateTime from "effect/DateTime"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
@@ -71,37 +68,6 @@ layer(live, { excludeTestServices: true })("docs/uploads.md", (it) => {
       assert.deepInclude(JSON.parse(json), { ok: "ASSEMBLY_UPLOADING" })
       assert.notInclude(json, status.assembly_id)
       assert.notInclude(json, "http")
-    })
-  )
-
-  it.effect("the body of a user", () =>
-    Effect.gen(function* () {
-      const steps = { ":original": { robot: "/upload/handle" } }
-      const upload = (user: string, body: Stream.Stream<Uint8Array, string>, idle: Duration.Input = "1 hour") =>
-        Examples.fromUser(body, { steps, fields: { user } }, { idle, maxBytes: 100_000 })
-      const statesOf = (user: string) =>
-        Effect.map(
-          Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe("2020-01-01"), keywords: [user] })),
-          (entries) => entries.map(({ ok }) => ok)
-        )
-      const bytes = Stream.make(Scene.content(60_000))
-      assert.deepStrictEqual(yield* upload("grace", bytes), { bytes: 60_000 })
-      assert.deepStrictEqual(yield* statesOf("grace"), ["ASSEMBLY_COMPLETED"])
-      const failing = {
-        large: Effect.flip(upload("large", Stream.concat(bytes, bytes))),
-        silent: Effect.flip(upload("silent", Stream.concat(bytes, Stream.never), "20 millis")),
-        broken: Effect.flip(upload("broken", Stream.concat(bytes, Stream.fail("the body breaks off"))))
-      }
-      const errors = yield* Effect.all(failing)
-      assert.deepInclude(errors.large, { _tag: "BodyRefused", description: "the body has more than 100000 bytes" })
-      assert.deepInclude(errors.silent, { _tag: "BodyRefused", description: "the user sends nothing" })
-      assert.strictEqual(errors.broken, "the body breaks off")
-      const away = yield* Effect.forkChild(upload("away", Stream.concat(bytes, Stream.never)))
-      yield* statesOf("away").pipe(Effect.repeat({ until: (states) => states.length > 0 }))
-      yield* Fiber.interrupt(away)
-      for (const user of [...Object.keys(failing), "away"]) {
-        assert.deepStrictEqual(yield* statesOf(user), ["ASSEMBLY_CANCELED"], user)
-      }
     })
   )
 
@@ -166,16 +132,11 @@ layer(live, { excludeTestServices: true })("docs/uploads.md", (it) => {
     })
   )
 
-  it.effect("progress for each file", () =>
+  it.effect("small files in one request", () =>
     Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const paths = [yield* fs.makeTempFileScoped(), yield* fs.makeTempFileScoped()]
-      yield* Effect.forEach(paths, (path, index) => fs.writeFile(path, Scene.content(300_000 + index)))
-      const completed = yield* Examples.progressPerFile(paths)
-      assert.deepStrictEqual(
-        completed.map(({ length }) => length),
-        [300_000n, 300_001n]
-      )
+      const source = UploadSource.fromBytes(Scene.content(1000))
+      const { uploads } = yield* Examples.inOneRequest([{ source, filename: "a.bin" }])
+      assert.strictEqual(uploads?.[0]?.size, 1000)
     })
   )
 

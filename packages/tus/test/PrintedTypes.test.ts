@@ -59,7 +59,7 @@ const upload =
   "ChecksumMismatch | CreationUnknown | InvalidRequest | OffsetConflict | ProtocolViolation | RateLimited | ServerFailure | SourceFailed | Stalled | TooLarge | TransportFailure | UnsafeLocation | UploadGone | UploadLocked | UploadMismatch | UploadRefused | UploadUntrusted"
 const journal = ["JournalFailed", "JournalTorn", "LeaseLost", "UploadLeased"]
 const job =
-  "AssemblyAborted | AssemblyCanceled | AssemblyFailed | AuthenticationFailed | DeliveryMismatch | FilesFailed | InvalidRequest | InvalidTarget | RateLimited | ServiceFailure | SourceFailed | TimedOut | TransportFailure | UnexpectedResponse"
+  "AssemblyAborted | AssemblyCanceled | AssemblyFailed | AuthenticationFailed | DeliveryMismatch | FilesFailed | FormBroken | InvalidRequest | InvalidTarget | RateLimited | ServiceFailure | SourceFailed | TimedOut | TransportFailure | UnexpectedResponse"
 
 /** Every public function, and what an editor shows of its errors. */
 const shown = [
@@ -67,6 +67,7 @@ const shown = [
   "AssemblyUpload.run: AssemblyUploadError",
   "AssemblyUpload.runAll: E | InvalidRequest",
   "AssemblyUpload.succeeded: AssemblyUploadError",
+  "DeliveryProof.check: DeliveryMismatch",
   "Tus.append: Stalled | TransportFailure | AnswerError",
   "Tus.create: InvalidRequest | Stalled | TransportFailure | UnsafeLocation | AnswerError",
   "Tus.discover: Stalled | TransportFailure | AnswerError",
@@ -87,6 +88,7 @@ const shown = [
   "UploadSource.fromPath: SourceFailed",
   "UploadTarget.fromAssembly: InvalidTarget",
   "UploadTarget.make: InvalidTarget",
+  "WebSource.fromResult: SourceFailed",
   "WebSource.fromUrl: SourceFailed"
 ]
 

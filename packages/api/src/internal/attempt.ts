@@ -6,6 +6,7 @@ import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as ApiError from "../ApiError.ts"
@@ -22,6 +23,7 @@ import * as Telemetry from "./telemetry.ts"
 export interface Environment {
   readonly baseUrl: SecureUrl
   readonly authenticator: Authenticator.Authenticator["Service"]
+  readonly http: HttpClient.HttpClient
   readonly send: Sender.Sender
   readonly maxBytes: number
   readonly skew: ClockSkew.ClockSkew
@@ -80,7 +82,7 @@ const minSecret = 8
  * If a pause would end after the deadline, the call fails with the last error instead.
  */
 export const compile = (operation: Operation.Any, environment: Environment) => {
-  const { authenticator, baseUrl, maxBytes, send, skew } = environment
+  const { authenticator, baseUrl, maxBytes, skew } = environment
   const { name, retry } = operation
   const read = Response.decoder(operation, { maxBytes })
   const isSigned = operation.auth === "signed"
@@ -128,8 +130,9 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
   const exchange = (call: Call): Effect.Effect<unknown, Response.Failed> => {
     const { encoded, limits, proof } = call
     const { origin, path, subject } = encoded
-    const millis = Math.min(timeLeft(call), limits.requestTimeout)
-    return Effect.matchEffect(send(Request.toOutgoing(operation, encoded, proof), { maxBytes, millis }), {
+    const left = timeLeft(call)
+    const millis = Math.min(left, limits.requestTimeout)
+    return Effect.matchEffect(Request.send(operation, encoded, proof, environment, { maxBytes, millis, left }), {
       onFailure: (error) =>
         error._tag === "Late"
           ? timedOut(subject, millis)

@@ -28,13 +28,6 @@ export type AssemblyError = ApiError.AssemblyFailed | ApiError.AssemblyCanceled 
  * @category utilities
  */
 export const outcome = (status: Assembly.Status): Option.Option<Result.Result<Assembly.Status, AssemblyError>> => {
-  const code = Assembly.errorCode(status) ?? status.ok ?? ""
-  const details = {
-    assemblyId: status.assembly_id,
-    code: Redaction.code(code),
-    description: Redaction.text(status.message ?? code),
-    ...(status["reason"] === undefined ? undefined : { reason: Redaction.json(status["reason"]) })
-  }
   switch (Assembly.state(status)) {
     case "Busy":
     case "Unknown":
@@ -42,11 +35,21 @@ export const outcome = (status: Assembly.Status): Option.Option<Result.Result<As
     case "Completed":
       return Option.some(Result.succeed(status))
     case "Canceled":
-      return Option.some(Result.fail(new ApiError.AssemblyCanceled(details)))
+      return Option.some(Result.fail(new ApiError.AssemblyCanceled(detailsOf(status))))
     case "Aborted":
-      return Option.some(Result.fail(new ApiError.AssemblyAborted(details)))
+      return Option.some(Result.fail(new ApiError.AssemblyAborted(detailsOf(status))))
     case "Failed":
-      return Option.some(Result.fail(new ApiError.AssemblyFailed(details)))
+      return Option.some(Result.fail(new ApiError.AssemblyFailed(detailsOf(status))))
+  }
+}
+
+const detailsOf = (status: Assembly.Status) => {
+  const code = Assembly.errorCode(status) ?? status.ok ?? ""
+  return {
+    assemblyId: status.assembly_id,
+    code: Redaction.code(code),
+    description: Redaction.text(status.message ?? code),
+    ...(status["reason"] === undefined ? undefined : { reason: Redaction.json(status["reason"]) })
   }
 }
 

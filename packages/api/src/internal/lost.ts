@@ -11,6 +11,9 @@ interface Told {
  * Whether a failure leaves open what the service did: the request may have been sent, and there was either no response
  * or a response whose status does not prove a refusal. A rate limit proves that the service did nothing. For any other
  * response, only the HTTP status decides, whatever the body says.
+ *
+ * @since 0.1.0
+ * @category predicates
  */
 export const isLost = ({ _tag, sent, status }: Told): boolean => {
   switch (_tag) {

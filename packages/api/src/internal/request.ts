@@ -1,8 +1,10 @@
 import type * as Authenticator from "@assembly-effect/auth/Authenticator"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import type { Outgoing } from "@assembly-effect/auth/unstable/Sender"
+import type { Outgoing, Sender } from "@assembly-effect/auth/unstable/Sender"
+import type { FormLimits, FormSender } from "@assembly-effect/auth/unstable/StreamSender"
 import * as DateTime from "effect/DateTime"
+import type * as HttpClient from "effect/http/HttpClient"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
@@ -20,6 +22,7 @@ export interface Encoded {
   readonly path: string
   readonly params: Schema.JsonObject
   readonly fields: Readonly<Record<string, string>>
+  readonly form: FormSender | undefined
 }
 
 const fillPath = (path: string, variables: Readonly<Record<string, string>>): string =>
@@ -82,7 +85,8 @@ export const encoder = (operation: Operation.Any, baseUrl: string) => {
       subject: { ...subject, ...(at === undefined ? base : Exchange.hostOf(at)) },
       ...(at === undefined ? { origin, path: prefix + fillPath(operation.path, path) } : partsAt(at)),
       params: params.success as Schema.JsonObject,
-      fields: toText(fields.success as object)
+      fields: toText(fields.success as object),
+      form: input.form
     })
   }
 }
@@ -102,28 +106,33 @@ export const secretsOf = (
   return [...confidential, signature.slice(signature.indexOf(":") + 1)]
 }
 
+type Parts = Readonly<Record<string, string>>
+
 /**
- * A form of texts whose names need no escape. `FormData` is not used, because an HTTP client sends a `FormData` of a
- * class that it does not know, such as that of jsdom, as the text `[object FormData]`.
+ * The fields of a multipart form, whose names need no escape. `FormData` is not used, because an HTTP client sends a `FormData` of
+ * a class that it does not know, such as that of jsdom, as the text `[object FormData]`.
+ *
+ * @since 0.1.0
+ * @category utilities
  */
-const toForm = (parts: Readonly<Record<string, string>>): Outgoing["body"] => {
-  const values = Object.values(parts)
+export const toFields = (parts: Parts, boundary: string): string =>
+  Object.entries(parts)
+    .map(([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`)
+    .join("")
+
+const toForm = (parts: Parts): Outgoing["body"] => {
+  // No boundary contains the comma between two values.
+  const values = Object.values(parts).join()
   let count = 0
-  while (values.some((value) => value.includes(`assembly-effect-${count}`))) count++
+  while (values.includes(`assembly-effect-${count}`)) count++
   const boundary = `assembly-effect-${count}`
-  const lines = Object.entries(parts).flatMap(([name, value]) => [
-    `--${boundary}`,
-    `Content-Disposition: form-data; name="${name}"`,
-    "",
-    value
-  ])
   return {
-    content: [...lines, `--${boundary}--`, ""].join("\r\n"),
+    content: `${toFields(parts, boundary)}--${boundary}--\r\n`,
     contentType: `multipart/form-data; boundary=${boundary}`
   }
 }
 
-const toQuery = (parts: Readonly<Record<string, string>>): string =>
+const toQuery = (parts: Parts): string =>
   Object.entries(parts)
     .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value.toWellFormed())}`)
     .join("&")
@@ -131,15 +140,18 @@ const toQuery = (parts: Readonly<Record<string, string>>): string =>
 const plain = { accept: "application/json" }
 
 /**
- * Makes the request with its proof and its params. `carrier` decides whether the params are in the query or the body. A
+ * Sends the request with its proof and its params. `carrier` decides whether the params are in the query or the body. A
  * request without a proof has no params.
  */
-export const toOutgoing = (
+export const send = (
   { carrier, method }: Operation.Any,
-  { fields, origin, path }: Encoded,
-  proof: Authenticator.Proof | undefined
-): Outgoing => {
-  if (proof === undefined) return { method, origin, path, headers: plain }
+  { fields, form, origin, path }: Encoded,
+  proof: Authenticator.Proof | undefined,
+  environment: { readonly http: HttpClient.HttpClient; readonly send: Sender },
+  limits: FormLimits
+): ReturnType<Sender> => {
+  const request = { method, origin, path, headers: plain }
+  if (proof === undefined) return environment.send(request, limits)
   const isSigned = proof._tag === "Signature"
   const headers = isSigned ? plain : { ...plain, authorization: `Bearer ${Redacted.value(proof.token)}` }
   const parts = {
@@ -147,18 +159,14 @@ export const toOutgoing = (
     ...(isSigned ? { signature: Redacted.value(proof.signature) } : undefined),
     ...fields
   }
-  switch (carrier) {
-    case "query":
-      return { method, origin, path: `${path}?${toQuery(parts)}`, headers }
-    case "form":
-      return {
-        method,
-        origin,
-        path,
-        headers,
-        body: { content: toQuery(parts), contentType: "application/x-www-form-urlencoded" }
-      }
-    case "multipart":
-      return { method, origin, path, headers, body: toForm(parts) }
-  }
+  const proven = { ...request, headers }
+  if (form !== undefined) return form(environment.http, proven, parts, limits)
+  if (carrier === "multipart") return environment.send({ ...proven, body: toForm(parts) }, limits)
+  const content = toQuery(parts)
+  return environment.send(
+    carrier === "query"
+      ? { ...proven, path: `${path}?${content}` }
+      : { ...proven, body: { content, contentType: "application/x-www-form-urlencoded" } },
+    limits
+  )
 }

@@ -11,6 +11,7 @@ import * as StreamGuard from "../internal/streamGuard.ts"
 import * as Admission from "./Admission.ts"
 import type { Gathered, Lost } from "./Outcome.ts"
 import * as Gathering from "./Gathering.ts"
+import type { Outgoing } from "./Sender.ts"
 
 /**
  * The redirect mode of `fetch`, `manual` or `error`. A redirect is not followed in either mode. With `error`, `fetch`
@@ -31,6 +32,31 @@ const redirectMode = (): RequestRedirect => {
  */
 const declaresLength = (response: HttpClientResponse.HttpClientResponse): boolean =>
   response.request.headers["content-length"] !== undefined && Option.isNone(HttpClientResponse.toWeb(response))
+
+/**
+ * The limits of a form with files. `millis` is the time without progress, `left` the time of the whole exchange.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface FormLimits extends Gathering.Limits {
+  readonly left: number
+}
+
+/**
+ * Sends a multipart form with files. `request` has no body yet. `fields` are the other fields of the form, which come first.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface FormSender {
+  (
+    http: HttpClient.HttpClient,
+    request: Outgoing,
+    fields: Readonly<Record<string, string>>,
+    limits: FormLimits
+  ): Effect.Effect<Gathered, Lost | Gathering.Late>
+}
 
 /**
  * A response that was read after its status, and whether its request declared the length of the body.

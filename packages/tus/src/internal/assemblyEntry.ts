@@ -6,6 +6,10 @@ import * as Schema from "effect/Schema"
 
 const common = {
   assemblyId: Assembly.AssemblyId,
+  /** Whether the creating request contains the files. */
+  isForm: Schema.optionalKey(Schema.Boolean),
+  /** The ids of the Assemblies whose forms broke before. */
+  earlier: Schema.optionalKey(Schema.Array(Assembly.AssemblyId)),
   /** The time of the write, in milliseconds since 1970. */
   writtenAt: Schema.Finite
 }

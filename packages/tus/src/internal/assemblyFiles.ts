@@ -12,14 +12,13 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type * as Semaphore from "effect/Semaphore"
-import { type DeliveryMismatch, type FileOutcome, FilesFailed } from "../AssemblyUploadError.ts"
+import { type FileOutcome, FilesFailed } from "../AssemblyUploadError.ts"
 import * as AssemblyUploadEvent from "../AssemblyUploadEvent.ts"
 import { type UploadError, UploadUntrusted } from "../TusError.ts"
 import type * as UploadEvent from "../UploadEvent.ts"
 import type { UploadSource } from "./source.ts"
-import type { SourceFailed } from "./sourceFailed.ts"
 import * as UploadTarget from "../UploadTarget.ts"
-import type { Options as Job, Proof } from "./job.ts"
+import type { Delivered, Options as Job } from "./job.ts"
 import type { UploadOptions } from "./options.ts"
 import * as Events from "./events.ts"
 import { hostOf } from "./host.ts"
@@ -50,7 +49,7 @@ export type UploadOne<R> = (
   emit: Events.Emit
 ) => Effect.Effect<UploadEvent.UploadResult, UploadError, R>
 
-type FileExit = Exit.Exit<UploadEvent.UploadResult, UploadError>
+export type FileExit = Exit.Exit<UploadEvent.UploadResult, UploadError>
 
 /** Makes a function that adds the progress of one file to the progress of all files, and emits the sum. */
 const totals = (sources: ReadonlyArray<UploadSource>, emit: Emit) => {
@@ -186,7 +185,7 @@ const ownError = (
  * Uploads all files into an Assembly. If files fail, or if the Status names no permitted URL for them, the Assembly is
  * canceled, unless `onFailure` is "keep" and every failure is harmless (see `isHarmless`).
  */
-const fill = <R>(
+export const fill = <R>(
   job: Job<unknown>,
   status: Assembly.Status,
   assemblyId: Assembly.AssemblyId,
@@ -215,48 +214,9 @@ const fill = <R>(
     Effect.onExit((exit) => (Exit.hasDies(exit) ? cancel(assemblyId) : Effect.void))
   )
 
-/** Makes the proof of a job, if the job has the option `verify`. */
-export const prove = (
-  { verify }: Job<unknown>,
-  sources: ReadonlyArray<UploadSource>
-): Effect.Effect<Proof | undefined> => (verify === undefined ? Effect.undefined : verify(sources))
-
-/**
- * Compares the Status of a completed Assembly with the sources of its files, if the job has a proof. `exits` is empty if
- * the Assembly had ended before the uploads.
- */
-export const check = (
-  job: Job<unknown>,
-  status: Assembly.Status,
-  proof: Proof | undefined,
-  exits: ReadonlyArray<FileExit | undefined>
-): Effect.Effect<void, DeliveryMismatch | SourceFailed> =>
-  proof === undefined
-    ? Effect.void
-    : proof.check(
-        status,
-        job.files.map(({ fieldname, filename }, index) => {
-          const exit = exits[index]
-          return { filename, fieldname, url: exit !== undefined && Exit.isSuccess(exit) ? exit.value.url : undefined }
-        })
-      )
-
-/** Uploads the files of an existing Assembly, and waits for its results, unless `wait` is false. */
-export const finish = <R>(
-  job: Job<unknown>,
-  status: Assembly.Status,
-  assemblyId: Assembly.AssemblyId,
-  sources: ReadonlyArray<UploadSource>,
-  uploadOne: UploadOne<R>,
-  emit: Emit
-) =>
-  Effect.gen(function* () {
-    const proof = yield* prove(job, sources)
-    const exits = yield* fill(job, status, assemblyId, proof?.sources ?? sources, uploadOne, emit)
-    emit(AssemblyUploadEvent.Uploaded({ assemblyId }))
-    if (job.wait === false) return status
-    const completed = yield* Assemblies.awaitCompletion(assemblyId, job.wait)
-    yield* check(job, completed, proof, exits)
-    emit(AssemblyUploadEvent.Completed({ status: completed }))
-    return completed
+/** The files of a job for its proof. `uploaded` is empty if the Assembly had ended before the uploads. */
+export const delivered = (job: Job<unknown>, uploaded: ReadonlyArray<FileExit>): ReadonlyArray<Delivered> =>
+  job.files.map(({ fieldname, filename }, index) => {
+    const exit = uploaded[index]
+    return { filename, fieldname, url: exit !== undefined && Exit.isSuccess(exit) ? exit.value.url : undefined }
   })

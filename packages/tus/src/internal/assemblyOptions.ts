@@ -11,6 +11,7 @@ import * as Schema from "effect/Schema"
 import type { UploadSource } from "./source.ts"
 import type { SourceFailed } from "./sourceFailed.ts"
 import type { File, Options as Job } from "./job.ts"
+import * as Form from "./form.ts"
 import * as Options from "./options.ts"
 
 type Issues = ReadonlyArray<Issue>
@@ -33,6 +34,8 @@ const fileIssues = (file: File<unknown>, index: number): Issues => {
 
 const settingIssues = Rules.checker(
   Schema.Struct({
+    transport: Schema.optional(Schema.Literals(["tus", "form"])),
+    resend: Schema.optional(Schema.Boolean),
     concurrency: Schema.optional(Schema.Union([Schema.Literal("unbounded"), Rules.whole(1)])),
     onFailure: Schema.optional(Schema.Literals(["cancel", "keep"])),
     cancelOnInterrupt: Schema.optional(Schema.Boolean),
@@ -41,12 +44,48 @@ const settingIssues = Rules.checker(
   })
 )
 
+/** Characters that the header of a part would need to escape. Services decode escapes in different ways. */
+const unquotable = /["\\\p{Cc}]/u
+
+const unnameable = "Expected no quotation mark, backslash or control character in the names of a form"
+
+/** The rules of a form, except the rules for its sources. */
+const formIssues = (job: Job<unknown>): Issues => [
+  ...(["upload", "concurrency", "onFailure"] as const)
+    .filter((option) => job[option] !== undefined)
+    .map((option) => ({ path: [option], message: "Expected no value for a form, which is one request" })),
+  ...(job.resend === true && job.params?.assemblyId !== undefined
+    ? [{ path: ["resend"], message: "Expected no resend, because another Assembly cannot have the same assemblyId" }]
+    : []),
+  ...job.files.flatMap(({ fieldname = "file", filename, metadata }, index) => [
+    ...(metadata === undefined
+      ? []
+      : [{ path: ["files", index, "metadata"], message: "Expected no metadata for a form, which cannot send it" }]),
+    ...Object.entries({ fieldname, filename })
+      .filter(([, name]) => unquotable.test(name))
+      .map(([option]) => ({ path: ["files", index, option], message: unnameable }))
+  ])
+]
+
+const sizeIssues = (sources: ReadonlyArray<UploadSource>): Issues => {
+  const size = sources.reduce((sum, source) => sum + (source.size ?? 0n), 0n)
+  return size > BigInt(Form.largest)
+    ? [{ path: ["files"], message: `Expected at most ${Form.largest} bytes in all files of a form, got ${size}` }]
+    : []
+}
+
 const optionIssues = (job: Job<unknown>): Issues => {
   const { files, upload, verify, wait } = job
-  return [
-    ...(Array.isArray(files) && files.length > 0
+  const named =
+    Array.isArray(files) && files.length > 0
       ? files.flatMap(fileIssues)
-      : [{ path: ["files"], message: "Expected at least one file" }]),
+      : [{ path: ["files"], message: "Expected at least one file" }]
+  return [
+    ...named,
+    ...(job.transport === "form" && named.length === 0 ? formIssues(job) : []),
+    ...(job.transport !== "form" && job.resend === true
+      ? [{ path: ["resend"], message: 'Expected transport: "form"' }]
+      : []),
     ...settingIssues(job),
     ...(upload === undefined ? [] : under(["upload"], Options.issues(upload, undefined))),
     ...(verify !== undefined && typeof verify !== "function"
@@ -74,10 +113,9 @@ export const prepare = <R>(
     const sources = yield* Effect.forEach(job.files, ({ source }) =>
       Effect.isEffect(source) ? source : Effect.succeed(source)
     )
-    const rules = { parallel: job.upload?.parallel, isReplayed }
-    yield* Options.refuse(
-      "AssemblyUpload",
-      sources.flatMap((source, index) => under(["files", index], Options.sourceIssues(source, rules)))
-    )
+    const isForm = job.transport === "form"
+    const rules = { parallel: job.upload?.parallel, isReplayed: isReplayed || isForm }
+    const broken = sources.flatMap((source, index) => under(["files", index], Options.sourceIssues(source, rules)))
+    yield* Options.refuse("AssemblyUpload", isForm && broken.length === 0 ? sizeIssues(sources) : broken)
     return sources
   })

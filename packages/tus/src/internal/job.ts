@@ -68,6 +68,15 @@ export type Verify = (sources: ReadonlyArray<UploadSource>) => Effect.Effect<Pro
  * The options of a job.
  *
  * - `params`: the params of the request that creates the Assembly. The job adds the number of files to these params.
+ * - `transport`: how the service gets the files. By default (`tus`), each file is an upload, which continues after a
+ *   failure. `form` sends the files inside the request that creates the Assembly: one request instead of three for a
+ *   small file. A form cannot be continued. It has at most 8 MiB of files, whose sources can be read again, and no
+ *   `metadata`, `upload`, `concurrency` and `onFailure`. Quotation marks, backslashes and control characters are not
+ *   permitted in its names. After a lost response, the id of the Assembly decides. `verify` is `DeliveryProof.md5` by
+ *   default. If the request breaks, the job fails with `FormBroken`.
+ * - `resend`: sends a form that broke again, as often as the `RetryPolicy` of a safe operation permits; false by
+ *   default. After an aborted Assembly the form has a new id, and each earlier id is in an event (`Resent`) and in the
+ *   `Outcome`. The Steps of earlier Assemblies may have run, but only one Assembly completes.
  * - `concurrency`: the maximum number of concurrent uploads, 4 by default, or `"unbounded"`.
  * - `upload`: the options of each upload, see `Upload.SharedOptions`.
  * - `onFailure`: what happens to the Assembly if a file fails permanently, or if the Status names no permitted URL for
@@ -94,6 +103,8 @@ export type Verify = (sources: ReadonlyArray<UploadSource>) => Effect.Effect<Pro
 export interface Options<R = never> {
   readonly params: Omit<Assemblies.CreateOptions, "numExpectedUploadFiles">
   readonly files: ReadonlyArray<File<R>>
+  readonly transport?: "tus" | "form" | undefined
+  readonly resend?: boolean | undefined
   readonly concurrency?: number | "unbounded" | undefined
   readonly upload?: SharedOptions | undefined
   readonly onFailure?: "cancel" | "keep" | undefined

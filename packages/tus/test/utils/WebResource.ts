@@ -25,8 +25,9 @@ const parse = (
   range: string | undefined,
   size: number
 ): { readonly start: number; readonly end: number } | undefined => {
-  const found = /^bytes=(\d+)-(\d+)$/.exec(range ?? "")
-  return found === null ? undefined : { start: Number(found[1]), end: Math.min(Number(found[2]) + 1, size) }
+  const [, start, end] = /^bytes=(\d+)-(\d*)$/.exec(range ?? "") ?? []
+  if (start === undefined) return undefined
+  return { start: Number(start), end: end === "" ? size : Math.min(Number(end) + 1, size) }
 }
 
 export const make = (bytes: Uint8Array) =>

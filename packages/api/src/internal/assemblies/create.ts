@@ -1,6 +1,7 @@
+import type { FormSender } from "@assembly-effect/auth/unstable/StreamSender"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import * as SecureRandom from "effect/crypto/SecureRandom"
+import { WebCrypto } from "effect/crypto/WebCrypto"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import { AssemblyClient } from "../../AssemblyClient.ts"
@@ -45,11 +46,8 @@ export const Create = Operation.make({
  * @since 0.1.0
  * @category constructors
  */
-export const newId: Effect.Effect<Assembly.AssemblyId> = SecureRandom.SecureRandom.use((random) =>
-  random.randomBytes(16)
-).pipe(
-  Effect.map((bytes) => Assembly.AssemblyId.make(Hex.encode(bytes))),
-  Effect.provide(SecureRandom.layerWebCrypto)
+export const newId: Effect.Effect<Assembly.AssemblyId> = WebCrypto.useSync((crypto) =>
+  Assembly.AssemblyId.make(Hex.encode(crypto.getRandomValues(new Uint8Array(16))))
 )
 
 /**
@@ -59,6 +57,30 @@ export const newId: Effect.Effect<Assembly.AssemblyId> = SecureRandom.SecureRand
  */
 const isOpen = (error: Operation.Failure<typeof Create>, options: CreateOptions): boolean =>
   Lost.isLost(error) && (options.assemblyId === undefined || !("status" in error) || error.status !== 409)
+
+/**
+ * {@link create}, with files in the form that `form` sends.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const createWith: (
+  options: CreateOptions,
+  form: FormSender | undefined
+) => Effect.Effect<Assembly.Status, Operation.Failure<typeof Create>, AssemblyClient> = Effect.fnUntraced(
+  function* (options, form) {
+    const { assemblyId = yield* newId, ...rest } = options ?? {}
+    const client = yield* AssemblyClient
+    return yield* client
+      .run(Create, { path: { assemblyId }, ...Steps.partsOf(Input.isRecord(options) ? rest : options), form })
+      .pipe(
+        Effect.catchIf(
+          (error) => isOpen(error, options),
+          (error) => Effect.mapError(get(assemblyId), () => error)
+        )
+      )
+  }
+)
 
 /**
  * Creates an Assembly. The Steps of the Assembly are checked by the rules of `Instructions.make` before anything is
@@ -80,17 +102,5 @@ const isOpen = (error: Operation.Failure<typeof Create>, options: CreateOptions)
  */
 export const create: (
   options: CreateOptions
-) => Effect.Effect<Assembly.Status, Operation.Failure<typeof Create>, AssemblyClient> = Effect.fnUntraced(
-  function* (options) {
-    const { assemblyId = yield* newId, ...rest } = options ?? {}
-    const client = yield* AssemblyClient
-    return yield* client
-      .run(Create, { path: { assemblyId }, ...Steps.partsOf(Input.isRecord(options) ? rest : options) })
-      .pipe(
-        Effect.catchIf(
-          (error) => isOpen(error, options),
-          (error) => Effect.mapError(get(assemblyId), () => error)
-        )
-      )
-  }
-)
+) => Effect.Effect<Assembly.Status, Operation.Failure<typeof Create>, AssemblyClient> = (options) =>
+  createWith(options, undefined)

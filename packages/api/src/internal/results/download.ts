@@ -34,6 +34,8 @@ import * as ResultUrl from "./resultUrl.ts"
  *   the stream needs does not count towards this limit.
  * - `maxBytes`: the maximum size of the file. If the Status or the server reports a larger size, the error is
  *   `ResultTooLarge`, and nothing is read. There is no maximum by default.
+ * - `offset`: the first byte of the file that is downloaded, 0 by default. With another offset, the bytes before it are
+ *   unknown, so the MD5 in the Status is not compared.
  *
  * @since 0.1.0
  * @category options
@@ -41,6 +43,7 @@ import * as ResultUrl from "./resultUrl.ts"
 export interface DownloadOptions {
   readonly stallTimeout?: Duration.Input | undefined
   readonly maxBytes?: number | undefined
+  readonly offset?: number | undefined
 }
 
 type Pieces = Arr.NonEmptyReadonlyArray<Uint8Array>
@@ -68,6 +71,7 @@ interface Job {
   readonly md5hash: string | undefined
   readonly stallTimeout: Duration.Duration
   readonly maxBytes: number
+  readonly offset: number
   readonly http: HttpClient.HttpClient
 }
 
@@ -112,7 +116,11 @@ const nameOf = ({ id, name }: Assembly.File): string =>
 const invalid = (operation: string, issues: ReadonlyArray<Issue>) => new InvalidRequest({ operation, issues })
 
 const optionIssues = Rules.checker(
-  Schema.Struct({ maxBytes: Schema.optional(Rules.whole(0)), stallTimeout: Schema.optional(Rules.duration) })
+  Schema.Struct({
+    maxBytes: Schema.optional(Rules.whole(0)),
+    offset: Schema.optional(Rules.whole(0)),
+    stallTimeout: Schema.optional(Rules.duration)
+  })
 )
 
 const sizeIssues = Rules.checker(Schema.Struct({ size: Schema.optional(Schema.NullOr(Rules.whole(0))) }))
@@ -149,15 +157,17 @@ const makeJob = Effect.fnUntraced(function* (
   if (issues.length > 0) return yield* invalid(operation, issues)
   const url = ResultUrl.of(file, { allowsHttp: yield* allowsHttp, name: nameOf(file) })
   if (Result.isFailure(url)) return yield* invalid(operation, [url.failure])
+  const { offset = 0 } = options
   const job: Job = {
     operation,
     sums,
     file: nameOf(file),
     url: url.success,
     size: file.size ?? undefined,
-    md5hash: Md5.ofFile(file),
+    md5hash: offset === 0 ? Md5.ofFile(file) : undefined,
     stallTimeout: Duration.fromInputUnsafe(options.stallTimeout ?? "30 seconds"),
     maxBytes: options.maxBytes ?? Infinity,
+    offset,
     http: yield* HttpClient.HttpClient
   }
   return job
@@ -188,18 +198,18 @@ const mismatch = (
 ) => new ResultError.ResultMismatch({ ...subject, file, field, expected: String(expected), actual: String(actual) })
 
 /**
- * The headers of the next request. The rest of the file is requested only if its bytes can be combined with the earlier
- * bytes. This is possible if a strong validator proves that the file is the same, or if the MD5 will prove this at the
- * end of the download. Without such a proof, the whole file is requested, and its start is compared with the earlier
- * bytes.
+ * The first byte of the next request. The rest of the file is requested only if its bytes can be combined with the
+ * earlier bytes. This is possible if a strong validator proves that the file is the same, or if the MD5 will prove this
+ * at the end of the download. Without such a proof, the download starts again, and the repeated bytes are compared.
  */
-const headersOf = ({ md5hash }: Job, { received, seen }: State): Readonly<Record<string, string>> => {
-  const base = { "accept-encoding": "identity" }
-  const validator = seen?.validator
-  if (received === 0 || (validator === undefined && md5hash === undefined)) return base
-  const range = { ...base, range: `bytes=${received}-` }
-  return validator === undefined ? range : { ...range, "if-range": validator }
-}
+const firstOf = ({ md5hash, offset }: Job, { received, seen }: State): number =>
+  seen?.validator === undefined && md5hash === undefined ? offset : received
+
+const headersOf = (first: number, { seen }: State): Readonly<Record<string, string>> => ({
+  "accept-encoding": "identity",
+  ...(first > 0 ? { range: `bytes=${first}-` } : undefined),
+  ...(first > 0 && seen?.validator !== undefined ? { "if-range": seen.validator } : undefined)
+})
 
 /**
  * The error of a 416 response (range not satisfiable). Usually the file has fewer bytes than an earlier response or the
@@ -229,7 +239,7 @@ const isUnproven = (job: Job, { sum }: State, seen: Representation.Representatio
   if (seen.etag !== undefined || seen.validator === undefined || job.md5hash !== undefined) return false
   if (answer.part.representation.lastModified === seen.lastModified) return false
   const isConditional = answer.status === 206 && !answer.isRedirected
-  const isCompared = answer.part.start === 0 && sum !== undefined
+  const isCompared = answer.part.start <= job.offset && sum !== undefined
   return !isConditional && !isCompared
 }
 
@@ -241,7 +251,7 @@ const check = Effect.fnUntraced(function* (
   answer: Answer
 ): Effect.fn.Return<void, Problem> {
   const { representation } = answer.part
-  if (state.received === 0) {
+  if (state.received === job.offset) {
     // No byte has been emitted, so this response may differ from an earlier response.
     state.seen = undefined
     state.total = job.size
@@ -276,11 +286,11 @@ const open = Effect.fnUntraced(function* (
   const scope = yield* Scope.fork(parent)
   return yield* Effect.gen(function* () {
     const { http, operation, stallTimeout, url } = job
-    const { received } = state
+    const first = firstOf(job, state)
     const { isRedirected, response, subject } = yield* Request.send(http, {
       operation,
       url,
-      headers: headersOf(job, state),
+      headers: headersOf(first, state),
       stallTimeout
     })
     const { status } = response
@@ -289,12 +299,12 @@ const open = Effect.fnUntraced(function* (
     }
     // Validators are comparable only between responses from one URL, and a redirect may lead to another URL each time.
     const headers = isRedirected ? Headers.removeMany(response.headers, ["etag", "last-modified"]) : response.headers
-    const part = Representation.read({ status, headers }, received)
+    const part = Representation.read({ status, headers }, first)
     if (Result.isFailure(part)) return yield* Effect.fail(Request.unexpected(subject, status, part.failure))
     yield* check(job, state, subject, { status, isRedirected, part: part.success })
     const { end, start } = part.success
     const pull = yield* Stream.toPull(response.stream)
-    const skip = received - start
+    const skip = state.received - start
     const attempt: Attempt = {
       subject,
       status,
@@ -332,9 +342,10 @@ const take = (
   const old = whole.subarray(0, attempt.skip)
   const piece = whole.subarray(old.length)
   if (old.length > 0) {
-    attempt.skipped?.add(old)
+    // The bytes before the offset of the download are not in the sum.
+    attempt.skipped?.add(old.subarray(Math.max(0, job.offset - (state.received - attempt.skip))))
     attempt.skip -= old.length
-    if (attempt.skip === 0 && attempt.skipped?.hex() !== state.sum?.hex()) {
+    if (attempt.skip === 0 && state.received > job.offset && attempt.skipped?.hex() !== state.sum?.hex()) {
       return Result.fail(changed(job, attempt.subject, "content"))
     }
   }
@@ -403,7 +414,7 @@ const read = Effect.fnUntraced(function* (
 const persist = Effect.fnUntraced(function* (job: Job, state: State) {
   const next = RetryPolicy.pauses((yield* RetryPolicy.RetryPolicy) ?? RetryPolicy.standard)
   let failures = 0
-  let received = 0
+  let received = job.offset
   return Effect.fnUntraced(function* (problem: Problem): Effect.fn.Return<void, ResultError.DownloadError> {
     if ("_tag" in problem) return yield* Effect.fail(problem)
     const { error, wait } = problem
@@ -436,7 +447,7 @@ export const start = Effect.fnUntraced(function* (
   yield* checkSize(job, undefined, job.size)
   const scope = yield* Effect.scope
   const state: State = {
-    received: 0,
+    received: job.offset,
     sum: undefined,
     seen: undefined,
     total: job.size,

@@ -1,0 +1,320 @@
+/**
+ * The engine of jobs: creates the Assembly of a job, or continues it, uploads its files, and waits for its end. Jobs
+ * with and without a journal differ only in the store of the Assembly.
+ */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import type { InvalidRequest, Issue } from "@assembly-effect/schema/InvalidRequest"
+import * as Arr from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import { type AssemblyUploadError, FilesFailed, FormBroken } from "../AssemblyUploadError.ts"
+import * as AssemblyUploadEvent from "../AssemblyUploadEvent.ts"
+import * as DeliveryProof from "../DeliveryProof.ts"
+import type { AssemblyEntry } from "./assemblyEntry.ts"
+import * as AssemblyFiles from "./assemblyFiles.ts"
+import * as Form from "./form.ts"
+import type { Options } from "./job.ts"
+import type { JournalFailed, LeaseLost } from "./journalError.ts"
+import * as UploadOptions from "./options.ts"
+import type { UploadSource } from "./source.ts"
+import type { SourceFailed } from "./sourceFailed.ts"
+import * as Telemetry from "./telemetry.ts"
+
+type StoreError = JournalFailed | LeaseLost | InvalidRequest
+
+/** An Assembly of a job, see `AssemblyEntry`. */
+type About = Omit<AssemblyEntry, "_tag" | "writtenAt">
+
+/**
+ * Keeps which Assembly a job has. `found` is the entry of an earlier run. `record` is called before the creation of an
+ * Assembly is sent (`Creating`), after it (`Created`), and when the Assembly has completed.
+ */
+export interface Store {
+  readonly found: AssemblyEntry | undefined
+  readonly record: (_tag: AssemblyEntry["_tag"], about: About) => Effect.Effect<void, StoreError>
+  readonly forget: Effect.Effect<void, StoreError>
+}
+
+/** A job whose options are valid, with its open sources. */
+interface Job<R, R2> {
+  readonly options: Options<R>
+  readonly sources: ReadonlyArray<UploadSource>
+  readonly store: Store
+  readonly uploadOne: AssemblyFiles.UploadOne<R2>
+  readonly emit: AssemblyFiles.Emit
+}
+
+const isNotFound = (error: { readonly _tag: string; readonly status?: number }): boolean =>
+  error._tag === "ServiceFailure" && error.status === 404
+
+/** Whether the error shows that the creation request created no Assembly. */
+const isRefused = (error: AssemblyUploadError): boolean =>
+  error._tag === "InvalidRequest" ||
+  ("sent" in error && error.sent === "no") ||
+  ("status" in error && error.status !== undefined && (Outcome.isRefusal(error.status) || Form.isConflict(error)))
+
+/** The Assembly fails, because the source of the file at `index` has failed. */
+const withoutFile = ({ files }: Options<unknown>, { assemblyId }: About, index: number, error: SourceFailed) =>
+  Effect.flatMap(AssemblyFiles.cancel(assemblyId), (isCanceled) =>
+    Effect.fail(
+      new FilesFailed({
+        assemblyId,
+        files: files.map(({ filename }, file) =>
+          file === index ? { filename, outcome: "Failed", error } : { filename, outcome: "Stopped" }
+        ),
+        assembly: isCanceled ? "canceled" : "not canceled"
+      })
+    )
+  )
+
+/** Reads small files. Returns the request that sends the files in a form. */
+const formOf = <R, R2>({ emit, options, sources }: Job<R, R2>, about: About) =>
+  Effect.gen(function* () {
+    const { files, params } = options
+    // The sources were checked, see `AssemblyOptions.prepare`.
+    const replayable = sources.flatMap((source) => (source._tag === "Replayable" ? [source] : []))
+    const form = yield* Form.make(files, replayable)
+    const boundary = yield* Assemblies.newId
+    const permits = yield* AssemblyFiles.Permits
+    const total = BigInt(form.size)
+    const onSent = (bytes: number) => {
+      const sent = BigInt(Math.min(bytes, form.size))
+      emit(AssemblyUploadEvent.Progress({ sent, acknowledged: 0n, total }))
+    }
+    const request = Form.create(params, about.assemblyId, form, boundary, onSent)
+    return (permits === undefined ? request : permits.withPermit(request)).pipe(
+      Effect.catch((failure): Effect.Effect<never, AssemblyUploadError, AssemblyClient> => {
+        switch (failure._tag) {
+          case "Refused":
+            return Effect.fail(failure.error)
+          case "Lost":
+            return Effect.fail(broken(about, false, failure.error.message))
+          case "Source":
+            return withoutFile(options, about, failure.index, failure.error)
+        }
+      }),
+      Effect.onExit((exit) => (Exit.hasDies(exit) ? AssemblyFiles.cancel(about.assemblyId) : Effect.void))
+    )
+  })
+
+const broken = ({ assemblyId, earlier = [] }: About, isOver: boolean, description: string) =>
+  new FormBroken({ assemblyIds: Arr.append(earlier, assemblyId), isOver, description })
+
+const create = <R, R2>(job: Job<R, R2>, about: About) =>
+  Effect.gen(function* () {
+    const { emit, options, store } = job
+    const { files, params } = options
+    const { assemblyId } = about
+    const request: Effect.Effect<Assembly.Status, AssemblyUploadError, AssemblyClient> =
+      about.isForm === true
+        ? yield* formOf(job, about)
+        : Assemblies.create({ ...params, assemblyId, numExpectedUploadFiles: files.length })
+    yield* store.record("Creating", about)
+    const status = yield* request.pipe(
+      // Only this job knows a generated id, so the conflict comes from an earlier request of this job.
+      Effect.catchIf(
+        (error) => Form.isConflict(error) && params.assemblyId === undefined,
+        () => Assemblies.get(assemblyId)
+      ),
+      Effect.tapError((error) => (isRefused(error) ? Effect.ignore(store.forget) : Effect.void))
+    )
+    yield* store.record("Created", about)
+    emit(AssemblyUploadEvent.AssemblyCreated({ status }))
+    return status
+  })
+
+/**
+ * Requests the Status of a stored Assembly. If the service does not have the Assembly, and nothing shows that the
+ * creation succeeded, the Assembly is created now.
+ */
+const reopen = <R, R2>(job: Job<R, R2>, { _tag, ...about }: AssemblyEntry) => {
+  const { emit, store } = job
+  const isOpen = _tag === "Creating"
+  return Effect.matchEffect(Assemblies.get(about.assemblyId), {
+    onSuccess: (status): Effect.Effect<Assembly.Status, AssemblyUploadError, AssemblyClient> =>
+      Effect.map(isOpen ? store.record("Created", about) : Effect.void, () => {
+        emit(AssemblyUploadEvent.AssemblyResumed({ status }))
+        return status
+      }),
+    onFailure: (error) => {
+      if (isNotFound(error)) {
+        // A new Assembly could repeat finished work. So this run fails, and the caller decides about another run.
+        return isOpen ? create(job, about) : Effect.andThen(store.forget, Effect.fail(error))
+      }
+      return Effect.fail(isOpen && about.isForm === true ? broken(about, false, error.message) : error)
+    }
+  })
+}
+
+/**
+ * Cancels a stored Assembly, and returns its Status, or `None` if the Assembly no longer exists. Fails if the Assembly
+ * has not ended, so that two Assemblies never run for the same job.
+ */
+const giveUp = (assemblyId: Assembly.AssemblyId) =>
+  Assemblies.cancel(assemblyId).pipe(
+    Effect.asSome,
+    Effect.catchIf(isNotFound, () => Effect.succeedNone)
+  )
+
+/**
+ * Whether the error shows that the Assembly has ended without completing, or contains other bytes than those that were
+ * read.
+ */
+const isFinal = (error: AssemblyUploadError): boolean =>
+  error._tag === "AssemblyFailed" ||
+  error._tag === "AssemblyCanceled" ||
+  error._tag === "AssemblyAborted" ||
+  error._tag === "DeliveryMismatch" ||
+  (error._tag === "FormBroken" && error.isOver) ||
+  (error._tag === "FilesFailed" && error.assembly === "canceled")
+
+/**
+ * Whether every failed file failed because nothing shows whether its upload was created, or whether its parts were
+ * concatenated. In this case every later run would fail with the same error.
+ */
+const isUndecided = (error: AssemblyUploadError): boolean =>
+  error._tag === "FilesFailed" &&
+  error.files.every((file) => file.outcome !== "Failed" || file.error._tag === "CreationUnknown")
+
+const hasArrived = ({ ok }: Assembly.Status): boolean => ok !== "ASSEMBLY_UPLOADING"
+
+/** The first Status that shows that all files of a form have arrived. */
+const arrived = (assemblyId: Assembly.AssemblyId) =>
+  Assemblies.watch(assemblyId).pipe(
+    Stream.filter(hasArrived),
+    Stream.runHead,
+    Effect.map(Option.getOrThrow),
+    Effect.flatMap((status) =>
+      Option.match(Assemblies.outcome(status), {
+        onNone: () => Effect.succeed(status),
+        onSome: (outcome) => Effect.fromResult(outcome)
+      })
+    )
+  )
+
+/** Waits until the Assembly of a form has ended, or until its files have arrived if `wait` is false. */
+const finishForm = <R, R2>({ emit, options, sources }: Job<R, R2>, about: About, status: Assembly.Status) =>
+  Effect.gen(function* () {
+    const { assemblyId } = about
+    const { wait } = options
+    const outcome = Assemblies.outcome(status)
+    const end: Effect.Effect<Assembly.Status, AssemblyUploadError, AssemblyClient> = Option.isSome(outcome)
+      ? Effect.fromResult(outcome.value)
+      : wait !== false
+        ? Assemblies.awaitCompletion(assemblyId, wait)
+        : hasArrived(status)
+          ? Effect.succeed(status)
+          : arrived(assemblyId)
+    const ended = yield* end.pipe(
+      Effect.catchTag("AssemblyAborted", ({ description }) => Effect.fail(broken(about, true, description)))
+    )
+    const total = sources.reduce((sum, { size = 0n }) => sum + size, 0n)
+    yield* Telemetry.stored(total, total)
+    emit(AssemblyUploadEvent.Progress({ sent: total, acknowledged: total, total }))
+    sources.forEach(({ size: length = 0n }, file) => emit(AssemblyUploadEvent.FileCompleted({ file, length })))
+    emit(AssemblyUploadEvent.Uploaded({ assemblyId }))
+    return ended
+  })
+
+/** Continues a stored Assembly, or creates one. `earlier` are the Assemblies whose forms broke. */
+const attempt = <R, R2>(given: Job<R, R2>, known: AssemblyEntry | undefined, earlier: About["earlier"] = []) =>
+  Effect.gen(function* () {
+    const { emit, options, store, uploadOne } = given
+    const { params, wait } = options
+    const isForm = known === undefined ? options.transport === "form" : known.isForm === true
+    const verify = options.verify ?? (isForm && wait !== false ? DeliveryProof.md5 : undefined)
+    const proof = yield* verify?.(given.sources) ?? Effect.undefined
+    const job = proof === undefined ? given : { ...given, sources: proof.sources }
+    const assemblyId = known?.assemblyId ?? params.assemblyId ?? (yield* Assemblies.newId)
+    const about: About = {
+      assemblyId,
+      ...(isForm ? { isForm } : undefined),
+      ...(earlier.length > 0 ? { earlier } : undefined)
+    }
+    const status = yield* known === undefined ? create(job, about) : reopen(job, { ...known, ...about })
+
+    let uploaded: ReadonlyArray<AssemblyFiles.FileExit> = []
+    let ended = status
+    if (isForm) ended = yield* finishForm(job, about, status)
+    else if (Option.isNone(Assemblies.outcome(status))) {
+      uploaded = yield* AssemblyFiles.fill(options, status, assemblyId, job.sources, uploadOne, emit)
+      emit(AssemblyUploadEvent.Uploaded({ assemblyId }))
+      if (wait !== false) ended = yield* Assemblies.awaitCompletion(assemblyId, wait)
+    }
+    const outcome = Assemblies.outcome(ended)
+    if (Option.isNone(outcome)) return ended
+    const completed = yield* Effect.fromResult(outcome.value)
+    if (proof !== undefined) yield* proof.check(completed, AssemblyFiles.delivered(options, uploaded))
+    // If the record cannot be written, the job has still completed, and the next run requests the Status again.
+    if (known?._tag !== "Completed") yield* Effect.ignore(store.record("Completed", about))
+    emit(AssemblyUploadEvent.Completed({ status: completed }))
+    return completed
+  })
+
+/** Runs {@link attempt}. With `resend`, sends a form that broke again. */
+const persist = <R, R2>(job: Job<R, R2>, known: AssemblyEntry | undefined) =>
+  Effect.gen(function* () {
+    const { emit, options } = job
+    if (options.resend !== true) return yield* attempt(job, known, known?.earlier)
+    const pauseAfter = RetryPolicy.pauses((yield* RetryPolicy.RetryPolicy) ?? RetryPolicy.standard)
+    let earlier = known?.earlier
+    let entry = known
+    for (const assemblyId of earlier ?? []) emit(AssemblyUploadEvent.Resent({ assemblyId }))
+    for (let failures = 1; ; failures++) {
+      const tried = yield* Effect.result(attempt(job, entry, earlier))
+      if (Result.isSuccess(tried)) return tried.success
+      const error = tried.failure
+      if (error._tag !== "FormBroken") return yield* Effect.fail(error)
+      const wait = Option.none()
+      const pause = yield* pauseAfter({ operation: "Assemblies.create", retry: "safe", failures, error: lost, wait })
+      if (Option.isNone(pause)) return yield* error
+      yield* Effect.sleep(pause.value)
+      const assemblyId = Arr.lastNonEmpty(error.assemblyIds)
+      // The service takes an id once. So if the form may still arrive, it is sent again with the same id.
+      entry = error.isOver ? undefined : { _tag: "Creating", assemblyId, isForm: true, writtenAt: 0 }
+      if (!error.isOver) continue
+      earlier = error.assemblyIds
+      emit(AssemblyUploadEvent.Resent({ assemblyId }))
+    }
+  })
+
+/** The input of the retry policy for a form that broke. */
+const lost = { _tag: "TransportFailure", sent: "maybe" } as const
+
+/** An Assembly with an id that the caller chose cannot be created again. */
+const chosenId: Issue = {
+  path: ["restart"],
+  message: "Expected no restart, because the service does not create an Assembly with the same assemblyId again"
+}
+
+/**
+ * Runs a job. If the run continues an Assembly, and nothing shows whether an upload in this Assembly was created (an
+ * undecided upload), the run cancels the Assembly, and starts the job again in a new Assembly. An undecided upload
+ * cannot be created again in the same Assembly, because the Assembly could then get the file twice.
+ */
+export const run = <R, R2>(job: Job<R, R2>) =>
+  Effect.gen(function* () {
+    const { params, restart = false } = job.options
+    const { forget, found } = job.store
+    if (found === undefined) return yield* persist(job, undefined)
+    const hasChosenId = params.assemblyId !== undefined
+    if (hasChosenId && restart) yield* UploadOptions.refuse("AssemblyUpload", [chosenId])
+
+    const anew = Effect.gen(function* () {
+      const ended = yield* giveUp(found.assemblyId)
+      // The Assembly may have completed before its cancellation, if the undecided upload arrived at the service.
+      const isDone = !restart && Option.exists(ended, ({ ok }) => ok === "ASSEMBLY_COMPLETED")
+      if (isDone) return yield* persist(job, found)
+      yield* forget
+      return yield* persist(job, undefined)
+    })
+    if (restart) return yield* anew
+    return yield* hasChosenId ? persist(job, found) : Effect.catchIf(persist(job, found), isUndecided, () => anew)
+  }).pipe(Effect.tapError((error) => (isFinal(error) ? Effect.ignore(job.store.forget) : Effect.void)))
