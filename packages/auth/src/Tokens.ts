@@ -294,21 +294,23 @@ export const layer = (
 const tokenCodes: ReadonlySet<string> = new Set(["BEARER_TOKEN_EXPIRED", "BEARER_TOKEN_INVALID"])
 
 const makeAuthenticator = () =>
-  Layer.effect(
-    Authenticator.Authenticator,
-    Effect.map(Tokens, (tokens) =>
-      Authenticator.Authenticator.of({
-        authenticate: ({ baseUrl, params, scope }) =>
-          Effect.map(tokens.get({ baseUrl, scope }), ({ value }) => ({
-            _tag: "Bearer",
-            params: JSON.stringify(params),
-            token: value
-          })),
-        refused: (proof, { code, status }) =>
-          proof._tag === "Bearer" && (status === 401 || tokenCodes.has(code ?? ""))
-            ? Effect.as(tokens.refused(proof.token), "retry")
-            : Effect.succeed("final")
-      })
+  Layer.fresh(
+    Layer.effect(
+      Authenticator.Authenticator,
+      Effect.map(Tokens, (tokens) =>
+        Authenticator.Authenticator.of({
+          authenticate: ({ baseUrl, params, scope }) =>
+            Effect.map(tokens.get({ baseUrl, scope }), ({ value }) => ({
+              _tag: "Bearer",
+              params: JSON.stringify(params),
+              token: value
+            })),
+          refused: (proof, { code, status }) =>
+            proof._tag === "Bearer" && (status === 401 || tokenCodes.has(code ?? ""))
+              ? Effect.as(tokens.refused(proof.token), "retry")
+              : Effect.succeed("final")
+        })
+      )
     )
   )
 
