@@ -89,7 +89,8 @@ const authenticator = (
 ): Layer.Layer<Authenticator.Authenticator, InvalidRequest, Credentials.Credentials | HttpClient.HttpClient> =>
   options.authentication === "tokens"
     ? Tokens.layerAuthenticator.pipe(Layer.provide(Tokens.layer()))
-    : ClockWarning.layer.pipe(
+    : // One Layer value is built once for a whole program, and another set of keys has its own Authenticator.
+      Layer.fresh(ClockWarning.layer).pipe(
         Layer.provide(Authenticator.layerSignedNoDeps(options)),
         Layer.provide([NodeSigner.layer(options), Random.layer])
       )
