@@ -89,6 +89,21 @@ layer(Emulator.layer(), { excludeTestServices: true })("AssemblyNode.layer", (it
     }).pipe(Effect.provide(withEmulator(({ baseUrl, credentials }) => AssemblyNode.layer({ baseUrl, ...credentials }))))
   )
 
+  it.effect("signs with its own keys inside a program with other keys", () =>
+    Effect.gen(function* () {
+      yield* list
+      const error = yield* list.pipe(
+        Effect.provide(
+          withEmulator(({ baseUrl, credentials: { key } }) =>
+            AssemblyNode.layer({ baseUrl, key, secret: Redacted.make("another secret") })
+          )
+        ),
+        Effect.flip
+      )
+      assert.strictEqual(error._tag, "AuthenticationFailed")
+    }).pipe(Effect.provide(withEmulator(({ baseUrl, credentials }) => AssemblyNode.layer({ baseUrl, ...credentials }))))
+  )
+
   it.effect("sends a bearer token that the program has", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") }))
