@@ -15,6 +15,9 @@ import { parseSync } from "oxc-parser"
 /** The packages whose index loads many modules. */
 export const bundledForNode: ReadonlyArray<string> = ["schema", "auth", "api", "tus"]
 
+/** Modules that the index of their package does not load, but those of the packages above. */
+const shared: ReadonlyArray<string> = ["Options", "StreamSender"].map((name) => `unstable/${name}.js`)
+
 /** The folder of the second form in `dist`. */
 export const folder = "internal/bundled"
 
@@ -44,8 +47,8 @@ const read = (dist: string, path: string): Module => {
   }
 }
 
-/** The index and the modules that it loads. Each module comes after the modules that it loads, as in the order of evaluation. */
-const loadedByIndex = (dist: string): ReadonlyArray<Module> => {
+/** A module and the modules that it loads. Each comes after the modules that it loads, as in the order of evaluation. */
+const loadedBy = (dist: string, entry: string): ReadonlyArray<Module> => {
   const visited = new Set<string>()
   const visit = (path: string): ReadonlyArray<Module> => {
     if (visited.has(path)) return []
@@ -53,7 +56,13 @@ const loadedByIndex = (dist: string): ReadonlyArray<Module> => {
     const module = read(dist, path)
     return [...module.loads.flatMap(visit), module]
   }
-  return visit("index.js")
+  return visit(entry)
+}
+
+/** The modules in the bundle: those that the index loads, and those that the index of every package above loads. */
+const bundledIn = (dist: string): ReadonlyMap<string, Module> => {
+  const entries = ["index.js", ...shared].filter((path) => existsSync(join(dist, path)))
+  return new Map(entries.flatMap((entry) => loadedBy(dist, entry)).map((module) => [module.path, module]))
 }
 
 /** The name of a value in the bundle, for example `internal$lenient$orAbsent`. */
@@ -64,35 +73,32 @@ const inBundle = ({ path }: Module, value: string): string =>
 const reExport = ({ values }: Module, from: string, rename: (value: string) => string): string =>
   values.length === 0 ? "export {};\n" : `export { ${values.map(rename).join(", ")} } from "${from}";\n`
 
-/** The values of a module of another of these packages, if the index of that package exports the module. */
-const inIndex = (dist: string, path: string): { readonly from: string; readonly module: Module } | undefined => {
-  const [, name = "", file = ""] = /^@assembly-effect\/(\w+)\/(\w+)$/.exec(path) ?? []
+/** The code of a module of another of these packages, if the bundle of that package has the module. */
+const fromBundle = (dist: string, request: string): string | undefined => {
+  const [, name = "", file = ""] = /^@assembly-effect\/(\w+)\/(.+)$/.exec(request) ?? []
   if (!bundledForNode.includes(name)) return undefined
-  const other = join(dist, "../..", name, "dist")
-  const isThere = read(other, "index.js").values.includes(file)
-  return isThere ? { from: `@assembly-effect/${name}`, module: read(other, `${file}.js`) } : undefined
+  const module = bundledIn(join(dist, "../..", name, "dist")).get(`${file}.js`)
+  if (module === undefined) return undefined
+  return reExport(
+    module,
+    `@assembly-effect/${name}/${folder}/${bundle}`,
+    (value) => `${inBundle(module, value)} as ${value}`
+  )
 }
 
 /**
  * Leaves the imports of other packages as they are, and the modules of this package that are loaded later. Imports the
- * values of a module that the index of another package exports from that index, because Node has loaded it already.
+ * modules of the other packages from their bundles, so that Node looks up fewer files.
  */
 const outside = (dist: string): Plugin => ({
   name: "outside",
   setup: ({ onLoad, onResolve }) => {
     onResolve({ filter: /^[^./]/ }, ({ namespace, path }) =>
-      namespace === "file" && inIndex(dist, path) !== undefined
-        ? { path, namespace: "index" }
+      namespace === "file" && fromBundle(dist, path) !== undefined
+        ? { path, namespace: "bundled" }
         : { path, external: true }
     )
-    onLoad({ filter: /^/, namespace: "index" }, ({ path }) => {
-      const found = inIndex(dist, path)
-      return found === undefined
-        ? undefined
-        : {
-            contents: `import { ${posix.basename(path)} as module } from "${found.from}"; export const { ${found.module.values.join(", ")} } = module`
-          }
-    })
+    onLoad({ filter: /^/, namespace: "bundled" }, ({ path }) => ({ contents: fromBundle(dist, path) ?? "" }))
     onResolve({ filter: /^\./ }, ({ kind, path, resolveDir }) =>
       kind === "dynamic-import" ? { path: `./${relative(dist, join(resolveDir, path))}`, external: true } : undefined
     )
@@ -110,7 +116,7 @@ const copy = (from: string, to: string, up: string): void => {
 /** Writes the second form of the package whose output of the compiler is in a folder `dist`. */
 export const write = async (dist: string): Promise<void> => {
   const target = join(dist, folder)
-  const modules = new Map(loadedByIndex(dist).map((module) => [module.path, module]))
+  const modules = bundledIn(dist)
   await build({
     stdin: {
       contents: Array.from(modules.values(), (module) =>
@@ -127,6 +133,9 @@ export const write = async (dist: string): Promise<void> => {
     logLevel: "warning",
     plugins: [outside(dist)]
   })
+  // The re-exports of other packages have no source.
+  const map = `${join(target, bundle)}.map`
+  writeFileSync(map, readFileSync(map, "utf8").replaceAll(/"bundled:[^"]*"/g, `"${bundle}"`))
   const paths = globSync("**/*.js", { cwd: dist, exclude: [`${folder}/**`] })
   for (const path of paths) {
     mkdirSync(join(target, dirname(path)), { recursive: true })

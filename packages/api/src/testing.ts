@@ -9,10 +9,12 @@
  * )
  */
 import * as Auth from "@assembly-effect/schema/Auth"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Json from "@assembly-effect/schema/Json"
 import * as Testing from "@assembly-effect/schema/testing"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Arbitrary from "effect/Arbitrary"
-import type * as DateTime from "effect/DateTime"
+import * as DateTime from "effect/DateTime"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Answers from "./internal/testing/answers.ts"
@@ -25,7 +27,8 @@ export {
   NeverDrawn,
   type Options as GeneratedOptions,
   report,
-  type Report
+  type Report,
+  type Tag
 } from "./internal/testing/generated.ts"
 export {
   at,
@@ -64,7 +67,8 @@ export interface Wire<Op extends Operation.Any> {
  *
  * - `params`: the params alone, for example to lift their rules into a schema of your own with `Testing.at`.
  * - `answers`: a success, each declared error, and broken answers.
- * - `scopes`: the scopes of Auth Keys that may and that may not send the request.
+ * - `scopes`: the scopes of Auth Keys that may and that may not send the request. `lacking` generates nothing if the
+ *   operation needs no scope.
  *
  * @since 0.1.0
  * @category models
@@ -99,9 +103,12 @@ const scopesOf = (scope = ""): OperationInputs<Operation.Any>["scopes"] => {
   const others = Arbitrary.array(some(Auth.KnownScope.literals.filter((one) => !isEnough(one))), {
     maxLength: 4
   })
-  // An operation without a scope needs none.
+  // An operation without a scope needs none, so that none is lacking.
   const own = scope === "" ? some(["read"]) : some(Auth.KnownScope.literals.filter(isEnough))
-  return { enough: Arbitrary.map(Arbitrary.all([others, own]), ([more, one]) => [...more, one]), lacking: others }
+  return {
+    enough: Arbitrary.map(Arbitrary.all([others, own]), ([more, one]) => [...more, one]),
+    lacking: Arbitrary.filter(others, () => scope !== "")
+  }
 }
 
 const unknownKeys = (operation: Operation.Any, part: "params" | "fields", rules: Testing.Inputs<unknown, unknown>) => {
@@ -110,14 +117,32 @@ const unknownKeys = (operation: Operation.Any, part: "params" | "fields", rules:
   return operation[part] === Input.nothing || isChecked ? [] : [{ ...Testing.closed([part]), wire: [] }]
 }
 
+const constant = (value: object) => ({ decoded: Arbitrary.Constant(value) })
+
+const deep = Array.from({ length: Json.maxDepth + 1 }).reduce<object>((inner) => ({ inner }), {})
+
+/** The rules of the params of every operation, which only a program can break. */
+const encodable: ReadonlyArray<Testing.Rules> = [
+  Testing.rule({ at: ["params"], name: "has keys", bad: constant(new Map()) }),
+  Testing.rule({ at: ["params"], name: `is at most ${Json.maxDepth} levels`, bad: constant(deep) })
+]
+
+/** An operation of a program may have schemas without rules. */
+const inputsOf = (schema: Schema.ConstraintCodec<unknown, unknown>, valid = Arbitrary.schema(schema)) =>
+  Testing.schemas.includes(schema) ? Testing.of(schema, { valid }) : Testing.from(valid, Schema.encodeSync(schema))
+
 const build = <Op extends Operation.Any>(
   operation: Op,
   { assemblyId = "0".repeat(32), now, params: given }: OfOptions<Op> = {}
 ): OperationInputs<Op> => {
+  if (now !== undefined && !DateTime.isDateTime(now)) {
+    const issues = [{ path: ["now"], message: "Expected a DateTime of Effect" }]
+    throw new InvalidRequest({ operation: "Testing.of", issues })
+  }
   const check = Checks.of(operation, now)
-  const variables = Object.entries(operation.variables).map(([name, schema]) => [name, Testing.of(schema)] as const)
-  const params = Testing.of(operation.params, { valid: check.accepted(given ?? Arbitrary.schema(operation.params)) })
-  const fields = Testing.of(operation.fields)
+  const variables = Object.entries(operation.variables).map(([name, schema]) => [name, inputsOf(schema)] as const)
+  const params = inputsOf(operation.params, check.accepted(given ?? Arbitrary.schema(operation.params)))
+  const fields = inputsOf(operation.fields)
   const encodePath = Schema.encodeUnknownSync(Schema.Struct(operation.variables))
   const encodeParams = Schema.encodeUnknownSync(operation.params)
   const encodeFields = Schema.encodeUnknownSync(operation.fields)
@@ -134,6 +159,7 @@ const build = <Op extends Operation.Any>(
     }),
     ...variables.map(([name, rules]) => Testing.at(["path", name], rules)),
     Testing.at(["params"], params),
+    ...(operation.params === Input.nothing ? [] : encodable),
     ...check.rules,
     Testing.at(["fields"], fields),
     ...unknownKeys(operation, "params", params),

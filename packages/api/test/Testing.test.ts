@@ -1,7 +1,8 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Dam from "@assembly-effect/api/Dam"
 import type * as Operation from "@assembly-effect/api/Operation"
+import * as TemplateCredentials from "@assembly-effect/api/TemplateCredentials"
 import * as Testing from "@assembly-effect/api/testing"
 import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
@@ -12,6 +13,7 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
 import * as Service from "./utils/FakeService.ts"
@@ -79,6 +81,18 @@ const wrong: ReadonlyArray<
       Object.fromEntries(Object.entries(Object(request)).filter(([key]) => !key.startsWith("x_")))
     ),
     "has no unknown key"
+  ],
+  [
+    "a list as params",
+    move,
+    (request) => Array.isArray(request) || checks(DamAsset.MoveRequest)(request),
+    "is an object"
+  ],
+  [
+    "a key that is not ASCII",
+    Testing.of(TusUpload.Metadata),
+    checks(TusUpload.Metadata, (header) => String(header).replace("\u00e9", "e")),
+    "has keys of printable ASCII"
   ]
 ]
 
@@ -116,6 +130,42 @@ describe("scopes", () => {
       assert.isFalse((yield* sample(lacking)).some(grants))
     })
   )
+
+  it.effect("lack none of an operation that needs none", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(sample(Testing.of(Assemblies.Get).scopes.lacking))
+      assert.strictEqual(error.generated, 0)
+    })
+  )
+})
+
+it("an operation has the rules that only the client checks", () => {
+  const names = Testing.of(Assemblies.Create).rules.decoded.map(({ name }) => name)
+  assert.includeMembers(names, [
+    "params has keys",
+    "params is at most 128 levels",
+    "params.auth has no unknown key",
+    "params.fields holds JSON values",
+    "params.Steps do not use each other",
+    "params.Steps have a valid algorithm",
+    "params.Steps have a valid path",
+    "params.Steps have a valid seconds",
+    "params.Steps use lists of names in an object"
+  ])
+})
+
+describe("what is no operation", () => {
+  it.each([5, undefined, Dam, Dam.move, DamAsset.MoveRequest.annotate({})])(
+    "is refused, such as value %#",
+    (subject) => {
+      assert.throws(() => Testing.of(subject as never), "Testing.of: Expected an operation, such as Dam.Move")
+    }
+  )
+
+  it("is refused, and a Date as now", () => {
+    const now = new Date(0) as never
+    assert.throws(() => Testing.of(Assemblies.Statistics, { now }), "Testing.of: now: Expected a DateTime of Effect")
+  })
 })
 
 describe("statistics", () => {
@@ -195,6 +245,32 @@ describe("a client with generated answers", () => {
     })
   )
 
+  it.effect("is complete only with the tags of every Layer that shares a report, and not without an answer", () =>
+    Effect.gen(function* () {
+      const report = Testing.report()
+      assert.strictEqual((yield* Effect.flip(report.complete)).message, "never answered: any operation")
+      const { answers } = Testing.of(Dam.Get)
+      const weights = { ...Object.fromEntries(answers.map(({ tag }) => [tag, 0])), Success: 1 }
+      yield* Effect.provide(get, Testing.layerGenerated({ seed: 1, weights, report }))
+      yield* report.complete
+      yield* Effect.exit(Effect.provide(get, Testing.layerGenerated({ seed: 1, report })))
+      assert.include((yield* Effect.flip(report.complete)).message, "never answered: Dam.get: ")
+    })
+  )
+
+  it.effect("gives the same answers for the same seed, whatever the configured size of samples", () =>
+    Effect.gen(function* () {
+      const run = Effect.replicateEffect(Effect.exit(get), 20)
+      const usual = yield* Effect.provide(run, Testing.layerGenerated({ seed: 1 }))
+      Arbitrary.configureGlobal({ sample: { size: 1 } })
+      const other = yield* Effect.ensuring(
+        Effect.provide(run, Testing.layerGenerated({ seed: 1 })),
+        Effect.sync(() => Arbitrary.configureGlobal({}))
+      )
+      assert.deepStrictEqual(other, usual)
+    })
+  )
+
   it.effect("delays its answers, if the test wants it", () =>
     Effect.gen(function* () {
       const client = Testing.layerGenerated({ seed: 3, delay: "1 minute", weights: { Success: 1e9 } })
@@ -203,6 +279,73 @@ describe("a client with generated answers", () => {
       assert.isUndefined(fiber.pollUnsafe())
       yield* TestClock.adjust("1 minute")
       yield* Fiber.join(fiber)
+    })
+  )
+
+  const slow = { seed: 3, delay: "365 days", weights: { Success: 1e9 } } as const
+
+  it.effect.each([
+    ["the default timeout", get, "1 minute"],
+    ["withTimeout", get.pipe(AssemblyClient.withTimeout("20 millis")), "20 millis"],
+    ["withDeadline", get.pipe(AssemblyClient.withDeadline("30 millis")), "30 millis"]
+  ] as const)("is late after %s, and counts that", ([, call, time]) =>
+    Effect.gen(function* () {
+      const report = Testing.report()
+      const fiber = yield* Effect.forkChild(
+        Effect.flip(Effect.provide(call, Testing.layerGenerated({ ...slow, report })))
+      )
+      yield* TestClock.adjust(time)
+      assert.strictEqual((yield* Fiber.join(fiber))._tag, "TimedOut")
+      assert.include((yield* report.seen)["Dam.get"], { Success: 0, TimedOut: 1 })
+    })
+  )
+
+  it.effect("does not count an answer that nobody waits for", () =>
+    Effect.gen(function* () {
+      const report = Testing.report()
+      const fiber = yield* Effect.forkChild(Effect.provide(get, Testing.layerGenerated({ ...slow, report })))
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.interrupt(fiber)
+      assert.deepStrictEqual(yield* report.seen, {})
+    })
+  )
+
+  it.effect.each([
+    [{ weights: { Success: NaN } }, "weights.Success"],
+    [{ weights: { Success: -5 } }, "weights.Success"],
+    [{ weights: { Success: Infinity } }, "weights.Success"],
+    [{ weights: { Success: 1e308, TimedOut: 1e308 } }, "weights.Success"],
+    [{ weights: { Sucess: 5 } }, "weights.Sucess"],
+    [{ weights: null }, "weights"],
+    [{ delay: NaN }, "delay"],
+    [{ delay: -1 }, "delay"],
+    [{ delay: "abc" }, "delay"],
+    [{ delay: Infinity }, "delay"],
+    [{ seed: undefined }, "seed"],
+    [{ seed: NaN }, "seed"],
+    [{ weights: Object.fromEntries(Testing.of(Dam.Get).answers.map(({ tag }) => [tag, 0])) }, "weights"]
+  ] as const)("refuses the options %j", ([options, path]) =>
+    Effect.gen(function* () {
+      const layer = Testing.layerGenerated({ seed: 1, ...options } as never)
+      const error = yield* Effect.flip(Effect.provide(get, layer))
+      assert(error._tag === "InvalidRequest")
+      assert.strictEqual(error.issues[0]?.path.join("."), path)
+    })
+  )
+
+  it.effect("answers with a known error whose code contains a secret of the request", () =>
+    Effect.gen(function* () {
+      const report = Testing.report()
+      const content = Redacted.make({ bucket: "CREDENTIALS", key: "TEMPLATE" })
+      const run = Effect.forEach(Array.from({ length: 60 }), () =>
+        TemplateCredentials.create({ name: "n", type: "s3", content }).pipe(
+          Effect.match({ onFailure: ({ _tag }) => _tag, onSuccess: () => "Success" })
+        )
+      )
+      const tags = yield* Effect.provide(run, Testing.layerGenerated({ seed: 1, report }))
+      const counted = Object.entries((yield* report.seen)["TemplateCredentials.create"] ?? {})
+      for (const [tag, count] of counted) assert.strictEqual(tags.filter((one) => one === tag).length, count, tag)
+      assert.include(tags, "TemplateCredentialsNotCreated")
     })
   )
 
@@ -237,7 +380,7 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
         const service = Service.make(Service.text(status, String(body)))
         const client = Service.client(service)
         yield* Effect.provide(
-          AssemblyClient.use((api) => api.run(operation, { ...input, path })),
+          AssemblyClient.AssemblyClient.use((api) => api.run(operation, { ...input, path })),
           client
         )
       }

@@ -81,6 +81,7 @@ export const signParams = (
   }
 ): Effect.Effect<{ readonly params: string; readonly signature: Redacted.Redacted }> => {
   const { key, nonce, nonceIn } = proof
+  // @effect-diagnostics-next-line globalDate:off
   const expires = new Date(proof.expires).toISOString()
   const auth = { ...(restrictions as Schema.JsonObject | undefined), key, expires } satisfies Auth.SignedAuthParams
   const text = JSON.stringify(nonceIn === "auth" ? { ...params, auth: { ...auth, nonce } } : { ...params, auth, nonce })

@@ -2,26 +2,55 @@
  * Signed URLs of the Smart CDN, which runs a Template when a URL is requested, and caches the result. The Smart CDN is
  * beyond the specification.
  */
-import { Issue } from "@assembly-effect/schema/InvalidRequest"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import type * as DateTime from "effect/DateTime"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as AuthError from "./AuthError.ts"
 import * as Credentials from "./Credentials.ts"
 import * as Hmac from "./internal/hmac.ts"
 import * as Signer from "./Signer.ts"
 
-/**
- * A value of a query parameter. A number must be finite.
- *
- * @since 0.1.0
- * @category models
- */
-export type Value = string | number | boolean
+const rule = (expected: string, isValid: (text: string) => boolean) =>
+  Schema.String.check(Schema.makeFilter((text) => text.isWellFormed() && isValid(text), { expected }))
+
+/** A URL parser removes the segments `.` and `..`, so the CDN would get another path than the signed path. */
+const segment = (kind: string, isValid: (text: string) => boolean) =>
+  rule(`a ${kind} in valid Unicode, other than . and ..`, (text) => text !== "." && text !== ".." && isValid(text))
+
+const value = Schema.Union([rule("a text in valid Unicode", () => true), Schema.Finite, Schema.Boolean])
+
+/** The query parameters that `signedUrl` sets itself. `urlParams` must not contain them. */
+const reserved: ReadonlySet<string> = new Set(["auth_key", "exp", "sig"])
+
+const urlParams = Schema.Record(Schema.String, Schema.Union([value, Schema.Array(value)])).check(
+  Schema.makeFilter((params) =>
+    Object.keys(params)
+      .filter((name) => reserved.has(name) || !name.isWellFormed())
+      .map((name) => ({
+        path: [name],
+        issue: "Expected a name in valid Unicode, other than auth_key, exp and sig, which the signature uses"
+      }))
+  )
+)
+
+type Expiry = DateTime.DateTime | number
+
+const millisOf = (expiry: Expiry): number => (DateTime.isDateTime(expiry) ? expiry.epochMilliseconds : expiry)
+
+/** The latest time of a `Date`, in milliseconds since 1970. */
+const latest = 8.64e15
+
+const isExpiry = (given: unknown): given is Expiry => {
+  const millis = millisOf(given as Expiry)
+  return Number.isInteger(millis) && millis > 0 && millis <= latest
+}
 
 /**
  * The values from which a URL is made.
@@ -30,38 +59,36 @@ export type Value = string | number | boolean
  * - `template`: the slug or the id of the Template.
  * - `input`: the value of `${fields.input}` in the Template, often a path or a URL. `input` may be empty.
  * - `urlParams`: further query parameters, which the Template reads as fields. A list of values repeats the parameter,
- *   once for each value.
+ *   once for each value. A number must be finite.
  * - `expiresAt`: the time after which the CDN refuses the URL: a `DateTime`, or milliseconds since 1970. The default is
  *   one hour after the current time.
  *
  * @since 0.1.0
+ * @category schemas
+ */
+export const Request = Schema.Struct({
+  workspace: rule("1 to 63 letters, digits, hyphens and underscores, because it is a part of the host name", (text) =>
+    /^[A-Za-z0-9_-]{1,63}$/.test(text)
+  ),
+  template: segment("non-empty text", (text) => text !== ""),
+  input: segment("text", () => true),
+  urlParams: Schema.optional(urlParams),
+  expiresAt: Schema.optional(
+    Schema.declare(isExpiry, {
+      expected: "a DateTime after 1970, or a whole number of milliseconds since 1970"
+    })
+  )
+})
+/**
+ * @since 0.1.0
  * @category models
  */
-export interface Request {
-  readonly workspace: string
-  readonly template: string
-  readonly input: string
-  readonly urlParams?: Readonly<Record<string, Value | ReadonlyArray<Value>>> | undefined
-  readonly expiresAt?: DateTime.DateTime | number | undefined
-}
+export type Request = typeof Request.Type
+
+const check = Input.encoder(Request)
 
 /**
- * A field breaks a rule, so no URL was made. `issues` names each invalid field and its rule.
- *
- * @since 0.1.0
- * @category errors
- */
-export class InvalidSmartCdnRequest extends Schema.TaggedError<InvalidSmartCdnRequest>()("InvalidSmartCdnRequest", {
-  issues: Schema.Array(Issue)
-}) {
-  override get message() {
-    const problems = this.issues.map(({ message, path }) => [path.join("."), message].filter(Boolean).join(": "))
-    return `the Smart CDN URL cannot be signed: ${problems.join("; ")}`
-  }
-}
-
-/**
- * Signs URLs of the Smart CDN.
+ * Signs URLs of the Smart CDN. The error names each field that breaks a rule.
  *
  * @since 0.1.0
  * @category services
@@ -69,98 +96,21 @@ export class InvalidSmartCdnRequest extends Schema.TaggedError<InvalidSmartCdnRe
 export class SmartCdn extends Context.Service<
   SmartCdn,
   {
-    readonly signedUrl: (request: Request) => Effect.Effect<string, InvalidSmartCdnRequest>
+    readonly signedUrl: (request: Request) => Effect.Effect<string, InvalidRequest>
   }
 >()("@assembly-effect/auth/SmartCdn") {}
 
 /** The default lifetime of a URL in milliseconds: an hour. */
 const lifetime = 60 * 60 * 1000
 
-/** The latest time of a `Date`, in milliseconds since 1970. */
-const latest = 8.64e15
-
-/** The query parameters that `signedUrl` sets itself. `urlParams` must not contain them. */
-const reserved: ReadonlySet<string> = new Set(["auth_key", "exp", "sig"])
-
-/** Whether a value is a text in valid Unicode. An untyped caller may pass a value of any type. */
-const isText = (value: unknown): value is string => typeof value === "string" && value.isWellFormed()
-
-const workspaceRule = (value: unknown): string | undefined =>
-  isText(value) && /^[A-Za-z0-9_-]{1,63}$/.test(value)
-    ? undefined
-    : "Expected 1 to 63 letters, digits, hyphens and underscores, because it is a part of the host name"
-
-/** A URL parser removes the segments `.` and `..`, so the CDN would get another path than the signed path. */
-const segmentRule = (value: unknown, mayBeEmpty: boolean): string | undefined =>
-  isText(value) && value !== "." && value !== ".." && (mayBeEmpty || value !== "")
-    ? undefined
-    : `Expected a ${mayBeEmpty ? "" : "non-empty "}text in valid Unicode, other than . and ..`
-
-const expiryRule = (expiry: unknown): string | undefined =>
-  typeof expiry === "number" && Number.isInteger(expiry) && expiry > 0 && expiry <= latest
-    ? undefined
-    : "Expected a DateTime after 1970, or a whole number of milliseconds since 1970"
-
-const nameRule = (name: string): string | undefined => {
-  if (reserved.has(name)) return "Expected a name other than auth_key, exp and sig, which the signature uses"
-  return isText(name) ? undefined : "Expected a name in valid Unicode"
-}
-
-const valueRule = (value: unknown): string | undefined =>
-  isText(value) || typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))
-    ? undefined
-    : "Expected a text in valid Unicode, a finite number or a boolean"
-
-type UrlParams = NonNullable<Request["urlParams"]>
-
-const isList = (value: Value | ReadonlyArray<Value>): value is ReadonlyArray<Value> => Array.isArray(value)
-
-const issue = (path: ReadonlyArray<string>, message: string | undefined): ReadonlyArray<Issue> =>
-  message === undefined ? [] : [{ path, message }]
-
-const valueIssues = (name: string, value: Value | ReadonlyArray<Value>): ReadonlyArray<Issue> =>
-  isList(value)
-    ? // `flatMap` skips the holes of a list. The spread turns the holes into undefined values, which are refused.
-      [...value].flatMap((one, index) => issue(["urlParams", name, String(index)], valueRule(one)))
-    : issue(["urlParams", name], valueRule(value))
-
-const isRecord = (value: unknown): value is object =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
-const paramIssues = (urlParams: UrlParams): ReadonlyArray<Issue> =>
-  isRecord(urlParams)
-    ? Object.entries(urlParams).flatMap(([name, value]) =>
-        issue(["urlParams", name], nameRule(name)).concat(valueIssues(name, value))
-      )
-    : issue(["urlParams"], "Expected an object")
-
-const findIssues = (request: Request, expiry: unknown): ReadonlyArray<Issue> => [
-  ...issue(["workspace"], workspaceRule(request.workspace)),
-  ...issue(["template"], segmentRule(request.template, false)),
-  ...issue(["input"], segmentRule(request.input, true)),
-  ...paramIssues(request.urlParams === undefined ? {} : request.urlParams),
-  ...issue(["expiresAt"], expiryRule(expiry))
-]
-
-/** The sorted query, without the signature. */
-const toQuery = (key: string, urlParams: UrlParams, expiry: number): string => {
-  const query = new URLSearchParams()
-  for (const [name, value] of Object.entries(urlParams)) {
-    for (const one of isList(value) ? value : [value]) query.append(name, String(one))
+/** The sorted query, as the service's own client writes it. */
+const toQuery = (key: string, params: NonNullable<Request["urlParams"]>, expiry: number): string => {
+  const query = new URLSearchParams({ auth_key: key, exp: String(expiry) })
+  for (const [name, values] of Object.entries(params)) {
+    for (const one of [values].flat()) query.append(name, String(one))
   }
-  query.append("auth_key", key)
-  query.append("exp", String(expiry))
   query.sort()
   return query.toString()
-}
-
-/** The time of expiry in milliseconds since 1970. */
-const toExpiry = (expiresAt: Request["expiresAt"]): Effect.Effect<number> => {
-  if (expiresAt === undefined) return Effect.map(Clock.currentTimeMillis, (now) => now + lifetime)
-  // An untyped caller may pass null or an object that is not a DateTime. `expiryRule` refuses null. For an object that
-  // is not a DateTime, `epochMilliseconds` is undefined, which `expiryRule` refuses too.
-  const isDate = typeof expiresAt === "object" && expiresAt !== null
-  return Effect.succeed(isDate ? expiresAt.epochMilliseconds : expiresAt)
 }
 
 /**
@@ -175,14 +125,13 @@ export const make = Effect.gen(function* () {
   const signer = yield* Signer.make({ secret, algorithm: "sha256" })
   return SmartCdn.of({
     signedUrl: Effect.fnUntraced(function* (request) {
-      if (!isRecord(request)) {
-        return yield* new InvalidSmartCdnRequest({ issues: issue([], "Expected an object") })
+      const checked = check(request)
+      if (Result.isFailure(checked)) {
+        return yield* new InvalidRequest({ operation: "SmartCdn.signedUrl", issues: checked.failure })
       }
-      const expiry = yield* toExpiry(request.expiresAt)
-      const issues = findIssues(request, expiry)
-      if (issues.length > 0) return yield* new InvalidSmartCdnRequest({ issues })
-      const { input, template, urlParams = {}, workspace } = request
-      const path = `${encodeURIComponent(template)}/${encodeURIComponent(input)}?${toQuery(key, urlParams, expiry)}`
+      const { expiresAt = (yield* Clock.currentTimeMillis) + lifetime, input, template, workspace } = request
+      const query = toQuery(key, request.urlParams ?? {}, millisOf(expiresAt))
+      const path = `${encodeURIComponent(template)}/${encodeURIComponent(input)}?${query}`
       const signature = Redacted.value(yield* signer.sign(`${workspace}/${path}`))
       return `https://${workspace}.tlcdn.com/${path}&sig=${encodeURIComponent(signature)}`
     })
@@ -228,5 +177,5 @@ export const layer: Layer.Layer<SmartCdn, AuthError.CryptoUnavailable, Credentia
  * @since 0.1.0
  * @category utilities
  */
-export const signedUrl = (request: Request): Effect.Effect<string, InvalidSmartCdnRequest, SmartCdn> =>
+export const signedUrl = (request: Request): Effect.Effect<string, InvalidRequest, SmartCdn> =>
   SmartCdn.use((smartCdn) => smartCdn.signedUrl(request))

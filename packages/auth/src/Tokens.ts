@@ -64,9 +64,9 @@ export class Tokens extends Context.Service<
  * - `renewBefore`: how long before its expiry a token is replaced, 1 minute by default, but at most half of its
  *   lifetime.
  * - `requestTimeout`: the time limit of one token request with its response, 30 seconds by default.
- * - `maxWait`: the maximum pause after a renewal that failed because of a rate limit, 1 minute by default. If the rate
- *   limit requests a longer pause, the pause is `maxWait`. The pause is at least 5 seconds. During the pause the
- *   current token is used as long as it is valid.
+ * - `maxWait`: the maximum pause after a renewal that failed, 1 minute by default. If the response requests a longer
+ *   pause, the pause is `maxWait`. The pause is at least 5 seconds. During the pause the current token is used as long
+ *   as it is valid.
  * - `audience`: the audience of the tokens; `api2` by default, the only audience in the specification.
  *
  * @since 0.1.0
@@ -95,18 +95,15 @@ interface Lease {
   readonly duration: Duration.Duration
 }
 
-/** The tokens of one grant: the latest token that `get` returned, and the refused tokens. */
+/**
+ * The tokens of one grant: the latest token that `get` returned, and the last refused tokens, which a read-only store
+ * may return again and again.
+ */
 interface Memory {
   readonly latest: TokenStore.Token | undefined
   readonly refused: ReadonlyArray<Redacted.Redacted>
 }
 
-const blank: Memory = { latest: undefined, refused: [] }
-
-/**
- * The maximum number of refused tokens in a {@link Memory}. Refused tokens are remembered, because a read-only store
- * may return a refused token again and again.
- */
 const maxRefused = 8
 
 /** The minimum pause after a failed renewal while the token is still valid. */
@@ -136,42 +133,18 @@ const toToken = (
 const timeUntil = (moment: DateTime.Utc | undefined, now: number): Duration.Duration =>
   moment === undefined ? Duration.infinity : Duration.millis(Math.max(0, moment.epochMilliseconds - now))
 
-const toLease = (token: TokenStore.Token, now: number): Lease => ({
+/** A token that is used for at most this duration, and not after its expiry. */
+const leaseOf = (token: TokenStore.Token, now: number, most: Duration.Duration): Lease => ({
   token,
-  duration: Duration.min(timeUntil(token.renewAt, now), timeUntil(token.expiresAt, now))
+  duration: Duration.min(most, timeUntil(token.expiresAt, now))
 })
 
-/** The lease of a token whose renewal failed. The lease ends after `pause`, or when the token expires. */
-const extended = (token: TokenStore.Token, now: number, pause: Duration.Duration): Lease => ({
-  token,
-  duration: Duration.min(pause, timeUntil(token.expiresAt, now))
-})
-
-/** The pause after a renewal that failed with `TokenUnavailable` or `TokenRateLimited`; `None` for any other error. */
-const pauseAfter = (error: AuthError.AuthError, maxWait: Duration.Duration): Option.Option<Duration.Duration> => {
-  switch (error._tag) {
-    case "TokenUnavailable":
-      return Option.some(Duration.max(error.retryAfter ?? Duration.zero, renewalPause))
-    case "TokenRateLimited":
-      return Option.some(Duration.max(Duration.min(error.retryAfter, maxWait), renewalPause))
-    default:
-      return Option.none()
-  }
-}
+const toLease = (token: TokenStore.Token, now: number): Lease => leaseOf(token, now, timeUntil(token.renewAt, now))
 
 const hasValue =
   (value: Redacted.Redacted) =>
   (token: TokenStore.Token): boolean =>
     Equal.equals(token.value, value)
-
-/**
- * The memory after a token was refused. The result is undefined if the refused token was not the latest token, because
- * the memory then does not change.
- */
-const afterRefusal = (memory: Memory, value: Redacted.Redacted): Memory | undefined =>
-  memory.latest !== undefined && hasValue(value)(memory.latest)
-    ? { latest: undefined, refused: [value, ...memory.refused].slice(0, maxRefused) }
-    : undefined
 
 /**
  * Makes the `Tokens` service from the `Credentials`, the `HttpClient` and the `TokenStore` in the context.
@@ -206,15 +179,14 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
   })
 
   const recall = (grant: TokenStore.Grant) =>
-    Effect.map(Ref.get(memories), (all) => Option.getOrElse(HashMap.get(all, grant), () => blank))
-
-  const remember = (grant: TokenStore.Grant, change: (memory: Memory) => Memory) =>
-    Ref.update(memories, (all) =>
-      HashMap.set(all, grant, change(Option.getOrElse(HashMap.get(all, grant), () => blank)))
+    Effect.map(Ref.get(memories), (all) =>
+      Option.getOrElse(HashMap.get(all, grant), (): Memory => ({ latest: undefined, refused: [] }))
     )
 
-  const giveOut = (grant: TokenStore.Grant, token: TokenStore.Token) =>
-    remember(grant, ({ refused }) => ({ latest: token, refused }))
+  const remember = (grant: TokenStore.Grant, memory: Memory) => Ref.update(memories, HashMap.set(grant, memory))
+
+  const giveOut = (grant: TokenStore.Grant, latest: TokenStore.Token) =>
+    Effect.flatMap(recall(grant), ({ refused }) => remember(grant, { latest, refused }))
 
   const mint = Effect.fnUntraced(function* (grant: TokenStore.Grant) {
     const asked = yield* Clock.currentTimeMillis
@@ -242,20 +214,18 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
 
   /**
    * Keeps the current token until the next attempt. Fails if there is no current token, if the current token has
-   * expired, or if `pauseAfter` returns no pause for the error.
+   * expired, or if the error is neither `TokenUnavailable` nor `TokenRateLimited`.
    */
   const fallBack = Effect.fnUntraced(function* (
     grant: TokenStore.Grant,
     current: TokenStore.Token | undefined,
     error: AuthError.AuthError
   ) {
-    const pause = pauseAfter(error, maxWait)
     const now = yield* Clock.currentTimeMillis
-    if (current === undefined || Option.isNone(pause) || !isLater(current.expiresAt, now)) {
-      return yield* Effect.fail(error)
-    }
+    const isPassing = error._tag === "TokenUnavailable" || error._tag === "TokenRateLimited"
+    if (current === undefined || !isPassing || !isLater(current.expiresAt, now)) return yield* Effect.fail(error)
     yield* giveOut(grant, current)
-    return extended(current, now, pause.value)
+    return leaseOf(current, now, Duration.max(Duration.min(error.retryAfter ?? Duration.zero, maxWait), renewalPause))
   })
 
   const lookup = Effect.fnUntraced(function* (grant: TokenStore.Grant): Effect.fn.Return<Lease, AuthError.AuthError> {
@@ -282,10 +252,9 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
   return Tokens.of({
     get: (request) => Effect.map(Cache.get(leases, grantOf(request)), ({ token }) => token),
     refused: Effect.fnUntraced(function* (value) {
-      for (const [grant, memory] of yield* Ref.get(memories)) {
-        const next = afterRefusal(memory, value)
-        if (next === undefined) continue
-        yield* remember(grant, () => next)
+      for (const [grant, { latest, refused }] of yield* Ref.get(memories)) {
+        if (latest === undefined || !hasValue(value)(latest)) continue
+        yield* remember(grant, { latest: undefined, refused: [value, ...refused].slice(0, maxRefused) })
         yield* Cache.invalidateWhen(leases, grant, ({ token }) => hasValue(value)(token))
         const stored = yield* store.load(grant)
         if (Option.exists(stored, hasValue(value))) yield* store.forget(grant)

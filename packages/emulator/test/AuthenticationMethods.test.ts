@@ -14,6 +14,7 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/testing/TestClock"
@@ -108,8 +109,20 @@ const cases = operations.flatMap(([name, ask, scope]) => methods.map((method) =>
 const code = (error: AnyError) => `${error._tag} ${error.code ?? ""}`
 
 describe("Every operation with every proof", () => {
-  it.effect.each(cases)("%s is accepted with %s", ([, method, ask, scope]) =>
+  it.effect.each(cases)("%s is accepted with %s (spec O-4)", ([, method, ask, scope]) =>
     ask.pipe(Effect.provide(client(method, { scope }).pipe(Layer.provide(Emulator.layer()))))
+  )
+
+  it.effect("statistics without a region are refused with a bearer token too (spec A-6)", () =>
+    Effect.gen(function* () {
+      const { baseUrl, credentials } = yield* Emulator.Emulator
+      const tokens = Tokens.layer().pipe(Layer.provide([Credentials.layer(credentials), FetchHttpClient.layer]))
+      const token = yield* Effect.provide(oneToken("assemblies:read"), tokens)
+      const response = yield* HttpClient.execute(
+        HttpClientRequest.get(`${baseUrl}/assembly_stats?params={}`).pipe(HttpClientRequest.bearerToken(token))
+      )
+      assert.deepInclude(yield* response.json, { error: "ASSEMBLY_STATS_MISSING_REGION" })
+    }).pipe(Effect.provide([Emulator.layer(), FetchHttpClient.layer]))
   )
 
   it.effect.each(cases)("%s is refused with %s of another secret", ([, method, ask, scope]) =>

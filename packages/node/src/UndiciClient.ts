@@ -9,6 +9,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Process from "node:process"
@@ -31,9 +32,7 @@ import * as UndiciSender from "./internal/undiciSender.ts"
  * @since 0.1.0
  * @category options
  */
-export interface Options extends Schema.Codec.Encoded<typeof Settings> {
-  readonly dispatcher?: Dispatcher | undefined
-}
+export interface Options extends Schema.Codec.Encoded<typeof Settings> {}
 
 /** An environment variable that contains the URL of a proxy. */
 interface Variable {
@@ -66,16 +65,30 @@ const isProxyUrl = (text: string): boolean => {
   }
 }
 
+type Dispatcher = NodeHttpClient.Dispatcher["Service"]
+
+const isDispatcher = (given: unknown): given is Dispatcher =>
+  Predicate.isObject(given) && typeof given["dispatch"] === "function" && typeof given["compose"] === "function"
+
 /**
- * The data among the {@link Options}.
+ * The schema of the {@link Options}.
  *
  * @since 0.1.0
  * @category schemas
  */
 export const Settings = Schema.Struct({
   connections: Schema.optional(Rules.whole(1)),
-  proxy: Schema.optional(Schema.Literals(["environment", "none"]))
-})
+  proxy: Schema.optional(Schema.Literals(["environment", "none"])),
+  dispatcher: Schema.optional(Schema.declare(isDispatcher, { expected: "a Dispatcher of undici" }))
+}).check(
+  Schema.makeFilter(({ connections, dispatcher, proxy }) =>
+    Object.entries({ connections, proxy }).flatMap(([name, value]) =>
+      dispatcher === undefined || value === undefined
+        ? []
+        : [{ path: [name], issue: "Expected no value, because the dispatcher decides" }]
+    )
+  )
+)
 
 const settingIssues = Rules.checker(Settings)
 
@@ -85,9 +98,7 @@ const settingIssues = Rules.checker(Settings)
  */
 const check = (given: Options): Effect.Effect<void, InvalidRequest> => {
   // In a JavaScript program, the options may be null.
-  const options = given ?? {}
-  const { dispatcher } = options
-  const { http, https } = proxies(options)
+  const { http, https } = proxies(given ?? {})
   const variables = http?.name === https?.name ? [http] : [http, https]
   const issues = [
     ...settingIssues(given),
@@ -95,23 +106,12 @@ const check = (given: Options): Effect.Effect<void, InvalidRequest> => {
       found === undefined || isProxyUrl(found.value)
         ? []
         : [{ path: [found.name], message: "Expected a URL such as http://proxy.example.com:8080" }]
-    ),
-    ...(dispatcher === undefined ||
-    (typeof dispatcher?.dispatch === "function" && typeof dispatcher.compose === "function")
-      ? []
-      : [{ path: ["dispatcher"], message: "Expected a Dispatcher of undici" }]),
-    ...(["connections", "proxy"] as const).flatMap((name) =>
-      dispatcher === undefined || options[name] === undefined
-        ? []
-        : [{ path: [name], message: "Expected no value, because the dispatcher decides" }]
     )
   ]
   return issues.length === 0
     ? Effect.void
     : Effect.fail(new InvalidRequest({ operation: "UndiciClient.layer", issues }))
 }
-
-type Dispatcher = NodeHttpClient.Dispatcher["Service"]
 
 /** Its redirect interceptor follows nothing: a redirect would take signatures and bytes to another origin. */
 const withoutRedirects = (dispatcher: Dispatcher): Dispatcher =>

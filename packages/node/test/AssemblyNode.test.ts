@@ -189,7 +189,7 @@ Vitest.describe("AssemblyNode refuses before it sends", () => {
     Effect.gen(function* () {
       const error = yield* refusal(AssemblyNode.layer({ ...options, http }))
       assert.strictEqual(error._tag, "InvalidRequest")
-      assert.include(error.message, `UndiciClient.layer: ${name}: Expected`)
+      assert.include(error.message, `AssemblyNode.layer: http.${name}: Expected`)
     })
   )
 
@@ -362,7 +362,7 @@ Vitest.describe("the options of AssemblyNode", () => {
           baseUrl: "https://service.example",
           ...keys
         })
-        yield* Effect.andThen(list, list).pipe(Effect.provide(live), Effect.provide(Logger.layer([logger])))
+        yield* Effect.provide(Effect.andThen(list, list), [live, Logger.layer([logger])])
         assert.deepStrictEqual(lines, [
           [`the clock of the service is 3600 s ${direction} the local clock; signing with the corrected time`]
         ])

@@ -1,14 +1,9 @@
 /**
  * Authentication params, scopes and tokens (spec.md, "Authentication").
  */
-import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
-import * as SchemaIssue from "effect/SchemaIssue"
-import * as SchemaParser from "effect/SchemaParser"
 import { renamed } from "./internal/struct.ts"
 import { ByteSize, IsoDateTime, NonEmptyString, NonNegativeNumber } from "./Scalar.ts"
 
@@ -142,90 +137,6 @@ export const SignedAuthParams = Schema.Struct({ ...AuthParams.fields, expires: I
  * @category models
  */
 export type SignedAuthParams = typeof SignedAuthParams.Type
-
-const isRecord = (u: unknown): u is Readonly<Record<string, unknown>> =>
-  typeof u === "object" && u !== null && !Array.isArray(u)
-
-const Params = Schema.declare(isRecord, { expected: "an object" })
-
-const signed = Schema.Struct({ auth: SignedAuthParams, nonce: Schema.optionalKey(Nonce) })
-const bearer = Schema.Struct({ auth: Schema.optionalKey(AuthParams), nonce: Schema.optionalKey(Nonce) })
-
-/** Runs two conversions, and reports the issues of both. */
-const both = <A, B>(
-  left: Effect.Effect<A, SchemaIssue.Issue>,
-  right: Effect.Effect<B, SchemaIssue.Issue>
-): Effect.Effect<readonly [A, B], SchemaIssue.Issue> =>
-  Effect.gen(function* () {
-    const first = yield* Effect.result(left)
-    const second = yield* Effect.result(right)
-    if (Result.isFailure(first)) {
-      const issues = [first.failure, ...Option.toArray(Result.getFailure(second))] as const
-      return yield* Effect.fail(new SchemaIssue.Composite(Params.ast, issues, undefined))
-    }
-    return [first.success, yield* Effect.fromResult(second)] as const
-  })
-
-/** Picks `auth` and `nonce` if `ofProof` is true, or all other keys if `ofProof` is false. */
-const pick = (input: Readonly<Record<string, unknown>>, ofProof: boolean): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(Object.entries(input).filter(([key]) => (key === "auth" || key === "nonce") === ofProof))
-
-const withProof = <
-  Proof extends Schema.ConstraintCodec<object, object>,
-  S extends Schema.ConstraintCodec<unknown, unknown>
->(
-  ofProof: Proof,
-  ofParams: S
-) => {
-  const decodeProof = SchemaParser.decodeUnknownEffect(ofProof)
-  const encodeProof = SchemaParser.encodeEffect(ofProof)
-  const decodeParams = SchemaParser.decodeUnknownEffect(ofParams)
-  const encodeParams = SchemaParser.encodeEffect(ofParams)
-  const Whole = Schema.make<Schema.Codec<{ readonly proof: Proof["Type"]; readonly params: S["Type"] }>>(
-    Schema.Struct({ proof: Schema.toType(ofProof), params: Schema.toType(ofParams) }).ast
-  )
-  return Params.pipe(
-    Schema.decodeTo(Whole, {
-      decode: SchemaGetter.transformEffect((input, options) =>
-        Effect.map(
-          both(decodeProof(pick(input, true), options), decodeParams(pick(input, false), options)),
-          ([proof, params]) => ({ proof, params })
-        )
-      ),
-      encode: SchemaGetter.transformEffect(({ params, proof }, options) =>
-        Effect.map(both(encodeProof(proof, options), encodeParams(params, options)), ([auth, rest]) => ({
-          ...auth,
-          ...(isRecord(rest) ? rest : undefined)
-        }))
-      )
-    })
-  )
-}
-
-/**
- * The complete params of a signed operation on the wire: `auth` ({@link SignedAuthParams}) and an optional `nonce`,
- * next to the params of the operation. The complete params decode to `{ proof, params }`: `proof` contains `auth` and
- * `nonce`, and `params` contains the params of the operation. With the parse option `errors: "all"`, decoding reports
- * all issues at once, with the key names on the wire (spec.md, "Authentication").
- *
- * @example `Auth.withSignedAuth(AssemblyStatistics.Query)`
- *
- * @since 0.1.0
- * @category combinators
- */
-export const withSignedAuth = <S extends Schema.ConstraintCodec<unknown, unknown>>(params: S) =>
-  withProof(signed, params)
-
-/**
- * Like {@link withSignedAuth}, but for a bearer token: `auth` and its `expires` are optional.
- *
- * Clause: spec.md, "Authentication".
- *
- * @since 0.1.0
- * @category combinators
- */
-export const withBearerAuth = <S extends Schema.ConstraintCodec<unknown, unknown>>(params: S) =>
-  withProof(bearer, params)
 
 const Scopes = Schema.String.check(
   Schema.isPattern(/^[!-~]+(?: [!-~]+)*$/u, { expected: "scopes separated by single spaces" })

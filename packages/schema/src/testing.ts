@@ -9,6 +9,13 @@
  * )
  */
 import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Formatter from "effect/Formatter"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Rule from "./internal/rules/rule.ts"
 import { resources } from "./internal/rules/resources.ts"
@@ -83,19 +90,20 @@ const anyOf = <A>(all: ReadonlyArray<Arbitrary.Arbitrary<A>>): Arbitrary.Arbitra
 /** The rules in one form, applied to the valid inputs of `base`. */
 const casesOf = <A>(base: Arbitrary.Arbitrary<A>, rules: ReadonlyArray<Rule.Break>): ReadonlyArray<Case<A>> =>
   rules.map(({ bad, code, edge, name, path }) => {
-    // See `Invalid`: the type says what a valid input is.
-    const apply = (valid: A, { apply: change }: Rule.Change) => change(valid) as A
+    const changed = (changes: Arbitrary.Arbitrary<Rule.Change>) =>
+      Arbitrary.filterMap(Arbitrary.all([base, changes]), ([valid, { apply, path: broken }]) =>
+        // See `Invalid`: the type says what a valid input is.
+        Result.fromOption(
+          Option.map(apply(valid), (input) => ({ rule: name, path: broken, code, input: input as A })),
+          () => undefined
+        )
+      )
     return {
       name,
       path,
       code,
-      invalid: Arbitrary.map(Arbitrary.all([base, bad]), ([valid, broken]) => ({
-        rule: name,
-        path: broken.path,
-        code,
-        input: apply(valid, broken)
-      })),
-      edge: edge && Arbitrary.map(Arbitrary.all([base, edge]), ([valid, limit]) => apply(valid, limit))
+      invalid: changed(bad),
+      edge: edge && Arbitrary.map(changed(edge), ({ input }) => input)
     }
   })
 
@@ -104,12 +112,23 @@ const withEdges = <A>(base: Arbitrary.Arbitrary<A>, rules: ReadonlyArray<Case<A>
   return edges.length === 0 ? base : Rule.oneOf(base, anyOf(edges))
 }
 
+const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  Predicate.isObject(value) && [Object.prototype, null].includes(Object.getPrototypeOf(value))
+
+/** JSON has no negative zero. */
+const positiveZeros = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(positiveZeros)
+  if (isPlain(value)) return Record.map(value, positiveZeros)
+  return value === 0 ? 0 : value
+}
+
 const build = <T, E>(base: Forms<Arbitrary.Arbitrary<T>, (value: T) => E>, rules: Rule.Rules): Inputs<T, E> => {
-  const wire = Arbitrary.map(base.decoded, base.wire)
+  const encode = (value: T) => positiveZeros(base.wire(value)) as E
+  const wire = Arbitrary.map(base.decoded, encode)
   const cases = { decoded: casesOf(base.decoded, rules.decoded), wire: casesOf(wire, rules.wire) }
   const decoded = withEdges(base.decoded, cases.decoded)
   return {
-    valid: { decoded, wire: Rule.oneOf(Arbitrary.map(decoded, base.wire), withEdges(wire, cases.wire)) },
+    valid: { decoded, wire: Rule.oneOf(Arbitrary.map(decoded, encode), withEdges(wire, cases.wire)) },
     invalid: {
       decoded: anyOf(cases.decoded.map(({ invalid }) => invalid)),
       wire: anyOf(cases.wire.map(({ invalid }) => invalid))
@@ -140,9 +159,44 @@ export const from = <T, E>(
   ...rules: ReadonlyArray<Rule.Rules>
 ): Inputs<T, E> => build({ decoded, wire: encode }, Rule.join(rules))
 
+/** Values of a generator, or none if it discards too many. */
+const sample = <A>(generator: Arbitrary.Arbitrary<A>, count: number): ReadonlyArray<A> =>
+  Effect.runSync(
+    Arbitrary.sampleEffect(generator, { count, size: 10, maxDiscards: 1000, seed: "Testing.make" }).pipe(
+      Effect.orElseSucceed(() => [])
+    )
+  )
+
+/** Checks that the rules of a test belong to its schema. */
+const check = <A>(
+  breaks: ReadonlyArray<Rule.Break>,
+  cases: ReadonlyArray<Case<A>>,
+  valid: ReadonlyArray<unknown>,
+  run: (input: unknown) => Exit.Exit<unknown, unknown>
+): void => {
+  const isValid = (input: unknown) => Exit.isSuccess(run(input))
+  cases.forEach(({ edge, invalid, name, path }, index) => {
+    const { at = [] } = breaks[index] ?? {}
+    const refuse = (problem: string) => {
+      throw Rule.mistake("Testing.make", path, `the rule "${name}" ${problem}`)
+    }
+    const partOf = (input: unknown) =>
+      Formatter.format(Option.getOrElse(Rule.partAt(input, at), () => input)).slice(0, 200)
+    if (cases.findIndex((one) => one.name === name) < index) refuse("is there twice")
+    if (!valid.some((value) => Option.isSome(Rule.partAt(value, at)))) refuse("is about a part that no valid value has")
+    const bad = sample(invalid, 10)
+    if (bad.length === 0) refuse("has no bad values")
+    const accepted = bad.find(({ input }) => isValid(input))
+    if (accepted !== undefined) refuse(`has a bad value that the schema accepts: ${partOf(accepted.input)}`)
+    const refused = sample(edge ?? none, 10).find((input) => !isValid(input))
+    if (refused !== undefined) refuse(`has an edge that the schema refuses: ${partOf(refused)}`)
+  })
+}
+
 /**
  * The inputs of a schema of your own, with its rules: rules of the service that {@link at} lifts, and your own from
- * {@link rule}.
+ * {@link rule}. It throws `InvalidRequest`, which names the rule, if a sample shows that no value has the part of a rule,
+ * that `bad` is valid, or that `edge` is invalid.
  *
  * @example
  * Testing.make(
@@ -154,8 +208,23 @@ export const from = <T, E>(
  * @since 0.1.0
  * @category constructors
  */
-export const make = <T, E>(schema: Schema.ConstraintCodec<T, E>, ...rules: ReadonlyArray<Rule.Rules>): Inputs<T, E> =>
-  from(Arbitrary.schema(schema), Schema.encodeSync(schema), ...rules)
+export const make = <T, E>(schema: Schema.ConstraintCodec<T, E>, ...rules: ReadonlyArray<Rule.Rules>): Inputs<T, E> => {
+  const values = Arbitrary.schema(schema)
+  const encode = Schema.encodeSync(schema)
+  const inputs = from(values, encode, ...rules)
+  const { decoded, wire } = Rule.join(rules)
+  check(decoded, inputs.rules.decoded, sample(values, 200), Schema.encodeUnknownExit(schema))
+  check(
+    wire,
+    inputs.rules.wire,
+    sample(
+      Arbitrary.map(values, (value) => encode(value)),
+      200
+    ),
+    Schema.decodeUnknownExit(schema)
+  )
+  return inputs
+}
 
 /**
  * Lifts the rules of a part into rules of the larger value that contains the part at a path. A key of the path with two
@@ -172,6 +241,7 @@ export const at = (
     const outer = Rule.pathIn(form, path)
     return rules[form].map(({ code, edge, invalid, name, path: inner }): Rule.Break => ({
       name: [...outer.map(String), name].join("."),
+      at: outer,
       path: [...outer, ...inner],
       code,
       bad: Arbitrary.map(invalid, ({ input, path: broken }) => ({
@@ -210,37 +280,6 @@ export const closed = Rule.unknownKey
 
 const table = [...specified, ...resources, ...tus]
 
-const known = new WeakMap<object, Inputs<unknown, unknown>>()
-
-const find = (
-  schema: Schema.ConstraintCodec<unknown, unknown>,
-  valid?: Arbitrary.Arbitrary<unknown>
-): Inputs<unknown, unknown> => {
-  const encode = Schema.encodeSync(schema)
-  const kinds = table
-    .filter(([one]) => one === schema)
-    .map(([, rules, kind]) => from(valid ?? Arbitrary.schema(kind ?? schema), encode, ...rules))
-  return kinds.length === 0 ? from(valid ?? Arbitrary.schema(schema), encode) : either(kinds)
-}
-
-/**
- * The inputs of a request schema or a header set of this package, with all of its rules. `valid` generates the values to
- * start from, if not every value of the schema will do. A schema that has no rules here has only `valid` inputs: use
- * {@link make}.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const of = <T, E>(
-  schema: Schema.ConstraintCodec<T, E>,
-  options?: { readonly valid?: Arbitrary.Arbitrary<T> | undefined }
-): Inputs<T, E> => {
-  const inputs = options?.valid === undefined ? (known.get(schema) ?? find(schema)) : find(schema, options.valid)
-  if (options?.valid === undefined) known.set(schema, inputs)
-  // The generators of a schema generate its values.
-  return inputs as Inputs<T, E>
-}
-
 /**
  * All schemas with rules.
  *
@@ -250,3 +289,39 @@ export const of = <T, E>(
 export const schemas: ReadonlyArray<Schema.ConstraintCodec<unknown, unknown>> = [
   ...new Set(table.map(([schema]) => schema))
 ]
+
+const known = new WeakMap<object, Inputs<unknown, unknown>>()
+
+const find = (
+  schema: Schema.ConstraintCodec<unknown, unknown>,
+  valid?: Arbitrary.Arbitrary<unknown>
+): Inputs<unknown, unknown> => {
+  const encode = Schema.encodeSync(schema)
+  return either(
+    table
+      .filter(([one]) => one === schema)
+      .map(([, rules, kind]) => from(valid ?? Arbitrary.schema(kind ?? schema), encode, ...rules))
+  )
+}
+
+/**
+ * The inputs of a request schema or a header set of this package, with all of its rules. `valid` generates the values to
+ * start from, if not every value of the schema will do. For any other schema, also for an annotated copy, it throws
+ * `InvalidRequest`: use {@link make}.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const of = <T, E>(
+  schema: Schema.ConstraintCodec<T, E>,
+  options?: { readonly valid?: Arbitrary.Arbitrary<T> | undefined }
+): Inputs<T, E> => {
+  if (!schemas.includes(schema)) {
+    const message = "Expected an operation, such as Dam.Move, or a request schema. Testing.make takes any schema"
+    throw Rule.mistake("Testing.of", [], message)
+  }
+  const inputs = options?.valid === undefined ? (known.get(schema) ?? find(schema)) : find(schema, options.valid)
+  if (options?.valid === undefined) known.set(schema, inputs)
+  // The generators of a schema generate its values.
+  return inputs as Inputs<T, E>
+}

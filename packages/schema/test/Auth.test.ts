@@ -1,52 +1,9 @@
-import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
 import * as Auth from "@assembly-effect/schema/Auth"
-import * as DamAsset from "@assembly-effect/schema/DamAsset"
 import { assert, describe, it } from "@effect/vitest"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { inspect } from "node:util"
 import { accepted, accepts, onDecode } from "./support.ts"
-
-const expires = "2030-01-01T00:00:00.000Z"
-
-describe("params with their proof", () => {
-  const Signed = Auth.withSignedAuth(AssemblyStatistics.Query)
-  const Bearer = Auth.withBearerAuth(DamAsset.MoveRequest)
-
-  it("round-trips auth, nonce and the params of the operation (spec A-1)", () => {
-    const wire = { auth: { key: "k", expires }, nonce: 1, region: "all", since: "x" }
-    const decoded = Schema.decodeUnknownSync(Signed)(wire)
-    assert.deepStrictEqual(decoded, {
-      proof: { auth: { key: "k", expires }, nonce: 1 },
-      params: { region: "all", since: "x" }
-    })
-    assert.deepStrictEqual(Schema.encodeSync(Signed)(decoded), wire)
-  })
-
-  it("needs auth with expires when signed, nothing with a bearer token (spec O-4, A-6)", () => {
-    assert.deepStrictEqual(onDecode(Signed, { region: "all", since: "x" }), ["auth: Missing key"])
-    assert.deepStrictEqual(onDecode(Signed, { auth: { key: "k" }, region: "all", since: "x" }), [
-      "auth.expires: Missing key"
-    ])
-    assert.deepStrictEqual(onDecode(Bearer, { filename: "a" }), [])
-    assert.deepStrictEqual(onDecode(Bearer, { filename: "a", auth: { key: "k" }, nonce: "n" }), [])
-  })
-
-  it("keeps the set of keys closed (spec O-23)", () => {
-    assert.deepStrictEqual(onDecode(Bearer, { filename: "a", signature: "x" }), [
-      "signature: Unknown key, expected one of filename, destination_folder_id"
-    ])
-  })
-
-  it("reports the issues of both parts", () => {
-    assert.deepStrictEqual(onDecode(Signed, { auth: { key: "" }, nonce: 1.5, region: "", since: "x" }), [
-      "auth.key: Expected at least 1 character",
-      "auth.expires: Missing key",
-      "nonce: Expected an integer",
-      "region: Expected at least 1 character"
-    ])
-  })
-})
 
 describe("TokenRequest", () => {
   it("is a form of grant_type, aud and the scopes with spaces between them (spec A-8)", () => {

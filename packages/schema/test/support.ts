@@ -65,7 +65,7 @@ const ownSeed = process.env["SEED"] ?? "assembly"
 export const sample = <A>(
   arbitrary: Arbitrary.Arbitrary<A>,
   count: number,
-  { maxDiscards = count, seed = ownSeed }: { readonly maxDiscards?: number; readonly seed?: string } = {}
+  { maxDiscards = 100 + count * 10, seed = ownSeed }: { readonly maxDiscards?: number; readonly seed?: string } = {}
 ) =>
   Effect.runSync(Arbitrary.sampleEffect(arbitrary, { count: count * factor, maxDiscards: maxDiscards * factor, seed }))
 

@@ -46,7 +46,7 @@ export const walk = Effect.fnUntraced(function* <R>({
     assert.ok(error.issues.length > 0, shown)
     for (const { message, path } of error.issues) {
       assert.ok(path.includes(option), `${shown}: ${path.join(".")}`)
-      assert.match(message, /^(Expected |Missing key)/, shown)
+      assert.match(message, /^(Expected |Missing key|Unknown key)/, shown)
     }
   }
 })

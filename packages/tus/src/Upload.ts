@@ -328,13 +328,40 @@ const atUrl = (
 
 const noJournal = (key: string) => Effect.fail(new NoSuchUpload({ key }))
 
-/** The service without a journal. */
-const plain = (http: HttpClient.HttpClient): Service => {
+const make = (http: HttpClient.HttpClient, journal?: UploadJournal["Service"]): Service => {
   const provided = Effect.provideService(HttpClient.HttpClient, http)
+  /** Runs an upload of the journal. */
+  const kept = <E extends { readonly _tag: string }>(
+    source: UploadSource,
+    options: ResumeOptions & { readonly metadata?: OptionRules.Metadata },
+    emit: Emit,
+    program: (
+      replayable: Replayable,
+      emit: Emit
+    ) => Effect.Effect<UploadEvent.UploadResult, E, HttpClient.HttpClient | Scope.Scope>
+  ) =>
+    provided(
+      InMemory.observed(source, options, true, emit, (tell) =>
+        source._tag === "Replayable"
+          ? program(source, tell)
+          : Effect.die(new Error("a one-shot stream was not refused"))
+      )
+    )
   return {
-    run: (target, source, options, emit) => provided(InMemory.run(target, source, options, emit)),
-    resume: (existing, source, options, emit) =>
-      "key" in existing ? noJournal(existing.key) : provided(atUrl(existing, source, options, emit)),
+    run: (target, source, options, emit) =>
+      journal === undefined
+        ? provided(InMemory.run(target, source, options, emit))
+        : kept(source, options, emit, (replayable, tell) =>
+            journal.engine.start(journal, target, replayable, options, tell)
+          ),
+    resume: (existing, source, options, emit) => {
+      if (!("key" in existing)) return provided(atUrl(existing, source, options, emit))
+      return journal === undefined
+        ? noJournal(existing.key)
+        : kept(source, options, emit, (replayable, tell) =>
+            journal.engine.resume(journal, existing, replayable, options, tell)
+          )
+    },
     drain: (target, source, options, isTerminated) =>
       provided(InMemory.run(target, source, options, silent, { isTerminated }))
   }
@@ -347,38 +374,11 @@ const plain = (http: HttpClient.HttpClient): Service => {
  * @category layers
  */
 export const layer: Layer.Layer<Upload, never, HttpClient.HttpClient> = Layer.fresh(
-  Layer.effect(Upload, Effect.map(HttpClient.HttpClient, plain))
+  Layer.effect(
+    Upload,
+    Effect.map(HttpClient.HttpClient, (http) => make(http))
+  )
 )
-
-const journaled = (http: HttpClient.HttpClient, journal: UploadJournal["Service"]): Service => {
-  const { engine } = journal
-  const withJournal = <E extends { readonly _tag: string }>(
-    source: UploadSource,
-    options: ResumeOptions & { readonly metadata?: OptionRules.Metadata },
-    emit: Emit,
-    program: (
-      replayable: Replayable,
-      emit: Emit
-    ) => Effect.Effect<UploadEvent.UploadResult, E, HttpClient.HttpClient | Scope.Scope>
-  ) =>
-    InMemory.observed(source, options, true, emit, (tell) =>
-      source._tag === "Replayable" ? program(source, tell) : Effect.die(new Error("a one-shot stream was not refused"))
-    ).pipe(Effect.provideService(HttpClient.HttpClient, http))
-  const { drain, resume: resumeUrl } = plain(http)
-  return {
-    run: (target, source, options, emit) =>
-      withJournal(source, options, emit, (replayable, tell) =>
-        engine.start(journal, target, replayable, options, tell)
-      ),
-    resume: (existing, source, options, emit) =>
-      "key" in existing
-        ? withJournal(source, options, emit, (replayable, tell) =>
-            engine.resume(journal, existing, replayable, options, tell)
-          )
-        : resumeUrl(existing, source, options, emit),
-    drain
-  }
-}
 
 /**
  * Uploads over HTTP, and stores each upload in the journal, so that a later run continues it.
@@ -393,7 +393,7 @@ export const layerJournaled: Layer.Layer<Upload, never, HttpClient.HttpClient | 
   Layer.effect(
     Upload,
     Effect.gen(function* () {
-      return journaled(yield* HttpClient.HttpClient, yield* UploadJournal)
+      return make(yield* HttpClient.HttpClient, yield* UploadJournal)
     })
   )
 )

@@ -72,7 +72,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A Location tha
           ? { ...answer, headers: { ...answer.headers, location: location ?? first ?? "" } }
           : answer
       }
-      const error = yield* Effect.flip(Upload.run(server.target, source, options))
+      const error = yield* Effect.flip(Upload.journaled.run(server.target, source, options))
       return { error, requests: server.requests, host: new URL(server.origin).host }
     })
 
@@ -81,15 +81,20 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A Location tha
       const { error, host, requests } = yield* at(undefined, "POST")
       assert.strictEqual(error.message, `create at ${host}: status 201, two parts have the same Location`)
       assert.notInclude(requests, "PATCH")
-    })
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )
 
-  it.effect("by a part is no final upload", () =>
+  it.effect("by a part is no final upload, and no complete upload in the journal", () =>
     Effect.gen(function* () {
       const { error } = yield* at(undefined, "FINAL")
       assert.strictEqual(error._tag, "CreationUnknown")
       assert.match(error.message, /the final upload has the Location of a part/)
-    })
+      const { list } = yield* UploadJournal.UploadJournal
+      assert.deepStrictEqual(
+        (yield* list).map(({ entry }) => entry._tag),
+        ["Concatenating"]
+      )
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )
 })
 

@@ -32,7 +32,7 @@ const all: ReadonlyArray<HostileOptions.Entry<Layer.Success<typeof services>>> =
     name: "DurableSqlite.layer",
     options: ["uploads", "patience", "pollInterval", "retention", "upload"],
     build: sqlite,
-    meaning: { patience: [0.5], pollInterval: [0.5], retention: [0.5], upload: [{}, { hour: 1 }] }
+    meaning: { patience: [0.5], pollInterval: [0.5], retention: [0.5], upload: [{}] }
   },
   {
     name: "DurableSqlite.layer upload",

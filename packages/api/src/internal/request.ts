@@ -75,6 +75,7 @@ export const encoder = (operation: Operation.Any, baseUrl: string) => {
     const subject = subjectOf(operation, path)
     const params = encodeParams(input.params)
     if (Result.isFailure(params)) return refused(subject, params.failure)
+    // @effect-diagnostics-next-line globalDate:off
     const issues = check?.(input.params, DateTime.fromDateUnsafe(new Date(now))) ?? []
     if (issues.length > 0) return refused(subject, issues)
     const fields = encodeFields(input.fields)

@@ -80,16 +80,18 @@ const isAnswer = (operation: Operation.Any, status: number, body: unknown): bool
 /** The details of an error object. The texts are redacted, because they may repeat the request. */
 const toDetails = (
   error: ServiceError.ErrorObject,
-  { response: { headers, status }, secrets: secretsOf, subject }: Answered
+  { operation, response: { headers, status }, secrets: secretsOf, subject }: Answered
 ): ApiError.Details => {
   const secrets = secretsOf()
+  // A known code repeats nothing, even if a secret is a part of it.
+  const isKnown = (code: string) => Object.hasOwn(operation.errors, code) || isAboutRequest(code)
   // The id in the request takes precedence, so that a later request with the id in the error cannot reach somebody
   // else's Assembly.
   const assemblyId = subject.assemblyId ?? Option.getOrUndefined(decodeAssemblyId(error.assembly_id))
   return {
     ...subject,
     ...Exchange.requestIdOf(headers, secrets),
-    ...(error.error ? { code: Redaction.code(error.error, secrets) } : undefined),
+    ...(error.error ? { code: isKnown(error.error) ? error.error : Redaction.code(error.error, secrets) } : undefined),
     status,
     description: Redaction.text(error.message ?? error.error ?? "", { secrets }),
     ...(error.reason === undefined ? undefined : { reason: Redaction.json(error.reason, { secrets }) }),

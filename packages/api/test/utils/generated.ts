@@ -9,7 +9,7 @@ export const count = Number(process.env["REQUESTS"] ?? (process.env["TEST_ALL"] 
 const seed = process.env["REQUESTS_SEED"] ?? 20_261_121
 
 export const sample = <A>(arbitrary: Arbitrary.Arbitrary<A>, most = count) =>
-  Arbitrary.sampleEffect(arbitrary, { count: most, seed, maxDiscards: count })
+  Arbitrary.sampleEffect(arbitrary, { count: most, seed })
 
 /** A decoded input of any operation. */
 export type Given = Operation.Input<Operation.Any>

@@ -113,14 +113,20 @@ export const gateIn = (context: Context.Context<never>, builtIn?: Provided): Gat
 export const gate = (builtIn?: Provided): Effect.Effect<Gate> =>
   Effect.contextWith((context: Context.Context<never>) => Effect.succeed(gateIn(context, builtIn)))
 
-/** The progress of an exchange with a time limit. */
+/**
+ * The progress of an exchange. `departed` runs when the request has got its permit. While `limit.isOff`, the time limit
+ * of the exchange does not end it.
+ */
 interface Progress {
-  isDecided: boolean
+  readonly departed: Effect.Effect<unknown>
+  readonly limit: { isOff: boolean }
 }
 
-const Current = Context.Reference<Progress | undefined>("@assembly-effect/auth/Admission/Progress", {
-  defaultValue: () => undefined
+const Progress = Context.Reference<Progress>("@assembly-effect/auth/Admission/Progress", {
+  defaultValue: () => ({ departed: Effect.void, limit: { isOff: false } })
 })
+
+const departed = Effect.flatMap(Progress, (progress) => progress.departed)
 
 /**
  * Runs `reading` after a status has decided the outcome. Meanwhile, the limit of {@link withLimitFromDeparture} does not
@@ -130,21 +136,15 @@ const Current = Context.Reference<Progress | undefined>("@assembly-effect/auth/A
  * @category combinators
  */
 export const afterStatus = <A, E, R>(reading: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.flatMap(Current, (progress) => {
-    if (progress === undefined) return reading
-    progress.isDecided = true
+  Effect.flatMap(Progress, ({ limit }) => {
+    limit.isOff = true
     return Effect.ensuring(
       reading,
       Effect.sync(() => {
-        progress.isDecided = false
+        limit.isOff = false
       })
     )
   })
-
-/** An effect that runs when a request has got its permit. */
-const Departure = Context.Reference<Effect.Effect<unknown>>("@assembly-effect/auth/Admission/Departure", {
-  defaultValue: () => Effect.void
-})
 
 /**
  * Waits for a permit for one request to `url`, and returns how long the request waited.
@@ -158,8 +158,8 @@ export const enter = (
   patience?: Duration.Duration
 ): Effect.Effect<Duration.Duration, NotAdmitted> =>
   through === open
-    ? Effect.as(Effect.flatten(Departure), Duration.zero)
-    : Effect.tap(through.enter(new URL(url).origin, Option.fromUndefinedOr(patience)), () => Effect.flatten(Departure))
+    ? Effect.as(departed, Duration.zero)
+    : Effect.tap(through.enter(new URL(url).origin, Option.fromUndefinedOr(patience)), () => departed)
 
 /**
  * Passes a requested pause for the origin of `url` to the gate.
@@ -180,7 +180,9 @@ export const onDeparture = <A, E, R>(
   request: Effect.Effect<A, E, R>,
   effect: Effect.Effect<unknown>
 ): Effect.Effect<A, E, R> =>
-  Effect.flatMap(Departure, (outer) => Effect.provideService(request, Departure, Effect.andThen(effect, outer)))
+  Effect.flatMap(Progress, (outer) =>
+    Effect.provideService(request, Progress, { ...outer, departed: Effect.andThen(effect, outer.departed) })
+  )
 
 /**
  * Limits the time of a request, measured from the moment when the request has got its permit. The wait for the permit
@@ -193,13 +195,17 @@ export const withLimitFromDeparture = <A, E, R, E2, R2>(
   request: Effect.Effect<A, E, R>,
   limit: Effect.Effect<never, E2, R2>
 ): Effect.Effect<A, E | E2, R | R2> =>
-  Effect.flatMap(Deferred.make<void>(), (departed) => {
-    const progress: Progress = { isDecided: false }
+  Effect.flatMap(Progress, (outer) => {
+    const leaves = Deferred.makeUnsafe<void>()
+    const own = { isOff: false }
     return Effect.raceFirst(
-      Effect.provideService(onDeparture(request, Deferred.succeed(departed, undefined)), Current, progress),
+      Effect.provideService(request, Progress, {
+        departed: Effect.andThen(Deferred.succeed(leaves, undefined), outer.departed),
+        limit: own
+      }),
       Effect.andThen(
-        Deferred.await(departed),
-        Effect.tapError(limit, () => (progress.isDecided ? Effect.sleep(restMillis) : Effect.void))
+        Deferred.await(leaves),
+        Effect.tapError(limit, () => (own.isOff ? Effect.sleep(restMillis) : Effect.void))
       )
     )
   })

@@ -1,73 +1,51 @@
 /**
  * The configuration variables of a client.
  */
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
-import * as Predicate from "effect/Predicate"
+import type * as Option from "effect/Option"
+import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as SchemaIssue from "effect/SchemaIssue"
-
-type Values<Variables> = {
-  readonly [Name in keyof Variables]: Variables[Name] extends Config.Config<infer Value> ? Value : never
-}
-
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
-
-/**
- * Whether an issue means that a variable is unset or empty. A provider of environment variables returns no text in both
- * cases.
- */
-const isUnset = (issue: SchemaIssue.Issue): boolean =>
-  issue._tag === "Pointer" ? isUnset(issue.issue) : issue._tag === "InvalidType"
-
-const segmentOf = (segment: unknown): string => String(Predicate.hasProperty(segment, "key") ? segment.key : segment)
-
-const problemsOf = (issue: SchemaIssue.Issue): ReadonlyArray<string> =>
-  format(issue).issues.map(({ message, path = [] }) => {
-    const name = path.map(segmentOf).join("_")
-    return isUnset(issue) ? `${name} is not set` : `${name}: ${message}`
-  })
+import type * as SchemaIssue from "effect/SchemaIssue"
+import * as SchemaParser from "effect/SchemaParser"
 
 /** A `ConfigError` whose message names each variable with its problem. */
 class InvalidVariables extends Config.ConfigError {
-  readonly issues: ReadonlyArray<SchemaIssue.Issue>
-  constructor(issues: readonly [SchemaIssue.Issue, ...Array<SchemaIssue.Issue>]) {
-    super(new Schema.SchemaError(new SchemaIssue.Composite(Schema.Unknown.ast, issues, undefined, {})))
-    this.issues = issues
+  readonly #issue: SchemaIssue.Issue
+  constructor(issue: SchemaIssue.Issue) {
+    super(new Schema.SchemaError(issue))
+    this.#issue = issue
   }
   override get message() {
-    return this.issues.flatMap(problemsOf).join("; ")
+    return Input.fromSchemaIssue(this.#issue)
+      .map(({ message, path: [name] }) => (message === "Missing key" ? `${name} is not set` : `${name}: ${message}`))
+      .join("; ")
   }
 }
 
 /**
- * Reads every variable. The `ConfigError` names every variable that is missing or invalid, unlike the `ConfigError` of
- * `Config.all`, which stops at the first problem.
+ * Reads every variable. The `ConfigError` names every variable that is missing, empty or blank, unlike the `ConfigError`
+ * of `Config.all`, which stops at the first problem. A provider of environment variables has no text for an empty one.
  */
-const read = <const Variables extends Readonly<Record<string, Config.Config<unknown>>>>(
-  variables: Variables
-): Effect.Effect<Values<Variables>, Config.ConfigError> =>
-  Effect.gen(function* () {
-    const values: Record<string, unknown> = {}
-    const issues: Array<SchemaIssue.Issue> = []
-    for (const [name, variable] of Object.entries(variables)) {
-      const result = yield* Effect.result(variable)
-      if (Result.isSuccess(result)) values[name] = result.success
-      else if (Schema.isSchemaError(result.failure.cause)) issues.push(result.failure.cause.issue)
-      else return yield* Effect.fail(result.failure)
-    }
-    const [first, ...others] = issues
-    if (first === undefined) return values as Values<Variables>
-    return yield* Effect.fail(new InvalidVariables([first, ...others]))
-  })
-
-const keyAndSecret = {
-  key: Config.schema(Rules.notBlank, "ASSEMBLY_AUTH_KEY"),
-  secret: Config.schema(Rules.notBlank, "ASSEMBLY_AUTH_SECRET").pipe(Config.map((secret) => Redacted.make(secret)))
+const read = <const Fields extends Readonly<Record<string, typeof Rules.notBlank>>>(fields: Fields) => {
+  const decode = SchemaParser.decodeUnknownEffect(Schema.Struct(fields), { errors: "all" })
+  const texts: Readonly<Record<string, Config.Config<Option.Option<string>>>> = Record.map(fields, (_, name) =>
+    Config.option(Config.String(name))
+  )
+  return Effect.flatMap(Config.all(texts), (found) =>
+    Effect.mapError(decode(Record.getSomes(found)), (issue): Config.ConfigError => new InvalidVariables(issue))
+  )
 }
+
+const keyAndSecret = { ASSEMBLY_AUTH_KEY: Rules.notBlank, ASSEMBLY_AUTH_SECRET: Rules.notBlank }
+
+const toCredentials = (found: Readonly<Record<keyof typeof keyAndSecret, string>>) => ({
+  key: found.ASSEMBLY_AUTH_KEY,
+  secret: Redacted.make(found.ASSEMBLY_AUTH_SECRET)
+})
 
 /**
  * `ASSEMBLY_AUTH_KEY` and `ASSEMBLY_AUTH_SECRET`. The `ConfigError` names each variable that is missing, empty or blank.
@@ -75,7 +53,7 @@ const keyAndSecret = {
  * @since 0.1.0
  * @category utilities
  */
-export const credentials = read(keyAndSecret)
+export const credentials = Effect.map(read(keyAndSecret), toCredentials)
 
 /**
  * {@link credentials}, and `ASSEMBLY_BASE_URL`.
@@ -83,4 +61,7 @@ export const credentials = read(keyAndSecret)
  * @since 0.1.0
  * @category utilities
  */
-export const service = read({ baseUrl: Config.NonEmptyString("ASSEMBLY_BASE_URL"), ...keyAndSecret })
+export const service = Effect.map(read({ ASSEMBLY_BASE_URL: Rules.notBlank, ...keyAndSecret }), (found) => ({
+  baseUrl: found.ASSEMBLY_BASE_URL,
+  ...toCredentials(found)
+}))

@@ -9,7 +9,6 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Semaphore from "effect/Semaphore"
 import type * as Stream from "effect/Stream"
 
 /**
@@ -45,29 +44,31 @@ const largest = 64 * 1024
 
 const make = (bytesPerSecond: number): Service => {
   const portion = Math.max(1, Math.min(largest, Math.floor((bytesPerSecond * interval) / 1000)))
-  // Uploads wait for this semaphore in the order of their arrival. Only the upload that holds the semaphore sleeps, and
-  // the bytes of this upload count only after the sleep. So an upload that is interrupted while it sleeps uses no
-  // bandwidth.
-  const turn = Semaphore.makeUnsafe(1)
   /**
    * The time, in milliseconds, at which all bytes that passed so far will have been sent at the rate `bytesPerSecond`.
    */
   let free = -Infinity
 
-  /** Waits until this number of bytes, at most a portion, may be sent. */
+  /**
+   * Waits until this number of bytes, at most a portion, may be sent. Uploads pass in the order of their arrival. An
+   * upload that is interrupted while it waits uses no bandwidth.
+   */
   const pass = (bytes: number) =>
-    turn.withPermit(
-      Clock.clockWith((clock) => {
-        // A monotonic clock is used, because the wall clock may be set back during an upload.
-        const now = Number(clock.monotonicTimeNanosUnsafe()) / 1e6
-        // Unused bandwidth counts only for the last `interval` milliseconds. So a timer that fires at most `interval`
-        // late wastes no bandwidth, and a long pause permits only a short burst afterwards.
-        free = Math.max(free, now - interval)
-        return Effect.map(free <= now ? Effect.void : Effect.sleep(Math.ceil(free - now)), () => {
-          free += (bytes / bytesPerSecond) * 1000
+    Clock.clockWith((clock) => {
+      // A monotonic clock is used, because the wall clock may be set back during an upload.
+      const now = Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+      // Unused bandwidth counts only for the last `interval` milliseconds. So a timer that fires at most `interval` late
+      // wastes no bandwidth, and a long pause permits only a short burst afterwards.
+      const begin = Math.max(free, now - interval)
+      const time = (bytes / bytesPerSecond) * 1000
+      free = begin + time
+      if (begin <= now) return Effect.void
+      return Effect.onInterrupt(Effect.sleep(Math.ceil(begin - now)), () =>
+        Effect.sync(() => {
+          free -= time
         })
-      })
-    )
+      )
+    })
 
   const portionsOf = (piece: Uint8Array) =>
     Array.from({ length: Math.ceil(piece.length / portion) }, (_, index) =>

@@ -33,19 +33,8 @@ export const hold = (
   journal: Journal.UploadJournal["Service"],
   key: string,
   emit: (event: Waiting) => void
-): Effect.Effect<Journal.Lease, HoldError, Scope.Scope> => {
-  const attempt = (giveUpAt: number): Effect.Effect<Journal.Lease, HoldError, Scope.Scope> =>
-    journal.lease(key).pipe(
-      Effect.catchTag("UploadLeased", (leased) =>
-        Effect.gen(function* () {
-          const now = yield* Clock.currentTimeMillis
-          if (now >= giveUpAt) return yield* leased
-          yield* Effect.sleep(Duration.millis(Math.min(every, giveUpAt - now)))
-          return yield* attempt(giveUpAt)
-        })
-      )
-    )
-  return journal.lease(key).pipe(
+): Effect.Effect<Journal.Lease, HoldError, Scope.Scope> =>
+  journal.lease(key).pipe(
     Effect.catchTag("UploadLeased", ({ until }) =>
       Effect.gen(function* () {
         const now = yield* Clock.currentTimeMillis
@@ -53,11 +42,17 @@ export const hold = (
         const seconds = Math.ceil((giveUpAt - now) / 1000)
         const reason = `another process holds the upload, or ended without releasing it (at most ${seconds} s)`
         emit(UploadEvent.Waiting({ reason, until: giveUpAt }))
-        return yield* attempt(giveUpAt)
+        const left = Effect.map(Clock.currentTimeMillis, (time) => giveUpAt - time)
+        return yield* left.pipe(
+          Effect.flatMap((time) => Effect.sleep(Math.min(every, time))),
+          Effect.andThen(journal.lease(key)),
+          Effect.retry({
+            while: (error) => Effect.map(left, (time) => error._tag === "UploadLeased" && time > 0)
+          })
+        )
       })
     )
   )
-}
 
 /** Runs an effect while the lease is held. The effect is interrupted when the lease is lost. */
 export const during = <A, E, R>(lease: Journal.Lease, effect: Effect.Effect<A, E, R>) =>

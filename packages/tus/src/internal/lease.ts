@@ -26,55 +26,10 @@ const AtRest = Json.fromString(
 const decode = Schema.decodeOption(AtRest)
 const encode = Schema.encodeSync(AtRest)
 
-/** The time when a lease expires, in milliseconds since 1970. Returns 0 for a text that is not a valid lease. */
-export const until = (text: string): number =>
-  Option.match(decode(text), { onNone: () => 0, onSome: (lease) => lease.until })
+const read = (text: string | undefined) => (text === undefined ? undefined : Option.getOrUndefined(decode(text)))
 
-/** The lease of one owner, as a text in the store, and the changes of this lease. */
-const makeOwn = (leases: Leases, key: Key) =>
-  Effect.gen(function* () {
-    const owner = yield* SecureRandom.SecureRandom.use((random) => random.uuidV4()).pipe(
-      Effect.provide(SecureRandom.layerWebCrypto)
-    )
-    /**
-     * The texts of this owner that the store may contain, newest first. A write that failed may still have changed the
-     * store.
-     */
-    let ours: ReadonlyArray<string> = []
-    let end = 0
-
-    /**
-     * If the stored text is one of `candidates`, replaces it. The candidate `undefined` means that no text is stored.
-     * Returns whether the new text was written.
-     */
-    const replace = (candidates: ReadonlyArray<string | undefined>, newEnd: number) =>
-      Effect.gen(function* () {
-        const text = encode({ owner, until: newEnd })
-        ours = [text, ...ours]
-        for (const expected of candidates) {
-          if (!(yield* leases.swap(key, expected, text))) continue
-          ours = [text]
-          end = newEnd
-          return true
-        }
-        return false
-      })
-
-    return {
-      until: () => end,
-      claim: (existing: string | undefined, newEnd: number) =>
-        Effect.tap(replace([existing], newEnd), (isTaken) =>
-          Effect.sync(() => {
-            if (!isTaken) ours = []
-          })
-        ),
-      extend: (newEnd: number) => Effect.suspend(() => replace(ours, newEnd)),
-      /** Changes the lease so that it expires now. */
-      release: Effect.suspend(() =>
-        ours.length === 0 ? Effect.succeed(false) : Effect.flatMap(Clock.currentTimeMillis, (now) => replace(ours, now))
-      )
-    }
-  })
+/** The time when a lease expires, in milliseconds since 1970. Returns 0 if there is no valid lease. */
+export const until = (text: string | undefined): number => read(text)?.until ?? 0
 
 /** The maximum wait for the store when a lease is released, in milliseconds. */
 const longestRelease = 1000
@@ -87,21 +42,39 @@ export const make =
   ): ((key: Key) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>) =>
   (key) =>
     Effect.gen(function* () {
-      const own = yield* makeOwn(leases, key)
+      const owner = yield* SecureRandom.SecureRandom.use((random) => random.uuidV4()).pipe(
+        Effect.provide(SecureRandom.layerWebCrypto)
+      )
       const scope = yield* Effect.scope
+      let end = 0
+
+      /** Replaces the stored text by a lease until `newEnd`. Returns false if another holder has changed the text. */
+      const write = (existing: string | undefined, newEnd: number) =>
+        Effect.map(leases.swap(key, existing, encode({ owner, until: newEnd })), (isWritten) => {
+          if (isWritten) end = newEnd
+          return isWritten
+        })
+
+      /** Changes the end of the lease. A write that failed may have changed the store, so the stored text decides. */
+      const extend = (newEnd: number) =>
+        Effect.flatMap(leases.get(key), (text) =>
+          read(text)?.owner === owner ? write(text, newEnd) : Effect.succeed(false)
+        )
+
       // The finalizer is added before the claim, because an interrupted claim may still have written the lease.
       yield* Effect.addFinalizer(() =>
-        own.release.pipe(Effect.interruptible, Effect.timeoutOption(Math.min(millis, longestRelease)), Effect.ignore)
+        Effect.flatMap(Clock.currentTimeMillis, extend).pipe(
+          Effect.interruptible,
+          Effect.timeoutOption(Math.min(millis, longestRelease)),
+          Effect.ignore
+        )
       )
 
       const now = yield* Clock.currentTimeMillis
       const existing = yield* leases.get(key)
-      if (existing !== undefined && until(existing) > now) {
-        return yield* new UploadLeased({ key, until: until(existing) })
-      }
-      if (!(yield* own.claim(existing, now + millis))) {
-        const winner = yield* leases.get(key)
-        return yield* new UploadLeased({ key, until: winner === undefined ? now : until(winner) })
+      if (until(existing) > now) return yield* new UploadLeased({ key, until: until(existing) })
+      if (!(yield* write(existing, now + millis))) {
+        return yield* new UploadLeased({ key, until: Math.max(now, until(yield* leases.get(key))) })
       }
 
       const loss = yield* Deferred.make<never, LeaseLost>()
@@ -112,14 +85,14 @@ export const make =
 
       /** A holder that cannot renew its lease stops its work this number of milliseconds before the lease expires. */
       const margin = millis / 10
-      const left = Effect.map(Clock.currentTimeMillis, (time) => own.until() - margin - time)
+      const left = Effect.map(Clock.currentTimeMillis, (time) => end - margin - time)
 
       /** Returns whether the lease was renewed. An expired lease is renewed too, if nobody else has taken it. */
       const renew = Effect.gen(function* () {
         const time = yield* left
         const start = yield* Clock.currentTimeMillis
         // The change runs to its end in the scope of the lease, even if its result comes too late.
-        const changing = yield* Effect.forkIn(own.extend(start + millis), scope)
+        const changing = yield* Effect.forkIn(extend(start + millis), scope)
         const isOurs = yield* Fiber.join(changing).pipe(
           Effect.timeoutOrElse({
             duration: Duration.millis(time > 0 ? time : millis / 3),
@@ -143,7 +116,7 @@ export const make =
       }).pipe(renewing.withPermits(1))
 
       // If the claim was slow, the lease may have expired before the store responded.
-      yield* Effect.mapError(check, () => new UploadLeased({ key, until: own.until() }))
+      yield* Effect.mapError(check, () => new UploadLeased({ key, until: end }))
 
       let pause = millis / 3
       const keep = Effect.gen(function* () {

@@ -1,6 +1,7 @@
 /**
  * The rules of operations that need the current time or several params, and generators of params that keep them.
  */
+import * as Template from "@assembly-effect/schema/Template"
 import * as Testing from "@assembly-effect/schema/testing"
 import * as Arbitrary from "effect/Arbitrary"
 import * as DateTime from "effect/DateTime"
@@ -33,7 +34,7 @@ const lookback = (now: DateTime.Utc | undefined): Check => {
         at: ["params", "since"],
         name: "is at most 91 days ago",
         bad: { decoded: oneOf(...bad), wire: oneOf(...bad.map(DateTime.formatIso)) },
-        edge: edge.length === 0 ? {} : { decoded: oneOf(...edge), wire: oneOf(...edge.map(DateTime.formatIso)) },
+        edge: edge.length === 0 ? undefined : { decoded: oneOf(...edge), wire: oneOf(...edge.map(DateTime.formatIso)) },
         code: "ASSEMBLY_STATS_INVALID_TIME"
       })
     ],
@@ -45,24 +46,16 @@ const lookback = (now: DateTime.Utc | undefined): Check => {
   }
 }
 
-const robot = "/image/resize"
-
-/** The service itself accepts these Steps, and the Assembly then fails. */
-const steps = (name: string, below: ReadonlyArray<PropertyKey>, ...bad: ReadonlyArray<object>) =>
-  Testing.rule({
-    at: ["params"],
-    name: `steps ${name}`,
-    bad: { decoded: oneOf(...bad.map((one) => ({ steps: one }))) },
-    below: ["steps", ...below]
-  })
-
-const instructions: Check = {
-  rules: [
-    steps("reserves :original for the uploads", [":original", "robot"], { ":original": { robot } }),
-    steps("has no Step that uses itself", ["a", "use"], { a: { robot, use: "a" } }),
-    steps("uses Steps by their names", ["a", "use"], { a: { robot, use: 5 } }, { a: { robot, use: "b" } })
-  ],
-  accepted: Arbitrary.filter((params) => Steps.check(Object(params)).length === 0)
+/** The service itself accepts these Steps, and the Assembly then fails. It ignores unknown keys. */
+const instructions = (): Check => {
+  const decoded = Testing.of(Template.Content).rules.decoded.filter(({ name }) => name.startsWith("Steps "))
+  return {
+    rules: [
+      Testing.at(["params"], { rules: { decoded, wire: [] } }),
+      { decoded: Testing.closed(["params", "auth"]).decoded, wire: [] }
+    ],
+    accepted: Arbitrary.filter((params) => Steps.check(Object(params)).length === 0)
+  }
 }
 
 const nothing: Check = { rules: [], accepted: (params) => params }
@@ -70,5 +63,5 @@ const nothing: Check = { rules: [], accepted: (params) => params }
 /** The rules of the check of an operation. */
 export const of = ({ check }: Operation.Any, now: DateTime.Utc | undefined): Check => {
   if (check === Lookback.check) return lookback(now)
-  return check === Steps.check ? instructions : nothing
+  return check === Steps.check ? instructions() : nothing
 }

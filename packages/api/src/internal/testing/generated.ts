@@ -2,9 +2,11 @@
  * A client whose answers are generated, and the report of what it answered.
  */
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import { Late } from "@assembly-effect/auth/unstable/Gathering"
+import * as Gathering from "@assembly-effect/auth/unstable/Gathering"
 import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -16,14 +18,17 @@ import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import * as ApiError from "../../ApiError.ts"
 import * as AssemblyClient from "../../AssemblyClient.ts"
 import type * as Operation from "../../Operation.ts"
+import * as ResourceError from "../../ResourceError.ts"
 import * as RetryPolicy from "../../RetryPolicy.ts"
 import * as Answers from "./answers.ts"
 
 /**
- * An operation was never answered with some of its errors, or never with a success. `missing` has the tags by operation.
+ * An operation was never answered with some of its errors, or never with a success. `missing` has the tags by operation,
+ * and none if no operation was answered.
  *
  * @since 0.1.0
  * @category errors
@@ -33,7 +38,7 @@ export class NeverDrawn extends Data.TaggedError("NeverDrawn")<{
 }> {
   override get message() {
     const told = Object.entries(this.missing).map(([operation, tags]) => `${operation}: ${tags.join(", ")}`)
-    return `never answered: ${told.join("; ")}`
+    return `never answered: ${told.join("; ") || "any operation"}`
   }
 }
 
@@ -41,7 +46,7 @@ export class NeverDrawn extends Data.TaggedError("NeverDrawn")<{
  * The answers that the clients with this report gave.
  *
  * - `seen`: the number of answers by operation and tag.
- * - `complete`: fails if an operation that was called was never answered with one of its tags.
+ * - `complete`: fails if an operation that was called was never answered with one of its tags, or if none was answered.
  *
  * @since 0.1.0
  * @category models
@@ -67,19 +72,34 @@ export const report = (): Report => {
       const missing = Object.entries(seen)
         .map(([operation, counts]) => [operation, Object.keys(counts).filter((tag) => counts[tag] === 0)] as const)
         .filter(([, tags]) => tags.length > 0)
-      return missing.length === 0 ? Effect.void : Effect.fail(new NeverDrawn({ missing: Object.fromEntries(missing) }))
+      const isComplete = missing.length === 0 && Object.keys(seen).length > 0
+      return isComplete ? Effect.void : Effect.fail(new NeverDrawn({ missing: Object.fromEntries(missing) }))
     }),
     count: (operation, tag, expected) => {
-      const counts = (seen[operation] ??= Object.fromEntries(expected.map((one) => [one, 0])))
+      const counts = (seen[operation] ??= {})
+      for (const one of expected) counts[one] ??= 0
       counts[tag] = (counts[tag] ?? 0) + 1
     }
   }
 }
 
+type TagsIn<Module> = {
+  [Name in keyof Module]: Module[Name] extends new (...args: never) => { readonly _tag: infer Tag } ? Tag : never
+}[keyof Module]
+
+/**
+ * `Success`, or the tag of an error of an operation.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Tag = "Success" | Extract<TagsIn<typeof ApiError> | TagsIn<typeof ResourceError>, string>
+
 /**
  * - `seed`: the same seed gives the same answers, in the order in which each operation is called.
  * - `weights`: how often each tag is drawn, 1 by default, and 0 for never: `{ Success: 5, TimedOut: 0 }`.
- * - `delay`: the longest time that an answer takes, none by default. A test with a `TestClock` has to adjust it.
+ * - `delay`: the longest time that an answer takes, none by default. A test with a `TestClock` has to adjust it. An
+ *   answer that takes longer than the time limit of the request is `TimedOut`.
  * - `report`: counts the answers.
  *
  * @since 0.1.0
@@ -87,15 +107,37 @@ export const report = (): Report => {
  */
 export interface Options {
   readonly seed: number | string
-  readonly weights?: Readonly<Record<string, number>> | undefined
+  readonly weights?: { readonly [Name in Tag]?: number | undefined } | undefined
   readonly delay?: Duration.Input | undefined
   readonly report?: Report | undefined
 }
 
+/** The classes of errors have the names of their tags. */
+const tags = new Set(["Success", ...Object.keys(ApiError), ...Object.keys(ResourceError)])
+
+const weight = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1e9 }))
+
+const decode = Rules.decoder(
+  "Testing.layerGenerated",
+  Schema.Struct({
+    seed: Schema.Union([Schema.Finite, Schema.String]),
+    weights: Schema.optional(
+      Schema.Record(Schema.String, Schema.UndefinedOr(weight)).check(
+        Schema.makeFilter((all) =>
+          Object.keys(all)
+            .filter((tag) => !tags.has(tag))
+            .map((tag) => ({ path: [tag], issue: "Expected Success or the tag of an error" }))
+        )
+      )
+    ),
+    delay: Schema.optional(Rules.pause)
+  })
+)
+
 interface Drawn {
   readonly answer: Answers.Answer
   readonly delay: number
-  readonly count: () => void
+  readonly count: (tag: string) => Effect.Effect<void>
 }
 
 const Drawn = Context.Reference<Drawn | undefined>("@assembly-effect/api/Testing/Drawn", {
@@ -106,25 +148,32 @@ const encoder = new TextEncoder()
 
 const lost = new Outcome.Lost({ description: "the connection was cut", sent: "maybe", permanent: false })
 
-const toGathered = ({ body, end, headers, status }: Answers.Answer): Effect.Effect<Outcome.Gathered, Late> =>
-  end === "late"
-    ? Effect.fail(new Late())
-    : Effect.succeed({
-        status,
-        headers: Headers.fromInput(headers),
-        bytes: typeof body === "string" ? encoder.encode(body) : body,
-        end: end === "cut" ? lost : "whole"
-      })
+/** Passes an answer on as a client of HTTP does. */
+const respond = (
+  { body, end, headers, status }: Answers.Answer,
+  gathering: Gathering.Gathering
+): Effect.Effect<void, Outcome.Lost> =>
+  Effect.suspend(() => {
+    if (end === "late") return Effect.sync(() => gathering.settle(Effect.fail(new Gathering.Late())))
+    gathering.begin(status, Headers.fromInput(headers))
+    gathering.take(typeof body === "string" ? encoder.encode(body) : body)
+    return end === "cut" ? Effect.fail(lost) : Effect.void
+  })
 
 /** A client that never sends a request: each of its requests is answered with the drawn answer. */
 const offline = Effect.gen(function* () {
   const http = HttpClient.make(() => Effect.die(new Error("a client with generated answers sends no request")))
-  Sender.register(http, () =>
+  Sender.register(http, (_, limits) =>
     Effect.flatMap(Drawn, (drawn) => {
       if (drawn === undefined) return Effect.die(new Error("there is no drawn answer"))
-      drawn.count()
-      const answered = toGathered(drawn.answer)
-      return drawn.delay === 0 ? answered : Effect.delay(answered, drawn.delay)
+      const { answer, count, delay } = drawn
+      return Gathering.gather(limits, (gathering) => {
+        const answered = respond(answer, gathering)
+        return delay === 0 ? answered : Effect.delay(answered, delay)
+      }).pipe(
+        Effect.tap(() => count(answer.tag)),
+        Effect.tapError(() => count("TimedOut"))
+      )
     })
   )
   return yield* AssemblyClient.make({ baseUrl: "https://api2.example.com" }).pipe(
@@ -139,25 +188,29 @@ const below = (limit: number, seed: string): Effect.Effect<number> =>
 
 /** The first value of a generator for a seed. */
 const first = <A>(arbitrary: Arbitrary.Arbitrary<A>, seed: string): Effect.Effect<A> =>
-  Arbitrary.sampleEffect(arbitrary, { count: 1, seed }).pipe(
+  Arbitrary.sampleEffect(arbitrary, { count: 1, size: 10, maxDiscards: 100, seed }).pipe(
     Effect.flatMap(([value]) => Effect.fromNullishOr(value)),
     Effect.orDie
   )
 
+type Weights = Readonly<Record<string, number | undefined>>
+
 /** The cases of an operation by tag, each as often as its weight says, and their answers. */
-const weigh = (cases: ReadonlyArray<Answers.AnswerCase>, weights: Readonly<Record<string, number>>) => {
+const weigh = (operation: string, cases: ReadonlyArray<Answers.AnswerCase>, weights: Weights) => {
   const byTag = Map.groupBy(cases, ({ tag }) => tag)
   const drawn = [...byTag].filter(([tag]) => (weights[tag] ?? 1) > 0)
   const total = drawn.reduce((sum, [tag]) => sum + (weights[tag] ?? 1), 0)
-  const tags = drawn.map(([tag]) => tag)
+  const nothing = { path: ["weights"], message: `Expected a weight above 0 for one of ${[...byTag.keys()].join(", ")}` }
   return {
-    tags,
+    tags: drawn.map(([tag]) => tag),
     draw: (seed: string) =>
       Effect.gen(function* () {
         let left = yield* below(total, `${seed}/tag`)
         const [, chosen = []] = drawn.find(([tag]) => (left -= weights[tag] ?? 1) < 0) ?? []
         const one = chosen[Math.floor(yield* below(chosen.length, `${seed}/case`))]
-        return one === undefined ? yield* Effect.die(new Error("no tag has a weight")) : yield* first(one.answer, seed)
+        return one === undefined
+          ? yield* new InvalidRequest({ operation, issues: [nothing] })
+          : yield* first(one.answer, seed)
       })
   }
 }
@@ -165,7 +218,7 @@ const weigh = (cases: ReadonlyArray<Answers.AnswerCase>, weights: Readonly<Recor
 /**
  * A client whose operations are answered with generated successes, each of their declared errors, broken and cut
  * answers, and none in time. Nothing is sent and nothing is retried. An invalid input fails with `InvalidRequest`, and
- * there is no update stream.
+ * there is no update stream. The Layer fails with `InvalidRequest` if an option is invalid.
  *
  * **Details**
  *
@@ -184,32 +237,29 @@ const weigh = (cases: ReadonlyArray<Answers.AnswerCase>, weights: Readonly<Recor
  * @since 0.1.0
  * @category layers
  */
-export const layerGenerated = ({
-  delay = 0,
-  report: counted,
-  seed,
-  weights = {}
-}: Options): Layer.Layer<AssemblyClient.AssemblyClient> =>
+export const layerGenerated = (options: Options): Layer.Layer<AssemblyClient.AssemblyClient, InvalidRequest> =>
   Layer.effect(
     AssemblyClient.AssemblyClient,
-    Effect.map(offline, (client) => {
+    Effect.gen(function* () {
+      const { delay = Duration.zero, seed, weights = {} } = yield* decode(options)
+      const client = yield* offline
       const calls = new Map<string, number>()
       const longest = Duration.toMillis(delay)
 
       const draw = Effect.fnUntraced(function* (
         operation: Operation.Any,
         { path }: Operation.Input<Operation.Any>
-      ): Effect.fn.Return<Drawn> {
+      ): Effect.fn.Return<Drawn, InvalidRequest> {
         const number = calls.get(operation.name) ?? 0
         calls.set(operation.name, number + 1)
         const own = `${seed}/${operation.name}/${number}`
         const { assemblyId } = path
-        const weighed = weigh(Answers.of(operation, Predicate.isString(assemblyId) ? assemblyId : undefined), weights)
-        const answer = yield* weighed.draw(own)
+        const cases = Answers.of(operation, Predicate.isString(assemblyId) ? assemblyId : undefined)
+        const weighed = weigh(operation.name, cases, weights)
         return {
-          answer,
+          answer: yield* weighed.draw(own),
           delay: longest === 0 ? 0 : yield* below(longest, `${own}/delay`),
-          count: () => counted?.count(operation.name, answer.tag, weighed.tags)
+          count: (tag) => Effect.sync(() => options.report?.count(operation.name, tag, weighed.tags))
         }
       })
 

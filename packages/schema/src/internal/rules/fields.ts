@@ -26,40 +26,43 @@ export const filled = (key: Key, code?: string): ReadonlyArray<Rules> => [
 ]
 
 /** A number that is an integer within limits, both of which are valid. */
-export const inRange = (key: Key, minimum = -Infinity, maximum = Infinity): ReadonlyArray<Rules> => [
-  field(
-    key,
-    "is a safe integer",
-    oneOf<unknown>(
+export const inRange = (at: ReadonlyArray<Key>, minimum = -Infinity, maximum = Infinity): ReadonlyArray<Rules> => [
+  rule({
+    at,
+    name: maximum === Infinity ? "is a safe integer" : "is an integer",
+    bad: oneOf<unknown>(
       Arbitrary.map(integers(Math.max(minimum, -1000), Math.min(maximum, 1000) - 1), (n) => n + 0.5),
-      values(1e300, 2 ** 53)
+      ...(maximum === Infinity ? [values(1e300, 2 ** 53)] : [])
     )
-  ),
+  }),
   ...(minimum === -Infinity
     ? []
     : [
-        field(key, `is at least ${minimum}`, oneOf(values(minimum - 1), integers(minimum - 1000, minimum - 1)), {
+        rule({
+          at,
+          name: `is at least ${minimum}`,
+          bad: oneOf(values(minimum - 1), integers(minimum - 1000, minimum - 1)),
           edge: values(minimum)
         })
       ]),
   ...(maximum === Infinity
     ? []
     : [
-        field(
-          key,
-          `is at most ${maximum}`,
-          oneOf(
+        rule({
+          at,
+          name: `is at most ${maximum}`,
+          bad: oneOf(
             values(maximum + 1),
             Arbitrary.map(integers(1, 1_000_000), (n) => maximum + n)
           ),
-          { edge: values(maximum) }
-        )
+          edge: values(maximum)
+        })
       ])
 ]
 
 export const integer = (key: Key, minimum?: number, maximum?: number): ReadonlyArray<Rules> => [
   field(key, "is a number", values("1", null, true, [])),
-  ...inRange(key, minimum, maximum)
+  ...inRange([key], minimum, maximum)
 ]
 
 export const boolean = (key: Key): Rules => field(key, "is true or false", values(5, 1, 0, "true", null, []))
@@ -102,7 +105,23 @@ export const texts = (key: Key): ReadonlyArray<Rules> => [
   )
 ]
 
-export const object = (key: Key): Rules => field(key, "is an object", values([], "a", 5, null))
+const noObject = values([], "a", 5, null)
+
+export const object = (key: Key): Rules => field(key, "is an object", noObject)
+
+/** The whole value is an object. */
+export const whole = rule({ at: [], name: "is an object", bad: oneOf(noObject, empty) })
+
+/** An object whose values are JSON. */
+export const json = (key: Key): ReadonlyArray<Rules> => [
+  object(key),
+  field(
+    key,
+    "holds JSON values",
+    { decoded: Arbitrary.map(values(NaN, Infinity, undefined, 1n), (value) => ({ a: value })) },
+    { below: ["a"] }
+  )
+]
 
 /** A date-time of a list. */
 export const listDate = (key: Key): ReadonlyArray<Rules> => [
@@ -208,18 +227,32 @@ const a255 = "a".repeat(255)
 /** A path of names of files. */
 export const entryPath = (key: Key): ReadonlyArray<Rules> => [
   required(key),
-  ...filled(key),
+  string(key),
   field(key, "is at most 512 code points", values(`${a255}/${"b".repeat(254)}/cc`), {
     edge: values(`${a255}/${"b".repeat(254)}/c`)
   }),
   field(key, "is at most 1024 bytes", values(`${"\u{1f600}".repeat(255)}/aaaa`), {
     edge: values(`${"\u{1f600}".repeat(255)}/aaa`)
   }),
-  field(key, "is valid Unicode", values("a\ud800")),
   field(
     key,
     "has valid names",
-    values("/", "//a", "a//b", "a/", ".", "../a", "a/./b", "a/ /b", "a\\b", "a\u0000b", "a/\u007f", `${a255}a/b`)
+    values(
+      "",
+      "a\ud800",
+      "/",
+      "//a",
+      "a//b",
+      "a/",
+      ".",
+      "../a",
+      "a/./b",
+      "a/ /b",
+      "a\\b",
+      "a\u0000b",
+      "a/\u007f",
+      `${a255}a/b`
+    )
   )
 ]
 

@@ -22,6 +22,7 @@ import {
   identifier,
   inRange,
   integer,
+  json,
   list,
   listDate,
   notText,
@@ -31,9 +32,10 @@ import {
   segmentAt,
   string,
   texts,
+  whole,
   word
 } from "./fields.ts"
-import { coded, type Key, oneOf, rule, text, values } from "./rule.ts"
+import { coded, type Key, oneOf, type Path, rule, type Rules, text, values } from "./rule.ts"
 import { restrictions } from "./specified.ts"
 import type { Table } from "./table.ts"
 
@@ -57,6 +59,7 @@ const payloads = [
 ]
 
 const createAssembly = [
+  whole,
   object("steps"),
   holdsObjects("steps"),
   field("steps", "names the robot of each Step", values({ a: {} }, { a: { robot: "" } }, { a: { robot: 5 } }), {
@@ -67,7 +70,7 @@ const createAssembly = [
   ...filled(["redirectUrl", "redirect_url"]),
   boolean("quiet"),
   boolean(["emitExecutionProgress", "emit_execution_progress"]),
-  object("fields"),
+  ...json("fields"),
   list(["notificationPayload", "notification_payload"]),
   field(
     ["notificationPayload", "notification_payload"],
@@ -75,12 +78,12 @@ const createAssembly = [
     Arbitrary.map(values("WITHOUT_PARAMS", "", 5, null), (bad) => [bad]),
     { below: [0], edge: values(payloads) }
   ),
-  // On the wire, `auth` also holds the key of a signature.
-  field("auth", "is an object", { decoded: values([], "a", 5, null) }),
+  object("auth"),
   ...restrictions(["auth"], ["maxSize", "max_size"])
 ]
 
 const authKeySettings = [
+  whole,
   list("scope"),
   field("scope", "is at least one scope", values([]), { below: [0] }),
   field(
@@ -103,67 +106,82 @@ const month = oneOf(
   empty
 )
 
-const content = [
-  object("template"),
-  field(
-    "template",
-    "has an object of Steps",
-    Arbitrary.map(values([], "a", 5, null), (steps) => ({ steps })),
-    { below: ["steps"] }
-  ),
-  field("template", "names the robot of each Step", values({ steps: { a: {} } }, { steps: { a: { robot: "" } } }), {
-    below: ["steps", "a", "robot"]
-  }),
-  field("template", "reserves :original for the uploads", values({ steps: { ":original": { robot } } }), {
-    below: ["steps", ":original", "robot"]
-  }),
-  field(
-    "template",
-    "uses Steps that exist, and no Step uses itself",
-    values(
-      { steps: { a: { robot, use: "b" } } },
-      { steps: { a: { robot, use: "a" } } },
-      { steps: { a: { robot, use: 5 } } }
+/** The content of a Template. `below` is the path of a part inside a bad content. */
+const content = (at: ReadonlyArray<Key>): ReadonlyArray<Rules> => {
+  const part = (name: string, below: Path, ...bad: ReadonlyArray<unknown>) =>
+    rule({ at, name, below, bad: values(...bad) })
+  const steps = (name: string, below: Path, ...bad: ReadonlyArray<unknown>) =>
+    part(`Steps ${name}`, ["steps", ...below], ...bad.map((one) => ({ steps: one })))
+  const option = (name: string, ...bad: ReadonlyArray<object>) =>
+    steps(`have a valid ${name}`, ["a", name], ...bad.map((step) => ({ a: step })))
+  return [
+    rule({ at, name: "is an object", bad: values([], "a", 5, null) }),
+    part("has an object of Steps", ["steps"], ...[[], "a", 5, null].map((bad) => ({ steps: bad }))),
+    part(
+      "names the robot of each Step",
+      ["steps", "a", "robot"],
+      { steps: { a: {} } },
+      { steps: { a: { robot: "" } } }
     ),
-    { below: ["steps", "a", "use"] }
-  ),
-  field("template", "uses a list of Steps that exist", values({ steps: { a: { robot, use: [":original", "b"] } } }), {
-    below: ["steps", "a", "use", 1]
-  }),
-  field(
-    "template",
-    "has a boolean allow_steps_override",
-    Arbitrary.map(values(5, "true", null, []), (allow) => ({ allow_steps_override: allow })),
-    { below: ["allow_steps_override"] }
-  ),
-  field(
-    "template",
-    "has an object of fields",
-    Arbitrary.map(values([], "a", 5, null), (fields) => ({ fields })),
-    { below: ["fields"] }
-  ),
-  field("template", "has a notify_url of at least 1 character", values({ notify_url: "" }, { notify_url: 5 }), {
-    below: ["notify_url"],
-    edge: values({ notify_url: null })
-  }),
-  field("template", "has an object as auth", values({ auth: 5 }, { auth: [] }), { below: ["auth"] }),
-  field(
-    "template",
-    "has whole bytes as max_size",
-    values(...[-1, 1.5, "5", Number.MAX_SAFE_INTEGER + 1].map((max_size) => ({ auth: { max_size } }))),
-    { below: ["auth", "max_size"], edge: values({ auth: { max_size: 0 } }) }
-  )
-]
+    steps("reserve :original for the uploads", [":original", "robot"], { ":original": { robot } }),
+    steps(
+      "use Steps that exist, and not themselves",
+      ["a", "use"],
+      ...["b", "a", 5].map((use) => ({ a: { robot, use } }))
+    ),
+    steps("use lists of Steps that exist", ["a", "use", 1], { a: { robot, use: [":original", "b"] } }),
+    steps(
+      "use lists of names in an object",
+      ["a", "use", "steps"],
+      ...[5, "b"].map((one) => ({ a: { robot, use: { steps: one } } }))
+    ),
+    steps(
+      "do not use each other",
+      [],
+      { a: { robot, use: "b" }, b: { robot, use: "a" } },
+      { a: { robot, use: ["b"] }, b: { robot, use: { steps: "c" } }, c: { robot, use: [{ name: "a" }] } }
+    ),
+    option("path", { robot: "/transloadit/store", path: "" }, { robot: "/transloadit/store", path: 5 }),
+    option("algorithm", { robot: "/file/hash", algorithm: "MD5" }, { robot: "/file/hash", algorithm: 5 }),
+    option("seconds", { robot: "/emulator/wait" }, { robot: "/emulator/wait", seconds: -1 }),
+    part(
+      "has a boolean allow_steps_override",
+      ["allow_steps_override"],
+      ...[5, "true", null, []].map((allow) => ({ allow_steps_override: allow }))
+    ),
+    part("has an object of fields", ["fields"], ...[[], "a", 5, null].map((fields) => ({ fields }))),
+    rule({
+      at,
+      name: "has a notify_url of at least 1 character",
+      bad: values({ notify_url: "" }, { notify_url: 5 }),
+      below: ["notify_url"],
+      edge: values({ notify_url: null })
+    }),
+    part("has an object as auth", ["auth"], { auth: 5 }, { auth: [] }),
+    part("has a number as max_size", ["auth", "max_size"], ...["5", null].map((max_size) => ({ auth: { max_size } }))),
+    part("has an integer as max_size", ["auth", "max_size"], { auth: { max_size: 1.5 } }),
+    rule({
+      at,
+      name: "has a max_size of at least 0",
+      bad: values({ auth: { max_size: -1 } }),
+      below: ["auth", "max_size"],
+      edge: values({ auth: { max_size: 0 } })
+    }),
+    part("has a safe integer as max_size", ["auth", "max_size"], { auth: { max_size: Number.MAX_SAFE_INTEGER + 1 } })
+  ]
+}
 
 const templateSettings = [
+  whole,
   ...segmentAt(["name"], true),
-  ...content,
+  ...content(["template"]),
   flag(["requireSignatureAuth", "require_signature_auth"]),
   ...word(["assemblyStatusExpiry", "assembly_status_expiry"], ["1day", "7days", "30days", "90days", "NoSave"]),
   ...word(["transcodingResultExpiry", "transcoding_result_expiry"], ["1day", "NoSave"])
 ]
 
 const credentialSettings = [
+  whole,
   required("name"),
   required("type"),
   ...filled("name"),
@@ -184,6 +202,7 @@ const assetId = "AAAAAAAAAAAAAAAAAAAAAA"
 const assetIds = ["assetIds", "asset_ids"] as const
 
 const manyAssets = [
+  whole,
   required(assetIds),
   field(
     assetIds,
@@ -222,21 +241,22 @@ export const resources: Table = [
         // A form has texts, in which an integer has only one form.
         wire: values("one", "01", "1e0", "+1", "1.5", "1.0", " 1", "", "0x1", "NaN", "Infinity", "1e300")
       }),
-      ...inRange(files, 0, Number.MAX_SAFE_INTEGER)
+      ...inRange([files], 0, Number.MAX_SAFE_INTEGER)
     ]
   ],
   [
     AssemblyReplay.ReplayRequest,
     [
+      whole,
       object("steps"),
       holdsObjects("steps"),
-      object("fields"),
+      ...json("fields"),
       ...filled(["notifyUrl", "notify_url"]),
       ...filled(["templateId", "template_id"]),
       flag(["reparseTemplate", "reparse_template"])
     ]
   ],
-  [Notification.ReplayRequest, [...filled(["notifyUrl", "notify_url"]), boolean("wait")]],
+  [Notification.ReplayRequest, [whole, ...filled(["notifyUrl", "notify_url"]), boolean("wait")]],
   [
     AuthKey.CreateRequest,
     coded("AUTH_KEY_NOT_CREATED", [required("scope"), ...filled(["authKey", "auth_key"]), ...authKeySettings])
@@ -246,6 +266,7 @@ export const resources: Table = [
   [
     Template.Query,
     coded("TEMPLATE_LIST_ERROR", [
+      whole,
       ...integer("page", 1),
       ...integer(["pageSize", "pagesize"], 1, 5000),
       ...word("sort", ["created", "id", "last_used", "modified", "name"]),
@@ -263,6 +284,7 @@ export const resources: Table = [
     Template.CreateRequest,
     coded("TEMPLATE_VALIDATION_ERROR", [required("name"), required("template"), ...templateSettings])
   ],
+  [Template.Content, content([])],
   [Template.UpdateRequest, coded("TEMPLATE_VALIDATION_ERROR", templateSettings)],
   [Template.IdOrName, segment(true)],
   [
@@ -281,6 +303,7 @@ export const resources: Table = [
   [
     Queue.StatisticsQuery,
     [
+      whole,
       ...coded("PRIORITY_JOB_SLOT_STATS_MISSING_REGION", [required("region"), ...filled("region")]),
       ...coded("PRIORITY_JOB_SLOT_STATS_INVALID_TIME", [
         required("since"),
@@ -290,10 +313,10 @@ export const resources: Table = [
       ...coded("PRIORITY_JOB_SLOT_STATS_INVALID_AGGREGATION", word("aggregation", ["avg", "max"]))
     ]
   ],
-  [DamEntries.GetQuery, coded("DAM_INVALID_REQUEST", identifier([["versionId", "version_id"]], false))],
+  [DamEntries.GetQuery, coded("DAM_INVALID_REQUEST", [whole, ...identifier([["versionId", "version_id"]], false)])],
   [
     DamEntries.ListQuery,
-    coded("DAM_INVALID_REQUEST", [string("prefix"), ...filled("cursor"), ...integer("limit", 1, 500)])
+    coded("DAM_INVALID_REQUEST", [whole, string("prefix"), ...filled("cursor"), ...integer("limit", 1, 500)])
   ],
   [
     DamEntries.MoveManyRequest,
@@ -304,5 +327,8 @@ export const resources: Table = [
     ])
   ],
   [DamEntries.DeleteManyRequest, coded("DAM_INVALID_REQUEST", manyAssets)],
-  [DamEntries.MoveEntryRequest, coded("DAM_INVALID_REQUEST", [...entryPath("source"), ...entryPath("destination")])]
+  [
+    DamEntries.MoveEntryRequest,
+    coded("DAM_INVALID_REQUEST", [whole, ...entryPath("source"), ...entryPath("destination")])
+  ]
 ]

@@ -2,8 +2,10 @@
  * The rules of a request, each with generators of values that break it and of values at its limit.
  */
 import * as Arbitrary from "effect/Arbitrary"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import { InvalidRequest } from "../../InvalidRequest.ts"
 
 /**
  * The path of a part of a value.
@@ -30,27 +32,31 @@ export type Key = string | number | readonly [decoded: string, wire: string]
  */
 export type Values =
   | Arbitrary.Arbitrary<unknown>
-  | { readonly decoded?: Arbitrary.Arbitrary<unknown>; readonly wire?: Arbitrary.Arbitrary<unknown> }
+  | { readonly decoded: Arbitrary.Arbitrary<unknown>; readonly wire?: Arbitrary.Arbitrary<unknown> }
+  | { readonly decoded?: Arbitrary.Arbitrary<unknown>; readonly wire: Arbitrary.Arbitrary<unknown> }
 
 /**
- * Changes a valid value. `path` is the path of the part that is then invalid.
+ * Changes a valid value, or returns none if the value has no place for this change. `path` is the path of the part that
+ * is then invalid.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Change {
   readonly path: Path
-  readonly apply: (valid: unknown) => unknown
+  readonly apply: (valid: unknown) => Option.Option<unknown>
 }
 
 /**
- * One rule in one form. `bad` breaks the rule, and `edge` makes a valid value at the limit of the rule.
+ * One rule in one form. `at` is the path of the part that is changed. `bad` breaks the rule, and `edge` makes a valid
+ * value at the limit of the rule.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Break {
   readonly name: string
+  readonly at: Path
   readonly path: Path
   readonly code: string | undefined
   readonly bad: Arbitrary.Arbitrary<Change>
@@ -89,23 +95,59 @@ export const text = (source: string): Arbitrary.Arbitrary<string> =>
 export const integers = (minimum: number, maximum: number): Arbitrary.Arbitrary<number> =>
   Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum, maximum })))
 
-/** Changes the part of a value at a path. A part that is absent is added. */
-const change = (target: unknown, [key, ...rest]: Path, to: (part: unknown) => unknown): unknown => {
-  if (key === undefined) return to(target)
-  if (typeof key === "number") {
-    const list: Array<unknown> = Array.isArray(target) ? [...target] : []
-    list[key] = change(list[key], rest, to)
-    return list
+type Parent = Readonly<Record<PropertyKey, unknown>>
+
+const isParent = (value: unknown): value is Parent => Predicate.isObjectOrArray(value)
+
+/** The part of a value at a path, if it is there. */
+export const partAt = (target: unknown, path: Path): Option.Option<unknown> => {
+  const [key, ...rest] = path
+  if (key === undefined) return Option.some(target)
+  if (!isParent(target) || Array.isArray(target) !== (typeof key === "number")) return Option.none()
+  return Object.hasOwn(target, key) ? partAt(target[key], rest) : Option.none()
+}
+
+/** Changes the parent of the part at a path. None if there is no such parent. */
+const changeParent = (
+  target: unknown,
+  path: Path,
+  to: (parent: Parent, key: PropertyKey) => Option.Option<unknown>
+): Option.Option<unknown> => {
+  const [key, ...rest] = path
+  if (key === undefined || !isParent(target)) return Option.none()
+  if (rest.length === 0) return to(target, key)
+  return Option.flatMap(partAt(target, [key]), (part) =>
+    Option.flatMap(changeParent(part, rest, to), (changed) => withPart(target, key, changed))
+  )
+}
+
+/** A copy of the same class. */
+const copyOf = (target: object): object =>
+  Object.create(Object.getPrototypeOf(target), Object.getOwnPropertyDescriptors(target))
+
+const plain = { configurable: true, enumerable: true, writable: true }
+
+/** Adds a key to an object, but no element to an array. */
+const withPart = (parent: Parent, key: PropertyKey, value: unknown): Option.Option<unknown> => {
+  if (Array.isArray(parent)) {
+    return typeof key === "number" && Object.hasOwn(parent, key) ? Option.some(parent.with(key, value)) : Option.none()
   }
-  const object = Predicate.isObject(target) ? target : {}
-  return { ...object, [key]: change(object[key], rest, to) }
+  if (typeof key === "number") return Option.none()
+  return Option.some(Object.defineProperty(copyOf(parent), key, { ...plain, value }))
+}
+
+const withoutPart = (parent: Parent, key: PropertyKey): Option.Option<unknown> => {
+  if (Array.isArray(parent) || !Object.hasOwn(parent, key)) return Option.none()
+  const copy = copyOf(parent)
+  Reflect.deleteProperty(copy, key)
+  return Option.some(copy)
 }
 
 /** Sets the part at a path to a value. */
 export const setter =
-  (path: Path, value: unknown) =>
-  (valid: unknown): unknown =>
-    change(valid, path, () => value)
+  (path: Path, value: unknown): Change["apply"] =>
+  (valid) =>
+    path.length === 0 ? Option.some(value) : changeParent(valid, path, (parent, key) => withPart(parent, key, value))
 
 export const pathIn = (form: "decoded" | "wire", keys: ReadonlyArray<Key>): Path =>
   keys.map((key) => (typeof key === "object" ? key[form === "decoded" ? 0 : 1] : key))
@@ -113,8 +155,20 @@ export const pathIn = (form: "decoded" | "wire", keys: ReadonlyArray<Key>): Path
 const nameOf = (path: Path, rule: string): string =>
   path.length === 0 ? rule : `${path.map(String).join(".")} ${rule}`
 
-const valuesIn = (form: "decoded" | "wire", all: Values): Arbitrary.Arbitrary<unknown> | undefined =>
-  Arbitrary.isArbitrary(all) ? all : all[form]
+/** A mistake in the rules of a test. */
+export const mistake = (operation: string, path: Path, message: string): InvalidRequest =>
+  new InvalidRequest({
+    operation,
+    issues: [{ path: path.map((key) => (Number.isFinite(key) ? Number(key) : String(key))), message }]
+  })
+
+const isValues = (all: Values): boolean => {
+  const generators = Arbitrary.isArbitrary(all) ? [all] : Object.values(Object(all)).filter(Predicate.isNotUndefined)
+  return generators.length > 0 && generators.every(Arbitrary.isArbitrary)
+}
+
+const valuesIn = (form: "decoded" | "wire", all: Values | undefined): Arbitrary.Arbitrary<unknown> | undefined =>
+  all === undefined || Arbitrary.isArbitrary(all) ? all : all[form]
 
 /** Sets the part at a path to the generated values. `below` is the path of the invalid part inside these values. */
 export const set = (path: Path, to: Arbitrary.Arbitrary<unknown>, below: Path = []): Arbitrary.Arbitrary<Change> =>
@@ -142,7 +196,10 @@ export interface Options {
   readonly code?: string | undefined
 }
 
-export const rule = ({ at, bad, below = [], code, edge = {}, name }: Options): Rules => {
+export const rule = ({ at, bad, below = [], code, edge, name }: Options): Rules => {
+  if (!isValues(bad) || (edge !== undefined && !isValues(edge))) {
+    throw mistake("Testing.rule", pathIn("decoded", at), `the bad or the edge of the rule "${name}" is no Arbitrary`)
+  }
   const one = (form: "decoded" | "wire"): ReadonlyArray<Break> => {
     const path = pathIn(form, at)
     const broken = valuesIn(form, bad)
@@ -152,6 +209,7 @@ export const rule = ({ at, bad, below = [], code, edge = {}, name }: Options): R
       : [
           {
             name: nameOf(path, name),
+            at: path,
             path,
             code,
             bad: set(path, broken, below),
@@ -171,14 +229,9 @@ export const changed = (
 ): Rules => {
   const one = (form: "decoded" | "wire"): ReadonlyArray<Break> => {
     const path = pathIn(form, at)
-    return [{ name: nameOf(path, name), path, code, bad: bad(path), edge: undefined }]
+    return [{ name: nameOf(path, name), at: path, path, code, bad: bad(path), edge: undefined }]
   }
   return { decoded: one("decoded"), wire: one("wire") }
-}
-
-const without = (target: unknown, key: PropertyKey): unknown => {
-  const { [key]: _removed, ...rest } = Object(target)
-  return rest
 }
 
 export const missing = (at: ReadonlyArray<Key>, code?: string): Rules =>
@@ -188,7 +241,7 @@ export const missing = (at: ReadonlyArray<Key>, code?: string): Rules =>
     (path) =>
       Arbitrary.Constant({
         path,
-        apply: (valid) => change(valid, path.slice(0, -1), (parent) => without(parent, path[path.length - 1] ?? ""))
+        apply: (valid) => changeParent(valid, path, withoutPart)
       }),
     code
   )
@@ -200,7 +253,7 @@ export const unknownKey = (at: ReadonlyArray<Key> = [], code?: string): Rules =>
     (path) =>
       Arbitrary.map(text("^x_[a-z]{1,8}$"), (key) => ({
         path: [...path, key],
-        apply: (valid) => change(valid, [...path, key], () => "surplus")
+        apply: setter([...path, key], "surplus")
       })),
     code
   )

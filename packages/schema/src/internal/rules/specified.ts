@@ -13,16 +13,18 @@ import {
   filename,
   filled,
   identifier,
+  inRange,
   integer,
   listDate,
   notText,
   required,
   string,
   texts,
+  whole,
   word
 } from "./fields.ts"
 import type { Table } from "./table.ts"
-import { coded, type Key, integers, oneOf, rule, text, unknownKey, values } from "./rule.ts"
+import { coded, type Key, oneOf, rule, text, unknownKey, values } from "./rule.ts"
 
 const missingRegion = "ASSEMBLY_STATS_MISSING_REGION"
 const invalidTime = "ASSEMBLY_STATS_INVALID_TIME"
@@ -46,20 +48,11 @@ export const restrictions = (below: ReadonlyArray<Key>, maxSize: Key) => [
   }),
   rule({ at: [...below, "referer"], name: "is text", bad: values(5, null) }),
   rule({ at: [...below, maxSize], name: "is a number", bad: values("5", null) }),
-  rule({
-    at: [...below, maxSize],
-    name: "is a safe integer",
-    bad: Arbitrary.map(integers(0, 1000), (n) => n + 0.5)
-  }),
-  rule({
-    at: [...below, maxSize],
-    name: "is at least 0 and a safe integer",
-    bad: oneOf<unknown>(integers(-1000, -1), values(Number.MAX_SAFE_INTEGER + 1)),
-    edge: values(0, Number.MAX_SAFE_INTEGER)
-  })
+  ...inRange([...below, maxSize], 0, Number.MAX_SAFE_INTEGER)
 ]
 
 const authParams = [
+  whole,
   required("key"),
   ...filled("key"),
   field("expires", "is an ISO 8601 date-time with an offset", notIsoDateTime),
@@ -73,6 +66,7 @@ export const specified: Table = [
   [
     AssemblyStatistics.Query,
     [
+      whole,
       ...coded(missingRegion, [required("region"), ...filled("region")]),
       ...coded(invalidTime, [
         required("since"),
@@ -92,6 +86,7 @@ export const specified: Table = [
   [
     AssemblyList.Query,
     coded("ASSEMBLY_LIST_ERROR", [
+      whole,
       required(["fromDate", "fromdate"]),
       ...listDate(["fromDate", "fromdate"]),
       ...listDate(["toDate", "todate"]),
@@ -104,6 +99,7 @@ export const specified: Table = [
   [
     DamAsset.MoveRequest,
     coded("DAM_INVALID_REQUEST", [
+      whole,
       rule({ at: [], name: "has a filename or a folder", bad: values({}) }),
       ...filename("filename"),
       ...identifier([["destinationFolderId", "destination_folder_id"]], true),
@@ -116,6 +112,7 @@ export const specified: Table = [
   [
     Auth.TokenRequest,
     [
+      whole,
       required(["grantType", "grant_type"]),
       ...word(["grantType", "grant_type"], ["client_credentials"]),
       required("aud"),

@@ -88,6 +88,7 @@ const metadataHeader = (at: ReadonlyArray<Key>): ReadonlyArray<Rules> => {
       ),
       ["k"]
     ),
+    bad("has keys of printable ASCII", values(`${minimal},\u00e9 YQ==`), ["\u00e9"]),
     bad("has each key once", values(`${minimal},filename YQ==`, `filename YQ==,${minimal}`), ["filename"]),
     bad(
       "has a filename with a value",
