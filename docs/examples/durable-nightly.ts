@@ -1,11 +1,9 @@
 /**
- * Uploads each file of a folder every night at two o'clock, as durable jobs. The schedule is in the database of the
- * jobs, so exactly one runner starts each night. If a night is started twice, the second start stores nothing, because
- * the keys are the same.
+ * Uploads each file of a folder every night at two o'clock, as durable jobs. Every runner may run this program: the
+ * keys of a night are the same, so only the first start of a file stores a job.
  */
 import { Durable, DurableJob } from "@assembly-effect/workflow"
-import { Console, Cron, DateTime, Effect, FileSystem, Stream } from "effect"
-import { ClusterCron } from "effect/cluster"
+import { Console, Cron, DateTime, Effect, FileSystem, Layer, Stream } from "effect"
 
 /** The job of a file in one night. */
 const jobOf = (folder: string, night: string, filename: string): DurableJob.Job => ({
@@ -37,15 +35,16 @@ const everyNight = Cron.parseUnsafe("0 2 * * *", "UTC")
 
 /** A Layer for the program of each runner. It needs `DurableSqlite.layer` or `DurablePostgres.runner`. */
 export const nightly = (folder: string, cron: Cron.Cron = everyNight) =>
-  ClusterCron.make({
-    name: "nightly",
-    cron,
-    execute: Effect.gen(function* () {
-      const scheduled = yield* ClusterCron.CurrentScheduledTime
-      const count = yield* queueFolder(folder, DateTime.formatIso(scheduled))
-      yield* Console.log(`${count} files are queued`)
-    }).pipe(
-      // A night that fails, for example because the folder is missing, does not end the schedule.
-      Effect.catch((error) => Console.error(error.message))
-    )
-  })
+  Effect.gen(function* () {
+    const now = yield* DateTime.now
+    const night = DateTime.makeUnsafe(Cron.next(cron, now))
+    yield* Effect.sleep(DateTime.distance(now, night))
+    const count = yield* queueFolder(folder, DateTime.formatIso(night))
+    yield* Console.log(`${count} files are queued`)
+  }).pipe(
+    // A night that fails, for example because the folder is missing, does not end the schedule.
+    Effect.catch((error) => Console.error(error.message)),
+    Effect.forever,
+    Effect.forkScoped,
+    Layer.effectDiscard
+  )

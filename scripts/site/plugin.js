@@ -6,7 +6,8 @@ import { join } from "node:path"
 const root = join(import.meta.dirname, "../..")
 
 // The workspace does not install TypeDoc; main.ts installs it here.
-const { Comment, CommentTag, ReflectionKind } = await import("../../node_modules/.cache/site/node_modules/typedoc/dist/index.js")
+const { Comment, CommentTag, ReflectionKind } =
+  await import("../../node_modules/.cache/site/node_modules/typedoc/dist/index.js")
 
 /** The comment at the start of a file. Its links are only names, because TypeDoc has not parsed it. */
 const firstComment = (file) => {

@@ -13,8 +13,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as Cause from "./unstable/Cause.ts"
-import { answered, Details, refusal, skewed, subject } from "./unstable/ErrorDetails.ts"
+import { answered, cause, Details, refusal, skewed, subject } from "./unstable/ErrorDetails.ts"
 
 export { Details }
 // The following errors have a separate module, so that both modules stay small.
@@ -43,7 +42,7 @@ export {
  * the operation was not sent. An error of the HTTP client is never the `cause`: a {@link TransportFailure} contains only
  * the `code` of that error.
  */
-const cause = { cause: Schema.optionalKey(Cause.of<AuthError.AuthError>()) }
+const caused = { cause: Schema.optionalKey(cause<AuthError.AuthError>()) }
 
 /**
  * The service refused the authentication, for example because of an unknown key, a wrong or used signature, a missing
@@ -59,7 +58,7 @@ const cause = { cause: Schema.optionalKey(Cause.of<AuthError.AuthError>()) }
 export class AuthenticationFailed extends Schema.TaggedError<AuthenticationFailed>()("AuthenticationFailed", {
   ...Details.fields,
   clockSkew: Schema.optionalKey(Schema.Finite),
-  ...cause
+  ...caused
 }) {
   override get message() {
     const { clockSkew, operation } = this
@@ -86,7 +85,7 @@ export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited"
   ...Details.fields,
   status: Schema.optionalKey(Schema.Int),
   retryAfter: Rules.elapsed,
-  ...cause
+  ...caused
 }) {
   override get message() {
     const { operation, retryAfter, status } = this
@@ -120,7 +119,7 @@ export class UnexpectedResponse extends Schema.TaggedError<UnexpectedResponse>()
   description: Schema.String,
   excerpt: Schema.String,
   requestId: Schema.optionalKey(Schema.String),
-  ...cause
+  ...caused
 }) {
   override get message() {
     return `${this.operation}: status ${this.status}, ${this.description}`
@@ -146,7 +145,7 @@ export class TransportFailure extends Schema.TaggedError<TransportFailure>()("Tr
   code: Schema.optionalKey(Schema.String),
   sent: Schema.Literals(["no", "maybe"]).pipe(Schema.withConstructorDefault(Effect.succeed("maybe" as const))),
   permanent: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
-  ...cause
+  ...caused
 }) {
   override get message() {
     const { code, host, operation, description } = this

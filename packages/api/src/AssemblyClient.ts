@@ -127,13 +127,8 @@ export const withAttributes = (attributes: Readonly<Record<string, unknown>>): P
  * @since 0.1.0
  * @category models
  */
-export interface Options {
+export interface Options extends Omit<Schema.Codec.Encoded<typeof Settings>, "baseUrl"> {
   readonly baseUrl: string | URL
-  readonly origins?: ReadonlyArray<string> | undefined
-  readonly requestTimeout?: Duration.Input | undefined
-  readonly deadline?: Duration.Input | undefined
-  readonly maxClockSkew?: Duration.Input | undefined
-  readonly maxResponseBytes?: number | undefined
 }
 
 /**

@@ -44,13 +44,14 @@ const withoutUrl = (params: unknown): unknown =>
 
 let nonce = 0
 
-/** Params as the client sends them, with a signature. Params that are not an object have no signature. */
+/** Params as the client sends them, with a signature. Params or an `auth` that are not an object have no signature. */
 const fieldsOf = (
   operation: Operation.Any,
   params: unknown,
   credentials: Emulator.Emulator["Service"]["credentials"]
 ): Readonly<Record<string, string>> => {
   if (!Predicate.isObject(params) || operation.auth === "none") return { params: JSON.stringify(params) }
+  if (!Predicate.isObject("auth" in params ? params["auth"] : {})) return { params: JSON.stringify(params) }
   const auth = { ...Object(params["auth"]), key: credentials.key, expires: "2999-01-01T00:00:00Z" }
   const text = JSON.stringify({ ...params, auth, nonce: String(nonce++) })
   return {
@@ -91,7 +92,7 @@ const send = Effect.fnUntraced(
 const decodeError = Schema.decodeUnknownOption(Schema.fromJsonString(ErrorObject))
 
 /** The error codes that any operation may have. */
-const general = /^(?:INVALID_FORM_DATA|SERVER_400)$/
+const general = /^(?:INVALID_FORM_DATA|NO_AUTH_PARAMETER|SERVER_400)$/
 
 /** The error codes of the Assembly lifecycle, which the specification does not define. */
 const lifecycle = /^(?:Assemblies|Notifications)\.\w+ ASSEMBLY_[A-Z_]+$/

@@ -103,7 +103,7 @@ const makeKeyValueStore = Effect.gen(function* () {
     load: (grant) => load(grant).pipe(tolerate("load", Option.none<TokenStore.Token>())),
     save: (grant, token) => save(grant, token).pipe(tolerate("save", undefined)),
     forget: (grant) => forget(grant).pipe(tolerate("forget", undefined))
-  } satisfies TokenStore.Store
+  } satisfies TokenStore.TokenStore["Service"]
 })
 
 /**
@@ -126,7 +126,7 @@ const makeKeyValueStore = Effect.gen(function* () {
  * @category layers
  */
 export const layer: Layer.Layer<
-  never,
+  TokenStore.TokenStore,
   AuthError.CryptoUnavailable,
   Credentials.Credentials | KeyValueStore.KeyValueStore
 > = Layer.effect(TokenStore.TokenStore, Effect.orDie(makeKeyValueStore)).pipe(Layer.provide([layerCrypto, Hmac.subtle]))

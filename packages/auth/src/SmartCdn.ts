@@ -147,10 +147,9 @@ export const make = Effect.gen(function* () {
  * @since 0.1.0
  * @category layers
  */
-export const layer: Layer.Layer<SmartCdn, AuthError.CryptoUnavailable, Credentials.Credentials> = Layer.effect(
-  SmartCdn,
-  Effect.orDie(make)
-).pipe(Layer.provide(Hmac.layer))
+export const layer: Layer.Layer<SmartCdn, AuthError.CryptoUnavailable, Credentials.Credentials> = Layer.fresh(
+  Layer.effect(SmartCdn, Effect.orDie(make)).pipe(Layer.provide(Hmac.layer))
+)
 
 /**
  * Makes a signed URL of the Smart CDN. Nothing is sent. The URL is the same as the URL that the service's own client

@@ -4,7 +4,7 @@
 import type { SecureUrl } from "@assembly-effect/schema/SecureUrl"
 import * as Context from "effect/Context"
 import type * as DateTime from "effect/DateTime"
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 
@@ -40,28 +40,18 @@ export interface Grant {
 }
 
 /**
- * Stores the newest token of each grant. The methods cannot fail. If `load` returns `None`, `Tokens` uses the token
- * that it has in memory, or requests a new token.
+ * Stores the newest token of each grant. `Tokens` uses this service if its Layer is provided; otherwise, tokens are not
+ * shared. The methods cannot fail. If `load` returns `None`, `Tokens` uses the token that it has in memory, or requests a
+ * new token.
  *
  * @since 0.1.0
- * @category models
+ * @category services
  */
-export interface Store {
-  readonly load: (grant: Grant) => Effect.Effect<Option.Option<Token>>
-  readonly save: (grant: Grant, token: Token) => Effect.Effect<void>
-  readonly forget: (grant: Grant) => Effect.Effect<void>
-}
-
-const none: Store = {
-  load: () => Effect.succeedNone,
-  save: () => Effect.void,
-  forget: () => Effect.void
-}
-
-/**
- * The store that `Tokens` uses. Without a Layer for the store, tokens are not shared.
- *
- * @since 0.1.0
- * @category references
- */
-export const TokenStore = Context.Reference<Store>("@assembly-effect/auth/TokenStore", { defaultValue: () => none })
+export class TokenStore extends Context.Service<
+  TokenStore,
+  {
+    readonly load: (grant: Grant) => Effect.Effect<Option.Option<Token>>
+    readonly save: (grant: Grant, token: Token) => Effect.Effect<void>
+    readonly forget: (grant: Grant) => Effect.Effect<void>
+  }
+>()("@assembly-effect/auth/TokenStore") {}

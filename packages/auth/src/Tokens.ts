@@ -106,6 +106,13 @@ interface Memory {
 
 const maxRefused = 8
 
+/** The store of a program that provides none. */
+const none: TokenStore.TokenStore["Service"] = {
+  load: () => Effect.succeedNone,
+  save: () => Effect.void,
+  forget: () => Effect.void
+}
+
 /** The minimum pause after a failed renewal while the token is still valid. */
 const renewalPause = Duration.seconds(5)
 
@@ -161,7 +168,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     scopes
   } = yield* decode(options)
   const credentials = yield* Credentials.Credentials
-  const store = yield* TokenStore.TokenStore
+  const store = Option.getOrElse(yield* Effect.serviceOption(TokenStore.TokenStore), () => none)
   const environment: TokenEndpoint.Environment = {
     send: Sender.of(yield* HttpClient.HttpClient),
     credentials,
@@ -287,21 +294,23 @@ export const layer = (
 const tokenCodes: ReadonlySet<string> = new Set(["BEARER_TOKEN_EXPIRED", "BEARER_TOKEN_INVALID"])
 
 const makeAuthenticator = () =>
-  Layer.effect(
-    Authenticator.Authenticator,
-    Effect.map(Tokens, (tokens) =>
-      Authenticator.Authenticator.of({
-        authenticate: ({ baseUrl, params, scope }) =>
-          Effect.map(tokens.get({ baseUrl, scope }), ({ value }) => ({
-            _tag: "Bearer",
-            params: JSON.stringify(params),
-            token: value
-          })),
-        refused: (proof, { code, status }) =>
-          proof._tag === "Bearer" && (status === 401 || tokenCodes.has(code ?? ""))
-            ? Effect.as(tokens.refused(proof.token), "retry")
-            : Effect.succeed("final")
-      })
+  Layer.fresh(
+    Layer.effect(
+      Authenticator.Authenticator,
+      Effect.map(Tokens, (tokens) =>
+        Authenticator.Authenticator.of({
+          authenticate: ({ baseUrl, params, scope }) =>
+            Effect.map(tokens.get({ baseUrl, scope }), ({ value }) => ({
+              _tag: "Bearer",
+              params: JSON.stringify(params),
+              token: value
+            })),
+          refused: (proof, { code, status }) =>
+            proof._tag === "Bearer" && (status === 401 || tokenCodes.has(code ?? ""))
+              ? Effect.as(tokens.refused(proof.token), "retry")
+              : Effect.succeed("final")
+        })
+      )
     )
   )
 

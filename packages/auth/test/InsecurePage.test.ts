@@ -20,17 +20,17 @@ const insecure = new Proxy(crypto, {
 
 const credentials = Layer.orDie(Credentials.layer({ key: "test-key", secret: Redacted.make("test-secret") }))
 
-const layers = {
-  "signed params": Authenticator.layerSigned(),
-  notifications: Webhook.layer(),
-  "shared tokens": KeyValueTokenStore.layer
+const builds = {
+  "signed params": Effect.asVoid(Layer.build(Layer.fresh(Authenticator.layerSigned()))),
+  notifications: Effect.asVoid(Layer.build(Layer.fresh(Webhook.layer()))),
+  "shared tokens": Effect.asVoid(Layer.build(Layer.fresh(KeyValueTokenStore.layer)))
 }
 
 describe("without crypto.subtle", () => {
-  for (const [name, layer] of Object.entries(layers)) {
+  for (const [name, build] of Object.entries(builds)) {
     it.effect(`the Layer of ${name} fails with CryptoUnavailable if crypto.subtle is missing`, () =>
       Effect.gen(function* () {
-        const error = yield* Effect.flip(Effect.scoped(Layer.build(Layer.fresh(layer))))
+        const error = yield* Effect.flip(Effect.scoped(build))
         assert.strictEqual(error._tag, "CryptoUnavailable")
         assert.include(error.message, "serve the page over https or from localhost")
       }).pipe(Effect.provide([credentials, KeyValueStore.layerMemory, WebCrypto.layer(insecure)]))

@@ -13,10 +13,7 @@ import { inspect } from "node:util"
 
 /** Credentials that a program provides directly, without validation. */
 const smartCdn = (key: string, secret: string) =>
-  SmartCdn.layer.pipe(
-    Layer.provide(Layer.succeed(Credentials.Credentials, { key, secret: Redacted.make(secret) })),
-    Layer.fresh
-  )
+  SmartCdn.layer.pipe(Layer.provide(Layer.succeed(Credentials.Credentials, { key, secret: Redacted.make(secret) })))
 
 const request: SmartCdn.Request = {
   workspace: "my-workspace",

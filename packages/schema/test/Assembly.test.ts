@@ -115,7 +115,10 @@ describe("Status", () => {
   it("has results that carry workspace, asset_id, version_id and path of stored files (spec R-12)", () => {
     const ids = { asset_id: `${"a".repeat(21)}A`, version_id: `${"v".repeat(21)}A` }
     const file = { id: "f", workspace: "w", path: "/a", more: 1 }
-    const stored = [{ ...file, ...ids }, { ...file, asset_id: "no id", version_id: 5 }]
+    const stored = [
+      { ...file, ...ids },
+      { ...file, asset_id: "no id", version_id: 5 }
+    ]
     assert.deepStrictEqual(decode({ assembly_id, results: { stored } }).results?.["stored"] as object, [
       { ...file, ...ids },
       file

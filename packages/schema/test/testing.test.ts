@@ -1,3 +1,4 @@
+import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as Testing from "@assembly-effect/schema/testing"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
@@ -107,6 +108,18 @@ describe("rules that are lifted into a larger schema", () => {
     for (const value of sample<unknown>(valid[form], 200)) assert.deepStrictEqual(issuesOf(Order, value), [])
     breaksOnly(Order, rules[form], issuesOf)
   })
+})
+
+it.each(["decoded", "wire"] as const)("the limits of a rule have no other optional part, %s", (form) => {
+  const keys = (edge: unknown) => Object.keys(Object(edge))
+  const { rules } = Testing.of(AssemblyList.Query)
+  for (const { edge, path } of rules[form]) {
+    const others = sample<unknown>(edge ?? Arbitrary.Constant({}), 20).flatMap(keys)
+    assert.deepStrictEqual(
+      others.filter((key) => !/^from_?date$/i.test(key) && key !== path[0]),
+      []
+    )
+  }
 })
 
 /** Checks that are there for their message: another check of the same part refuses the same values. */

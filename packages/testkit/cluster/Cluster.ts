@@ -141,28 +141,21 @@ export const make = Effect.fnUntraced(function* ({ database, expiry, isShown = t
     key: emulator.credentials.key,
     secret: emulator.credentials.secret
   })
-  /** How many Assemblies the service has. The front does not see a creation whose answer was lost. */
-  const assemblies = Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0) }).pipe(
+  /**
+   * How many Assemblies have completed. A job cancels an Assembly that may get a file twice, and starts again in another
+   * one.
+   */
+  const assemblies = Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0), type: "completed" }).pipe(
     Stream.runCount,
     Effect.provide(services),
     Effect.orDie
   )
-  /** Waits until so many runners have divided all shards among them, so that nothing moves without a reason. */
+  /** Waits until so many runners have joined. */
   const settled = (count: number) =>
     Effect.gen(function* () {
       const sql = yield* PgClient.make({ url: database })
-      const look = sql<{ readonly locks: string }>`
-        SELECT count(*)::text AS locks FROM pg_locks
-        WHERE locktype = 'advisory' AND granted
-          AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-        GROUP BY pid`
-      const all = look.pipe(
-        Effect.map((rows) => [rows.length, rows.reduce((sum, { locks }) => sum + Number(locks), 0)])
-      )
-      yield* Effect.repeat(all, {
-        until: ([runners, locks]) => runners === count && locks === 64,
-        schedule: Schedule.spaced("50 millis")
-      })
+      const runners = sql`SELECT id FROM durable_runners`
+      yield* Effect.repeat(runners, { until: ({ length }) => length === count, schedule: Schedule.spaced("50 millis") })
     }).pipe(Effect.scoped, Effect.provide(Reactivity.layer), Effect.timeout("1 minute"), Effect.orDie)
 
   const options: DurablePostgres.Options = { database: { url: database }, secrets: [secret], expiry }

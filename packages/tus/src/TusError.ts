@@ -7,9 +7,9 @@
  * redacted, made printable, and cut after at most 1,000 characters (`@assembly-effect/auth/Redaction`).
  */
 import * as ApiError from "@assembly-effect/api/ApiError"
-import { withMessage } from "@assembly-effect/api/unstable/ErrorDetails"
-import * as Cause from "@assembly-effect/api/unstable/Cause"
+import { cause, withMessage } from "@assembly-effect/api/unstable/ErrorDetails"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import * as JournalError from "./internal/journalError.ts"
@@ -150,7 +150,7 @@ export class ChecksumMismatch extends saying(Schema.TaggedError<ChecksumMismatch
 export class ServerFailure extends saying(
   Schema.TaggedError<ServerFailure>()("ServerFailure", {
     ...answer,
-    retryAfter: Schema.optionalKey(Schema.Duration)
+    retryAfter: Schema.optionalKey(Rules.elapsed)
   })
 ) {}
 
@@ -180,7 +180,7 @@ export class ProtocolViolation extends Schema.TaggedError<ProtocolViolation>()("
  */
 export class Stalled extends Schema.TaggedError<Stalled>()("Stalled", {
   ...subject,
-  after: Schema.Duration
+  after: Rules.elapsed
 }) {
   override get message() {
     return `${at(this)}: nothing was sent or received for ${Duration.format(this.after)}`
@@ -204,7 +204,7 @@ export class Stalled extends Schema.TaggedError<Stalled>()("Stalled", {
 export class CreationUnknown extends Schema.TaggedError<CreationUnknown>()("CreationUnknown", {
   host: Schema.String,
   description: Schema.String,
-  cause: Schema.optionalKey(Cause.of<AnswerError | Stalled | ApiError.TransportFailure>())
+  cause: Schema.optionalKey(cause<AnswerError | Stalled | ApiError.TransportFailure>())
 }) {
   override get message() {
     return `no response from ${this.host} shows whether the upload was created (${this.description}); check the tus_uploads of the Assembly before you upload the file again`

@@ -102,14 +102,12 @@ const blobParts = (blob: Blob, start: number, end: number): Stream.Stream<Uint8A
           },
           catch: () => new SourceFailed({ kind: "Changed", description: "the Blob can no longer be read" })
         }).pipe(
-          Effect.filterOrFail(
-            ([bytes, next]) => bytes.length === next - at,
-            ([bytes, next]) =>
-              new SourceFailed({
-                kind: "Changed",
-                description: `a slice of the Blob has ${bytes.length} bytes instead of ${next - at}`
-              })
-          )
+          Effect.flatMap((read) => {
+            const [{ length }, next] = read
+            if (length === next - at) return Effect.succeed(read)
+            const description = `a slice of the Blob has ${length} bytes instead of ${next - at}`
+            return Effect.fail(new SourceFailed({ kind: "Changed", description }))
+          })
         )
   )
 

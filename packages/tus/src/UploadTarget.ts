@@ -201,20 +201,20 @@ export const resolve = (target: UploadTarget, location: string): Result.Result<U
 /** A path at the origin of `tus_url` that breaks no rule, whatever the other rules are. */
 const usualPath = /^\/resumable\/files\/[A-Za-z0-9_-]+$/
 
-const resolveAny = (target: UploadTarget, location: string): Result.Result<UploadUrl, UnsafeLocation> =>
-  Result.gen(function* () {
-    const own = Redacted.value(target.tusUrl)
-    const whole = location.startsWith("//") ? new URL(own).protocol + location : location
-    const path = whole.replace(originPart, "")
-    yield* Result.mapError(
-      decodePath(ServiceOrigins.withoutPrefix(target.origins, path)),
-      () => `its path is not ${target.origins.prefix}/resumable/files/<id>[/…]`
-    )
-    const url = yield* secureUrl(path === whole ? (ServiceOrigins.originOf(own) ?? "") + path : whole)
-    if (ServiceOrigins.originOf(url) === undefined) return yield* Result.fail("its host is not in its canonical form")
-    if (!ServiceOrigins.includes(target.origins, url)) return yield* Result.fail(foreign(url))
-    return checked(new URL(url).href)
-  }).pipe(Result.mapError((rule) => new UnsafeLocation({ rule })))
+const resolveAny = (target: UploadTarget, location: string): Result.Result<UploadUrl, UnsafeLocation> => {
+  const refuse = (rule: string) => Result.fail(new UnsafeLocation({ rule }))
+  const own = Redacted.value(target.tusUrl)
+  const whole = location.startsWith("//") ? new URL(own).protocol + location : location
+  const path = whole.replace(originPart, "")
+  if (Result.isFailure(decodePath(ServiceOrigins.withoutPrefix(target.origins, path)))) {
+    return refuse(`its path is not ${target.origins.prefix}/resumable/files/<id>[/…]`)
+  }
+  const url = secureUrl(path === whole ? (ServiceOrigins.originOf(own) ?? "") + path : whole)
+  if (Result.isFailure(url)) return refuse(url.failure)
+  if (ServiceOrigins.originOf(url.success) === undefined) return refuse("its host is not in its canonical form")
+  if (!ServiceOrigins.includes(target.origins, url.success)) return refuse(foreign(url.success))
+  return Result.succeed(checked(new URL(url.success).href))
+}
 
 const isUploadTarget = (u: unknown): u is UploadTarget => typeof u === "object" && u !== null && TypeId in u
 

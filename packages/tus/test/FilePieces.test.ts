@@ -105,7 +105,7 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the pieces of a file
   )
 
   it("keep their bytes while they may be on their way: the last eight of a request", () => {
-    const memory = new FilePieces.Pool().lend()
+    const memory = new FilePieces.Memory([])
     const given: Array<ArrayBuffer> = []
     for (let piece = 0; piece < 40; piece++) {
       const buffer = memory.take(1024)

@@ -6,18 +6,16 @@
  * @since 0.1.0
  */
 import type * as Assembly from "@assembly-effect/schema/Assembly"
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import type * as DurableError from "./DurableError.ts"
 import type { Changes, Job, State, Status, Summary } from "./DurableJob.ts"
-import * as Host from "./internal/host.ts"
+import type * as Host from "./internal/host.ts"
 import type { AwaitError } from "./internal/reading.ts"
 import type { RetryError, StartError, StartOutcome } from "./internal/starting.ts"
 
-export type { Host, Options, Requirements } from "./internal/host.ts"
+export type { Host, Options } from "./internal/host.ts"
 export type { UploadOptions } from "./internal/jobAtRest.ts"
 export type { AwaitError } from "./internal/reading.ts"
 export type { JobRefused, RetryError, StartError, StartOutcome } from "./internal/starting.ts"
@@ -161,8 +159,8 @@ export const list = (options?: {
 /**
  * Ends the pause of the job that waits for this Assembly, so that its runner reads the Status at once. Call this
  * function when the service has sent a notification about the Assembly. Any runner or client may call this function.
- * The call does nothing if no job has this Assembly. Only the first call for an attempt ends a pause. Only the id is
- * used: the runner reads the Status from the service, so the content of the notification need not be trusted.
+ * The call does nothing if no job has this Assembly. Only the id is used: the runner reads the Status from the service,
+ * so the content of the notification need not be trusted.
  *
  * **Gotchas**
  *
@@ -173,27 +171,3 @@ export const list = (options?: {
  */
 export const notified = (assemblyId: string): Effect.Effect<void, DurableError.StoreFailed, Durable> =>
   Effect.flatMap(Durable, (durable) => durable.notified(assemblyId))
-
-/**
- * A host that starts, reads, cancels and runs jobs. `DurableSqlite.layer` and `DurablePostgres.runner` are built on
- * this Layer.
- *
- * @since 0.1.0
- * @category layers
- */
-export const layer = (
-  options: Host.Options
-): Layer.Layer<Durable, InvalidRequest | DurableError.InvalidSecret | DurableError.StoreFailed, Host.Requirements> =>
-  Layer.effect(Durable, Effect.map(Host.make(options, { runs: true }), Durable.of))
-
-/**
- * A host that starts, reads and cancels jobs, but does not run them. Pass the same options to this Layer as to the
- * runners.
- *
- * @since 0.1.0
- * @category layers
- */
-export const layerClient = (
-  options: Host.Options
-): Layer.Layer<Durable, InvalidRequest | DurableError.InvalidSecret | DurableError.StoreFailed, Host.Requirements> =>
-  Layer.effect(Durable, Effect.map(Host.make(options, { runs: false }), Durable.of))

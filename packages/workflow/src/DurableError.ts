@@ -20,11 +20,12 @@ export class JobConflict extends Schema.TaggedError<JobConflict>()("JobConflict"
   changed: Schema.optionalKey(Schema.Array(Schema.String))
 }) {
   override get message() {
-    if (this.changed !== undefined) {
-      const files = this.changed.map((name) => Printable.escape(name)).join(", ")
-      return `the key ${Printable.escape(this.key)} belongs to a job of an earlier version of ${files}: its size, modification time or ETag has changed; use another key for the new bytes, or give a job that has failed or was canceled the new files with Durable.retry`
-    }
-    return `the key ${Printable.escape(this.key)} belongs to a job with other params or files; use another key, or give a job that has failed other params or files with Durable.retry`
+    const files = this.changed?.map((name) => Printable.escape(name)).join(", ")
+    const other =
+      files === undefined
+        ? "with other params or files"
+        : `of an earlier version of ${files}: its size, modification time or ETag has changed`
+    return `the key ${Printable.escape(this.key)} belongs to a job ${other}; use another key, or give a job that has failed or was canceled the new params or files with Durable.retry`
   }
 }
 

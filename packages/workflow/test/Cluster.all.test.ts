@@ -60,7 +60,7 @@ const checkAll = Effect.fnUntraced(function* ({ assemblies, front }: Deployment,
     }),
     { concurrency: 16, discard: true }
   )
-  assert.strictEqual(yield* assemblies, made.length, "one Assembly for each key")
+  assert.strictEqual(yield* assemblies, made.length, "one completed Assembly for each key")
   const repeated = repetitions(front, sizes)
   assert.isAtMost(Math.max(0, ...repeated), mebi, "at most 1 MiB of a file is sent again")
   return repeated.reduce((total, bytes) => total + bytes, 0)

@@ -2,7 +2,6 @@
 import * as Durable from "@assembly-effect/workflow/Durable"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Schedule from "effect/Schedule"
 import { StatementSync } from "node:sqlite"
 import { folder, job, live, withRunner } from "./support.ts"
 
@@ -18,7 +17,7 @@ const statements = Effect.gen(function* () {
       ] as const) {
         StatementSync.prototype[name] = function (this: StatementSync, ...params: Array<never>) {
           // The emulator has a database in this process as well.
-          if (/durable_|cluster_/u.test(this.sourceSQL)) texts.push(this.sourceSQL.replace(/\s+/gu, " ").trim())
+          if (/durable_/u.test(this.sourceSQL)) texts.push(this.sourceSQL.replace(/\s+/gu, " ").trim())
           return Reflect.apply(method, this, params)
         } as never
       }
@@ -28,19 +27,17 @@ const statements = Effect.gen(function* () {
   return texts
 })
 
-/**
- * The statements that run at an interval, so that their number does not depend on jobs: of the queue, of `await`, and
- * of the engine.
- */
+/** The statements that a runner and `await` run at an interval, so that their number does not depend on jobs. */
 const polls = [
   /^SELECT paused_until FROM "durable_deployment"/u,
-  /^SELECT job_key, attempt, queued_at FROM "durable_jobs" WHERE/u,
   /^SELECT \* FROM "durable_jobs" WHERE "job_key" IN/u,
-  /^SELECT .* FROM "cluster_messages" m .* WHERE m\.shard_id IN/u
+  /^DELETE FROM "durable_runners"/u,
+  /^UPDATE "durable_jobs" SET (?:runner = NULL|waiting|due_at)/u,
+  /^UPDATE "durable_jobs" SET runner = \?, due_at/u
 ]
 
 layer(live, { excludeTestServices: true })("A durable job", (it) => {
-  it.effect("needs at most 30 statements, whatever the size of its file", () =>
+  it.effect("needs at most 16 statements, whatever the size of its file", () =>
     Effect.gen(function* () {
       const { database, file } = yield* folder
       const contents = [yield* file("a.bin", 1000), yield* file("b.bin", 1000), yield* file("c.bin", 4_000_000)]
@@ -50,18 +47,11 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
         for (const content of contents) {
           texts.length = 0
           yield* Durable.run(job(content.path, [content]))
-          // The last reply of the engine follows the end of the job.
-          yield* Effect.suspend(() =>
-            texts.filter((text) => text.startsWith('INSERT INTO "cluster_replies"')).length < 3
-              ? Effect.fail("not yet")
-              : Effect.void
-          ).pipe(Effect.retry(Schedule.spaced("10 millis")))
           counts.push(texts.filter((text) => !polls.some((poll) => poll.test(text))).length)
         }
       }).pipe(withRunner(database, { upload: { chunkSize: 500_000 } }))
-      // The engine joins two of its statements if they come at the same time, so the test checks a limit.
-      for (const count of counts) assert.isAtMost(count, 30)
-      assert.isAbove(Math.min(...counts), 10)
+      for (const count of counts) assert.isAtMost(count, 16)
+      assert.isAbove(Math.min(...counts), 5)
     })
   )
 })

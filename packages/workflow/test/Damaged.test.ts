@@ -2,12 +2,9 @@
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import { assert, layer } from "@effect/vitest"
-import * as ShardId from "effect/cluster/ShardId"
-import { Sharding } from "effect/cluster/Sharding"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { DatabaseSync } from "node:sqlite"
-import * as Attendant from "../src/internal/attendant.ts"
 import { gated } from "./gates.ts"
 import { folder, job, live, withRunner } from "./support.ts"
 
@@ -15,13 +12,12 @@ const numbers = ["0.5", "-1", "1e300", "9007199254740992", "'nonsense'"]
 
 /** Columns with invalid values, as SQL. */
 const damages = [
-  ...["attempt", "begins", "queued_at", "ended_at", "canceled_at", "size"].flatMap((column) =>
+  ...["attempt", "waited", "queued_at", "ended_at", "size"].flatMap((column) =>
     numbers.map((value) => ({ column, value: column === "size" ? `'${value.replaceAll("'", "")}'` : value }))
   ),
   { column: "state", value: "'Lost'" },
   { column: "sources", value: "'{'" },
   { column: "sources", value: `'[{"size":"0.5","identity":"a"}]'` },
-  { column: "creations", value: "'[0.5]'" },
   { column: "failure", value: "'{}'" },
   { column: "waiting", value: `'{"reason":"a","message":"b","at":1e300}'` }
 ].filter(({ column, value }) => column !== "size" || !/^'\d+'$/u.test(value))
@@ -30,16 +26,16 @@ const damages = [
 const damage = (database: string) =>
   Effect.sync(() => {
     const opened = new DatabaseSync(database)
-    const columns = "attempt, state, job, sources, size, shard, begins, secret, salt, queued_at"
+    const columns = "attempt, state, job, sources, size, due_at, waited, secret, queued_at"
     for (const [index, { column, value }] of damages.entries()) {
       opened.exec(`
         INSERT INTO durable_jobs (job_key, ${columns})
-        SELECT 'bad ${index}', ${columns.replace("state", "'Queued'")} FROM durable_jobs WHERE job_key = 'good';
+        SELECT 'bad ${index}', ${columns.replace("state", "'Queued'").replace("due_at", "0")} FROM durable_jobs WHERE job_key = 'good';
         UPDATE durable_jobs SET ${column} = ${value} WHERE job_key = 'bad ${index}'`)
     }
     opened.exec(`
       INSERT INTO durable_jobs (job_key, ${columns})
-      SELECT 'torn', ${columns.replace("state", "'Queued'").replace("job,", "'{',")} FROM durable_jobs
+      SELECT 'torn', ${columns.replace("state", "'Queued'").replace("due_at", "0").replace("job,", "'{',")} FROM durable_jobs
       WHERE job_key = 'good'`)
     opened.close()
   })
@@ -110,31 +106,6 @@ layer(live, { excludeTestServices: true })("The number of stored bytes", (it) =>
         assert.strictEqual((yield* Durable.status("sending")).stored, 7n)
         yield* gate.open
       }).pipe(withRunner(database), Effect.provide(gate.layer), hostile)
-    })
-  )
-
-  it.effect.each([
-    [300, "accepted"],
-    [1024, "accepted"],
-    [1025, "InvalidRequest"],
-    [4096, "InvalidRequest"]
-  ] as const)("a cluster with %s shards is %s", ([shards, expected]) =>
-    Effect.gen(function* () {
-      let next = 0
-      const sharding = { getShardId: () => ShardId.make("default", (next++ % shards) + 1) } as Partial<
-        Sharding["Service"]
-      > as Sharding["Service"]
-      const said = yield* Attendant.checkShards.pipe(
-        Effect.as("accepted"),
-        Effect.catch(({ _tag, message }) =>
-          Effect.as(
-            Effect.sync(() => assert.include(message, "shardsPerGroup")),
-            _tag
-          )
-        ),
-        Effect.provideService(Sharding, sharding)
-      )
-      assert.strictEqual(said, expected)
     })
   )
 })

@@ -1,12 +1,10 @@
 /** The secrets of a deployment: a process that does not fit is refused, and a rotation is not. */
 import * as Durable from "@assembly-effect/workflow/Durable"
-import * as DurableSqlite from "@assembly-effect/workflow/DurableSqlite"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as References from "effect/References"
 import * as Redacted from "effect/Redacted"
 import { DatabaseSync } from "node:sqlite"
-import { lines, old, other, warnings, young } from "./logged.ts"
+import { old, other, warnings, young } from "./logged.ts"
 import { folder, live, job, withRunner } from "./support.ts"
 
 layer(live, { excludeTestServices: true })("An embedded database", (it) => {
@@ -33,22 +31,6 @@ layer(live, { excludeTestServices: true })("An embedded database", (it) => {
       for (const secrets of [[old], undefined, [young], [other]]) {
         assert.deepStrictEqual(yield* open(database, secrets), [])
       }
-    })
-  )
-
-  it.effect("is named in the first and the last line of its runner", () =>
-    Effect.gen(function* () {
-      const { database } = yield* folder
-      const runner = DurableSqlite.layer(database, { uploads: 3 })
-      assert.deepStrictEqual(yield* lines(runner), [], "a program with a runner inside prints only its own lines")
-      const all = lines(runner).pipe(Effect.provideService(References.MinimumLogLevel, "Debug"))
-      assert.deepStrictEqual(
-        (yield* all).filter((line) => line.includes("runner of durable jobs")),
-        [
-          `Debug: A runner of durable jobs is ready: ${database}, 3 files at a time`,
-          `Debug: The runner of durable jobs in ${database} has ended: its jobs continue when a process opens the database`
-        ]
-      )
     })
   )
 

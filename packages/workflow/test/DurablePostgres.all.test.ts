@@ -39,9 +39,7 @@ describe("A runner with Postgres", () => {
     [{ expiry: "2 seconds" }, "expiry"],
     [{ expiry: "6 minutes" }, "expiry"],
     [{ expiry: "0 seconds" }, "expiry"],
-    [{ poll: "0 seconds" }, "poll"],
-    [{ termination: "-1 seconds" }, "termination"],
-    [{ database: { ...nowhere, maxConnections: 1 } }, "database.maxConnections"]
+    [{ database: { ...nowhere, maxConnections: 0 } }, "database.maxConnections"]
   ] satisfies ReadonlyArray<readonly [Partial<DurablePostgres.Options>, string]>) {
     it.effect(`refuses ${JSON.stringify(options)}, naming the field`, () =>
       Effect.gen(function* () {
@@ -143,13 +141,7 @@ layer(Layer.empty, { excludeTestServices: true })("A deployment with Postgres", 
         yield* Durable.cancel("large")
         assert.strictEqual((yield* Effect.flip(Durable.await("large")))._tag, "JobCanceled")
         const after = yield* dump
-        assert.includeMembers(after.tables, [
-          "cluster_locks",
-          "cluster_messages",
-          "cluster_replies",
-          "cluster_runners",
-          "durable_jobs"
-        ])
+        assert.includeMembers(after.tables, ["durable_jobs", "durable_runners", "durable_uploads"])
         for (const { text } of [during, after]) {
           // The dump must contain rows, and the forbidden values must exist.
           assert.include(text, "small")
@@ -199,7 +191,7 @@ layer(Layer.empty, { excludeTestServices: true })("A deployment with Postgres", 
         const status = yield* Durable.await("early")
         assert.strictEqual(status.uploads?.[0]?.sha256, made.sha256)
         const sql = yield* PgClient.PgClient
-        assert.lengthOf(yield* sql`SELECT address FROM cluster_runners`, 1, "the client is no runner")
+        assert.lengthOf(yield* sql`SELECT id FROM durable_runners`, 1, "the client is no runner")
       }).pipe(Effect.provide(Layer.merge(cluster.client, PgClient.layer({ url: database }))))
     }).pipe(Effect.scoped)
   )

@@ -48,9 +48,8 @@ const all: ReadonlyArray<HostileOptions.Entry<Layer.Success<typeof services>>> =
   },
   {
     name: "DurablePostgres.client",
-    options: ["expiry", "poll", "termination", "uploads"],
-    build: client,
-    meaning: { poll: [0.5], termination: [0, 0.5] }
+    options: ["expiry", "uploads"],
+    build: client
   },
   {
     name: "DurablePostgres.client database",

@@ -13,6 +13,7 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import { TestClock } from "effect/testing"
 import { DatabaseSync } from "node:sqlite"
+import * as Outage from "../src/internal/outage.ts"
 import * as Quota from "../src/internal/quota.ts"
 import * as Store from "../src/internal/store.ts"
 import { folder, job, live, storedIn, withRunner } from "./support.ts"
@@ -29,7 +30,7 @@ const database = () => {
   } as Partial<Store.Store> as Store.Store
 }
 
-const outage = { report: () => Effect.void }
+const outage = Outage.make()
 const origin = "https://api2.example.com"
 
 /** The response to a request of a runner requests a pause. */
@@ -117,17 +118,17 @@ layer(live, { excludeTestServices: true })("A job that is refused with 429 and R
         const opened = new DatabaseSync(path)
         const row = opened.prepare("SELECT paused_until FROM durable_deployment").get()
         assert.isAbove(Number(row?.["paused_until"]), (yield* Clock.currentTimeMillis) + 3_000_000)
-        opened.exec(`UPDATE durable_jobs SET begins = 0`)
+        opened.exec(`UPDATE durable_jobs SET assembly = NULL`)
         opened.close()
-        // The next process begins no attempt: it would count one.
+        // The next process creates no Assembly: it would announce one.
         yield* Durable.status("second").pipe(withRunner(path))
         const later = new DatabaseSync(path)
         assert.deepStrictEqual(
           later
-            .prepare("SELECT begins FROM durable_jobs")
+            .prepare("SELECT assembly FROM durable_jobs")
             .all()
-            .map(({ begins }) => begins),
-          [0, 0]
+            .map(({ assembly }) => assembly),
+          [null, null]
         )
         later.exec("UPDATE durable_deployment SET paused_until = 0")
         later.close()

@@ -8,15 +8,12 @@ import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import type * as DurableJob from "@assembly-effect/workflow/DurableJob"
 import { assert, describe, it as test, layer } from "@effect/vitest"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
-import { DatabaseSync } from "node:sqlite"
-import * as Canceling from "../src/internal/canceling.ts"
-import * as Transfer from "../src/internal/transfer.ts"
+import * as Verdict from "../src/internal/verdict.ts"
 import { gated } from "./gates.ts"
 import { folder, job, live, steps, storedIn, withRunner } from "./support.ts"
 
@@ -178,31 +175,6 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
     })
   )
 
-  it.effect("counts the patience of its cancellation from the end of a pause that the service requested", () =>
-    Effect.gen(function* () {
-      const { database } = yield* folder
-      const gate = yield* gated
-      const faults = yield* Faults.Faults
-      const refuse = (times: number) => faults.inject(Faults.Fault.Refuse({ method: "DELETE", status: 403, times }))
-      yield* refuse(Infinity)
-      yield* Effect.gen(function* () {
-        yield* Durable.start(job("paused", [], { files: [gate.file("paused")] }))
-        yield* gate.reached
-        yield* Durable.cancel("paused")
-        yield* untilWaiting("paused")
-      }).pipe(withRunner(database), Effect.provide(gate.layer))
-      yield* faults.clear
-      const stored = new DatabaseSync(database)
-      stored.exec("UPDATE durable_jobs SET canceled_at = 0")
-      stored.prepare("UPDATE durable_deployment SET paused_until = ?").run(yield* Clock.currentTimeMillis)
-      stored.close()
-      // The runner sends so many requests before it looks at its patience.
-      yield* refuse(Canceling.tries.times + 1)
-      const error = yield* Effect.flip(Durable.await("paused")).pipe(withRunner(database), Effect.provide(gate.layer))
-      assert.strictEqual(error._tag, "JobCanceled")
-    })
-  )
-
   it.effect("says why its cancellation waits, and ends after the patience of the runner", () =>
     Effect.gen(function* () {
       const { database } = yield* folder
@@ -240,11 +212,11 @@ describe("An error of a transfer", () => {
 
   test("of the address is no error of the job", () => {
     const failure = new ApiError.TransportFailure({ ...subject, description: "unknown host", permanent: true })
-    assert.isTrue(Transfer.isRefusal(failure))
+    assert.isTrue(Verdict.isRefusal(failure))
     const page = (status: number) =>
       new ApiError.UnexpectedResponse({ ...subject, status, description: "no JSON", excerpt: "<html>" })
-    for (const status of [200, 302, 403, 404, 502]) assert.isTrue(Transfer.isTemporary(page(status)), `${status}`)
-    for (const status of [400, 413, 422]) assert.isFalse(Transfer.isTemporary(page(status)), `${status}`)
+    for (const status of [200, 302, 403, 404, 502]) assert.isTrue(Verdict.isTemporary(page(status)), `${status}`)
+    for (const status of [400, 413, 422]) assert.isFalse(Verdict.isTemporary(page(status)), `${status}`)
   })
 
   const failure = (status: number) => new ApiError.ServiceFailure({ ...subject, status, code: "CODE", description: "" })
@@ -257,22 +229,22 @@ describe("An error of a transfer", () => {
   ] as const) {
     for (const status of [401, 402, 407]) {
       test(`with the status ${status} of ${name} waits for a correction, without a limit`, () => {
-        assert.isTrue(Transfer.isRefusal(make(status)))
-        assert.isTrue(Transfer.isAboutService(make(status)))
+        assert.isTrue(Verdict.isRefusal(make(status)))
+        assert.isTrue(Verdict.isAboutService(make(status)))
       })
     }
     for (const status of [403, 429, 500, 502, 503, 504]) {
       test(`with the status ${status} of ${name} is tried again within the patience`, () => {
-        assert.isFalse(Transfer.isRefusal(make(status)))
-        assert.isTrue(Transfer.isTemporary(make(status)))
-        assert.isTrue(Transfer.isAboutService(make(status)))
+        assert.isFalse(Verdict.isRefusal(make(status)))
+        assert.isTrue(Verdict.isTemporary(make(status)))
+        assert.isTrue(Verdict.isAboutService(make(status)))
       })
     }
     for (const status of [400, 411, 413, 414, 415, 417, 422, 431]) {
       test(`with the status ${status} of ${name} ends the job`, () => {
-        assert.isFalse(Transfer.isRefusal(make(status)))
-        assert.isFalse(Transfer.isTemporary(make(status)))
-        assert.isFalse(Transfer.isAboutService(make(status)))
+        assert.isFalse(Verdict.isRefusal(make(status)))
+        assert.isFalse(Verdict.isTemporary(make(status)))
+        assert.isFalse(Verdict.isAboutService(make(status)))
       })
     }
   }
@@ -282,32 +254,32 @@ describe("An error of a transfer", () => {
 
   for (const status of [401, 402, 407]) {
     test(`with the status ${status} of an upload waits for a correction, without a limit`, () => {
-      assert.isTrue(Transfer.isRefusal(refused(status)))
+      assert.isTrue(Verdict.isRefusal(refused(status)))
     })
   }
 
   for (const status of [400, 403, 412, 451, 501]) {
     test(`with the status ${status} of an upload ends the job`, () => {
-      assert.isFalse(Transfer.isRefusal(refused(status)))
-      assert.isFalse(Transfer.isTemporary(refused(status)))
+      assert.isFalse(Verdict.isRefusal(refused(status)))
+      assert.isFalse(Verdict.isTemporary(refused(status)))
     })
   }
 
   test("with the status 404 of the service ends the job", () => {
-    assert.isFalse(Transfer.isTemporary(failure(404)))
-    assert.isFalse(Transfer.isAboutService(failure(404)))
+    assert.isFalse(Verdict.isTemporary(failure(404)))
+    assert.isFalse(Verdict.isAboutService(failure(404)))
   })
 
   test("that names another host for uploads is tried again within the patience", () => {
     const error = new UploadTarget.InvalidTarget({ field: "tus_url", rule: "Expected a trusted host" })
-    assert.isFalse(Transfer.isRefusal(error))
-    assert.isTrue(Transfer.isTemporary(error))
+    assert.isFalse(Verdict.isRefusal(error))
+    assert.isTrue(Verdict.isTemporary(error))
   })
 
   test("of the connection is tried again within the patience, also while the Assembly is processed", () => {
     const lost = new ApiError.TransportFailure({ ...subject, description: "reset", permanent: false })
-    assert.isFalse(Transfer.isRefusal(lost))
-    assert.isTrue(Transfer.isTemporary(lost))
-    assert.isTrue(Transfer.isAboutService(lost))
+    assert.isFalse(Verdict.isRefusal(lost))
+    assert.isTrue(Verdict.isTemporary(lost))
+    assert.isTrue(Verdict.isAboutService(lost))
   })
 })

@@ -1,7 +1,5 @@
 /** Secrets of deployments, and what a program logs. */
-import type * as Durable from "@assembly-effect/workflow/Durable"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
 
@@ -16,15 +14,4 @@ export const warnings = <A, E, R>(program: Effect.Effect<A, E, R>) =>
       if (logLevel === "Warn" || logLevel === "Error" || logLevel === "Fatal") said.push(String(message))
     })
     return Effect.as(Effect.provide(program, Logger.layer([logger]), { local: true }), said)
-  })
-
-/** What a runner logs that starts and ends. */
-export const lines = <E, R>(runner: Layer.Layer<Durable.Durable, E, R>) =>
-  Effect.suspend(() => {
-    const said: Array<string> = []
-    const logger = Logger.make(({ logLevel, message }) => void said.push(`${logLevel}: ${String(message)}`))
-    return Effect.scoped(Layer.build(runner)).pipe(
-      Effect.provide(Logger.layer([logger]), { local: true }),
-      Effect.as(said)
-    )
   })

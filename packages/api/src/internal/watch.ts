@@ -10,12 +10,11 @@ import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as Predicate from "effect/Predicate"
-import type * as ApiError from "../ApiError.ts"
+import * as ApiError from "../ApiError.ts"
 import type { AssemblyClient } from "../AssemblyClient.ts"
 import * as ServiceUrl from "../ServiceUrl.ts"
 import * as Completion from "./completion.ts"
 import * as Pauses from "./pauses.ts"
-import * as Updates from "./updates.ts"
 
 /** The Assembly, and how its Status and its update stream are read. */
 export interface Access<E, R> {
@@ -43,8 +42,20 @@ const maxEventSize = 1024 * 1024
 /** The pace of connection attempts. Polling continues between the attempts. */
 const reconnect: Completion.Pace = { first: Duration.seconds(1), max: Duration.seconds(30) }
 
-/** Connects to the update stream, and streams its text. `connected` runs when the connection is established. */
-type UpdateText = (connected: Effect.Effect<unknown>) => Stream.Stream<string, { readonly _tag: string }>
+const operation = "Assemblies.watch"
+
+/**
+ * The error for an update stream that belongs to another Assembly. The error does not contain the event, because the
+ * Assembly id in the event grants access to that Assembly.
+ */
+const ofAnother = (assemblyId: string): ApiError.UnexpectedResponse =>
+  new ApiError.UnexpectedResponse({
+    operation,
+    assemblyId,
+    status: 200,
+    description: "an update stream of another Assembly",
+    excerpt: ""
+  })
 
 /**
  * Signals from the update stream to the loop that reads the Status. A value in `changed` asks for a reading, and
@@ -62,12 +73,19 @@ const isOfAnother = (data: string, assemblyId: Assembly.AssemblyId): boolean =>
     (value) => Predicate.isObject(value) && Assembly.isOfAnother(value, assemblyId)
   )
 
+/** How the update stream is opened. */
+interface Source {
+  readonly assemblyId: Assembly.AssemblyId
+  readonly open: AssemblyClient["Service"]["open"]
+  readonly url: ServiceUrl.ServiceUrl
+}
+
 /**
  * Turns events into signals. The content of an event is not trusted to be complete, so the Status is read instead. The
  * start of a connection is a signal too, because the Status may have changed while nothing was connected. Returns
  * whether any event arrived.
  */
-const listen = (text: UpdateText, assemblyId: Assembly.AssemblyId, signals: Signals): Effect.Effect<boolean> =>
+const listen = ({ assemblyId, open, url }: Source, signals: Signals): Effect.Effect<boolean> =>
   Effect.suspend(() => {
     let events = 0
     let eventful = false
@@ -81,11 +99,15 @@ const listen = (text: UpdateText, assemblyId: Assembly.AssemblyId, signals: Sign
       { maxEventSize, dispatchEmptyNamedEvents: true }
     )
     const connected = Effect.andThen(Ref.set(signals.connected, true), Queue.offer(signals.changed, undefined))
-    return text(connected).pipe(
+    return Effect.flatMap(open(url, { operation, accept: "text/event-stream" }), ({ status, stream }) =>
+      status === 200 ? Effect.as(connected, stream) : Effect.succeed(Stream.empty)
+    ).pipe(
+      Stream.unwrap,
+      Stream.decodeText,
       Stream.runForEach((piece) => {
         events = 0
         parser.feed(piece)
-        if (strange) return Effect.asVoid(Queue.fail(signals.changed, Updates.ofAnother(assemblyId)))
+        if (strange) return Effect.asVoid(Queue.fail(signals.changed, ofAnother(assemblyId)))
         if (events === 0) return Effect.void
         eventful = true
         return Effect.asVoid(Queue.offer(signals.changed, undefined))
@@ -101,8 +123,8 @@ const listen = (text: UpdateText, assemblyId: Assembly.AssemblyId, signals: Sign
  * Listens to the update stream, and connects again when it ends. The pause between connections grows as long as no
  * event arrives. After a connection with an event, the pause is short.
  */
-const keepListening = (text: UpdateText, assemblyId: Assembly.AssemblyId, signals: Signals): Effect.Effect<unknown> =>
-  listen(text, assemblyId, signals).pipe(
+const keepListening = (source: Source, signals: Signals): Effect.Effect<unknown> =>
+  listen(source, signals).pipe(
     Effect.repeat({ until: Boolean, schedule: Completion.spread(Completion.growing(reconnect)) }),
     Effect.repeat(Completion.spread(Schedule.spaced(reconnect.first)))
   )
@@ -127,9 +149,7 @@ export const watch = <E, R>(
       const first = yield* read
       const url = ServiceUrl.make(first.update_stream_url, origins)
       if (Option.isSome(url) && !Assembly.isOver(first)) {
-        yield* Effect.forkScoped(
-          keepListening((connected) => Updates.read(open, url.value, connected), assemblyId, signals)
-        )
+        yield* Effect.forkScoped(keepListening({ assemblyId, open, url: url.value }, signals))
       }
       const pauseOf = Pauses.make(
         Completion.growing(pace).pipe(

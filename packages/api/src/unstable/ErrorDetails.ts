@@ -2,7 +2,9 @@
  * The fields of errors that describe the request and the response, and the messages of these errors.
  */
 import type * as Cause from "effect/Cause"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import * as SchemaGetter from "effect/SchemaGetter"
 
 /**
  * The fields of an error that describe its request.
@@ -103,3 +105,37 @@ export const refusal =
       return `${this.operation} failed with ${answered(this)}`
     })
   }
+
+/**
+ * The fields that every typed error has. A cause that is encoded as JSON contains only these fields.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Told {
+  readonly _tag: string
+  readonly message: string
+}
+
+/**
+ * The schema of a typed error that caused another error. Encoded as JSON, the cause has only its tag and its message.
+ *
+ * **Gotchas**
+ *
+ * Do not use this schema for an error of an HTTP client, because such an error contains the request with its
+ * credential.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const cause = <E extends Told>() =>
+  Schema.declare(
+    (u: unknown): u is E | Told => Predicate.hasProperty(u, "_tag") && Predicate.hasProperty(u, "message"),
+    {
+      toCodecJson: () =>
+        Schema.link<Told>()(Schema.Struct({ _tag: Schema.String, message: Schema.String }), {
+          decode: SchemaGetter.passthrough(),
+          encode: SchemaGetter.transform(({ _tag, message }) => ({ _tag, message }))
+        })
+    }
+  )

@@ -63,17 +63,12 @@ const change = (ours: Request, leaving: Request): Lost | undefined => {
   return isDeclaredOtherwise(ours, leaving) ? changed : undefined
 }
 
-const placeOf = (url: string): string | undefined => {
-  if (!URL.canParse(url)) return undefined
-  const { origin, pathname } = new URL(url)
-  return origin + pathname
-}
+const placeOf = ({ origin, pathname }: URL): string => origin + pathname
 
 /** Whether the response came from another origin or path than those of its request. The queries are not compared. */
 const isAnsweredElsewhere = ({ request, url }: Response): boolean => {
-  if (request.url === url) return false
-  const [asked, answered] = [placeOf(request.url), placeOf(url)]
-  return asked !== undefined && answered !== undefined && asked !== answered
+  const asked = request.url === url ? undefined : urlOf(request)
+  return asked !== undefined && URL.canParse(url) && placeOf(new URL(url)) !== placeOf(asked)
 }
 
 /**

@@ -69,27 +69,24 @@ interface Foreign {
 
 const isForeign = (error: unknown): error is Foreign => Predicate.isObject(error)
 
-/** An error and its causes. `fetch`, for example, wraps the network error in a `TypeError`. */
-const chainOf = (error: unknown, room = 8): ReadonlyArray<Foreign> =>
-  room > 0 && isForeign(error) ? [error, ...chainOf(error["cause"], room - 1)] : []
-
-/** The errors of all connection attempts, if one error combines the attempts for several addresses of a host. */
-const attemptsOf = ({ errors }: Foreign): ReadonlyArray<Foreign> =>
-  Array.isArray(errors) ? errors.filter(isForeign) : []
+/**
+ * An error and its causes. `fetch`, for example, wraps the network error in a `TypeError`. An error about attempts to
+ * connect to several addresses of a host is followed by that of the first attempt.
+ */
+const chainOf = (error: unknown, room = 8): ReadonlyArray<Foreign> => {
+  if (room === 0 || !isForeign(error)) return []
+  const { cause, errors } = error
+  return [error, ...chainOf(cause ?? (Array.isArray(errors) ? errors[0] : undefined), room - 1)]
+}
 
 /** The code of an error. A text that does not look like a code may contain a URL. */
-const codeOf = (error: Foreign): string | undefined =>
-  [error, ...attemptsOf(error)]
-    .map(({ code, name }) => (name === "HTTPParserError" ? (code ?? "HPE_INVALID_CONSTANT") : code))
-    .find((code): code is string => typeof code === "string" && /^[A-Za-z][\w/]{1,63}$/.test(code))
+const codeOf = ({ code, name }: Foreign): string | undefined => {
+  if (typeof code === "string" && /^[A-Za-z][\w/]{1,63}$/.test(code)) return code
+  return name === "HTTPParserError" ? "HPE_INVALID_CONSTANT" : undefined
+}
 
-/**
- * Whether an error occurred before any byte of the request was sent. If the error combines several attempts, every
- * attempt must have failed that early.
- */
+/** Whether an error occurred before any byte of the request was sent. */
 const isUnsent = (error: Foreign): boolean => {
-  const attempts = attemptsOf(error)
-  if (attempts.length > 0) return attempts.every(isUnsent)
   const { syscall } = error
   return syscall === undefined
     ? kindOf(codeOf(error)).includes("unsent")
@@ -100,8 +97,8 @@ const isUnsent = (error: Foreign): boolean => {
  * The host and the port of the proxy to which no connection was made, if the error shows that this was another host or
  * port than that of the request.
  */
-const proxyOf = (error: Foreign, { hostname: host, port: own, protocol }: URL): string | undefined => {
-  const [{ address, hostname, port } = error] = attemptsOf(error)
+const proxyOf = ({ address, hostname, port }: Foreign, url: URL): string | undefined => {
+  const { hostname: host, port: own, protocol } = url
   if (typeof hostname === "string") return hostname === host ? undefined : hostname
   const isOwn = port === Number(own || (protocol === "https:" ? 443 : 80))
   if (typeof address !== "string" || typeof port !== "number" || isOwn) return undefined
@@ -142,7 +139,7 @@ export const fromCause = (cause: unknown, circumstances: Circumstances, phase: s
   // With this message, `fetch` reports a redirect that it does not follow. The error has no code.
   if (messages.includes("unexpected redirect"))
     return lost("redirects are not followed", { code: "REQUEST_REDIRECTED" })
-  const found = chain.find((error) => codeOf(error) !== undefined) ?? {}
+  const found = chain.findLast((error) => codeOf(error) !== undefined) ?? {}
   const code = codeOf(found)
   const status = messages.map((message) => proxyStatus.exec(message)?.[1]).find(Boolean)
   if (status !== undefined) {

@@ -89,7 +89,7 @@ export const send = (
         return Admission.afterStatus(Gathering.into(response, gathering))
       })
     ).pipe(
-      Effect.catchTag("Late", Effect.die),
+      Effect.catch((error) => (error._tag === "Late" ? Effect.die(error) : Effect.fail(error))),
       Effect.map((answer) => ({ answer, declaresLength: isDeclared }))
     )
   })

@@ -4,7 +4,7 @@
 import type * as AuthError from "@assembly-effect/auth/AuthError"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Tokens from "@assembly-effect/auth/Tokens"
-import * as TokenStore from "@assembly-effect/auth/TokenStore"
+import type * as TokenStore from "@assembly-effect/auth/TokenStore"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import { SecureUrl } from "@assembly-effect/schema/SecureUrl"
 import * as Effect from "effect/Effect"
@@ -74,7 +74,7 @@ const credentials = (secret: string) =>
 /** The tokens of a separate process. */
 export const tokens = (
   options?: Tokens.Options,
-  store: Layer.Layer<never> = Layer.succeed(TokenStore.TokenStore, TokenStore.TokenStore.defaultValue()),
+  store: Layer.Layer<TokenStore.TokenStore> | Layer.Layer<never> = Layer.empty,
   secret = "test-secret"
 ): Layer.Layer<Tokens.Tokens, InvalidRequest> =>
   Tokens.layer(options).pipe(Layer.provide([credentials(secret), FetchHttpClient.layer, store]), Layer.fresh)

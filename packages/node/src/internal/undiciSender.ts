@@ -21,22 +21,22 @@ const ended = new Error("the exchange has ended")
  * that of the socket.
  */
 class Exchange extends AsyncResource implements Handler {
-  readonly #url: URL
-  /** The hosts that have responded to this client. */
-  readonly #hosts: Set<string>
+  readonly #origin: string
+  /** The origins that have responded to this client. */
+  readonly #known: Set<string>
   readonly #gathering: Gathering
   #controller: Controller | undefined
 
   constructor(
-    url: URL,
+    origin: string,
     limits: Limits,
     clock: Clock.Clock,
-    hosts: Set<string>,
+    known: Set<string>,
     resume: (outcome: ReturnType<Sender.Sender>) => void
   ) {
     super("ASSEMBLY_REQUEST")
-    this.#url = url
-    this.#hosts = hosts
+    this.#origin = origin
+    this.#known = known
     this.#gathering = new Gathering(limits, clock, (outcome) => {
       this.#controller?.abort(ended)
       this.runInAsyncScope(resume, undefined, outcome)
@@ -56,7 +56,7 @@ class Exchange extends AsyncResource implements Handler {
 
   onResponseStart(_: Controller, status: number, headers: Readonly<Record<string, string | Array<string>>>): void {
     if (status < 200) return
-    this.#hosts.add(this.#url.host)
+    this.#known.add(this.#origin)
     this.#gathering.begin(status, Headers.fromInput(headers))
   }
 
@@ -72,15 +72,15 @@ class Exchange extends AsyncResource implements Handler {
 
   onResponseError(_: Controller | null, cause: unknown): void {
     const { hasBegun } = this.#gathering
-    const knowsHost = this.#hosts.has(this.#url.host)
-    const known = { url: this.#url, knowsHost, sends: 1, isSeen: !hasBegun }
-    this.#gathering.end(Diagnosis.fromCause(cause, known, hasBegun ? Diagnosis.inResponse : ""))
+    const knowsHost = this.#known.has(this.#origin)
+    const about = { url: new URL(this.#origin), knowsHost, sends: 1, isSeen: !hasBegun }
+    this.#gathering.end(Diagnosis.fromCause(cause, about, hasBegun ? Diagnosis.inResponse : ""))
   }
 }
 
 /** The sender of the client that sends with `dispatcher`. */
 export const make = (dispatcher: Dispatcher): Sender.Sender => {
-  const hosts = new Set<string>()
+  const known = new Set<string>()
   return ({ body, headers, method, origin, path }, limits) =>
     Effect.withFiber((fiber) => {
       const sent = {
@@ -95,7 +95,7 @@ export const make = (dispatcher: Dispatcher): Sender.Sender => {
         bodyTimeout: 0
       }
       return Effect.callback((resume) => {
-        const exchange = new Exchange(new URL(origin), limits, fiber.getRef(Clock.Clock), hosts, resume)
+        const exchange = new Exchange(origin, limits, fiber.getRef(Clock.Clock), known, resume)
         try {
           dispatcher.dispatch(sent, exchange)
         } catch (cause) {

@@ -70,15 +70,12 @@ const MetadataRecord = Schema.make<
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-const decodeValue = (value: string): Result.Result<string, string> =>
-  Result.gen(function* () {
-    if (!base64.test(value)) return yield* Result.fail("padded Base64 in the standard alphabet")
-    const bytes = yield* Result.mapError(Base64.decode(value), ({ message }) => message)
-    return yield* Result.try({
-      try: () => utf8.decode(bytes),
-      catch: () => "UTF-8 text in Base64"
-    })
-  })
+const decodeValue = (value: string): Result.Result<string, string> => {
+  if (!base64.test(value)) return Result.fail("padded Base64 in the standard alphabet")
+  const bytes = Base64.decode(value)
+  if (Result.isFailure(bytes)) return Result.fail(bytes.failure.message)
+  return Result.try({ try: () => utf8.decode(bytes.success), catch: () => "UTF-8 text in Base64" })
+}
 
 type Metadata = Readonly<Record<string, string | null>>
 

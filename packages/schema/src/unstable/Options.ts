@@ -50,10 +50,10 @@ const durationOf = (expected: string, isValid: (time: Duration.Duration) => bool
     })
   )
 
-/** A date that is further away cannot be represented. */
-const longest = Duration.days(36_500)
+/** In milliseconds: 100 years. A date that is further away cannot be represented. */
+const longest = 36_500 * 86_400_000
 
-const isShort = (time: Duration.Duration) => Duration.isLessThanOrEqualTo(time, longest)
+const isShort = (time: Duration.Duration) => Duration.toMillis(time) <= longest
 
 /**
  * A duration above zero, at most 100 years.
@@ -63,7 +63,7 @@ const isShort = (time: Duration.Duration) => Duration.isLessThanOrEqualTo(time, 
  */
 export const duration = durationOf(
   "a finite duration above zero, at most 100 years",
-  (time) => Duration.isPositive(time) && isShort(time)
+  (time) => Duration.toMillis(time) > 0 && isShort(time)
 )
 
 /**
@@ -74,7 +74,7 @@ export const duration = durationOf(
  */
 export const pause = durationOf(
   "a finite duration of at least zero, at most 100 years",
-  (time) => !Duration.isNegative(time) && isShort(time)
+  (time) => Duration.toMillis(time) >= 0 && isShort(time)
 )
 
 /**
@@ -85,7 +85,7 @@ export const pause = durationOf(
  */
 export const expiry = durationOf(
   "a duration above zero, at most 100 years, or Infinity",
-  (time) => Duration.isPositive(time) && (isShort(time) || !Duration.isFinite(time))
+  (time) => Duration.toMillis(time) > 0 && (isShort(time) || !Duration.isFinite(time))
 )
 
 /**

@@ -4,21 +4,22 @@
  */
 import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import * as Pieces from "@assembly-effect/auth/unstable/Pieces"
+import type * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as HttpClient from "effect/http/HttpClient"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as Pull from "effect/Pull"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import * as PieceMemory from "../unstable/PieceMemory.ts"
 import * as TusError from "../TusError.ts"
 import { UploadBandwidth } from "./bandwidth.ts"
 import type { SourceFailed } from "./sourceFailed.ts"
 import type { UploadUrl } from "../UploadTarget.ts"
 import { type Body, sendAppend } from "./create.ts"
 import { hostOf } from "./host.ts"
-import * as FilePieces from "./filePieces.ts"
+import type { Pool } from "./filePieces.ts"
 import * as Outgoing from "./outgoing.ts"
 import type { Policy, RequestError } from "./policy.ts"
 
@@ -76,7 +77,13 @@ const metered = (
     )
   })
   // `tapCause` runs if the source itself is interrupted, but not if the reader of the stream is interrupted.
-  return Stream.tapCause(read, (cause) => Deferred.failCause(meter.failed, cause))
+  return Stream.transformPull(read, (pull) =>
+    Effect.succeed(
+      Effect.tapCause(pull, (cause) =>
+        Pull.isDoneCause(cause) ? Effect.void : Deferred.failCause(meter.failed, cause as Cause.Cause<SourceFailed>)
+      )
+    )
+  )
 }
 
 /**
@@ -117,7 +124,7 @@ export const append = (options: {
   readonly declare: bigint | undefined
   readonly checksum?: string | undefined
   readonly policy: Policy
-  readonly pool: FilePieces.Pool
+  readonly pool: Pool | undefined
   readonly onSent: (count: bigint, all: boolean) => void
 }): Effect.Effect<Sent, never, HttpClient.HttpClient> =>
   Effect.gen(function* () {
@@ -129,7 +136,8 @@ export const append = (options: {
     if (!("stream" in bytes)) {
       // The platform does not report when the last byte is sent, and the server stores the upload after the last byte.
       const { finishTimeout, stallTimeout } = policy
-      const limit = body.end === body.total ? Duration.sum(stallTimeout, finishTimeout) : stallTimeout
+      const rest = body.end === body.total ? Duration.toMillis(finishTimeout) : 0
+      const limit = Duration.millis(Duration.toMillis(stallTimeout) + rest)
       return { handed: body.end, answer: yield* Effect.result(request(bytes, limit)) }
     }
 
@@ -140,8 +148,8 @@ export const append = (options: {
       allSent: false,
       failed: Deferred.makeUnsafe()
     }
-    const memory = PieceMemory.isRegistered(yield* HttpClient.HttpClient) ? pool.lend() : undefined
-    const source = Stream.provideService(bytes.stream, FilePieces.MemoryRef, memory)
+    const lent = pool?.lend(bytes.stream)
+    const source = lent?.body ?? bytes.stream
     const bandwidth = yield* UploadBandwidth
     const waiting = bandwidth?.stream(source, () => {
       meter.movedAt = Infinity
@@ -166,7 +174,6 @@ export const append = (options: {
       Effect.result
     )
     const handed = body.start + meter.count
-    const isWhole = Result.isSuccess(answer) && answer.success === body.end && handed === body.end
-    if (memory !== undefined && isWhole) pool.keep(memory)
+    if (Result.isSuccess(answer) && answer.success === body.end && handed === body.end) lent?.keep()
     return { handed, answer }
   })

@@ -150,7 +150,9 @@ export const make = (
   url: string,
   options: { readonly chunkSize: number | undefined; readonly streams: boolean }
 ): Effect.Effect<BodySize, never, HttpClient.HttpClient> =>
-  Effect.map(Effect.all([HttpClient.HttpClient, Clock.Clock]), ([client, clock]) => {
+  Effect.gen(function* () {
+    const client = yield* HttpClient.HttpClient
+    const clock = yield* Clock.Clock
     const { origin } = new URL(url)
     const passed = passedSizes.get(client)?.get(origin)
     return new BodySize({

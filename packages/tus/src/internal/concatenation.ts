@@ -67,14 +67,7 @@ const look = <E>(upload: Context.Upload<E>, url: UploadUrl, length: bigint) =>
       })
     }
     return toError(`upload-offset ${offset ?? "missing"}, upload-length ${told ?? "missing"}`)
-  }).pipe(
-    Effect.catchTag("UploadGone", (error) =>
-      // A server may remove the URL of a complete upload.
-      Effect.flatMap(Receipts.finished(upload, url, length), (receipt) =>
-        Option.isSome(receipt) ? Effect.undefined : Effect.fail(error)
-      )
-    )
-  )
+  })
 
 /** How often the server may report that it does not have a final upload, whose receipt may come late. */
 const mostGone = 5
@@ -99,6 +92,8 @@ const prove = <E>(
         const looked = yield* Effect.result(look(upload, url, length))
         const error = Result.merge(looked)
         if (error === undefined) return
+        // A server may remove the URL of a complete upload.
+        if (error._tag === "UploadGone" && Option.isSome(yield* Receipts.finished(upload, url, length))) return
         if (error._tag === "UploadUntrusted") {
           yield* Effect.uninterruptible(store.update(UploadState.untrusted(error)))
           return yield* error

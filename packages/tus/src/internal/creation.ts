@@ -14,7 +14,6 @@ import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import * as Schedule from "effect/Schedule"
 import * as TusError from "../TusError.ts"
 import type { UnsafeLocation, UploadUrl } from "../UploadTarget.ts"
 import type { Upload } from "./context.ts"
@@ -121,18 +120,24 @@ interface Sent {
 /** Why no response to a creation is known, if an earlier run may have sent the creation. */
 export const ended = { description: "the process ended before the response arrived" }
 
+/** Reads the receipts until one of them matches, with a pause between two reads. */
+const look = (subject: Receipts.Subject, { marker, size }: Sent, asked: number): ReturnType<typeof Receipts.byMarker> =>
+  Effect.flatMap(Receipts.byMarker(subject, marker, size), (found) =>
+    Option.isSome(found) || asked === lookups
+      ? Effect.succeed(found)
+      : Effect.andThen(
+          Effect.sleep(Policy.pollDelay(subject.policy, asked)),
+          Effect.suspend(() => look(subject, { marker, size }, asked + 1))
+        )
+  )
+
 /** Finds an upload by its receipt, after an earlier process sent the creation or the response was lost. */
 export const recover = (
   subject: Receipts.Subject,
   { marker, size }: Sent,
   why: Pick<TusError.CreationUnknown, "description" | "cause">
 ): Effect.Effect<Created, TusError.CreationUnknown, HttpClient.HttpClient> =>
-  Receipts.byMarker(subject, marker, size).pipe(
-    Effect.repeat({
-      until: Option.isSome,
-      times: lookups - 1,
-      schedule: Schedule.exponential(subject.policy.retryDelay)
-    }),
+  look(subject, { marker, size }, 1).pipe(
     Effect.flatMap((found) => {
       const { finished = false, url } = Option.getOrUndefined(found) ?? {}
       return url === undefined

@@ -30,16 +30,6 @@ const wholeOf = <E>(upload: Context.Upload<E>): Effect.Effect<Piece.Piece<E>, So
   return Effect.map(outgoing, (made) => ({ ...upload, outgoing: made, place: UploadState.whole, isPart: false }))
 }
 
-/**
- * Creates the upload of the whole source with this marker, or finds the upload if its creation may have been sent. Does
- * not send the remaining bytes.
- */
-export const begin = <E>(
-  upload: Context.Upload<E>,
-  state: UploadState.Planned | UploadState.Creating,
-  marker: string
-) => Effect.flatMap(wholeOf(upload), (piece) => Piece.begin(piece, state, Effect.succeed(marker)))
-
 /** Creates the upload of the whole source, or finds it, and sends its bytes. */
 const sendWhole = <E>(upload: Context.Upload<E>, state: UploadState.Piece) =>
   Effect.gen(function* () {

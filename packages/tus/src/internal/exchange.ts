@@ -6,7 +6,6 @@ import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import * as Wait from "@assembly-effect/auth/unstable/Wait"
 import * as StreamSender from "@assembly-effect/auth/unstable/StreamSender"
-import * as ServiceError from "@assembly-effect/schema/ServiceError"
 import * as TusErrorBody from "@assembly-effect/schema/TusErrorBody"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Clock from "effect/Clock"
@@ -17,7 +16,8 @@ import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpMethod from "effect/http/HttpMethod"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
+import * as Predicate from "effect/Predicate"
+import type * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as TusError from "../TusError.ts"
@@ -27,7 +27,6 @@ import * as Telemetry from "./telemetry.ts"
 import * as Timeout from "./timeout.ts"
 
 const maxErrorBytes = 8 * 1024
-const decodeErrorObject = Schema.decodeUnknownOption(ServiceError.ErrorObject)
 
 /** The text of a body, and its error code if any. */
 interface Said {
@@ -35,17 +34,18 @@ interface Said {
   readonly code?: string | undefined
 }
 
+const isText = (value: unknown): value is string => typeof value === "string" && value !== ""
+
 /**
  * Reads the text of an error: the error line of a tus server (`<code>: <message>`), else the `message` or the code of
  * the service's error object, else the whole body.
  */
 const readSaid = (body: string, json: unknown): Said => {
-  const error = TusErrorBody.parseTusError(body)
-  if (error._tag === "Line") return { words: `${error.code}: ${error.message}`, code: error.code }
-  return Option.match(decodeErrorObject(json), {
-    onNone: () => ({ words: error.text }),
-    onSome: ({ error: code, message }) => ({ words: message ?? code ?? error.text, code })
-  })
+  const read = TusErrorBody.parseTusError(body)
+  if (read._tag === "Line") return { words: `${read.code}: ${read.message}`, code: read.code }
+  const { error, message } = Predicate.isObject(json) ? json : {}
+  const code = isText(error) ? error : undefined
+  return { words: isText(message) ? message : (code ?? read.text), code }
 }
 
 /** The minimum length of a secret. A shorter text may be an ordinary word, so it is not redacted. */

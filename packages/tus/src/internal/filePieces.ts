@@ -8,6 +8,7 @@ import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
 import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 
 const kibi = 1024
 
@@ -114,30 +115,35 @@ export class Memory {
 }
 
 /**
+ * The memory to reuse. This memory is set only if the HTTP client is known to release the pieces. Otherwise each piece
+ * has its own memory and never changes.
+ */
+const MemoryRef = Context.Reference<Memory | undefined>("@assembly-effect/tus/Memory", {
+  defaultValue: () => undefined
+})
+
+/**
  * The memory of one upload, which its requests use one after another. The memory of a request is used again only if the
  * server has acknowledged all its bytes, because otherwise the HTTP client may still use the pieces of this request.
  */
 export class Pool {
   #kept: ReadonlyArray<ArrayBuffer> = []
 
-  lend(): Memory {
+  /** The body of a request, whose pieces use the memory. Call `keep` when the server has acknowledged all its bytes. */
+  lend<E>(body: Stream.Stream<Uint8Array, E>): {
+    readonly body: Stream.Stream<Uint8Array, E>
+    readonly keep: () => void
+  } {
     const memory = new Memory(this.#kept)
     this.#kept = []
-    return memory
-  }
-
-  keep({ given }: Memory): void {
-    this.#kept = given
+    return {
+      body: Stream.provideService(body, MemoryRef, memory),
+      keep: () => {
+        this.#kept = memory.given
+      }
+    }
   }
 }
-
-/**
- * The memory to reuse. This memory is set only if the HTTP client is known to release the pieces. Otherwise each piece
- * has its own memory and never changes.
- */
-export const MemoryRef = Context.Reference<Memory | undefined>("@assembly-effect/tus/Memory", {
-  defaultValue: () => undefined
-})
 
 /**
  * The size in bytes of the first piece of the next range of a source: the last size if the previous range was read to

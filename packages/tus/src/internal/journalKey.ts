@@ -26,7 +26,7 @@ export const check = (text: string): Effect.Effect<Key, InvalidRequest> =>
 const utf8 = new TextEncoder()
 
 /** A digest of the identity of an upload or a job. */
-const digestOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<string> =>
+export const digestOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<string> =>
   Subtle.sha256(utf8.encode(JSON.stringify(parts)))
 
 /**

@@ -6,7 +6,7 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
-import type * as HttpClient from "effect/http/HttpClient"
+import * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
@@ -19,7 +19,7 @@ import * as BodySize from "./bodySize.ts"
 import type * as Context from "./context.ts"
 import * as Creation from "./creation.ts"
 import * as Discovery from "./discovery.ts"
-import * as FilePieces from "./filePieces.ts"
+import type { Pool } from "./filePieces.ts"
 import { hostOf } from "./host.ts"
 import * as Outgoing from "./outgoing.ts"
 import * as Policy from "./policy.ts"
@@ -28,6 +28,7 @@ import { wholeOf } from "./source.ts"
 import type { SourceFailed } from "./sourceFailed.ts"
 import { inTime } from "./timeout.ts"
 import * as Transfer from "./transfer.ts"
+import * as PieceMemory from "../unstable/PieceMemory.ts"
 import * as UploadState from "./uploadState.ts"
 
 /**
@@ -125,12 +126,11 @@ const recover = <E>(piece: Piece<E>, marker: string) =>
  */
 export const begin = <E>(
   piece: Piece<E>,
-  state: UploadState.Piece,
-  newMarker: Effect.Effect<string> = Creation.newMarker
+  state: UploadState.Piece
 ): Effect.Effect<UploadState.Created, Creation.CreationError | SourceFailed | E, HttpClient.HttpClient> => {
   switch (state._tag) {
     case "Planned":
-      return Effect.flatMap(newMarker, (marker) => create(piece, marker))
+      return Effect.flatMap(Creation.newMarker, (marker) => create(piece, marker))
     case "Creating":
       return recover(piece, state.marker)
     case "Created":
@@ -143,7 +143,7 @@ interface Sending<E> extends Piece<E> {
   readonly url: UploadUrl
   readonly marker: string
   readonly isOwn: boolean
-  readonly pool: FilePieces.Pool
+  readonly pool: Pool | undefined
   readonly bodies: BodySize.BodySize
   readonly pauseAfter: Policy.Retry
 }
@@ -366,7 +366,7 @@ export const finish = <E>(
       url,
       marker,
       isOwn: transfer !== undefined,
-      pool: new FilePieces.Pool(),
+      pool: PieceMemory.poolOf(yield* HttpClient.HttpClient),
       bodies: yield* BodySize.make(Redacted.value(url), piece),
       pauseAfter: Policy.retrying(policy, emit)
     }

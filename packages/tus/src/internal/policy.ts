@@ -75,9 +75,9 @@ export const retryPolicy = (
       maxWait: maxWait ?? Duration.hours(1)
     })
   }
-  const longest = Duration.fromInputUnsafe(maxWait ?? Duration.infinity)
+  const longest = maxWait === undefined ? Infinity : Duration.toMillis(maxWait)
   const isOver = ({ failures, wait }: RetryPolicy.Failure): boolean =>
-    failures > (maxRetries ?? Infinity) || Option.exists(wait, Duration.isGreaterThan(longest))
+    failures > (maxRetries ?? Infinity) || Option.exists(wait, (time) => Duration.toMillis(time) > longest)
   return Schedule.fromStep(
     Effect.map(Schedule.toStep(said), (step) => (now, failure) => (isOver(failure) ? Cause.done() : step(now, failure)))
   )
@@ -105,6 +105,6 @@ export const retrying = ({ retry }: Policy, emit: Emit): Retry => {
     })
 }
 
-/** The pause between two requests for the state of a final upload, which doubles with each request. */
+/** The pause between two requests for a state that another side changes, which doubles with each request. */
 export const pollDelay = ({ retryDelay }: Policy, questions: number): Duration.Duration =>
   Duration.millis(Math.min(Duration.toMillis(retryDelay) * 2 ** (questions - 1), Duration.toMillis(maxDelay)))

@@ -76,7 +76,9 @@ const each = <E>(
  */
 export const remove = (subject: Subject, state: UploadState.UploadState) =>
   each(orphansOf(subject, state), (url) =>
-    inTime(subject.policy.stallTimeout, Tus.terminate(url)).pipe(Effect.catchTag("UploadGone", () => Effect.void))
+    inTime(subject.policy.stallTimeout, Tus.terminate(url)).pipe(
+      Effect.catch((error) => (error._tag === "UploadGone" ? Effect.void : Effect.fail(error)))
+    )
   )
 
 /** The maximum time that a failure and an interruption wait for the removal. */

@@ -1,7 +1,7 @@
 /**
  * What the test Layers share.
  */
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { UploadSource } from "./source.ts"
 import type { SourceFailed } from "./sourceFailed.ts"
@@ -14,8 +14,12 @@ export const read = (source: UploadSource): Effect.Effect<bigint, SourceFailed> 
     (sum, piece) => sum + BigInt(piece.length)
   )
 
-/** Emits the events of a stream while it is read. */
+/** Emits the events of a stream while it is read. `Stream.tap` would add Effect's semaphores to a bundle. */
 export const told = <Event, E>(
   events: Stream.Stream<Event, E>,
   emit: (event: Event) => void
-): Stream.Stream<Event, E> => Stream.tap(events, (event) => Effect.sync(() => emit(event)))
+): Stream.Stream<Event, E> =>
+  Stream.map(events, (event) => {
+    emit(event)
+    return event
+  })

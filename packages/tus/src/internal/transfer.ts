@@ -60,7 +60,7 @@ export interface Asking extends Progress {
  * @since 0.1.0
  * @category models
  */
-export interface Done {
+interface Done {
   readonly _tag: "Done"
   readonly length: bigint
 }

@@ -19,10 +19,10 @@ import type * as Transfer from "./transfer.ts"
  */
 export type Piece = Planned | Creating | Created
 
-export interface Planned {
+interface Planned {
   readonly _tag: "Planned"
 }
-export interface Creating {
+interface Creating {
   readonly _tag: "Creating"
   readonly marker: string
 }

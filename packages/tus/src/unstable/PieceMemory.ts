@@ -2,8 +2,10 @@
  * Registers HTTP clients that hold at most the last three pieces of a request body.
  */
 import type * as HttpClient from "effect/http/HttpClient"
+import { Pool } from "../internal/filePieces.ts"
 
-const known = new WeakSet<HttpClient.HttpClient>()
+/** Makes the memory of one upload. A bundle that registers no client does not contain this code. */
+const pools = new WeakMap<HttpClient.HttpClient, () => Pool>()
 
 /**
  * Registers a client that sends each piece of a streamed body once, and holds at most the last three pieces. An upload
@@ -19,7 +21,7 @@ const known = new WeakSet<HttpClient.HttpClient>()
  * @category registration
  */
 export const register = (client: HttpClient.HttpClient): void => {
-  known.add(client)
+  pools.set(client, () => new Pool())
 }
 
 /**
@@ -28,4 +30,12 @@ export const register = (client: HttpClient.HttpClient): void => {
  * @since 0.1.0
  * @category guards
  */
-export const isRegistered = (client: HttpClient.HttpClient): boolean => known.has(client)
+export const isRegistered = (client: HttpClient.HttpClient): boolean => pools.has(client)
+
+/**
+ * The memory of one upload with this client, if this client is registered.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const poolOf = (client: HttpClient.HttpClient): Pool | undefined => pools.get(client)?.()

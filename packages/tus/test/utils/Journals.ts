@@ -1,6 +1,7 @@
 /**
  * Journals of every kind, for the same tests.
  */
+import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -18,7 +19,8 @@ export const folder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempD
 
 export const layers = {
   memory: UploadJournal.layerMemory(),
-  files: Layer.unwrap(Effect.map(folder, (path) => UploadJournal.layerFileSystem(`${path}/deep/journal`)))
+  files: Layer.unwrap(Effect.map(folder, (path) => UploadJournal.layerFileSystem(`${path}/deep/journal`))),
+  SQLite: UploadJournal.layerSql().pipe(Layer.provide(Layer.orDie(SqliteClient.layer({ path: ":memory:" }))))
 }
 
 /** Runs a test with a journal of its own. */

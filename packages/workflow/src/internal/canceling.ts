@@ -3,16 +3,18 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
-import type { InvalidSecret } from "../DurableError.ts"
-import type { Derive } from "./derive.ts"
-import type { Row } from "./store.ts"
+import type { InvalidSecret, StoreFailed } from "../DurableError.ts"
+import * as Journal from "./journal.ts"
+import type { Row } from "./row.ts"
+import type { Secrets } from "./secrets.ts"
 
 /** The errors of a cancellation. After such an error, the Assembly may still run. */
-export type CancelError = InvalidSecret | Effect.Error<ReturnType<typeof Assemblies.cancel>>
+export type CancelError = InvalidSecret | StoreFailed | Effect.Error<ReturnType<typeof Assemblies.cancel>>
 
 /** Whether an error says that the service has no Assembly with this id. */
-export const isNotFound = (error: { readonly _tag: string; readonly status?: number }): boolean =>
+const isNotFound = (error: { readonly _tag: string; readonly status?: number }): boolean =>
   error._tag === "ServiceFailure" && error.status === 404
 
 /**
@@ -27,20 +29,24 @@ const cancelAssembly = (assemblyId: Assembly.AssemblyId) =>
     Effect.catchIf(isNotFound, () => Effect.succeed(false))
   )
 
-/** How callers repeat {@link cancel} after a failure. */
-export const tries = {
-  while: ({ _tag }: CancelError) => _tag !== "InvalidSecret",
-  schedule: Schedule.exponential("200 millis"),
-  times: 4
-}
+/** After these errors, {@link cancel} does not repeat the request. */
+const final: ReadonlySet<CancelError["_tag"]> = new Set(["InvalidSecret", "StoreFailed"])
+
+/** How often {@link cancel} repeats the request after a failure. */
+const retries = 4
 
 /**
- * Cancels the Assembly of an attempt, and returns whether the Assembly had completed before. Succeeds only if no runner
- * has begun the attempt, or if the service has confirmed that the Assembly does not run.
+ * Cancels the Assembly of an attempt, and returns whether the Assembly had completed before. Succeeds only if no
+ * Assembly was announced, or if the service has confirmed that the Assembly does not run.
  */
-export const cancel = (
-  derive: Derive,
-  row: Row,
-  execution: string
-): Effect.Effect<boolean, CancelError, AssemblyClient> =>
-  row.begins === 0 ? Effect.succeed(false) : Effect.flatMap(derive.assemblyId(row, execution), cancelAssembly)
+export const cancel = (secrets: Secrets, row: Row): Effect.Effect<boolean, CancelError, AssemblyClient> =>
+  Effect.flatMap(
+    Journal.assemblyId(secrets, row),
+    Option.match({ onNone: () => Effect.succeed(false), onSome: cancelAssembly })
+  ).pipe(
+    Effect.retry({
+      while: ({ _tag }) => !final.has(_tag),
+      schedule: Schedule.exponential("200 millis"),
+      times: retries
+    })
+  )

@@ -2,7 +2,6 @@
 import * as Redaction from "@assembly-effect/auth/Redaction"
 import { SourceFailed } from "@assembly-effect/tus/UploadSource"
 import * as Cause from "effect/Cause"
-import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type { Failure } from "../DurableJob.ts"
 
@@ -42,10 +41,3 @@ export const of = (cause: Cause.Cause<unknown>, assemblyId: string | undefined):
   const text = Redaction.text(message, { secrets: assemblyId === undefined ? [] : [assemblyId] })
   return { reason, message: withoutBeginnings(text, assemblyId) }
 }
-
-/**
- * Fails with the interruptions of a cause, without its failures and defects. The annotations of an interruption tell
- * the engine who has interrupted the activity.
- */
-export const interrupted = (cause: Cause.Cause<unknown>): Effect.Effect<never> =>
-  Effect.failCause(Cause.fromReasons(cause.reasons.filter(Cause.isInterruptReason)))

@@ -5,7 +5,7 @@ import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Json from "@assembly-effect/schema/Json"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import * as Steps from "@assembly-effect/tus/unstable/Steps"
+import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
 import type { RequestOptions } from "@assembly-effect/tus/Upload"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
@@ -34,13 +34,10 @@ const File = Schema.Struct({
 })
 
 /** The params and the files of a job, without its key. */
-export const JobAtRest = Schema.Struct({
+const JobAtRest = Schema.Struct({
   params: Assembly.CreateParams,
   files: Schema.Array(File).check(Schema.isMinLength(1))
 })
-const encodeParams = Input.encoder(JobAtRest.fields.params)
-const encodeFiles = Input.encoder(JobAtRest.fields.files)
-export type JobAtRest = typeof JobAtRest.Type
 
 /** The size of a source in bytes, and the SHA-256 of its identity, when the attempt was queued. */
 export const SourceAtRest = Schema.Struct({
@@ -51,16 +48,11 @@ export type SourceAtRest = typeof SourceAtRest.Type
 
 export const Sources = Schema.fromJsonString(Schema.Array(SourceAtRest))
 
-/** For each file, how often the creation of its upload was announced (see `announce` in `transfer.ts`). */
-export const Creations = Schema.fromJsonString(Schema.Array(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))))
-
 const Key = Schema.NonEmptyString.check(
   Schema.isMaxLength(255),
   // Databases replace a lone surrogate by another character, so the stored key would differ.
   Schema.isPattern(/^[^\p{Cc}\p{Cs}]*$/u, { expected: "valid Unicode without control characters" })
 )
-
-const encodeKey = Input.encoder(Key)
 
 /** Whether a text is a valid key of a job. An invalid key is not looked up, because a database may refuse the text. */
 export const isKey = SchemaParser.is(Key)
@@ -97,7 +89,7 @@ const canonical = (value: unknown): string =>
   )
 
 /** The metadata of the upload of a file. */
-export const metadataOf = ({ fieldname = "file", filename, metadata }: DurableJob.File) => ({
+const metadataOf = ({ fieldname = "file", filename, metadata }: DurableJob.File) => ({
   ...metadata,
   filename,
   fieldname
@@ -123,53 +115,32 @@ const toText = (job: typeof JobAtRest.Encoded): Text => {
   return { text: canonical({ params: job.params, files }), files }
 }
 
-/** The encoded value of a part of a job, or the issues of this part. */
-type Encoded<A> = Result.Result<A, ReadonlyArray<Issue>>
+/** Puts a path before the paths of issues. */
+export const under = (path: Issue["path"], issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> =>
+  issues.map((issue) => ({ message: issue.message, path: [...path, ...issue.path] }))
 
-/**
- * Encodes one part of a job. `check` runs on a part that fits the schema, and finds the issues that the schema does not
- * find.
- */
-const encodePart = <A>(
-  path: ReadonlyArray<string>,
-  value: unknown,
-  encodeValue: (value: unknown) => Encoded<A>,
-  check: () => ReadonlyArray<Issue>
-): Encoded<A> => {
-  const found = unstorable(value, path)
-  if (found.length > 0) return Result.fail(found)
-  const encoded = encodeValue(value)
-  if (Result.isFailure(encoded)) {
-    return Result.fail(encoded.failure.map((issue) => ({ ...issue, path: [...path, ...issue.path] })))
-  }
-  const issues = check()
-  return issues.length === 0 ? encoded : Result.fail(issues)
-}
+const encodeJob = Input.encoder(Schema.Struct({ key: Key, ...JobAtRest.fields }))
 
-const issuesOf = (part: Encoded<unknown>): ReadonlyArray<Issue> => (Result.isFailure(part) ? part.failure : [])
+/** The issues that the schema does not find. */
+const furtherIssues = (
+  { files, params }: DurableJob.Job,
+  upload: UploadOptions,
+  now: DateTime.Utc
+): ReadonlyArray<Issue> => [
+  ...under(["params"], Assemblies.Create.check?.(params, now) ?? []),
+  ...files.flatMap((file, index) => under(["files", index], Hosting.issues(upload, metadataOf(file))))
+]
 
 /** Checks a job, and encodes it for the database. The error names `operation`, and every field that is wrong. */
 export const encode = Effect.fnUntraced(function* (operation: string, job: DurableJob.Job, upload: UploadOptions) {
   const now = DateTime.makeUnsafe(yield* Clock.currentTimeMillis)
-  const key = encodePart(["key"], job.key, encodeKey, () => [])
-  const params = encodePart(["params"], job.params, encodeParams, () =>
-    (Assemblies.Create.check?.(job.params, now) ?? []).map(({ message, path }) => ({
-      message,
-      path: ["params", ...path]
-    }))
-  )
-  const files = encodePart(["files"], job.files, encodeFiles, () =>
-    job.files.flatMap((file, index) =>
-      Steps.issues({ ...upload, metadata: metadataOf(file) }).map(({ message, path }) => ({
-        message,
-        path: ["files", index, ...path]
-      }))
-    )
-  )
-  if (Result.isFailure(key) || Result.isFailure(params) || Result.isFailure(files)) {
-    return yield* new InvalidRequest({ operation, issues: [key, params, files].flatMap(issuesOf) })
-  }
-  return toText({ params: params.success, files: files.success })
+  const found = unstorable(job, [])
+  const encoded = encodeJob(job)
+  const others = Result.isFailure(encoded) ? encoded.failure : furtherIssues(job, upload, now)
+  const isNew = ({ path }: Issue) => found.every((one) => one.path.join(".") !== path.join("."))
+  const issues = [...found, ...others.filter(isNew)]
+  if (issues.length > 0 || Result.isFailure(encoded)) return yield* new InvalidRequest({ operation, issues })
+  return toText(encoded.success)
 })
 
 /** Decodes a stored job. */

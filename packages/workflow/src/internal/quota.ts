@@ -14,7 +14,6 @@ import type { Store } from "./store.ts"
 const longest = Duration.toMillis("1 day")
 
 /**
- * - `until`: the end of the last pause, in milliseconds since 1970.
  * - `wait`: waits until the service may be asked.
  * - `refresh`: reads the pause that another runner, or an earlier process, has stored.
  * - `keep`: runs an effect whose requests fail with `RateLimited` during a pause, and whose responses may begin a pause.
@@ -41,7 +40,7 @@ export const make = (store: Store, outage: Outage) => {
     const until = (yield* Clock.currentTimeMillis) + Math.min(longest, Math.ceil(Duration.toMillis(time)))
     if (until <= end) return
     end = until
-    yield* store.pause(until).pipe(Effect.catch((error) => outage.report(error.operation, error)))
+    yield* store.pause(until).pipe(Effect.catch(outage.report))
   })
 
   const gate = (inner: Admission.Gate): Admission.Gate => ({
@@ -61,5 +60,5 @@ export const make = (store: Store, outage: Outage) => {
       )
     )
 
-  return { until: () => end, wait, refresh, keep }
+  return { wait, refresh, keep }
 }

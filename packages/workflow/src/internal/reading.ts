@@ -2,18 +2,22 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { type InvalidSecret, JobCanceled, JobFailed, JobUnknown, type StoreFailed } from "../DurableError.ts"
 import type { State, Status, Summary } from "../DurableJob.ts"
-import type * as Attendant from "./attendant.ts"
-import type { Derive } from "./derive.ts"
-import { executionOf } from "./jobWorkflow.ts"
 import * as JobAtRest from "./jobAtRest.ts"
-import * as Store from "./store.ts"
+import * as Journal from "./journal.ts"
+import * as Row from "./row.ts"
+import type { Secrets } from "./secrets.ts"
+import type { Store } from "./store.ts"
+import * as StoreError from "./storeError.ts"
+import * as Runner from "./runner.ts"
 
 /**
  * The errors of `Durable.await`: the job failed or was canceled, or the job or its Status cannot be read.
@@ -35,34 +39,71 @@ const patience = "10 seconds"
 /** How many jobs a list reads with one statement. */
 const pageSize = 100
 
-interface Options {
-  readonly store: Store.Store
-  readonly derive: Derive
-  readonly waiting: Attendant.Waiting
-}
+/** How many keys are read with one statement. */
+const maxKeys = 500
 
-export const make = ({ derive, store, waiting }: Options) => {
-  const found = (key: string): Effect.Effect<Store.Row, JobUnknown | StoreFailed> =>
+export const make = (store: Store, secrets: Secrets) => {
+  /** One Deferred for each caller that waits for a key. */
+  const waiting = new Map<string, Set<Deferred.Deferred<void>>>()
+
+  /** Wakes the callers that wait for a key. */
+  const wake = (key: string): Effect.Effect<void> =>
+    Effect.sync(() => {
+      for (const one of waiting.get(key) ?? []) Deferred.doneUnsafe(one, Exit.void)
+    })
+
+  /** Waits until {@link wake} is called with the key. */
+  const woken = (key: string): Effect.Effect<void> =>
+    Effect.acquireUseRelease(
+      Effect.sync(() => {
+        const one = Deferred.makeUnsafe<void>()
+        waiting.set(key, (waiting.get(key) ?? new Set()).add(one))
+        return one
+      }),
+      Deferred.await,
+      (one) =>
+        Effect.sync(() => {
+          const all = waiting.get(key)
+          all?.delete(one)
+          if (all?.size === 0) waiting.delete(key)
+        })
+    )
+
+  /** Wakes the callers that wait for a job that has ended in another process. */
+  const check: Effect.Effect<void, StoreFailed> = Effect.gen(function* () {
+    const keys = [...waiting.keys()]
+    for (let start = 0; start < keys.length; start += maxKeys) {
+      const rows = yield* store.findAll(keys.slice(start, start + maxKeys))
+      // A caller that waits for a damaged row wakes, and fails with the error of the row.
+      const ended = rows.filter(([, row]) => Result.isFailure(row) || Row.hasEnded(row.success))
+      yield* Effect.forEach(ended, ([key]) => wake(key), { discard: true })
+    }
+  })
+
+  /** Reads the table at an interval, until the scope closes. */
+  const loop = check.pipe(Effect.ignore, Effect.delay(Runner.interval), Effect.forever)
+
+  const found = (key: string): Effect.Effect<Row.Row, JobUnknown | StoreFailed> =>
     Effect.flatMap(
       JobAtRest.isKey(key) ? store.find(key) : Effect.succeedNone,
       Option.match({ onNone: () => Effect.fail(new JobUnknown({ key })), onSome: Effect.succeed })
     )
 
-  const statusOf = (row: Store.Row) =>
+  const statusOf = (row: Row.Row) =>
     Effect.gen(function* () {
-      const execution = yield* executionOf(row)
-      return yield* Assemblies.get(yield* derive.assemblyId(row, execution))
+      const id = yield* Journal.assemblyId(secrets, row)
+      return yield* Option.isSome(id) ? Assemblies.get(id.value) : StoreError.damaged(row.key, ["assembly"])
     })
 
   /** Waits until the attempt has ended, and returns its row. */
-  const ended = (key: string): Effect.Effect<Store.Row, JobUnknown | StoreFailed> =>
+  const ended = (key: string): Effect.Effect<Row.Row, JobUnknown | StoreFailed> =>
     Effect.gen(function* () {
       for (;;) {
         // The wait begins before the row is read, so that an end of the job right after the read is not missed.
-        const woken = yield* Effect.forkScoped(waiting.wait(key), { startImmediately: true })
+        const end = yield* Effect.forkScoped(woken(key), { startImmediately: true })
         const row = yield* found(key)
-        if (Store.hasEnded(row)) return row
-        yield* Fiber.join(woken)
+        if (Row.hasEnded(row)) return row
+        yield* Fiber.join(end)
       }
     }).pipe(Effect.scoped)
 
@@ -77,9 +118,9 @@ export const make = ({ derive, store, waiting }: Options) => {
     })
 
   /** How many bytes of an attempt the service has stored, from the receipts in the Status of its Assembly. */
-  const storedBytes = Effect.fnUntraced(function* (row: Store.Row) {
+  const storedBytes = Effect.fnUntraced(function* (row: Row.Row) {
     if (row.state === "Completed" || row.state === "Processing") return row.size
-    if (row.begins === 0) return 0n
+    if (row.assembly === undefined) return 0n
     const { tus_uploads } = yield* statusOf(row)
     const offsets = (tus_uploads ?? []).map(({ offset }) => offset ?? 0)
     if (!offsets.every((offset) => Number.isSafeInteger(offset) && offset >= 0)) return undefined
@@ -93,7 +134,7 @@ export const make = ({ derive, store, waiting }: Options) => {
         Effect.timeout(patience),
         Effect.orElseSucceed(() => undefined)
       )
-      return { ...Store.toSummary(row), stored }
+      return { ...Row.toSummary(row), stored }
     })
 
   /** Lists the jobs. The error of a damaged row comes after all other rows. */
@@ -104,14 +145,14 @@ export const make = ({ derive, store, waiting }: Options) => {
         Effect.map(store.page({ state, after, limit: pageSize }), ({ next, rows }) => {
           damaged ??= rows.find(Result.isFailure)?.failure
           return [
-            rows.filter(Result.isSuccess).map(({ success }) => Store.toSummary(success)),
+            rows.filter(Result.isSuccess).map(({ success }) => Row.toSummary(success)),
             Option.fromUndefinedOr(next)
           ]
         })
       ).pipe(Stream.concat(Stream.suspend(() => (damaged === undefined ? Stream.empty : Stream.fail(damaged)))))
     })
 
-  return { found, wait, status, list }
+  return { wake, loop, found, wait, status, list }
 }
 
 export type Reading = ReturnType<typeof make>

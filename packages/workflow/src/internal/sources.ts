@@ -4,15 +4,14 @@
  */
 import * as Printable from "@assembly-effect/schema/Printable"
 import { fromPath, type Replayable, SourceFailed } from "@assembly-effect/tus/UploadSource"
-import * as Digest from "effect/crypto/Digest"
+import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
-import * as Encoding from "effect/encoding/Hex"
 import type * as FileSystem from "effect/FileSystem"
+import * as Result from "effect/Result"
 import type * as DurableJob from "../DurableJob.ts"
 import { ObjectStores } from "../ObjectStores.ts"
 import type { SourceAtRest } from "./jobAtRest.ts"
-
-const utf8 = new TextEncoder()
 
 /** Opens a source by its reference. */
 const open = (source: DurableJob.Source): Effect.Effect<Replayable, SourceFailed, FileSystem.FileSystem> =>
@@ -43,14 +42,11 @@ const identify = (source: Replayable, filename: string): Effect.Effect<SourceAtR
             description: `${Printable.escape(filename)} has no identity, so a change would not be noticed`
           })
         )
-      : Digest.Digest.use((digest) => digest.digest(Digest.sha256, utf8.encode(identity))).pipe(
-          Effect.map((hash) => ({ size: String(source.size), identity: Encoding.encode(hash) })),
-          Effect.provide(Digest.layerWebCrypto)
-        )
+      : Effect.map(Hosting.digestOf([identity]), (digest) => ({ size: String(source.size), identity: digest }))
   )
 
 /** An opened source, and what the database stores about it: its size, and the digest of its identity. */
-interface Opened {
+export interface Opened {
   readonly source: Replayable
   readonly atRest: SourceAtRest
 }
@@ -78,7 +74,7 @@ export const mayReturn =
       ? new SourceAway(error)
       : error
 
-type File = Pick<DurableJob.File, "source" | "filename">
+type File = DurableJob.File
 
 const openOne = ({ filename, source: reference }: File) =>
   Effect.gen(function* () {
@@ -86,55 +82,42 @@ const openOne = ({ filename, source: reference }: File) =>
     return { source, atRest: yield* identify(source, filename) } satisfies Opened
   })
 
-/** Whether the size and the identity of a source are the same as when the attempt was queued. */
-const isSame = (was: SourceAtRest | undefined, is: SourceAtRest): boolean =>
-  was !== undefined && was.size === is.size && was.identity === is.identity
+/** Opens the sources of all files, 4 at the same time. */
+export const openAll = (
+  files: ReadonlyArray<File>
+): Effect.Effect<ReadonlyArray<Result.Result<Opened, SourceFailed>>, never, FileSystem.FileSystem> =>
+  Effect.forEach(files, (file) => Effect.result(openOne(file)), { concurrency: 4 })
 
-/** The names of the files whose sources have changed. A source that cannot be read does not count as changed. */
+/** Whether the size and the identity of a source are the same as when the attempt was queued. */
+const isSame = (was: SourceAtRest | undefined, { atRest }: Opened): boolean =>
+  was !== undefined && was.size === atRest.size && was.identity === atRest.identity
+
+/**
+ * The names of the files whose sources have changed. A source that cannot be read does not count as changed, because a
+ * program may delete what it has uploaded.
+ */
 export const changed = (
   files: ReadonlyArray<File>,
   before: ReadonlyArray<SourceAtRest>,
-  after: ReadonlyArray<SourceAtRest | undefined>
+  after: ReadonlyArray<Result.Result<Opened, SourceFailed>>
 ): ReadonlyArray<string> =>
   files.flatMap(({ filename }, index) => {
     const is = after[index]
-    return is === undefined || isSame(before[index], is) ? [] : [filename]
+    return is === undefined || Result.isFailure(is) || isSame(before[index], is.success) ? [] : [filename]
   })
-
-/** How many sources are opened at the same time. */
-const concurrency = 4
-
-/** Opens the sources of all files. */
-export const openAll = (
-  files: ReadonlyArray<File>
-): Effect.Effect<ReadonlyArray<Opened>, SourceFailed, FileSystem.FileSystem> =>
-  Effect.forEach(files, openOne, { concurrency })
-
-/**
- * Returns the current size and identity of each source, and undefined for a source that cannot be read, such as a file
- * that was removed after its upload.
- */
-export const look = (
-  files: ReadonlyArray<File>
-): Effect.Effect<ReadonlyArray<SourceAtRest | undefined>, never, FileSystem.FileSystem> =>
-  Effect.forEach(
-    files,
-    (file) => Effect.match(openOne(file), { onFailure: () => undefined, onSuccess: ({ atRest }) => atRest }),
-    { concurrency }
-  )
 
 /** Opens the sources of all files, and fails if one has changed since the attempt was queued. */
 export const reopen = Effect.fnUntraced(function* (files: ReadonlyArray<File>, before: ReadonlyArray<SourceAtRest>) {
-  const opened = yield* Effect.forEach(files, (file) => Effect.mapError(openOne(file), mayReturn(file)), {
-    concurrency
-  })
-  for (const [index, { atRest }] of opened.entries()) {
-    if (!isSame(before[index], atRest)) {
-      return yield* new SourceFailed({
-        kind: "Changed",
-        description: `${Printable.escape(files[index]?.filename ?? "")} has changed since the job was queued`
-      })
-    }
+  const opened = yield* openAll(files)
+  const [changedOne] = changed(files, before, opened)
+  if (changedOne !== undefined) {
+    const description = `${Printable.escape(changedOne)} has changed since the job was queued`
+    return yield* new SourceFailed({ kind: "Changed", description })
   }
-  return opened.map(({ source }) => source)
+  return yield* Effect.forEach(Arr.zip(files, opened), ([file, found]) =>
+    Effect.fromResult(found).pipe(
+      Effect.map(({ source }) => ({ ...file, source })),
+      Effect.mapError(mayReturn(file))
+    )
+  )
 })

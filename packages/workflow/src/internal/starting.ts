@@ -4,23 +4,21 @@ import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import type { SourceFailed } from "@assembly-effect/tus/UploadSource"
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
-import type { Sharding } from "effect/cluster/Sharding"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { AssemblyMayRun, JobConflict, type JobUnknown, NotRetryable, type StoreFailed } from "../DurableError.ts"
 import type { Changes, Job, Summary } from "../DurableJob.ts"
-import * as Attendant from "./attendant.ts"
 import * as Canceling from "./canceling.ts"
-import type { Derive } from "./derive.ts"
 import * as Failure from "./failure.ts"
 import * as JobAtRest from "./jobAtRest.ts"
-import { executionOf } from "./jobWorkflow.ts"
+import * as Journal from "./journal.ts"
 import type * as Reading from "./reading.ts"
+import * as Row from "./row.ts"
+import type { Secrets } from "./secrets.ts"
 import * as Sources from "./sources.ts"
-import * as Store from "./store.ts"
-import * as StoreError from "./storeError.ts"
+import type { Store } from "./store.ts"
 
 /**
  * Why a job is not stored: the job is invalid, a source cannot be read, or another job has the same key.
@@ -59,12 +57,12 @@ export type StartOutcome =
  */
 export type RetryError = StartError | JobUnknown | NotRetryable | AssemblyMayRun
 
-type Services = Sharding | FileSystem.FileSystem
+type Services = FileSystem.FileSystem
 
 /** `queued`: called after jobs were queued. */
 interface Options {
-  readonly store: Store.Store
-  readonly derive: Derive
+  readonly store: Store
+  readonly secrets: Secrets
   readonly reading: Reading.Reading
   readonly upload: JobAtRest.UploadOptions
   readonly queued: Effect.Effect<void>
@@ -73,141 +71,95 @@ interface Options {
 /** How long a retry waits until the service confirms that the Assembly of the last attempt has ended. */
 const patience = "30 seconds"
 
-/**
- * A job that a caller starts. `sources` has the current size and identity of each source, or undefined for a source
- * that cannot be read.
- */
-interface Now {
+/** A job that a caller starts, with its sources as they are now. */
+interface Now extends JobAtRest.Text {
   readonly key: string
-  readonly job: string
-  readonly files: JobAtRest.Text["files"]
-  readonly sources: ReadonlyArray<JobAtRest.SourceAtRest | undefined>
+  readonly opened: ReadonlyArray<Result.Result<Sources.Opened, SourceFailed>>
 }
 
-/** The row of a key, or the error of a damaged row. */
-type Stored = readonly [key: string, row: Result.Result<Store.Row, StoreFailed>]
-
 /**
- * Returns the summary of the stored job `row`. Fails if the job that the caller starts has other params or files, or if
- * a file has changed since the stored job was queued.
+ * Returns the summary of the stored job `found`. Fails if the job that the caller starts has other params or files, if a
+ * file has changed since the stored job was queued, or if no job is stored because a source cannot be read.
  */
 const same = (
-  { files, job, key, sources }: Now,
-  found: Result.Result<Store.Row, StoreFailed> | undefined
-): Effect.Effect<Summary, JobConflict | StoreFailed> =>
-  Effect.gen(function* () {
-    const row = found === undefined ? undefined : yield* Effect.fromResult(found)
-    if (row?.job !== job) return yield* new JobConflict({ key })
-    const changed = Sources.changed(files, row.sources, sources)
-    return changed.length === 0 ? Store.toSummary(row) : yield* new JobConflict({ key, changed })
+  { files, key, opened, text }: Now,
+  found: Result.Result<Row.Row, StoreFailed> | undefined
+): Result.Result<Summary, JobConflict | StoreFailed | SourceFailed> => {
+  if (found === undefined) {
+    return Result.fail(opened.find(Result.isFailure)?.failure ?? new JobConflict({ key }))
+  }
+  return Result.flatMap(found, (row) => {
+    if (row.job !== text) return Result.fail(new JobConflict({ key }))
+    const changed = Sources.changed(files, row.sources, opened)
+    return changed.length === 0 ? Result.succeed(Row.toSummary(row)) : Result.fail(new JobConflict({ key, changed }))
   })
+}
 
-export const make = ({ derive, queued, reading, store, upload }: Options) => {
-  /** Makes the row of an attempt, with the current sizes and identities of its sources. */
-  const toRow = Effect.fnUntraced(function* (attempt: Store.Attempt, { files, text }: JobAtRest.Text) {
-    const opened = yield* Sources.openAll(files)
-    return {
-      key: attempt.key,
-      job: text,
-      files,
-      sources: opened.map(({ atRest }) => atRest),
-      shard: yield* Attendant.shardOf(yield* executionOf(attempt))
-    } satisfies Store.NewRow & Now
-  })
+export const make = ({ queued, reading, secrets, store, upload }: Options) => {
+  const open = (key: string, encoded: JobAtRest.Text) =>
+    Effect.map(Sources.openAll(encoded.files), (opened): Now => ({ ...encoded, key, opened }))
 
-  /** Checks a job, opens its sources, and makes its row. */
-  const prepare = Effect.fnUntraced(function* (job: Job) {
-    return yield* toRow({ key: job.key, attempt: 1 }, yield* JobAtRest.encode("Durable.start", job, upload))
-  })
+  /** The row of a job, or the error of its first source that cannot be read. */
+  const toRow = ({ key, opened, text }: Now): Result.Result<Row.NewRow, SourceFailed> =>
+    Result.map(Result.all(opened), (all) => ({ key, job: text, sources: all.map(({ atRest }) => atRest) }))
 
   /**
-   * Stores rows with one statement. A row whose key is already in the table is not stored. Returns the rows that the
-   * table then has for all these keys.
+   * Stores all valid jobs of `jobs` with one statement, and returns the result of each job. A job whose key is already
+   * in the table is not stored. Then a source that cannot be read is not an error.
    */
-  const insert = Effect.fnUntraced(function* (rows: ReadonlyArray<Store.NewRow>) {
-    if (!Arr.isReadonlyArrayNonEmpty(rows)) return new Map<Stored[0], Stored[1]>()
-    const stored = new Map((yield* store.insert(rows)).map((row): Stored => [row.key, Result.succeed(row)]))
-    yield* queued
-    const known = rows.filter(({ key }) => !stored.has(key)).map(({ key }) => key)
-    for (const [key, row] of yield* store.findAll(known)) stored.set(key, row)
-    return stored
-  })
-
-  /**
-   * Stores a job. If the job is already stored, a source that can no longer be read is not an error, because a program
-   * may delete what it has uploaded.
-   */
-  const start = (job: Job): Effect.Effect<Summary, StartError, Services> =>
-    Effect.gen(function* () {
-      const encoded = yield* JobAtRest.encode("Durable.start", job, upload)
-      const known = yield* store.find(job.key)
-      if (Option.isSome(known)) {
-        const sources = yield* Sources.look(encoded.files)
-        return yield* same(
-          { key: job.key, job: encoded.text, files: encoded.files, sources },
-          Result.succeed(known.value)
-        )
-      }
-      const row = yield* toRow({ key: job.key, attempt: 1 }, encoded)
-      return yield* same(row, (yield* insert([row])).get(job.key))
-    })
-
-  const refused = (job: Job) => (error: StartError) => ({ _tag: "Refused" as const, job, error })
-
-  const started = (job: Job) => (summary: Summary) => ({ _tag: "Started" as const, job, summary })
-
-  /** Stores one job, as {@link start} does. */
-  const startOne = (job: Job): Effect.Effect<StartOutcome, StoreFailed, Services> =>
-    start(job).pipe(
-      Effect.map(started(job)),
-      Effect.catch((error) =>
-        error._tag === "StoreFailed" && !StoreError.isDamaged(error)
-          ? Effect.fail(error)
-          : Effect.succeed(refused(job)(error))
-      )
-    )
-
-  /** Stores all valid jobs of `jobs` with one statement. Returns the outcome of each job. */
-  const startMany = (jobs: ReadonlyArray<Job>): Effect.Effect<ReadonlyArray<StartOutcome>, StoreFailed, Services> =>
+  const storeAll = (jobs: ReadonlyArray<Job>) =>
     Effect.gen(function* () {
       const prepared = yield* Effect.forEach(
         jobs,
         (job) =>
-          Effect.matchEffect(prepare(job), {
-            // The job may be stored already. Then its sources need not be readable any more.
-            onFailure: (error) => (error._tag === "SourceFailed" ? startOne(job) : Effect.succeed(refused(job)(error))),
-            onSuccess: (row) => Effect.succeed({ _tag: "Prepared" as const, job, row })
-          }),
+          Effect.result(
+            Effect.flatMap(JobAtRest.encode("Durable.start", job, upload), (encoded) => open(job.key, encoded))
+          ),
         { concurrency: 4 }
       )
-      const stored = yield* insert(prepared.flatMap((one) => (one._tag === "Prepared" ? [one.row] : [])))
-      return yield* Effect.forEach(prepared, (one): Effect.Effect<StartOutcome> =>
-        one._tag === "Prepared"
-          ? Effect.match(same(one.row, stored.get(one.job.key)), {
-              onFailure: refused(one.job),
-              onSuccess: started(one.job)
-            })
-          : Effect.succeed(one)
-      )
+      const valid = prepared.flatMap((one) => (Result.isSuccess(one) ? [one.success] : []))
+      const rows = valid.map(toRow).flatMap((row) => (Result.isSuccess(row) ? [row.success] : []))
+      const stored = new Map<string, Result.Result<Row.Row, StoreFailed>>()
+      if (Arr.isReadonlyArrayNonEmpty(rows)) {
+        for (const row of yield* store.insert(rows)) stored.set(row.key, Result.succeed(row))
+        yield* queued
+      }
+      const known = valid.map(({ key }) => key).filter((key) => !stored.has(key))
+      for (const [key, row] of yield* store.findAll(known)) stored.set(key, row)
+      return Arr.zip(jobs, prepared).map(([job, one]) => ({
+        job,
+        result: Result.flatMap(one, (now): Result.Result<Summary, StartError> => same(now, stored.get(now.key)))
+      }))
     })
 
+  const start = (job: Job): Effect.Effect<Summary, StartError, Services> =>
+    Effect.flatMap(storeAll([job]), (all) => Effect.fromResult(Arr.getUnsafe(all, 0).result))
+
+  const startMany = (jobs: ReadonlyArray<Job>): Effect.Effect<ReadonlyArray<StartOutcome>, StoreFailed, Services> =>
+    Effect.map(
+      storeAll(jobs),
+      Arr.map(({ job, result }) =>
+        Result.isSuccess(result)
+          ? { _tag: "Started", job, summary: result.success }
+          : { _tag: "Refused", job, error: result.failure }
+      )
+    )
+
   /** Cancels the Assembly of an ended attempt, and fails if this Assembly may still run. */
-  const checkEnded = Effect.fnUntraced(function* (row: Store.Row) {
+  const checkEnded = Effect.fnUntraced(function* (row: Row.Row) {
     const { attempt, key } = row
-    const execution = yield* executionOf(row)
-    const assemblyId = yield* Effect.option(derive.assemblyId(row, execution))
-    yield* Canceling.cancel(derive, row, execution).pipe(
-      Effect.retry(Canceling.tries),
+    const id = yield* Effect.orElseSucceed(Journal.assemblyId(secrets, row), () => Option.none())
+    yield* Canceling.cancel(secrets, row).pipe(
       Effect.timeout(patience),
       Effect.mapError((error) => {
-        const failure = Failure.of(Cause.fail(error), Option.getOrUndefined(assemblyId))
+        const failure = Failure.of(Cause.fail(error), Option.getOrUndefined(id))
         return new AssemblyMayRun({ key, attempt, failure })
       })
     )
   })
 
   /** The encoded job of the next attempt: the stored job with `changes`. */
-  const changed = Effect.fnUntraced(function* (row: Store.Row, changes: Changes) {
+  const changed = Effect.fnUntraced(function* (row: Row.Row, changes: Changes) {
     const job = yield* JobAtRest.decode(row)
     if (changes.params === undefined && changes.files === undefined) return { text: row.job, files: job.files }
     const next = { key: row.key, params: changes.params ?? job.params, files: changes.files ?? job.files }
@@ -223,12 +175,14 @@ export const make = ({ derive, queued, reading, store, upload }: Options) => {
       const row = yield* reading.found(key)
       const { attempt, state } = row
       if (state !== "Failed" && state !== "Canceled") return yield* Effect.fail(new NotRetryable({ key, state }))
-      const next = yield* toRow({ key, attempt: attempt + 1 }, yield* changed(row, changes))
+      const next = yield* open(key, yield* changed(row, changes))
+      const newRow = yield* Effect.fromResult(toRow(next))
       yield* checkEnded(row)
-      const stored = yield* store.retry(attempt, next)
+      const stored = yield* store.retry(attempt, newRow)
       yield* queued
       // If `store.retry` returned no row, another caller has retried the same attempt, maybe with other changes.
-      return yield* same(next, Result.succeed(Option.isSome(stored) ? stored.value : yield* reading.found(key)))
+      const now = Option.isSome(stored) ? stored.value : yield* reading.found(key)
+      return yield* Effect.fromResult(same(next, Result.succeed(now)))
     })
 
   return { start, startMany, retry }

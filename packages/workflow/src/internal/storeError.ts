@@ -1,10 +1,6 @@
 /** Converts errors of the database to `StoreFailed`, which says what happened and to which file. */
 import * as Redaction from "@assembly-effect/auth/Redaction"
-import * as Cause from "effect/Cause"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
-import * as Result from "effect/Result"
 import { StoreFailed } from "../DurableError.ts"
 
 /** An error and its causes, the outermost error first. The list ends before an error that it already contains. */
@@ -38,22 +34,3 @@ export const damaged = (key: string, invalid: ReadonlyArray<string | number | un
 
 /** Whether an error says that the row of a job is damaged. The same access never succeeds later. */
 export const isDamaged = (error: unknown): boolean => error instanceof StoreFailed && error.key !== undefined
-
-const ofDatabase: ReadonlySet<unknown> = new Set(["SqlError", "MigrationError", "PersistenceError"])
-
-/** Whether an error of the engine comes from the database. */
-export const isOfDatabase = (error: unknown): boolean =>
-  Predicate.hasProperty(error, "_tag") && ofDatabase.has(error._tag)
-
-/**
- * If the database fails while the engine prepares its tables, the engine dies with a defect. This function turns the
- * defect into a `StoreFailed`.
- */
-export const preparing = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, E | StoreFailed, R> =>
-  Layer.catchCause(layer, (cause) => {
-    const defect = Result.getOrUndefined(Cause.findDefect(cause))
-    const failure: Effect.Effect<never, E | StoreFailed> = isOfDatabase(defect)
-      ? Effect.fail(of("prepare")(defect))
-      : Effect.failCause(cause)
-    return Layer.effectContext(failure)
-  })

@@ -1,6 +1,5 @@
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import type { Issue } from "@assembly-effect/schema/InvalidRequest"
-import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -12,6 +11,13 @@ import type * as Operation from "../../Operation.ts"
 import * as Completion from "../completion.ts"
 import * as Watch from "../watch.ts"
 import { type Get, getFor } from "./get.ts"
+
+const Settings = Schema.Struct({
+  interval: Schema.optional(Rules.duration),
+  maxInterval: Schema.optional(Rules.duration),
+  maxWait: Schema.optional(Rules.duration),
+  timeout: Schema.optional(Rules.duration)
+})
 
 /**
  * The options of `awaitCompletion` and `watch`, which read the Status of an Assembly repeatedly.
@@ -30,21 +36,16 @@ import { type Get, getFor } from "./get.ts"
  * @since 0.1.0
  * @category models
  */
-export interface FollowOptions {
-  readonly interval?: Duration.Input | undefined
-  readonly maxInterval?: Duration.Input | undefined
-  readonly maxWait?: Duration.Input | undefined
-}
+export interface FollowOptions extends Omit<AwaitOptions, "timeout"> {}
 
 /**
- * - `timeout`: the time limit of the whole `awaitCompletion`, 1 hour by default.
+ * - `timeout`: the time limit of the whole `awaitCompletion`, 1 hour by default. The other options are those of
+ *   {@link FollowOptions}.
  *
  * @since 0.1.0
  * @category models
  */
-export interface AwaitOptions extends FollowOptions {
-  readonly timeout?: Duration.Input | undefined
-}
+export interface AwaitOptions extends Schema.Codec.Encoded<typeof Settings> {}
 
 /**
  * Validates the options of {@link awaitCompletion}. A function that creates an Assembly and then waits uses this
@@ -53,32 +54,21 @@ export interface AwaitOptions extends FollowOptions {
  * @since 0.1.0
  * @category operations
  */
-export const awaitOptionIssues: (options: AwaitOptions) => ReadonlyArray<Issue> = Rules.checker(
-  Schema.Struct({
-    interval: Schema.optional(Rules.duration),
-    maxInterval: Schema.optional(Rules.duration),
-    maxWait: Schema.optional(Rules.duration),
-    timeout: Schema.optional(Rules.duration)
-  })
-)
+export const awaitOptionIssues: (options: AwaitOptions) => ReadonlyArray<Issue> = Rules.checker(Settings)
 
-const check = (operation: string, options: AwaitOptions): Effect.Effect<void, InvalidRequest> => {
-  const issues = awaitOptionIssues(options)
-  return issues.length === 0 ? Effect.void : Effect.fail(new InvalidRequest({ operation, issues }))
-}
+const decodeAwait = Rules.decoder("Assemblies.awaitCompletion", Settings)
+const decodeWatch = Rules.decoder("Assemblies.watch", Settings)
 
-const paceOf = (options: FollowOptions): Completion.Pace => ({
-  first: Duration.fromInputUnsafe(options.interval ?? "1 second"),
-  max: Duration.fromInputUnsafe(options.maxInterval ?? "10 seconds")
+type Settings = typeof Settings.Type
+
+const paceOf = ({ interval = Duration.seconds(1), maxInterval = Duration.seconds(10) }: Settings): Completion.Pace => ({
+  first: interval,
+  max: maxInterval
 })
 
 /** Reads the Status once. After a rate limit, waits and reads again. */
-const readingOf = (operation: string, assemblyId: Assembly.AssemblyId, options: FollowOptions) =>
-  Completion.patiently(
-    getFor(operation, assemblyId),
-    paceOf(options),
-    Duration.fromInputUnsafe(options.maxWait ?? "1 minute")
-  )
+const readingOf = (operation: string, assemblyId: Assembly.AssemblyId, settings: Settings) =>
+  Completion.patiently(getFor(operation, assemblyId), paceOf(settings), settings.maxWait ?? Duration.minutes(1))
 
 /**
  * Waits until an Assembly has completed, by polling its Status. If the Assembly ends in another way, the error is
@@ -99,11 +89,11 @@ export const awaitCompletion: (
   ApiError.AssemblyFailed | ApiError.AssemblyCanceled | ApiError.AssemblyAborted | Operation.Failure<typeof Get>,
   AssemblyClient
 > = Effect.fnUntraced(function* (assemblyId, options = {}) {
-  yield* check("Assemblies.awaitCompletion", options)
-  const after = Duration.fromInputUnsafe(options.timeout ?? "1 hour")
+  const settings = yield* decodeAwait(options)
+  const { timeout: after = Duration.hours(1) } = settings
   const ended = yield* Completion.poll(
-    readingOf("Assemblies.awaitCompletion", assemblyId, options),
-    paceOf(options)
+    readingOf("Assemblies.awaitCompletion", assemblyId, settings),
+    paceOf(settings)
   ).pipe(
     Effect.timeoutOrElse({
       duration: after,
@@ -129,9 +119,9 @@ export const awaitCompletion: (
 export const watch = (assemblyId: Assembly.AssemblyId, options: FollowOptions = {}) =>
   Stream.unwrap(
     Effect.gen(function* () {
-      yield* check("Assemblies.watch", options)
+      const settings = yield* decodeWatch(options)
       const { open, origins } = yield* AssemblyClient
-      const read = readingOf("Assemblies.watch", assemblyId, options)
-      return Watch.watch({ assemblyId, open, origins, read }, paceOf(options))
+      const read = readingOf("Assemblies.watch", assemblyId, settings)
+      return Watch.watch({ assemblyId, open, origins, read }, paceOf(settings))
     })
   )

@@ -116,6 +116,7 @@ const content = (at: ReadonlyArray<Key>): ReadonlyArray<Rules> => {
     steps(`have a valid ${name}`, ["a", name], ...bad.map((step) => ({ a: step })))
   return [
     rule({ at, name: "is an object", bad: values([], "a", 5, null) }),
+    rule({ at, name: "holds JSON values", bad: { decoded: values({ a: NaN }, { a: undefined }) }, below: ["a"] }),
     part("has an object of Steps", ["steps"], ...[[], "a", 5, null].map((bad) => ({ steps: bad }))),
     part(
       "names the robot of each Step",

@@ -1,14 +1,49 @@
-/** The secret of a runner of `DurableSqlite`, in a file beside its database. */
+/** The files of `DurableSqlite`, which only their owner may read: the database, and the secret beside it. */
 import * as Printable from "@assembly-effect/schema/Printable"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as FileSystem from "effect/FileSystem"
+import type * as PlatformError from "effect/PlatformError"
 import * as Redacted from "effect/Redacted"
 import type * as SqlClient from "effect/sql/SqlClient"
 import { InvalidSecret, type StoreFailed } from "../DurableError.ts"
-import * as FileModes from "./fileModes.ts"
 import * as Store from "./store.ts"
+
+/** The mode of a file that only its owner may read and write. */
+const ownerOnly = 0o600
+
+const ofOthers = 0o077
+
+/** On Windows, the mode of a file does not say who may read the file. */
+const hasModes = process.platform !== "win32"
+
+/**
+ * Returns the mode of a file in octal digits if it gives users other than the owner any permission. Returns undefined
+ * if only the owner has permissions, and always on Windows.
+ */
+const openTo = (path: string): Effect.Effect<string | undefined, PlatformError.PlatformError, FileSystem.FileSystem> =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) =>
+    Effect.map(fs.stat(path), ({ mode }) =>
+      hasModes && (mode & ofOthers) !== 0 ? (mode & 0o777).toString(8).padStart(3, "0") : undefined
+    )
+  )
+
+/**
+ * The suffixes of the files that SQLite creates beside a database. SQLite gives these files the mode of the database.
+ */
+const besides = ["-wal", "-shm"]
+
+/**
+ * Creates the file of a database with a mode for its owner only. If the database exists, gives all its files this mode.
+ */
+export const closeDatabase = Effect.fnUntraced(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  if (!(yield* fs.exists(path))) yield* Effect.scoped(fs.open(path, { flag: "a", mode: ownerOnly }))
+  for (const file of [path, ...besides.map((suffix) => `${path}${suffix}`)]) {
+    if ((yield* fs.exists(file)) && (yield* openTo(file)) !== undefined) yield* fs.chmod(file, ownerOnly)
+  }
+})
 
 const label = { label: "secret of the deployment" }
 
@@ -25,7 +60,7 @@ const create = Effect.fnUntraced(function* (path: string) {
   yield* fs.remove(incomplete, { force: true })
   yield* Effect.scoped(
     Effect.gen(function* () {
-      const file = yield* fs.open(incomplete, { flag: "wx", mode: 0o600 })
+      const file = yield* fs.open(incomplete, { flag: "wx", mode: ownerOnly })
       yield* file.writeAll(new TextEncoder().encode(secret))
       yield* file.sync
     })
@@ -42,7 +77,7 @@ const create = Effect.fnUntraced(function* (path: string) {
 const refuseIfUnfit = Effect.fnUntraced(function* (path: string) {
   const { type } = yield* FileSystem.FileSystem.use((fs) => fs.stat(path))
   if (type !== "File") return yield* new InvalidSecret({ description: `${Printable.escape(path)} is not a file` })
-  const others = yield* FileModes.openTo(path)
+  const others = yield* openTo(path)
   if (others === undefined) return
   return yield* new InvalidSecret({
     description: `the mode of the file ${Printable.escape(path)} is ${others}, so others can read or replace it; if nobody has, run chmod 600 on it`
@@ -54,7 +89,7 @@ const refuseIfUnfit = Effect.fnUntraced(function* (path: string) {
  * function creates the file, unless jobs have begun with the secret of the missing file. The caller must have locked the
  * database, so that no other process creates the file at the same time.
  */
-export const read = (
+export const readSecret = (
   path: string
 ): Effect.Effect<Redacted.Redacted, InvalidSecret | StoreFailed, FileSystem.FileSystem | SqlClient.SqlClient> =>
   Effect.gen(function* () {

@@ -1,0 +1,124 @@
+/** The rows of the table of jobs. Each row is the current attempt of one job. */
+import * as Input from "@assembly-effect/schema/unstable/Input"
+import * as Effect from "effect/Effect"
+import type * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as SchemaParser from "effect/SchemaParser"
+import * as Struct from "effect/Struct"
+import type { StoreFailed } from "../DurableError.ts"
+import { Failure, State, type Summary, Waiting } from "../DurableJob.ts"
+import * as JobAtRest from "./jobAtRest.ts"
+import * as StoreError from "./storeError.ts"
+
+/**
+ * The current attempt of a job.
+ *
+ * - `job`: see `JobAtRest`.
+ * - `secret`: the fingerprint of the secret that the attempt began with, or undefined if no runner has begun it.
+ * - `assembly`: the sealed entry of the Assembly (see `journal.ts`), or undefined if no Assembly was announced. With an
+ *   entry, the Assembly may exist.
+ * - `waited`: how much of the `patience` is used, in milliseconds: the pauses after failures, and the tries between
+ *   them.
+ */
+export interface Row extends Summary {
+  readonly job: string
+  readonly sources: ReadonlyArray<JobAtRest.SourceAtRest>
+  readonly secret: string | undefined
+  readonly assembly: string | undefined
+  readonly waited: number
+}
+
+export const encodeSources = SchemaParser.encodeSync(JobAtRest.Sources)
+const FailureText = Schema.fromJsonString(Failure)
+export const encodeFailure = SchemaParser.encodeSync(FailureText)
+const WaitingText = Schema.fromJsonString(Waiting)
+export const encodeWaiting = SchemaParser.encodeSync(WaitingText)
+
+/** SQLite returns whatever a column contains. */
+const whole = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
+
+/** A time that a `Date` can have. */
+const Time = whole(0, 8_640_000_000_000_000)
+
+const Text = Schema.UndefinedOr(Schema.String)
+
+const Columns = Schema.Struct({
+  job_key: Schema.String,
+  attempt: whole(1, 1_000_000),
+  state: State,
+  job: Schema.String,
+  sources: JobAtRest.Sources,
+  size: JobAtRest.SourceAtRest.fields.size,
+  secret: Text,
+  assembly: Text,
+  waited: whole(0, Number.MAX_SAFE_INTEGER),
+  queued_at: Time,
+  ended_at: Schema.UndefinedOr(Time),
+  failure: Schema.UndefinedOr(FailureText),
+  waiting: Schema.UndefinedOr(WaitingText)
+})
+const decodeColumns = SchemaParser.decodeUnknownResult(Columns, { errors: "all" })
+const decodeTime = SchemaParser.decodeUnknownResult(Time)
+
+/** A row as the database returns it. */
+export interface Raw {
+  readonly job_key: string
+}
+
+/** Large integers of Postgres are `bigint`, and a missing value is `null`. */
+const plain = (value: unknown): unknown => (typeof value === "bigint" ? Number(value) : (value ?? undefined))
+
+/** A time in a column, or undefined if the column contains none. */
+export const timeOf = (value: unknown): number | undefined => Result.getOrUndefined(decodeTime(plain(value)))
+
+export const fromRaw = (raw: Raw): Result.Result<Row, StoreFailed> => {
+  const values = Object.entries(raw).map(([name, value]: [string, unknown]) => [name, plain(value)])
+  return Result.mapBoth(decodeColumns(Object.fromEntries(values)), {
+    onFailure: (issue) =>
+      StoreError.damaged(
+        raw.job_key,
+        Input.fromSchemaIssue(issue).map(({ path }) => path[0])
+      ),
+    onSuccess: ({ ended_at: endedAt, job_key: key, queued_at: queuedAt, size, ...columns }): Row => ({
+      ...columns,
+      key,
+      size: BigInt(size),
+      queuedAt,
+      endedAt
+    })
+  })
+}
+
+/** Rows with their keys, or the errors of damaged rows. */
+export const fromAll = (rows: ReadonlyArray<Raw>) => rows.map((raw) => [raw.job_key, fromRaw(raw)] as const)
+
+/** The first row, if there is one. */
+export const first = ([raw]: ReadonlyArray<Raw>): Effect.Effect<Option.Option<Row>, StoreFailed> =>
+  raw === undefined ? Effect.succeedNone : Effect.asSome(Effect.fromResult(fromRaw(raw)))
+
+/** The part of a row that a program may see. */
+export const toSummary = (row: Row): Summary =>
+  Struct.pick(row, ["key", "attempt", "state", "size", "queuedAt", "endedAt", "failure", "waiting"])
+
+export const totalSize = (sources: ReadonlyArray<JobAtRest.SourceAtRest>): string =>
+  String(sources.reduce((sum, { size }) => sum + BigInt(size), 0n))
+
+/** The states of an attempt that has ended. */
+export const ended = ["Completed", "Failed", "Canceled"] as const satisfies ReadonlyArray<State>
+
+/** Whether the attempt has ended. The state of an ended attempt does not change any more. */
+export const hasEnded = ({ state }: { readonly state: State }): boolean => ended.some((end) => end === state)
+
+/** Identifies an attempt. A statement about an attempt does not change a later attempt of the same key. */
+export interface Attempt {
+  readonly key: string
+  readonly attempt: number
+}
+
+/** An attempt that is to be stored in the table. */
+export interface NewRow {
+  readonly key: string
+  readonly job: string
+  readonly sources: ReadonlyArray<JobAtRest.SourceAtRest>
+}

@@ -1,0 +1,362 @@
+/** Several runners of one database: who has a job, and what a runner does that may have lost it. */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as Durable from "@assembly-effect/workflow/Durable"
+import * as DurableJob from "@assembly-effect/workflow/DurableJob"
+import * as ObjectStores from "@assembly-effect/workflow/ObjectStores"
+import { assert, layer } from "@effect/vitest"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Latch from "effect/Latch"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import * as Scope from "effect/Scope"
+import * as SqlClient from "effect/sql/SqlClient"
+import * as Statement from "effect/sql/Statement"
+import * as Stream from "effect/Stream"
+import { StatementSync } from "node:sqlite"
+import * as Host from "../src/internal/host.ts"
+import { gated } from "./gates.ts"
+import { folder, job, live, storedIn, withRunner } from "./support.ts"
+
+const secrets = [Redacted.make("the secret of a deployment for tests")]
+
+/** A database that several runners of this process share. */
+const shared = Effect.gen(function* () {
+  const { database } = yield* folder
+  return yield* Layer.build(SqliteClient.layer({ path: database }))
+})
+
+/** A runner that the test freezes: it does not prolong its row. */
+const freezable = Effect.gen(function* () {
+  const latch = yield* Latch.make(true)
+  const hook: Statement.Transformer = (statement) =>
+    statement.compile()[0].includes("held_until =") ? Effect.as(latch.await, statement) : Effect.succeed(statement)
+  return {
+    freeze: latch.close,
+    thaw: latch.open,
+    run: Effect.provideService(Statement.CurrentTransformer, hook)
+  }
+})
+
+/** Starts a runner, which ends when its scope or that of the test closes. */
+const runner = (options: Partial<Host.Options> = {}, expiry: Duration.Input = "1 second") =>
+  Effect.gen(function* () {
+    const scope = yield* Scope.fork(yield* Effect.scope)
+    const role = { _tag: "Runner", expiry: Duration.fromInputUnsafe(expiry) } as const
+    const host = yield* Scope.provide(Host.make({ secrets, ...options }, role), scope)
+    return { durable: Context.make(Durable.Durable, Durable.Durable.of(host)), end: Scope.close(scope, Exit.void) }
+  })
+
+const until = (key: string, fits: (status: DurableJob.Status) => boolean) =>
+  Durable.status(key).pipe(Effect.repeat({ until: fits, schedule: Schedule.spaced("20 millis") }))
+
+const all = Effect.suspend(() => Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0) })))
+
+layer(live, { excludeTestServices: true })("A runner that may have lost a job", (it) => {
+  it.effect("stops when the database has not confirmed its row for the expiry, and continues when it answers", () =>
+    Effect.gen(function* () {
+      const gate = yield* gated
+      const { freeze, run, thaw } = yield* freezable
+      yield* Effect.gen(function* () {
+        const { durable } = yield* runner()
+        yield* Effect.gen(function* () {
+          yield* Durable.start(job("stops", [], { files: [gate.file("stops")] }))
+          yield* gate.reached
+          yield* freeze
+          yield* gate.stopped
+          yield* gate.open
+          assert.deepInclude(yield* Durable.status("stops"), { state: "Uploading", failure: undefined })
+          yield* thaw
+          const status = yield* Durable.await("stops")
+          assert.deepStrictEqual(storedIn(status), [gate.sha256])
+          assert.deepInclude(status, { started_tus_uploads: 1 })
+        }).pipe(Effect.provide(durable))
+      }).pipe(run, Effect.provide(gate.layer), Effect.provide(yield* shared))
+    })
+  )
+
+  it.effect(
+    "does not say that the job failed, and does not cancel its Assembly, after another one has taken over",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* shared
+        const other = yield* Deferred.make<void>()
+        let isMended = false
+        const takeOver = Effect.gen(function* () {
+          const database = yield* SqlClient.SqlClient
+          yield* database`INSERT INTO durable_runners (id, held_until) VALUES ('other', ${Number.MAX_SAFE_INTEGER})`
+          yield* database`UPDATE durable_jobs SET runner = 'other'`
+          yield* Deferred.succeed(other, undefined)
+        }).pipe(Effect.provide(sql), Effect.orDie)
+        const whole = UploadSource.fromBytes(new Uint8Array(700_000))
+        const changed = new UploadSource.SourceFailed({ kind: "Changed", description: "the object is another one" })
+        const stores = ObjectStores.layer({
+          torn: () =>
+            Effect.succeed({
+              ...whole,
+              identity: Effect.succeed("1"),
+              bytes: (start, end) =>
+                isMended ? whole.bytes(start, end) : Stream.unwrap(Effect.as(takeOver, Stream.fail(changed)))
+            })
+        })
+        const torn = (key: string) =>
+          job(key, [], { files: [{ source: DurableJob.object("torn", key), filename: key }] })
+        yield* Effect.gen(function* () {
+          const { durable } = yield* runner()
+          yield* Effect.gen(function* () {
+            yield* Durable.start(torn("failing"))
+            yield* Deferred.await(other)
+            isMended = true
+            // Another job of this runner has gone through all its states meanwhile.
+            yield* Durable.run(torn("next"))
+            assert.deepInclude(yield* Durable.status("failing"), { state: "Uploading", failure: undefined })
+            const database = yield* SqlClient.SqlClient
+            yield* database`DELETE FROM durable_runners WHERE id = 'other'`
+            assert.deepInclude(yield* Durable.await("failing"), { started_tus_uploads: 1, finished_tus_uploads: 1 })
+          }).pipe(Effect.provide(durable))
+        }).pipe(Effect.provide(stores), Effect.provide(sql))
+      })
+  )
+
+  it.effect("has lost it when it wakes up: the other runner has uploaded the file, with one Assembly", () =>
+    Effect.gen(function* () {
+      const gate = yield* gated
+      const { freeze, run, thaw } = yield* freezable
+      const before = (yield* all).length
+      yield* Effect.gen(function* () {
+        const frozen = yield* run(runner())
+        yield* Effect.provide(Durable.start(job("taken", [], { files: [gate.file("taken")] })), frozen.durable)
+        yield* gate.reached
+        yield* freeze
+        const other = yield* runner()
+        yield* Effect.gen(function* () {
+          // The other runner reads the gated half when it has taken the job over.
+          yield* gate.open
+          const status = yield* Durable.await("taken")
+          assert.deepStrictEqual(storedIn(status), [gate.sha256])
+          assert.deepInclude(status, { started_tus_uploads: 1, finished_tus_uploads: 1 })
+        }).pipe(Effect.provide(other.durable))
+        yield* thaw
+        // The woken runner has joined again, and does new jobs.
+        yield* other.end
+        yield* Durable.run(job("next", [], { files: [gate.file("next")] })).pipe(Effect.provide(frozen.durable))
+      }).pipe(Effect.provide(gate.layer), Effect.provide(yield* shared))
+      assert.strictEqual((yield* all).length - before, 2)
+    })
+  )
+})
+
+layer(live, { excludeTestServices: true })("A runner whose places are taken", (it) => {
+  it.effect("takes over what another one left when it ended, and no queued job", () =>
+    Effect.gen(function* () {
+      const gate = yield* gated
+      yield* Effect.gen(function* () {
+        const first = yield* runner({ uploads: 1 }, "5 minutes")
+        const start = (key: string) => Durable.start(job(key, [], { files: [gate.file(key)] }))
+        yield* Effect.provide(start("left"), first.durable)
+        yield* gate.reached
+        const second = yield* runner({ uploads: 1 }, "5 minutes")
+        yield* Effect.gen(function* () {
+          yield* start("own")
+          yield* start("queued")
+          yield* until("own", ({ state }) => state === "Uploading")
+          yield* first.end
+          yield* gate.stopped
+          const sql = yield* SqlClient.SqlClient
+          const runners = sql`SELECT runner FROM durable_jobs WHERE runner IS NOT NULL`
+          yield* Effect.repeat(runners, { until: ({ length }) => length === 2, schedule: Schedule.spaced("20 millis") })
+          assert.strictEqual((yield* Durable.status("queued")).state, "Queued")
+          yield* gate.open
+          for (const key of ["left", "own", "queued"]) {
+            assert.deepInclude(yield* Durable.await(key), { started_tus_uploads: 1, finished_tus_uploads: 1 })
+          }
+        }).pipe(Effect.provide(second.durable))
+      }).pipe(Effect.provide(gate.layer), Effect.provide(yield* shared))
+    })
+  )
+})
+
+layer(live, { excludeTestServices: true })("A runner", (it) => {
+  it.effect("uploads every one of 120 jobs that were queued in the same millisecond, once", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const content = yield* file("a.bin", 10)
+      const before = (yield* all).length
+      const keys = Array.from({ length: 120 }, (_, index) => `job ${String(index).padStart(3, "0")}`)
+      yield* Effect.gen(function* () {
+        const clock = yield* Clock.Clock
+        const still: Clock.Clock = Object.assign(Object.create(clock), { currentTimeMillis: Effect.succeed(1e12) })
+        yield* Durable.startAll(Stream.fromIterable(keys.map((key) => job(key, [content])))).pipe(
+          Stream.runDrain,
+          Effect.provideService(Clock.Clock, still)
+        )
+        yield* Effect.forEach(keys, Durable.await, { concurrency: "unbounded", discard: true })
+        const ended = yield* Stream.runCollect(Durable.list({ state: "Completed" }))
+        assert.deepStrictEqual(
+          ended.map(({ key }) => key),
+          keys
+        )
+        assert.deepStrictEqual([...new Set(ended.map(({ queuedAt }) => queuedAt))], [1e12])
+      }).pipe(withRunner(database, { uploads: 3 }))
+      assert.strictEqual((yield* all).length - before, keys.length)
+    })
+  )
+
+  it.effect("begins a slow cancellation once, and carries out later ones meanwhile", () =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      const gate = yield* gated
+      const slow = yield* Latch.make(false)
+      const requests: Array<string> = []
+      const counting = Effect.updateService(AssemblyClient, (client) =>
+        AssemblyClient.of({
+          ...client,
+          run: (operation, input) =>
+            Effect.suspend(() => {
+              if (operation.name !== "Assemblies.cancel") return client.run(operation, input)
+              requests.push(JSON.stringify(input))
+              return requests.length === 1
+                ? Effect.andThen(slow.await, client.run(operation, input))
+                : client.run(operation, input)
+            })
+        })
+      )
+      yield* Effect.gen(function* () {
+        const keys = ["slow", "second", "third", "fourth"]
+        for (const key of keys) {
+          yield* Durable.start(job(key, [], { files: [gate.file(key)] }))
+          yield* until(key, ({ state, stored = 0n }) => state === "Uploading" && stored > 0n)
+        }
+        yield* Durable.cancel("slow")
+        yield* Effect.sync(() => requests.length).pipe(
+          Effect.repeat({ until: (sent) => sent === 1, schedule: Schedule.spaced("5 millis") })
+        )
+        // Each cancellation reads the table again.
+        for (const key of keys.slice(1)) {
+          yield* Durable.cancel(key)
+          assert.strictEqual((yield* Effect.flip(Durable.await(key)))._tag, "JobCanceled")
+        }
+        assert.deepInclude(yield* Durable.status("slow"), { state: "Canceling", waiting: undefined })
+        assert.lengthOf(new Set(requests), keys.length)
+        assert.lengthOf(requests, keys.length)
+        yield* slow.open
+        assert.strictEqual((yield* Effect.flip(Durable.await("slow")))._tag, "JobCanceled")
+        yield* gate.open
+      }).pipe(withRunner(database), Effect.provide(gate.layer), counting)
+    })
+  )
+
+  it.effect("keeps the entries of uploads of the current attempt only", () =>
+    Effect.gen(function* () {
+      const gate = yield* gated
+      yield* Effect.gen(function* () {
+        const { durable } = yield* runner()
+        const sql = yield* SqlClient.SqlClient
+        const entries = Effect.map(sql`SELECT job_key, attempt FROM durable_uploads ORDER BY job_key`, (rows) =>
+          rows.map(({ attempt, job_key }) => `${String(job_key)} ${Number(attempt)}`)
+        )
+        yield* Effect.gen(function* () {
+          for (const key of ["again", "other"]) {
+            yield* Durable.start(job(key, [], { files: [gate.file(key)] }))
+            yield* until(key, ({ stored = 0n }) => stored > 0n)
+          }
+          assert.deepStrictEqual(yield* entries, ["again 1", "other 1"])
+          yield* Durable.cancel("again")
+          yield* Effect.flip(Durable.await("again"))
+          yield* Durable.retry("again")
+          assert.deepStrictEqual(
+            (yield* entries).filter((entry) => entry.endsWith("1")),
+            ["other 1"]
+          )
+          yield* until("again", ({ stored = 0n }) => stored > 0n)
+          assert.deepStrictEqual(yield* entries, ["again 2", "other 1"])
+          yield* gate.open
+          for (const key of ["again", "other"]) yield* Durable.await(key)
+        }).pipe(Effect.provide(durable))
+      }).pipe(Effect.provide(gate.layer), Effect.provide(yield* shared))
+    })
+  )
+})
+
+/** Statements whose responses may be lost: the database has executed them, and the runner does not know it. */
+const statements = {
+  "the claim of a job": /^\s*UPDATE "durable_jobs"\s+SET runner = \?/u,
+  "the entry of its Assembly": /SET assembly/u,
+  "the entry of an upload": /INSERT INTO "durable_uploads"/u,
+  "the end of its uploads": /SET state = 'Processing'/u,
+  "the end of the job": /SET state = \?, runner = NULL/u
+}
+
+/** Loses the first response to each statement that matches, until the scope closes. Returns how many were lost. */
+const losing = (pattern: RegExp) =>
+  Effect.gen(function* () {
+    const { all: original } = StatementSync.prototype
+    let lost = 0
+    yield* Effect.acquireRelease(
+      Effect.sync(() => {
+        StatementSync.prototype.all = function (this: StatementSync, ...params: Array<never>) {
+          const rows = Reflect.apply(original, this, params)
+          if (rows.length === 0 || lost > 0 || !pattern.test(this.sourceSQL)) return rows
+          lost++
+          throw Object.assign(new Error("the connection is lost"), { errcode: 10 })
+        } as never
+      }),
+      () => Effect.sync(() => Object.assign(StatementSync.prototype, { all: original }))
+    )
+    return () => lost
+  })
+
+layer(live, { excludeTestServices: true })("A runner that does not get the response to", (it) => {
+  for (const [what, pattern] of Object.entries(statements)) {
+    it.effect(`${what} ends the job with one upload`, () =>
+      Effect.gen(function* () {
+        const { database, file } = yield* folder
+        const content = yield* file("a.bin", 700_000)
+        const completed = Stream.runCount(Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0), type: "completed" }))
+        const before = yield* completed
+        yield* Effect.gen(function* () {
+          const lost = yield* losing(pattern)
+          const status = yield* Durable.run(job("lost", [content]))
+          assert.strictEqual(lost(), 1)
+          assert.deepStrictEqual(storedIn(status), [content.sha256])
+          assert.deepInclude(status, { started_tus_uploads: 1, finished_tus_uploads: 1 })
+          assert.strictEqual((yield* completed) - before, 1)
+        }).pipe(withRunner(database), Effect.scoped)
+      })
+    )
+  }
+})
+
+layer(live, { excludeTestServices: true })("A runner whose client interrupts its statements", (it) => {
+  it.effect("executes them again", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const content = yield* file("a.bin", 1000)
+      const kinds = new Set<string>()
+      let isReady = false
+      // The client of Postgres does so when it closes a connection.
+      const interrupting: Statement.Transformer = (statement) => {
+        const kind = statement.compile()[0].trim().slice(0, 60)
+        if (!isReady || kinds.has(kind)) return Effect.succeed(statement)
+        kinds.add(kind)
+        return Effect.interrupt
+      }
+      yield* Effect.gen(function* () {
+        const durable = yield* Durable.Durable
+        isReady = true
+        yield* Effect.retry(durable.start(job("again", [content])), { while: ({ _tag }) => _tag === "StoreFailed" })
+        assert.deepStrictEqual(storedIn(yield* Effect.retry(durable.await("again"), { times: 3 })), [content.sha256])
+      }).pipe(withRunner(database), Effect.provideService(Statement.CurrentTransformer, interrupting))
+      assert.isAbove(kinds.size, 10)
+    })
+  )
+})
