@@ -1,9 +1,8 @@
 /**
  * Runs every command against a service whose texts all attack the terminal, and checks the output byte by byte.
  */
-import * as ErrorLine from "@assembly-effect/cli/ErrorLine"
-import * as Output from "@assembly-effect/cli/Output"
-import * as Program from "@assembly-effect/cli/Program"
+import * as Advice from "../src/internal/advice.ts"
+import * as Program from "../src/internal/main.ts"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { describe, expect, it } from "@effect/vitest"
 import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
@@ -20,6 +19,7 @@ import { fileURLToPath } from "node:url"
 import * as Hostile from "./support/hostile.ts"
 import * as InProcess from "./support/inProcess.ts"
 import * as Screen from "./support/screen.ts"
+import * as Output from "../src/internal/output.ts"
 
 /**
  * The control sequences of the commands themselves: bold, dim, four colours, their ends, and those that redraw the
@@ -211,7 +211,7 @@ describe("No argument is obeyed by a terminal", () => {
     ["list", `-${name}`],
     ["list", "--from", name],
     ["list", "--type", name],
-    ["list", "--page", name],
+    ["list", "--cursor", name],
     ["list", "--log-level", name],
     ["move", name],
     ["move", "--filename", name, name],
@@ -293,8 +293,8 @@ describe("Output", () => {
     Effect.gen(function* () {
       let deep: unknown = 1
       for (let level = 0; level < 100_000; level++) deep = [deep]
-      const exit = yield* Effect.exit(Output.json(Schema.Unknown)(deep))
-      expect(Exit.isFailure(exit) ? ErrorLine.fromCause(exit.cause) : "").toBe(
+      const error = yield* Effect.flip(Output.json(Schema.Unknown)(deep))
+      expect(Advice.line(error)).toBe(
         "the response of the service cannot be printed as JSON: the response is nested too deeply or too long"
       )
     })
