@@ -10,20 +10,20 @@ import * as Chart from "../src/internal/chart.ts"
 const hour = 3_600_000
 const start = DateTime.makeUnsafe("2026-01-01T00:00:00Z").epochMilliseconds
 
-const hourly = (values: ReadonlyArray<number>): Chart.Part["points"] =>
+const hourly = (values: ReadonlyArray<number>): Chart.Series["points"] =>
   values.map((value, index) => ({ at: DateTime.makeUnsafe(start + index * hour), value }))
 
-const series = (values: ReadonlyArray<number>, more: Partial<Chart.Part & Chart.Chart> = {}): Chart.Chart => ({
-  title: "Assemblies",
-  unit: "Assemblies",
-  base: 1000,
-  format: more.format ?? Text.count,
-  parts: [{ name: more.name ?? "Completed", tone: more.tone ?? "completed", points: hourly(values) }]
+const series = (values: ReadonlyArray<number>, more: Partial<Chart.Series> = {}): Chart.Series => ({
+  name: "Completed",
+  tone: "completed",
+  format: Text.count,
+  points: hourly(values),
+  ...more
 })
 
 type Options = Parameters<typeof Chart.terminal>[1] & Parameters<typeof Chart.terminal>[2]
 
-const render = (charts: ReadonlyArray<Chart.Chart>, { from, granularity, to, ...options }: Options) =>
+const render = (charts: ReadonlyArray<Chart.Series>, { from, granularity, to, ...options }: Options) =>
   Chart.terminal(charts, { from, to, granularity }, options)
 
 const window = (hours: number) => ({ from: start, to: start + hours * hour, granularity: hour })

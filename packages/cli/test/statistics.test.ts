@@ -29,23 +29,26 @@ describe("Statistics.svg", () => {
   const svg = Statistics.svg(found, options)
 
   it("has bars of one calendar step in every chart, axes with units, and an end that stays true in a saved report", () => {
-    expect(svg.match(/>[A-Z]\w+ per [^<]*</g)).toEqual([">Assemblies per hour<", ">Received per hour<"])
+    expect(svg.match(/>[A-Z]\w+ per [^<]*</g)).toEqual([
+      ">Completed per hour (UTC)<",
+      ">Failed per hour (UTC)<",
+      ">Received per hour (UTC)<"
+    ])
+    expect(svg).toContain(">Canceled or aborted: none<")
     expect(svg).not.toContain(">now<")
-    expect(svg.match(/>Jan 1</g)).toHaveLength(2)
-    expect(svg).toMatch(/>Dec 26<.*>time \(UTC\)<.*>Assemblies</s)
-    expect(svg).toMatch(/>2\.0 MiB<.*>Size</s)
+    expect(svg.match(/>Jan 1</g)).toHaveLength(3)
+    expect(svg).toMatch(/>2<.*>0<.*>Dec 26<.*>1<.*>2\.0 MiB<.*>0 B</s)
   })
 
-  it("tells the outcomes apart in the bar, the legend and the tooltip", () => {
-    expect(svg).toMatch(/<g><title>2026-01-01 11:00 to 2026-01-01 12:00 UTC\nCompleted: 2\nFailed: 1<\/title>/)
-    expect(svg).toMatch(/>Completed 2<.*>Failed 1<.*>Canceled or aborted 0</s)
-    expect(svg.match(/<rect class="(completed|failed)" [^>]*width="(?!11")/g)).toHaveLength(2)
+  it("says in the tooltip of a bar its time and its value", () => {
+    expect(svg).toMatch(/<rect class="completed" [^>]*><title>2026-01-01 11:00 to 2026-01-01 12:00 UTC: 2<\/title>/)
+    expect(svg).toMatch(/<rect class="bytes" [^>]*><title>2026-01-01 11:00 to 2026-01-01 12:00 UTC: 2\.0 MiB<\/title>/)
   })
 
   it("names unfinished Assemblies only if there are some", () => {
     expect(svg).not.toContain("Unfinished")
     const stats = found.stats.map((bucket) => ({ ...bucket, num_successful_assemblies: 1 }))
-    expect(Statistics.svg({ ...found, stats }, options)).toContain(">Unfinished 1<")
+    expect(Statistics.svg({ ...found, stats }, options)).toContain(">Unfinished per hour (UTC)<")
   })
 
   it("ends at the end of the window: the bar of the current hour is as narrow as its time", () => {
@@ -73,26 +76,13 @@ describe("Statistics.svg", () => {
       const labeled = ticks.filter((tick) => tick.includes("<text"))
       expect(labeled.length, String(days)).toBe(ticks.length)
       expect(ticks.length, String(days)).toBeGreaterThan(3)
-      expect(ticks.filter((tick) => tick.includes('x1="744"')).length, String(days)).toBe(2)
+      expect(ticks.filter((tick) => tick.includes('x1="744"')).length, String(days)).toBe(3)
     }
   })
 
   it("needs no other file, and has colours for light and dark", () => {
     expect(svg.replace("http://www.w3.org/2000/svg", "")).not.toMatch(/https?:|url\(|<script|href/)
     expect(svg).toContain("prefers-color-scheme: dark")
-  })
-
-  it("stacks the parts of a bar without a gap or an overlap", () => {
-    const blocks = [
-      ...svg.matchAll(
-        /<rect class="(?:completed|failed)" x="\d{2,}\.?\d*" y="([\d.]+)" width="[\d.]+" height="([\d.]+)"/g
-      )
-    ]
-    const [completed, failed] = blocks
-      .filter(([, , height]) => height !== "11")
-      .map(([, y, height]) => ({ y: Number(y), height: Number(height) }))
-    expect((failed?.y ?? 0) + (failed?.height ?? 0)).toBeCloseTo(completed?.y ?? -1, 1)
-    expect(completed?.height).toBeCloseTo(2 * (failed?.height ?? 0), 1)
   })
 })
 

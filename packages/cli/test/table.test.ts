@@ -39,33 +39,22 @@ describe("Table.render", () => {
     ])
   })
 
-  it("shows each row as a block of lines if the columns do not fit, and cuts nothing", () => {
+  it("shows each row as its first cell and the others below it if the columns do not fit, and cuts nothing", () => {
     expect(Table.render(fileColumns, files, { width: 13 })).toEqual([
-      "Name  cat.jpg",
-      "Size  12 B",
-      "",
-      "Name",
-      "  ファイル.mp",
-      "  4",
-      "Size  1,024 B"
+      "cat.jpg",
+      "  Size 12 B",
+      "ファイル.mp4",
+      "  Size 1,024",
+      "  B"
     ])
     const identified: ReadonlyArray<Table.Column<string>> = [
       { title: "Asset", value: (row) => row, keep: true },
-      { title: "About", value: () => "a text of five words", keep: true, style: (cell, _, style) => style.red(cell) }
+      { title: "About", value: () => "a text of five words", keep: true },
+      { title: "Size", value: () => "–", keep: true },
+      { title: "Created (UTC)", value: () => "2026-01-01", keep: true, short: { title: "Age", value: () => "3d" } }
     ]
     const id = "x".repeat(22)
-    expect(Table.render(identified, [id], { width: 24 })).toEqual([
-      "Asset",
-      `  ${id}`,
-      "About  a text of five",
-      "       words"
-    ])
-    const [name, , about, rest] = Table.render(identified, [id], { width: 24, style: Text.ansi })
-    expect([name, about, rest]).toEqual([
-      "\u001b[1mAsset\u001b[22m",
-      "\u001b[1mAbout\u001b[22m  \u001b[31ma text of five\u001b[39m",
-      "       \u001b[31mwords\u001b[39m"
-    ])
+    expect(Table.render(identified, [id], { width: 24 })).toEqual([id, "  About a text of five", "  words, Age 3d"])
     expect(Table.render(identified, [], { width: 3, empty: "no assets" })).toEqual(["no…"])
   })
 
@@ -81,9 +70,8 @@ describe("Table.render", () => {
       "      secret"
     ])
     expect(Table.render(wrapped, ["bucket, a_word_of_many_cells"], { width: 20 })).toEqual([
-      "Name    s3",
-      "Fields",
-      "  bucket,",
+      "s3",
+      "  Fields bucket,",
       "  a_word_of_many_cel",
       "  ls"
     ])
@@ -112,8 +100,7 @@ describe("Table.render", () => {
       { title: "Description", value: () => "a long description of a file" }
     ]
     expect(Table.render(described, files.slice(0, 1), { width: 20 })[0]).toBe("ID       Description")
-    expect(Table.render(described, files.slice(0, 1), { width: 19 })[0]).toBe("ID")
-    expect(Table.render(described, files.slice(0, 1), { width: 19 })[1]).toBe("  cat.jpg")
+    expect(Table.render(described, files.slice(0, 1), { width: 19 })[0]).toBe("cat.jpg")
   })
 
   it("uses the short forms before it leaves out a column, and only if the table does not fit", () => {
@@ -153,12 +140,12 @@ describe("Table.render", () => {
     expect(Table.render(fileColumns, [], { empty: "no files" })).toEqual(["Name  Size", "──────────", "no files"])
   })
 
-  it("shows a row without any text in a narrow terminal, as the title of its first column", () => {
+  it("shows a row without any text in a narrow terminal", () => {
     const rows = [
       { name: "", size: "" },
       { name: "", size: "" }
     ]
-    expect(Table.render(fileColumns, rows, { width: 4 })).toEqual(["Name", "", "Name"])
+    expect(Table.render(fileColumns, rows, { width: 4 })).toEqual(["–", "–"])
   })
 
   it("renders no lines without columns", () => {

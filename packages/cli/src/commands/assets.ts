@@ -23,7 +23,7 @@ const columns = (): ReadonlyArray<Table.Column<DamAsset.Asset>> => [
   { title: "Asset", rank: 1, value: ({ asset_id }) => asset_id, keep: true },
   { title: "Path", rank: 2, value: ({ path }) => path, least: 16 },
   { title: "Size", rank: 3, align: "right", value: ({ size }) => Text.bytes(size), keep: true },
-  { title: "Type", rank: 4, value: ({ mime }) => Table.text(mime) }
+  { title: "Type", rank: 4, value: ({ mime }) => Table.known(mime) }
 ]
 
 const list = Cli.command(

@@ -35,7 +35,7 @@ const factsOf = (credential: Credential, isShown: boolean): ReadonlyArray<Table.
   ["Type", credential.type],
   ["Created (UTC)", Table.minute(credential.created)],
   ["Modified (UTC)", Table.minute(credential.modified)],
-  ["Content", isShown ? Table.text(secretOf(credential)) : "hidden; --show-secret shows it"]
+  ["Content", isShown ? Table.known(secretOf(credential)) : "hidden; --show-secret shows it"]
 ]
 
 /** The credentials after a change, or a sentence if the response has none. */

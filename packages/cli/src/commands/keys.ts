@@ -30,13 +30,13 @@ const hidden = ({ auth_secret: _secret, ...key }: AuthKey.AuthKey): AuthKey.Auth
 /** The response with a new Auth Key, from which the secret may be left out. */
 const Created = Schema.Struct({ ...AuthKey.Created.fields, auth_key: AuthKey.AuthKey })
 
-const scopesOf = ({ scope: scopes }: AuthKey.AuthKey): string => Table.text(scopes?.join(" "))
+const scopesOf = ({ scope: scopes }: AuthKey.AuthKey): string => Table.known(scopes?.join(" "))
 
 /** The id is the most important value, because `update`, `delete` and `secret` take it. */
 const columns = ({ now }: Output.Layout): ReadonlyArray<Table.Column<AuthKey.AuthKey>> => [
   { title: "ID", rank: 1, value: (key) => key.id, keep: true },
   { title: "Auth Key", rank: 5, value: (key) => key.auth_key, keep: true },
-  { title: "Description", rank: 2, value: ({ description }) => Table.text(description) },
+  { title: "Description", rank: 2, value: ({ description }) => Table.known(description) },
   { title: "Scopes", rank: 6, value: scopesOf },
   { title: "Active", rank: 3, value: (key) => Table.flag(key.is_active), keep: true },
   Table.timeColumn("Last used", (key) => key.last_used, { now, rank: 4 })

@@ -109,17 +109,24 @@ export const upload = Cli.command(
     const inputName = Option.getOrUndefined(name)
     const files = yield* UploadPlan.make({ paths, isRecursive: recursive, inputName, folder })
     if (dryRun) return yield* UploadJob.rehearse(files, folder, json)
-    const isNoted = UploadPlan.replayable(files) !== undefined
-    const kept = isNoted ? yield* Journal.folderOf(flags.journal) : Option.none()
-    const at = Option.getOrElse(kept, () => "the memory")
+    const isReplayable = UploadPlan.replayable(files) !== undefined
+    const kept = isReplayable ? yield* Journal.folderOf(flags.journal) : Option.none()
+    const at = Option.getOrUndefined(kept)
     const job = Effect.gen(function* () {
-      const isKept = Option.isSome(kept)
-      const memory = isKept ? yield* Journal.make(kept.value, files, params) : Journal.none
-      const options = { params, concurrency, isRestarted: restart, isKept, isNoted, folder: at, isJson: json, memory }
-      return yield* UploadRun.run(files, options)
+      const memory = at === undefined ? Journal.none : yield* Journal.make(at, files, params)
+      return yield* UploadRun.run(files, {
+        params,
+        concurrency,
+        isRestarted: restart,
+        isJson: json,
+        folder: at,
+        memory
+      })
     }).pipe(
       Effect.provide(Journal.layer(kept)),
-      Effect.catchTag("JournalFailed", (error) => Effect.fail(Journal.failureOf(error, at, false) ?? error))
+      Effect.catchTag("JournalFailed", (error) =>
+        Effect.fail(Journal.failureOf(error, at ?? "the memory", false) ?? error)
+      )
     )
     const { isEarlier, progress, status } = yield* Option.match(rate, {
       onNone: () => job,

@@ -75,7 +75,7 @@ const stateOf = ({ entry, problem, status }: Kept): string => {
 const filesOf = (kept: Kept): string => {
   const { command } = kept
   if (command === undefined)
-    return Table.text(
+    return Table.known(
       tusUploads(kept)
         .flatMap(({ filename }) => filename ?? [])
         .join(", ")

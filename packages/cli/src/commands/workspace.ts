@@ -36,10 +36,16 @@ const paintStatus = (text: string, { status }: Notification.Notification, style:
 
 const notificationColumns = ({ now }: Output.Layout): ReadonlyArray<Table.Column<Notification.Notification>> => [
   Table.timeColumn("Sent", ({ start }) => start, { now, rank: 2 }),
-  { title: "Status", rank: 1, value: ({ status }) => Table.text(status), style: paintStatus, keep: true },
-  { title: "Response", rank: 3, align: "right", value: (one) => Table.text(one.response_code?.toString()), keep: true },
-  { title: "URL", rank: 5, value: ({ url }) => Table.text(url) },
-  { title: "Error", rank: 4, value: ({ error }) => Table.text(error) }
+  { title: "Status", rank: 1, value: ({ status }) => Table.known(status), style: paintStatus, keep: true },
+  {
+    title: "Response",
+    rank: 3,
+    align: "right",
+    value: (one) => Table.known(one.response_code?.toString()),
+    keep: true
+  },
+  { title: "URL", rank: 5, value: ({ url }) => Table.known(url) },
+  { title: "Error", rank: 4, value: ({ error }) => Table.known(error) }
 ]
 
 const list = Cli.query(

@@ -166,7 +166,7 @@ export const hasUrl = ({ file }: ResultFile): boolean => Boolean(file.ssl_url ??
 
 export const columns: ReadonlyArray<Table.Column<ResultFile>> = [
   { title: "Step", rank: 3, value: ({ step }) => step, keep: true },
-  { title: "File", rank: 1, value: ({ file }) => Table.text(nameOf(file)), least: 20 },
+  { title: "File", rank: 1, value: ({ file }) => Table.known(nameOf(file)), least: 20 },
   {
     title: "Size",
     rank: 2,
@@ -174,8 +174,8 @@ export const columns: ReadonlyArray<Table.Column<ResultFile>> = [
     value: ({ file }) => (typeof file.size === "number" ? Text.bytes(file.size) : Table.unknown),
     keep: true
   },
-  { title: "Type", rank: 4, value: ({ file }) => Table.text(file.mime), optional: true },
-  { title: "MD5", rank: 5, value: ({ file }) => Table.text(file.md5hash), keep: true, optional: true }
+  { title: "Type", rank: 4, value: ({ file }) => Table.known(file.mime), optional: true },
+  { title: "MD5", rank: 5, value: ({ file }) => Table.known(file.md5hash), keep: true, optional: true }
 ]
 
 /** Matches the names that Windows reserves for devices, such as `con`. Windows reserves them with any extension. */

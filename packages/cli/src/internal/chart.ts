@@ -137,27 +137,26 @@ const tones = {
   bytes: ["cyan", "#0969da", "#58a6ff"]
 } as const
 
-/** A part of each bar. Points that share a bar are added up, so the values must be counts or sizes, not averages. */
-export interface Part {
+/** A time series. Points that share a bar are added up, so the values must be counts or sizes, not averages. */
+export interface Series {
   readonly name: string
   readonly tone: keyof typeof tones
+  readonly format: (value: number) => string
   readonly points: ReadonlyArray<Point>
 }
 
-/**
- * A chart, whose parts are stacked in a picture, and are charts of their own in the terminal. `base` decides where the
- * value axis of a picture has its ticks: with 1000 at round numbers, with 1024 (for bytes) at round numbers of KiB.
- */
-export interface Chart {
-  readonly title: string
-  readonly unit: string
-  readonly base: 1000 | 1024
-  readonly format: (value: number) => string
-  readonly parts: ReadonlyArray<Part>
+interface Drawn extends Series {
+  readonly values: ReadonlyArray<number>
 }
 
+const drawnIn = (all: ReadonlyArray<Series>, axis: TimeAxis): ReadonlyArray<Drawn> =>
+  all.map(({ format, name, points, tone }) => ({ name, tone, format, points, values: sums(axis, points) }))
+
+/** The heading of a series; a series without a value above 0 is only this line, such as `Failed: none`. */
+const headingOf = ({ name, values }: Drawn, axis: TimeAxis): string =>
+  most(values) === 0 ? `${Printable.escape(name)}: none` : `${Printable.escape(name)} per ${axis.name} (UTC)`
+
 const most = (values: ReadonlyArray<number>): number => values.reduce((one, other) => Math.max(one, other), 0)
-const sum = (values: ReadonlyArray<number>): number => values.reduce((one, other) => one + other, 0)
 
 const blocks = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"] as const
 const full = blocks.length - 1
@@ -201,15 +200,7 @@ const footer = ({ axis, barCells, plotCells }: Frame): readonly [line: string, l
   return [line.join(""), Text.truncate(labels + now.padStart(end - labels.length), plotCells)]
 }
 
-const draw = (
-  {
-    format,
-    tone,
-    values
-  }: { readonly format: Chart["format"]; readonly tone: Part["tone"]; readonly values: ReadonlyArray<number> },
-  frame: Frame,
-  style: Text.Style
-): ReadonlyArray<string> => {
+const draw = ({ format, tone, values }: Drawn, frame: Frame, style: Text.Style): ReadonlyArray<string> => {
   const { barCells, labelCells } = frame
   const max = most(values)
   const inkCells = barCells > 2 ? barCells - 1 : barCells
@@ -229,32 +220,26 @@ const draw = (
 }
 
 /**
- * Renders each part as a chart; all have the same time axis. The y axis shows 0 and the value of the tallest bar, the x
- * axis has ticks at calendar times, and its right end is labelled `now`. A part without a value above 0 is one line of
- * text, such as `Failed: none`.
+ * Renders each series as a chart; all have the same time axis. The y axis shows 0 and the value of the tallest bar, the
+ * x axis has ticks at calendar times, and its right end is labelled `now`.
  */
 export const terminal = (
-  charts: ReadonlyArray<Chart>,
+  all: ReadonlyArray<Series>,
   window: Window,
   { style = Text.plain, width = 80 }: { readonly style?: Text.Style; readonly width?: number | undefined }
 ): ReadonlyArray<Text.Line> => {
-  const drawnIn = ({ axis }: Frame) =>
-    charts.flatMap(({ format, parts }) =>
-      parts.map(({ name, points, tone }) => ({ name, tone, format, values: sums(axis, points) }))
+  const widest = ({ axis }: Frame) =>
+    most(
+      drawnIn(all, axis).flatMap(({ format, values }) => [most(values), 0].map((value) => Text.width(format(value))))
     )
-  const widest = (frame: Frame) =>
-    most(drawnIn(frame).flatMap(({ format, values }) => [most(values), 0].map((value) => Text.width(format(value)))))
   // The labels change the width of the plot, the width changes the sums of the bars, and the sums change the labels. So
   // the labels get wider and wider until all fit, or until they leave too few cells for the plot.
   let frame = frameOf(window, width, 1)
   while (frame.labelCells > 0 && widest(frame) > frame.labelCells) frame = frameOf(window, width, widest(frame))
-  return drawnIn(frame)
+  return drawnIn(all, frame.axis)
     .flatMap((one, index) => {
-      const name = Printable.escape(one.name)
-      const isEmpty = most(one.values) === 0
-      const title = isEmpty ? `${name}: none` : `${name} per ${frame.axis.name} (UTC)`
-      const heading = style.bold(Text.truncate(title, width))
-      return (index === 0 ? [] : [""]).concat(heading, isEmpty ? [] : draw(one, frame, style))
+      const heading = style.bold(Text.truncate(headingOf(one, frame.axis), width))
+      return (index === 0 ? [] : [""]).concat(heading, most(one.values) === 0 ? [] : draw(one, frame, style))
     })
     .map(Text.toLine)
 }
@@ -290,76 +275,33 @@ ${Object.keys(tones)
 
 const round = (value: number): number => Math.round(value * 100) / 100
 
-/** The height of one chart, and the lower end of its plot. Below it are the labels, the name of the axis and a gap. */
-const tall = 324
-const bottom = tall - 66
-const right = 16
-const left = 84
+/** The height of one chart, the upper and the lower end of its plot, and the spaces beside it. */
+const tall = 190
+const [top, bottom] = [42, 142]
+const [left, right] = [84, 16]
 
 /** An upper estimate of the width of one character of a label. */
 const charWidth = 7.2
-
-/** The distance of two ticks of the value axis: 1, 2 or 5 times a power of ten, in a unit that is a power of `base`. */
-const stepOf = (max: number, base: number): number => {
-  const unit = base === 1024 && max >= 1024 ? 1024 ** Math.floor(Math.log(max) / Math.log(1024)) : 1
-  const rough = max / unit / 4
-  const power = 10 ** Math.floor(Math.log10(rough))
-  const factor = [1, 2, 5, 10].find((one) => one * power >= rough) ?? 10
-  // The distance is at least 1, because counts and bytes are whole numbers.
-  return Math.max(1, factor * power * unit)
-}
-
-/** The date and the time in a tooltip, to the minute. */
-const clock = (time: number): string => DateTime.formatIso(DateTime.makeUnsafe(time)).slice(0, 16).replace("T", " ")
-
-/** The names of the parts and their totals, in as many lines as needed, and the top of the plot below them. */
-const legendOf = (parts: ReadonlyArray<Drawn>, format: Chart["format"], width: number) => {
-  let [x, y] = [16, 40]
-  const drawn = parts.map(({ name, tone, values }) => {
-    const text = `${name} ${format(sum(values))}`
-    const wide = 16 + charWidth * text.length + 22
-    if (x > 16 && x + wide > width) [x, y] = [16, y + 20]
-    const at = round(x)
-    x += wide
-    return `<rect class="${tone}" x="${at}" y="${y}" width="11" height="11" rx="2"/><text x="${round(at + 16)}" y="${y + 10}">${escape(text)}</text>`
-  })
-  return { drawn, top: y + 30 }
-}
-
-interface Drawn extends Pick<Part, "name" | "tone"> {
-  readonly values: ReadonlyArray<number>
-}
 
 const line = (kind: string, [x1, y1, x2, y2]: readonly [number, number, number, number]): string =>
   `<line class="${kind}" x1="${x1}" y1="${y1}" x2="${x2}" y2="${y2}"/>`
 
 const label = (text: string, at: string): string => `<text class="soft" ${at}>${escape(text)}</text>`
 
-/** One chart as SVG, in a rectangle of `width` and {@link tall} that is moved down by `y`. */
-const plot = (chart: Chart, axis: TimeAxis, width: number, y: number): string => {
-  const parts = chart.parts.map(({ name, points, tone }): Drawn => ({
-    name,
-    tone,
-    values: sums(axis, points)
-  }))
-  const [room, span] = [width - left - right, Math.max(1, axis.end - axis.start)]
-  const edge = width - right
+/** The date and the time in a tooltip, to the minute. */
+const clock = (time: number): string => DateTime.formatIso(DateTime.makeUnsafe(time)).slice(0, 16).replace("T", " ")
+
+/** The plot of one series as SVG. The axis ends at the right end, so the last bar may be narrower than the others. */
+const plot = ({ format, tone, values }: Drawn, axis: TimeAxis, width: number): ReadonlyArray<string> => {
+  const [room, span, edge] = [width - left - right, Math.max(1, axis.end - axis.start), width - right]
   const startOf = (index: number): number => axis.start + index * axis.step
-  // The axis ends at the right end of the plot, so the last bar may be narrower than the others.
   const across = (time: number): number => left + Math.min(1, (time - axis.start) / span) * room
   const bar = Math.min(room, (axis.step / span) * room)
-  const totals = Array.from({ length: axis.bars }, (_, index) => sum(parts.map(({ values }) => values[index] ?? 0)))
-  const { drawn: legend, top } = legendOf(parts, chart.format, width)
-  const max = Math.min(Math.max(1, most(totals)), Number.MAX_VALUE / 1000)
-  const step = stepOf(max, chart.base)
-  const rowCount = Math.max(1, Math.ceil(max / step))
-  const place = (value: number): number => round(bottom - (value / (step * rowCount)) * (bottom - top))
-
-  const rows = Array.from({ length: rowCount + 1 }, (_, index) => {
-    const at = place(index * step)
-    const text = label(chart.format(index * step), `text-anchor="end" x="${left - 8}" y="${at + 4}"`)
-    return line(index === 0 ? "axis" : "grid", [left, at, edge, at]) + text
-  })
+  const max = most(values)
+  const rows = [[top, max, "grid"] as const, [bottom, 0, "axis"] as const].map(
+    ([y, value, kind]) =>
+      line(kind, [left, y, edge, y]) + label(format(value), `text-anchor="end" x="${left - 8}" y="${y + 4}"`)
+  )
   const end = endLabel(axis)
   const marks = ticks(axis, Math.ceil((charWidth * 9) / bar)).flatMap(({ index, label: text }) => {
     const at = round(across(startOf(index)))
@@ -369,52 +311,43 @@ const plot = (chart: Chart, axis: TimeAxis, width: number, y: number): string =>
   })
   const atEnd =
     line("axis", [edge, bottom, edge, bottom + 5]) + label(end, `text-anchor="end" x="${edge}" y="${bottom + 20}"`)
-
   const gap = bar > 4 ? Math.min(3, bar * 0.2) : 0
-  const bars = totals.flatMap((total, index) => {
-    if (total === 0) return []
+  const bars = values.flatMap((value, index) => {
+    if (value === 0) return []
     const [start, until] = [startOf(index), Math.min(axis.end, startOf(index + 1))]
     const from = across(start) + gap / 2
     const wide = Math.max(1, across(until) - gap / 2 - from)
-    const shown = parts
-      .map(({ name, tone, values }) => ({ name, tone, value: values[index] ?? 0 }))
-      .filter(({ value }) => value > 0)
-    const facts = shown.map(({ name, value }) => `${name}: ${chart.format(value)}`)
-    let below = 0
-    const rects = shown.map(({ tone, value }) => {
-      const lower = place(below)
-      below += value
-      // The rectangle of a value above zero is at least 1 unit high, so that it is visible.
-      const high = Math.max(1, lower - place(below))
-      return `<rect class="${tone}" x="${round(from)}" y="${round(lower - high)}" width="${round(wide)}" height="${round(high)}"/>`
-    })
-    const about = [`${clock(start)} to ${clock(until)} UTC`, ...facts].map(escape).join("\n")
-    return [`<g><title>${about}</title>${rects.join("")}</g>`]
+    // The bar of a value above zero is at least 1 unit high, so that it is visible.
+    const high = Math.max(1, (value / max) * (bottom - top))
+    const about = escape(`${clock(start)} to ${clock(until)} UTC: ${format(value)}`)
+    return [
+      `<rect class="${tone}" x="${round(from)}" y="${round(bottom - high)}" width="${round(wide)}" height="${round(high)}"><title>${about}</title></rect>`
+    ]
   })
-  const names = [
-    label("time (UTC)", `text-anchor="middle" x="${round(left + room / 2)}" y="${bottom + 40}"`),
-    label(chart.unit, `text-anchor="middle" transform="translate(14 ${round((top + bottom) / 2)}) rotate(-90)"`)
-  ]
-  const title = `<text class="title" x="16" y="22">${escape(`${chart.title} per ${axis.name}`)}</text>`
-  const inside = [title, ...legend, ...rows, ...marks, atEnd, ...bars, ...names]
-  return `<g transform="translate(0 ${y})">\n${inside.join("\n")}\n</g>`
+  return [...rows, ...marks, atEnd, ...bars]
 }
 
-/** A picture of the charts, one below the other. `inner` is SVG text before the charts, such as a `<style>` element. */
+/** The charts of {@link terminal} as a picture. `inner` is SVG text before the charts, such as a `<style>` element. */
 export const picture = (
-  charts: ReadonlyArray<Chart>,
+  all: ReadonlyArray<Series>,
   window: Window,
-  {
-    about,
-    inner = "",
-    name = "chart",
-    width
-  }: { readonly width: number; readonly about: string; readonly inner?: string; readonly name?: string }
+  options: { readonly width: number; readonly about: string; readonly inner?: string; readonly name?: string }
 ): string => {
+  const { about, inner = "", name = "chart", width } = options
   const axis = make(window, Math.floor(width / 4))
-  const size = charts.length * tall
-  return `<svg xmlns="http://www.w3.org/2000/svg" class="${name}" viewBox="0 0 ${width} ${size}" role="img" aria-label="${escape(about)}">
-${inner}<rect width="${width}" height="${size}" fill="var(--ground)"/>
-${charts.map((chart, index) => plot(chart, axis, width, index * tall)).join("\n")}
+  let height = 0
+  const drawn = drawnIn(all, axis).map((one) => {
+    const isEmpty = most(one.values) === 0
+    const parts = [
+      `<text class="title" x="16" y="22">${escape(headingOf(one, axis))}</text>`,
+      ...(isEmpty ? [] : plot(one, axis, width))
+    ]
+    const group = `<g transform="translate(0 ${height})">\n${parts.join("\n")}\n</g>`
+    height += isEmpty ? 36 : tall
+    return group
+  })
+  return `<svg xmlns="http://www.w3.org/2000/svg" class="${name}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escape(about)}">
+${inner}<rect width="${width}" height="${height}" fill="var(--ground)"/>
+${drawn.join("\n")}
 </svg>`
 }

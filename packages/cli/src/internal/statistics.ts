@@ -1,8 +1,9 @@
 /** Assembly statistics as text with charts, as CSV, as a picture (SVG) and as a page (HTML). All functions are pure. */
-import type * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
+import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
+import * as Struct from "effect/Struct"
 import * as Table from "./table.ts"
 import * as Text from "./text.ts"
 import * as Chart from "./chart.ts"
@@ -32,12 +33,13 @@ const unfinished = (bucket: Bucket): number =>
   )
 
 /** Every Assembly of a bucket has exactly one of these outcomes. */
-const outcomes: ReadonlyArray<readonly [name: string, tone: Chart.Part["tone"], count: (bucket: Bucket) => number]> = [
-  ["Completed", "completed", (bucket) => bucket.num_successful_assemblies],
-  ["Failed", "failed", (bucket) => bucket.num_erroneous_assemblies],
-  ["Canceled or aborted", "canceled", canceled],
-  ["Unfinished", "unfinished", unfinished]
-]
+const outcomes: ReadonlyArray<readonly [name: string, tone: Chart.Series["tone"], count: (bucket: Bucket) => number]> =
+  [
+    ["Completed", "completed", (bucket) => bucket.num_successful_assemblies],
+    ["Failed", "failed", (bucket) => bucket.num_erroneous_assemblies],
+    ["Canceled or aborted", "canceled", canceled],
+    ["Unfinished", "unfinished", unfinished]
+  ]
 
 /** The outcomes with their numbers of Assemblies. Unfinished Assemblies are mentioned only if there are some. */
 const counted = ({ stats }: Statistics) =>
@@ -58,25 +60,20 @@ const windowOf = (statistics: Statistics, query: Partial<Query>): Chart.Window =
   return { from, to, granularity: statistics.granularity * 1000 }
 }
 
-const chartsOf = (statistics: Statistics): ReadonlyArray<Chart.Chart> => {
-  const received = points(statistics, (bucket) => bucket.total_num_uploaded_bytes)
-  return [
-    {
-      title: "Assemblies",
-      unit: "Assemblies",
-      base: 1000,
-      format: Text.count,
-      parts: counted(statistics).map(({ count, name, tone }) => ({ name, tone, points: points(statistics, count) }))
-    },
-    {
-      title: "Received",
-      unit: "Size",
-      base: 1024,
-      format: Text.bytes,
-      parts: [{ name: "Received", tone: "bytes", points: received }]
-    }
-  ]
-}
+const seriesOf = (statistics: Statistics): ReadonlyArray<Chart.Series> => [
+  ...counted(statistics).map(({ count, name, tone }) => ({
+    name,
+    tone,
+    format: Text.count,
+    points: points(statistics, count)
+  })),
+  {
+    name: "Received",
+    tone: "bytes",
+    format: Text.bytes,
+    points: points(statistics, (bucket) => bucket.total_num_uploaded_bytes)
+  }
+]
 
 type Row = readonly [name: string, value: string]
 
@@ -120,34 +117,14 @@ export const report = (
     Text.blank,
     ...(statistics.totalAssemblies === 0
       ? [Text.toLine(none)]
-      : Chart.terminal(chartsOf(statistics), windowOf(statistics, query), layout))
+      : Chart.terminal(seriesOf(statistics), windowOf(statistics, query), layout))
   ]
 }
 
-/** The columns of the CSV after `from`: the other fields of a bucket, first counts, then totals, then averages. */
-const fields = [
-  "num_assemblies",
-  "num_successful_assemblies",
-  "num_erroneous_assemblies",
-  "num_cancelled_assemblies",
-  "num_request_aborted_assemblies",
-  "num_files",
-  "num_bytes",
-  "total_num_uploaded_bytes",
-  "total_num_output_files",
-  "total_output_file_sizes",
-  "total_bytes_usage",
-  "total_upload_duration",
-  "total_live_queue_duration",
-  "total_execution_duration",
-  "avg_input_file_sizes",
-  "avg_output_file_sizes",
-  "avg_upload_duration",
-  "avg_upload_speed",
-  "avg_live_queue_duration",
-  "avg_execution_duration",
-  "avg_processing_speed"
-] as const satisfies ReadonlyArray<keyof Bucket>
+const { data_from_ts: _from, ...bucketFields } = AssemblyStatistics.StatsBucket.fields
+
+/** The columns of the CSV after `from`: the other fields of a bucket. */
+const fields = Struct.keys(bucketFields)
 
 /**
  * A line with the names of the columns, and one line for each bucket of the service, with its start in ISO 8601 (UTC).
@@ -179,7 +156,7 @@ const pictureOf = (
   query: Query,
   drawn: { readonly width: number; readonly inner?: string; readonly name?: string }
 ): string =>
-  Chart.picture(chartsOf(statistics), windowOf(statistics, query), { ...drawn, about: headline(statistics, query) })
+  Chart.picture(seriesOf(statistics), windowOf(statistics, query), { ...drawn, about: headline(statistics, query) })
 
 /** The charts as one picture, which is readable on light and dark backgrounds. */
 export const svg = (statistics: Statistics, query: Query): string =>

@@ -67,7 +67,7 @@ export const timeColumn = <Row>(
 export const flag = (value: boolean | undefined): string => (value === undefined ? unknown : value ? "yes" : "no")
 
 /** A text, or the mark of an unknown value if the text is absent or empty. */
-export const text = (value: string | null | undefined): string => value || unknown
+export const known = (value: string | null | undefined): string => value || unknown
 
 /** A value of a record whose form the service does not document, as one line. */
 export const json = (value: unknown): string => (Predicate.isString(value) ? value : (JSON.stringify(value) ?? unknown))
@@ -136,22 +136,18 @@ export interface Opened<in Row> {
   readonly end: ReadonlyArray<Text.Line>
 }
 
-/** The rows as blocks, each with the titles and texts of its cells that are not empty, and an empty line at its end. */
-const blocks = <Row>(columns: ReadonlyArray<Drawn<Row>>, { style = Text.plain, width }: Options): Opened<Row> => ({
-  head: [],
-  rows: (rows) =>
-    rows.flatMap((row) => {
-      const cells = columns.map(({ cell, column, title }) => ({
-        name: title,
-        text: cell(row),
-        paint: (line: string) => column.style?.(line, row, style) ?? line
-      }))
-      const filled = cells.filter(({ text: shown }) => shown !== "")
-      const options = { style, width, cells: most(columns.map(({ title }) => Text.width(title))), breakWords: true }
-      return [...pairs(filled.length === 0 ? cells.slice(0, 1) : filled, options), Text.blank]
-    }),
-  end: []
-})
+/** Each row as the text of its first column, and below it the titles and the texts of the cells that say something. */
+const blocks = <Row>([first, ...others]: ReadonlyArray<Drawn<Row>>, width: number): Opened<Row> => {
+  const indent = width < 12 ? "" : gap
+  const wrap = (words: string, cells: number) => Text.wrap(words, cells, { breakWords: true })
+  const linesOf = (row: Row) => {
+    const filled = others.filter(({ cell }) => cell(row) !== "" && cell(row) !== unknown)
+    const rest = filled.map(({ cell, title }) => `${title} ${cell(row)}`).join(", ")
+    const below = rest === "" ? [] : wrap(rest, width - indent.length)
+    return [...wrap(first?.cell(row) || unknown, width), ...below.map((line) => indent + line)].map(Text.toLine)
+  }
+  return { head: [], rows: (rows) => rows.flatMap(linesOf), end: [] }
+}
 
 /**
  * Chooses the columns and their widths from the first rows. A text of a later row that is wider than its column is cut,
@@ -169,7 +165,7 @@ export const open = <Row>(
   const below = isFull ? [] : all.filter(({ column }) => column.below === true)
   const beside = all.filter((one) => !below.includes(one))
   const shown = choose(beside, width)
-  if (shown === undefined) return blocks(full, options)
+  if (shown === undefined) return blocks(all, width)
   const widths = shrink(shown, width)
 
   const linesOf = (textOf: (drawn: Drawn<Row>) => string, paint: (text: string, column: Column<Row>) => string) => {
@@ -226,55 +222,31 @@ export const render = <Row>(
   const table = open(columns, rows, options)
   if (rows.length === 0)
     return [...table.head, Text.toLine(style.dim(Text.truncate(Printable.escape(empty), width))), ...table.end]
-  // Without a heading, each row is a block of lines that ends with an empty line. The last empty line is removed.
-  return table.head.length === 0 ? table.rows(rows).slice(0, -1) : [...table.head, ...table.rows(rows), ...table.end]
-}
-
-/** A name and its printable text. `paint` is applied to each line of the text. A command is never wrapped. */
-interface Pair {
-  readonly name: string
-  readonly text: string
-  readonly paint?: ((line: string) => string) | undefined
-  readonly isCommand?: boolean | undefined
-}
-
-interface PairOptions extends Options {
-  readonly cells?: number | undefined
-  readonly breakWords?: boolean | undefined
-}
-
-/**
- * Renders each text beside its name, and begins all these texts in the same column. If a word of a text, such as an id,
- * does not fit beside the name, the text is rendered below the name, where more cells are free.
- */
-const pairs = (all: ReadonlyArray<Pair>, options: PairOptions): ReadonlyArray<Text.Line> => {
-  const { breakWords = false, cells = most(all.map(({ name }) => Text.width(name))), style = Text.plain } = options
-  const beside = cells + gap.length
-  const lines = all.flatMap(({ isCommand = false, name, paint = (line) => line, text: shown }) => {
-    const width = isCommand ? Number.POSITIVE_INFINITY : (options.width ?? Number.POSITIVE_INFINITY)
-    const [first = "", ...others] = Text.wrap(shown, width - beside)
-    if (beside < width && [first, ...others].every((line) => beside + Text.width(line) <= width)) {
-      return [
-        `${style.bold(Text.pad(name, cells, "left"))}${gap}${paint(first)}`.trimEnd(),
-        ...others.map((line) => " ".repeat(beside) + paint(line))
-      ]
-    }
-    const title = Text.wrap(name, width, { breakWords }).map(style.bold)
-    const indent = width < 12 ? "" : gap
-    const below = shown === "" ? [] : Text.wrap(shown, width - indent.length, { breakWords })
-    return [...title, ...below.map((line) => indent + paint(line))]
-  })
-  return lines.map(Text.toLine)
+  return [...table.head, ...table.rows(rows), ...table.end]
 }
 
 /** The name of a value, its text, and whether the text is a command to paste. */
 export type Fact = readonly [name: string, value: string | null | undefined, isCommand?: boolean]
 
-/** Renders the facts of a resource. A fact without a text is left out. A value is never cut, because users copy it. */
-export const facts = (all: ReadonlyArray<Fact>, options: Options = {}): ReadonlyArray<Text.Line> =>
-  pairs(
-    all.flatMap(([name, value, isCommand]) =>
-      value === null || value === undefined ? [] : [{ name, text: Printable.escape(value), isCommand }]
-    ),
-    options
-  )
+/**
+ * Renders each fact that has a text. The texts begin in the same column, and are never cut, because users copy them. If a
+ * word of a text, such as an id, does not fit beside the name, the text is below the name. A command is never wrapped.
+ */
+export const facts = (all: ReadonlyArray<Fact>, options: Options = {}): ReadonlyArray<Text.Line> => {
+  const { style = Text.plain, width = Number.POSITIVE_INFINITY } = options
+  const shown = all.filter(([, value]) => value !== null && value !== undefined)
+  const cells = most(shown.map(([name]) => Text.width(name)))
+  const beside = cells + gap.length
+  const lines = shown.flatMap(([name, value, isCommand = false]) => {
+    const text = Printable.escape(value ?? "")
+    const [first = "", ...others] = isCommand ? [text] : Text.wrap(text, width - beside)
+    if (isCommand || [first, ...others].every((line) => beside + Text.width(line) <= width)) {
+      const head = `${style.bold(Text.pad(name, cells, "left"))}${gap}${first}`.trimEnd()
+      return [head, ...others.map((line) => " ".repeat(beside) + line)]
+    }
+    const indent = width < 12 ? "" : gap
+    const below = Text.wrap(text, width - indent.length).map((line) => indent + line)
+    return [...Text.wrap(name, width).map(style.bold), ...below]
+  })
+  return lines.map(Text.toLine)
+}

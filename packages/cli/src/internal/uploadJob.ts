@@ -167,7 +167,7 @@ const columns: ReadonlyArray<Table.Column<Shown.ResultFile>> = [
     value: ({ file }) => (typeof file.size === "number" ? Text.bytes(file.size) : "")
   },
   { title: "Asset", rank: 2, value: ({ file }) => file.asset_id ?? "", keep: true },
-  { title: "SHA-256", rank: 5, value: ({ file }) => file.sha256 ?? "" }
+  { title: "SHA-256", rank: 5, value: ({ file }) => file.sha256 ?? "", keep: true, optional: true }
 ]
 
 /** After an upload of more files than this, one line with the totals replaces the table of files. */

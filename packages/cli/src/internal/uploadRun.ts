@@ -39,19 +39,15 @@ const maxPauses = 120
 
 /**
  * - `isRestarted`: whether the upload of an earlier command is discarded and a new upload starts.
- * - `isKept`: whether a later command can continue the upload.
- * - `isNoted`: whether the files can be read again, so that a folder for unfinished uploads could keep the upload.
- * - `folder`: the folder of the journal.
+ * - `folder`: the folder of the journal. Without it, no later command can continue the upload.
  * - `memory`: remembers the Assembly of the command.
  */
 export interface Settings {
   readonly params: Assembly.CreateParams
   readonly concurrency: number
   readonly isRestarted: boolean
-  readonly isKept: boolean
-  readonly isNoted: boolean
-  readonly folder: string
   readonly isJson: boolean
+  readonly folder: string | undefined
   readonly memory: Journal.Memory
 }
 
@@ -148,8 +144,8 @@ const reasonOf = (error: UploadJob.JobError): string => {
 }
 
 /** Whether this command or an earlier one has created an Assembly that the user can continue with the same command. */
-const hasUpload = ({ isKept }: Settings, { earlier, status }: Seen): boolean =>
-  isKept && (status !== undefined || earlier !== undefined)
+const hasUpload = ({ folder }: Settings, { earlier, status }: Seen): boolean =>
+  folder !== undefined && (status !== undefined || earlier !== undefined)
 
 /**
  * Continues the job after a pause if the service is unreachable. If there is no Assembly that a command can continue,
@@ -294,20 +290,20 @@ const hasEnded = (error: UploadJob.JobError): boolean => {
  * do, or if the job reads the standard input and the Assembly has not ended.
  */
 const toFailure =
-  (settings: Settings, seen: Seen) =>
+  (files: Files, settings: Settings, seen: Seen) =>
   (error: UploadJob.JobError): UploadJob.JobError | Failure.CommandError => {
-    const ofJournal = Journal.failureOf(error, settings.folder, hasUpload(settings, seen))
+    const ofJournal = Journal.failureOf(error, settings.folder ?? "the memory", hasUpload(settings, seen))
     if (ofJournal !== undefined) return ofJournal
-    const { isKept, isNoted, isRestarted } = settings
+    const { folder, isRestarted } = settings
     if ((seen.status === undefined && !hasUpload(settings, seen)) || own.has(error._tag)) return error
     if (hasEnded(error)) {
       return Failure.because(error, { next: "Run the same command again to upload into a new Assembly." })
     }
-    if (isKept) {
+    if (folder !== undefined) {
       const again = `Run the same command again${isRestarted ? " without --restart" : ""} to continue it.`
       return Failure.because(error, { next: `The upload is kept. ${again}` })
     }
-    const id = isNoted ? seen.status?.assembly_id : undefined
+    const id = UploadPlan.replayable(files) === undefined ? undefined : seen.status?.assembly_id
     return typeof id === "string"
       ? Failure.because(error, {
           next: `No command can continue this upload. assembly cancel ${id} cancels its Assembly; the same command uploads everything again.`
@@ -322,7 +318,7 @@ const fateOf = (files: Files, settings: Settings, seen: Seen, name: string): str
   if (!hasUpload(settings, seen) && status === undefined) {
     return "interrupted before a file was sent; run the same command again"
   }
-  if (settings.isKept) {
+  if (settings.folder !== undefined) {
     if (isEarlier) return `Assembly ${status?.assembly_id} has all files; ${again} to see its results`
     return isUploaded
       ? `all files are uploaded, and their Assembly goes on; ${again} to wait for its results`
@@ -345,8 +341,10 @@ export const run = Effect.fnUntraced(function* (files: Files, settings: Settings
   const seen: Seen = { ...unseen(), earlier: settings.isRestarted ? undefined : settings.memory.earlier }
   fate.say = Effect.flatMap(Invocation.Program, (name) => Output.error(fateOf(files, settings, seen, name)))
   const events = Stream.concat(
-    !settings.isKept && settings.isNoted ? Stream.succeed(UploadJob.notice(unkept)) : Stream.empty,
-    Stream.mapError(program(files, settings, seen), (error) => toFailure(settings, seen)(error))
+    settings.folder === undefined && UploadPlan.replayable(files) !== undefined
+      ? Stream.succeed(UploadJob.notice(unkept))
+      : Stream.empty,
+    Stream.mapError(program(files, settings, seen), (error) => toFailure(files, settings, seen)(error))
   )
   const names = files.map(({ name }) => name)
   const total = UploadPlan.totalSize(files)
