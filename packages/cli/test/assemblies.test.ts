@@ -225,7 +225,7 @@ layer(services, { excludeTestServices: true })("the commands of one Assembly", (
       expect(yield* Effect.flip(Service.run(command, ["download", id]))).toMatchObject({
         message: `the Assembly ${id} is still running`
       })
-      expect(yield* printed(Service.run(command, ["list", id]))).toContain("no results")
+      expect(yield* printed(Service.run(command, ["list", id]))).toBe("")
     })
   )
 
@@ -238,12 +238,7 @@ layer(services, { excludeTestServices: true })("the commands of one Assembly", (
       const small = yield* printed(Service.run(list, ["--all", "--json", "--limit", "2"]))
       expect(small).toBe(everything)
       const table = yield* printed(Service.run(list, ["--all", "--limit", "2"]))
-      expect(
-        table
-          .split("\n")
-          .slice(2)
-          .map((line) => line.slice(0, 32))
-      ).toEqual(ids)
+      expect(table.split("\n").map((line) => line.slice(0, 32))).toEqual(ids)
     })
   )
 

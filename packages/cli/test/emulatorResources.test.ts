@@ -135,7 +135,7 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
       const { auth_key: key } = yield* json(AuthKey.Created, "keys", "create", ...args)
       const other = Client.signed({ key: key.auth_key, secret: key.auth_secret })
       const list = Effect.provide(assembly("templates", "list"), other)
-      expect(yield* list).toContain("no Templates")
+      yield* list
       expect(yield* Effect.flip(Effect.provide(assembly("keys", "list"), other))).toMatchObject({
         code: "INSUFFICIENT_AUTH_SCOPE"
       })
@@ -189,7 +189,7 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
       })
       expect(yield* pathsOf).toEqual(["b.txt", "c.txt"])
       expect(yield* assembly("assets", "delete", "--yes", "--", ...ids)).toContain(`deleted ${first}`)
-      expect(yield* assembly("assets", "list")).toContain("no assets")
+      expect(yield* pathsOf).toEqual([])
       expect(yield* Effect.flip(assembly("assets", "get", "--", first))).toMatchObject({ _tag: "DamResourceNotFound" })
     }).pipe(Effect.scoped)
   )

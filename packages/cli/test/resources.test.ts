@@ -338,8 +338,23 @@ describe("output", () => {
 
   it.effect.each(cases)("of assembly %s", ([args, lines]) =>
     Effect.gen(function* () {
-      yield* make().run(...args.split(" "))
+      yield* make().runOn(Screen.make({ columns: 100, animated: false }).layer, ...args.split(" "))
       expect((yield* output).split("\n")).toEqual(lines)
+    })
+  )
+
+  it.effect("of a list for another program: texts between tabs without a heading", () =>
+    Effect.gen(function* () {
+      const { run } = make()
+      yield* run("keys", "list")
+      yield* run("credentials", "list")
+      yield* run("assets", "list")
+      expect(yield* TestConsole.logLines).toEqual([
+        `k1\t${"ab".repeat(16)}\tdashboard\tassemblies:read read\tyes\t`,
+        "c1\tphotos\ts3\t2026-01-02 10:30",
+        `${assetId}\treports/2026.pdf\t2.0 KiB\tapplication/pdf`
+      ])
+      expect(yield* TestConsole.errorLines).toEqual(["--cursor=n2 goes on, --all lists all"])
     })
   )
 

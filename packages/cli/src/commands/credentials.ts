@@ -54,7 +54,7 @@ const list = Cli.query(
   { json: Cli.json },
   TemplateCredential.Listing,
   () => Effect.map(TemplateCredentials.list, (found) => ({ ...found, credentials: found.credentials.map(hidden) })),
-  (found, layout) => Table.render(columns(layout), found.credentials, { ...layout, empty: "no credentials" })
+  (found, layout) => Table.list(columns(layout), found.credentials, { ...layout, empty: "no credentials" })
 )
 
 const get = Cli.query(
@@ -85,7 +85,7 @@ const types = Cli.query(
   { json: Cli.json },
   TemplateCredential.TypeListing,
   () => TemplateCredentials.types,
-  (found, layout) => Table.render(typeColumns, Object.entries(found.types), { ...layout, empty: "no types" })
+  (found, layout) => Table.list(typeColumns, Object.entries(found.types), { ...layout, empty: "no types" })
 )
 
 const create = Cli.query(

@@ -51,7 +51,7 @@ const list = Cli.command(
       ([step, found]) => [step, found.map(({ file }) => file)]
     )
     yield* Output.show(json, Listing, Object.fromEntries(byStep), (layout) =>
-      Table.render(Shown.columns, files, { ...layout, empty: "no results" })
+      Table.list(Shown.columns, files, { ...layout, empty: "no results" })
     )
     // The suggested command downloads the results of all Steps, so it does not fit a list of some Steps.
     if (!json && steps.length === 0) yield* Shown.suggestFor(status)

@@ -54,7 +54,7 @@ const list = Cli.query(
   Notification.Listing,
   ({ assemblyId }) => Notifications.list(assemblyId),
   (found, layout) =>
-    Table.render(notificationColumns(layout), found.notifications, { ...layout, empty: "no notifications" })
+    Table.list(notificationColumns(layout), found.notifications, { ...layout, empty: "no notifications" })
 )
 
 const replay = Cli.query(

@@ -27,7 +27,8 @@ export const lines = <T extends string>(texts: ReadonlyArray<T & Unrendered<T>>)
   Console.log(texts.map(Printable.escape).join("\n"))
 
 /** Writes rendered lines with their colours. */
-export const report = (rendered: ReadonlyArray<Text.Line>): Effect.Effect<void> => Console.log(rendered.join("\n"))
+export const report = (rendered: ReadonlyArray<Text.Line>): Effect.Effect<void> =>
+  rendered.length === 0 ? Effect.void : Console.log(rendered.join("\n"))
 
 /**
  * Writes a message to the standard error. If the message cannot be written, `launch.ts` sets the exit code. A message
@@ -125,9 +126,9 @@ export const standardError: Pick<Terminal.Terminal, "columns" | "rows" | "displa
     })
 }
 
-const keepLines = (text: string): string => text.split("\n").map(Printable.escape).join("\n")
+const keepLines = (text: string): string => text.replace(/[^\n\t]+/g, Printable.escape)
 
-/** Escapes every control sequence in the text except line breaks and the sequences that match `own`. */
+/** Escapes every control sequence in the text except line breaks, tabs and the sequences that match `own`. */
 const guard = (text: string, own: RegExp): string => {
   const orders = text.match(own) ?? []
   return text

@@ -51,15 +51,14 @@ export const all = <Page, Item, E, R>(listing: Listing<Page, Item>, pages: Strea
       const items = listing.items(page)
       if (json) return Output.jsonLines(listing.item)(items)
       const head = table === undefined
-      table ??= Table.open(listing.columns(layout, items, true), [...items, ...usual(layout)], layout)
-      const lines = [...(head ? table.head : []), ...table.rows(items)]
-      return lines.length > 0 ? Output.report(lines) : Effect.void
+      table ??= Table.openList(listing.columns(layout, items, true), [...items, ...usual(layout)], layout)
+      return Output.report([...(head ? table.head : []), ...table.rows(items)])
     }
     yield* Stream.runDrain(Output.whileRead(pages, print))
     if (json) return
     if (table === undefined)
-      return yield* Output.report(Table.render(listing.columns(layout, [], true), [], { ...layout, empty }))
-    if (table.end.length > 0) yield* Output.report(table.end)
+      return yield* Output.report(Table.list(listing.columns(layout, [], true), [], { ...layout, empty }))
+    yield* Output.report(table.end)
   })
 
 /** Prints one page: as JSON, or as a table and the cursor of the next page. `more` is undefined after the last page. */
@@ -73,12 +72,14 @@ export const page = <Page, Item>(
     const items = listing.items(found)
     const { empty = `no ${listing.what}` } = listing
     yield* Output.show(json, listing.page, found, (layout) =>
-      Table.render(listing.columns(layout, items, false), items, { ...layout, empty })
+      // Another program reads the same columns from every list.
+      Table.list(listing.columns(layout, items, layout.width === undefined), items, { ...layout, empty })
     )
     if (json || more === undefined) return
     const part = more.count === undefined ? "" : `${items.length} of ${more.count} ${listing.what}; `
-    const { width = Number.POSITIVE_INFINITY } = yield* Output.layout
-    yield* Output.lines<string>(["", ...Text.wrap(`${part}--cursor=${more.cursor} goes on, --all lists all`, width)])
+    const rest = `${part}--cursor=${Text.word(String(more.cursor))} goes on, --all lists all`
+    const { width } = yield* Output.layout
+    yield* width === undefined ? Output.hint(rest) : Output.lines<string>(["", ...Text.wrap(rest, width)])
   })
 
 interface Numbered<Item> {

@@ -225,6 +225,18 @@ export const render = <Row>(
   return [...table.head, ...table.rows(rows), ...table.end]
 }
 
+/** Opens a list as {@link open} does, or for another program as texts between tabs, where an unknown value is empty. */
+export const openList: typeof open = (columns, first, options) => {
+  if (options?.width !== undefined) return open(columns, first, options)
+  const fieldOf = (text: string) => (text === unknown ? "" : Printable.escape(text))
+  const lineOf = (row: (typeof first)[number]) => columns.map(({ value }) => fieldOf(value(row))).join("\t")
+  return { head: [], rows: (rows) => rows.map((row) => Text.toLine(lineOf(row))), end: [] }
+}
+
+/** Renders a list as {@link render} does, or for another program as {@link openList} does. */
+export const list: typeof render = (columns, rows, options) =>
+  options?.width === undefined ? openList(columns, rows, options).rows(rows) : render(columns, rows, options)
+
 /** The name of a value, its text, and whether the text is a command to paste. */
 export type Fact = readonly [name: string, value: string | null | undefined, isCommand?: boolean]
 
