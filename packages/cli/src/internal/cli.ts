@@ -31,7 +31,7 @@ type Input<C extends Config> = Command.Command.Config.Infer<C>
 /** What is wrong with parameters that do not fit together. It is checked before the client is made. */
 type Check<C extends Config> = (input: Input<C>) => string | undefined
 
-/** Adds the description and the examples that `manual.ts` has for the path of a command. */
+/** Adds the description and the examples that `manual.md` has for the path of a command. */
 export const described =
   (path: string) =>
   <const Name extends string, I, C, E, R>(command: Command.Command<Name, I, C, E, R>) => {

@@ -185,8 +185,9 @@ export const report = Effect.fnUntraced(function* (
   progress: Progress.Progress | undefined
 ) {
   const layout = yield* Output.layout
-  // The word `Assembly` and its id are on two lines if the terminal is too narrow.
-  const id = Text.wrap(`Assembly ${status.assembly_id}`, layout.width ?? Number.POSITIVE_INFINITY)
+  // On a terminal, the progress has shown the id. The word and the id are on two lines if the terminal is too narrow.
+  const isShown = layout.width !== undefined && (yield* Output.standardError.columns) > 0
+  const id = isShown ? [] : Text.wrap(`Assembly ${status.assembly_id}`, layout.width ?? Number.POSITIVE_INFINITY)
   const made = Shown.of(status)
   if (files.length > mostListed) {
     const how = progress === undefined ? "uploaded before" : `in ${Text.duration(Progress.elapsed(progress))}`
@@ -194,7 +195,7 @@ export const report = Effect.fnUntraced(function* (
     return yield* Output.lines<string>([`${totalOf(files)}, ${how}${results}`, ...id])
   }
   const uploads = (status.uploads ?? []).map((file) => ({ step: ":original", file }))
-  yield* Output.lines<string>(["", ...id])
+  if (!isShown) yield* Output.lines<string>(["", ...id])
   yield* Output.report(Table.render(columns, made.length > 0 ? made : uploads, layout))
 })
 
