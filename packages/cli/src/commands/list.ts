@@ -46,7 +46,7 @@ const hasError = (entry: Entry): boolean => Assembly.errorCode(entry) !== undefi
  * The columns. A terminal of 80 cells has room for the short form of every column if each Assembly is younger than 100
  * days. An error is then a line below its row. Without errors, a list that is complete has no column for them.
  */
-const columns = (
+export const columns = (
   { now }: Output.Layout,
   entries: ReadonlyArray<Entry>,
   isOpen: boolean
@@ -63,7 +63,7 @@ const columns = (
     {
       title: "State",
       rank: 2,
-      value: isOpen ? Shown.knownState : Shown.state,
+      value: Shown.state,
       short: { title: "State", value: Shown.shortState },
       style: Shown.paint,
       keep: true
@@ -105,20 +105,6 @@ const columns = (
   ]
 }
 
-/** Entries whose cells have the usual widths. Later pages may have such entries, even if the first page has none. */
-const usual = ({ now }: Output.Layout): ReadonlyArray<Entry> => {
-  const common = { id: "0".repeat(32), created: DateTime.formatIso(DateTime.subtract(now, { days: 99 })) }
-  return [
-    { ...common, ok: "REQUEST_ABORTED", bytes_received: 1000 * 1024 * 1024, execution_duration: 59 * 60 + 59 },
-    // In the short form, no state is longer than `completed`.
-    { ...common, ok: "ASSEMBLY_COMPLETED" },
-    { ...common, error: "0".repeat(20) }
-  ]
-}
-
-/** How Assemblies are listed. */
-export const table = { columns, usual }
-
 /** `assembly list`: lists the Assemblies that were created in a window of time, newest first. */
 export const list = Cli.command(
   "list",
@@ -131,7 +117,7 @@ export const list = Cli.command(
   },
   ({ keywords, since, type, until, ...asked }) => {
     const query = { fromDate: since, ...Cli.given({ toDate: until }), type, keywords }
-    const listing = { what: "Assemblies", page: AssemblyList.Page, item: AssemblyList.Entry, ...table }
+    const listing = { what: "Assemblies", page: AssemblyList.Page, item: AssemblyList.Entry, columns }
     return Resource.numbered(listing, asked, {
       one: (page) => Assemblies.list({ ...query, ...page }),
       all: (page) => Assemblies.listPages({ ...query, ...page })

@@ -20,22 +20,8 @@ export const state = (standing: Standing): string =>
     ? standing.ok?.replace(/^ASSEMBLY_/, "").toLowerCase() || Table.unknown
     : "failed"
 
-const states = new Set([
-  "completed",
-  "failed",
-  "uploading",
-  "executing",
-  "replaying",
-  "canceled",
-  "request_aborted",
-  "–"
-])
-
-/** The name of the state, or `other` if this program does not know the state: at most 15 cells. */
-export const knownState = (standing: Standing): string => (states.has(state(standing)) ? state(standing) : "other")
-
-/** As {@link knownState}, in at most 9 cells. */
-export const shortState = (standing: Standing): string => knownState(standing).replace("request_", "")
+/** As {@link state}, in at most 9 cells for the states of today. */
+export const shortState = (standing: Standing): string => state(standing).replace("request_", "")
 
 /** Paints a text in the colour of the state. */
 export const paint = (text: string, standing: Standing, style: Text.Style): string => {

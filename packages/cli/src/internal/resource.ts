@@ -30,14 +30,12 @@ export interface Listing<Page, Item> {
   readonly page: Schema.ConstraintCodec<Page, unknown>
   readonly item: Schema.ConstraintCodec<Item, unknown>
   readonly items: (page: Page) => ReadonlyArray<Item>
-  /** With `isOpen`, more rows may follow the first ones. */
+  /** With `isOpen`, the columns do not depend on the first rows, because other rows may follow. */
   readonly columns: (
     layout: Output.Layout,
     first: ReadonlyArray<Item>,
     isOpen: boolean
   ) => ReadonlyArray<Table.Column<Item>>
-  /** Further rows that decide the widths, if rows arrive in portions. */
-  readonly usual?: (layout: Output.Layout) => ReadonlyArray<Item>
   readonly empty?: string
 }
 
@@ -45,20 +43,20 @@ export interface Listing<Page, Item> {
 export const all = <Page, Item, E, R>(listing: Listing<Page, Item>, pages: Stream.Stream<Page, E, R>, json: boolean) =>
   Effect.gen(function* () {
     const layout = yield* Output.layout
-    const { empty = `no ${listing.what}`, usual = () => [] } = listing
-    let table: Table.Opened<Item> | undefined
+    const { empty = `no ${listing.what}` } = listing
+    const render = Table.makeParts(layout)
+    let end: ReadonlyArray<Text.Line> | undefined
     const print = (page: Page): Effect.Effect<void, Failure.CommandError> => {
       const items = listing.items(page)
       if (json) return Output.jsonLines(listing.item)(items)
-      const head = table === undefined
-      table ??= Table.openList(listing.columns(layout, items, true), [...items, ...usual(layout)], layout)
-      return Output.report([...(head ? table.head : []), ...table.rows(items)])
+      if (items.length === 0) return Effect.void
+      const part = render(listing.columns(layout, items, true), items)
+      end = part.end
+      return Output.report(part.lines)
     }
     yield* Stream.runDrain(Output.whileRead(pages, print))
     if (json) return
-    if (table === undefined)
-      return yield* Output.report(Table.list(listing.columns(layout, [], true), [], { ...layout, empty }))
-    yield* Output.report(table.end)
+    yield* Output.report(end ?? Table.list(listing.columns(layout, [], true), [], { ...layout, empty }))
   })
 
 /** Prints one page: as JSON, or as a table and the cursor of the next page. `more` is undefined after the last page. */

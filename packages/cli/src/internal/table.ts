@@ -10,7 +10,7 @@ import * as Text from "./text.ts"
  * - `value`: the text of a cell. Its control characters are made visible.
  * - `below`: if the whole table does not fit, each text of the column that is not empty has lines of its own below its
  *   row, without a title.
- * - `keep`: the column is never narrower than its title and its widest cell in the first rows.
+ * - `keep`: the texts of the column are never cut.
  * - `least`: the minimum width to which the column may be cut, 6 by default. The title is never cut.
  * - `optional`: in a narrow terminal, the column may be left out. A line below the table names what is left out.
  * - `rank`: the importance, 1 is the highest; by default the position. The optional columns get space in this order.
@@ -129,15 +129,15 @@ const shrink = <Row>(columns: ReadonlyArray<Drawn<Row>>, width: number): Readonl
   return widths
 }
 
-/** A table whose rows arrive in portions: its heading, the lines of some rows, and the lines after the last row. */
-export interface Opened<in Row> {
+/** The lines of a table: its heading, its rows, and what is not shown. */
+interface Parts {
   readonly head: ReadonlyArray<Text.Line>
-  readonly rows: (rows: ReadonlyArray<Row>) => ReadonlyArray<Text.Line>
+  readonly body: ReadonlyArray<Text.Line>
   readonly end: ReadonlyArray<Text.Line>
 }
 
 /** Each row as the text of its first column, and below it the titles and the texts of the cells that say something. */
-const blocks = <Row>([first, ...others]: ReadonlyArray<Drawn<Row>>, width: number): Opened<Row> => {
+const blocks = <Row>([first, ...others]: ReadonlyArray<Drawn<Row>>, rows: ReadonlyArray<Row>, width: number): Parts => {
   const indent = width < 12 ? "" : gap
   const wrap = (words: string, cells: number) => Text.wrap(words, cells, { breakWords: true })
   const linesOf = (row: Row) => {
@@ -146,26 +146,18 @@ const blocks = <Row>([first, ...others]: ReadonlyArray<Drawn<Row>>, width: numbe
     const below = rest === "" ? [] : wrap(rest, width - indent.length)
     return [...wrap(first?.cell(row) || unknown, width), ...below.map((line) => indent + line)].map(Text.toLine)
   }
-  return { head: [], rows: (rows) => rows.flatMap(linesOf), end: [] }
+  return { head: [], body: rows.flatMap(linesOf), end: [] }
 }
 
-/**
- * Chooses the columns and their widths from the first rows. A text of a later row that is wider than its column is cut,
- * or broken into several lines if the column has `wrap`.
- */
-export const open = <Row>(
-  columns: ReadonlyArray<Column<Row>>,
-  first: ReadonlyArray<Row>,
-  options: Options = {}
-): Opened<Row> => {
+const arrange = <Row>(columns: ReadonlyArray<Column<Row>>, rows: ReadonlyArray<Row>, options: Options): Parts => {
   const { style = Text.plain, width = Number.POSITIVE_INFINITY } = options
-  const full = draw(columns, first, false)
+  const full = draw(columns, rows, false)
   const isFull = widthOf(full.map(({ natural }) => natural)) <= width
-  const all = isFull ? full : draw(columns, first, true)
+  const all = isFull ? full : draw(columns, rows, true)
   const below = isFull ? [] : all.filter(({ column }) => column.below === true)
   const beside = all.filter((one) => !below.includes(one))
   const shown = choose(beside, width)
-  if (shown === undefined) return blocks(all, width)
+  if (shown === undefined) return blocks(all, rows, width)
   const widths = shrink(shown, width)
 
   const linesOf = (textOf: (drawn: Drawn<Row>) => string, paint: (text: string, column: Column<Row>) => string) => {
@@ -193,14 +185,13 @@ export const open = <Row>(
   const note = `not shown: ${hidden.join(", ")} (use a wider terminal or --json)`
   return {
     head: [...linesOf(({ title }) => title, style.bold), Text.toLine(style.dim("─".repeat(widthOf(widths))))],
-    rows: (rows) =>
-      rows.flatMap((row) => [
-        ...linesOf(
-          ({ cell }) => cell(row),
-          (one, column) => column.style?.(one, row, style) ?? one
-        ),
-        ...linesBelow(row)
-      ]),
+    body: rows.flatMap((row) => [
+      ...linesOf(
+        ({ cell }) => cell(row),
+        (one, column) => column.style?.(one, row, style) ?? one
+      ),
+      ...linesBelow(row)
+    ]),
     end:
       hidden.length === 0
         ? []
@@ -219,23 +210,32 @@ export const render = <Row>(
   options: Options = {}
 ): ReadonlyArray<Text.Line> => {
   const { empty = "none", style = Text.plain, width = Number.POSITIVE_INFINITY } = options
-  const table = open(columns, rows, options)
-  if (rows.length === 0)
-    return [...table.head, Text.toLine(style.dim(Text.truncate(Printable.escape(empty), width))), ...table.end]
-  return [...table.head, ...table.rows(rows), ...table.end]
+  const { body, end, head } = arrange(columns, rows, options)
+  const none = style.dim(Text.truncate(Printable.escape(empty), width))
+  return [...head, ...(rows.length === 0 ? [Text.toLine(none)] : body), ...end]
 }
 
-/** Opens a list as {@link open} does, or for another program as texts between tabs, where an unknown value is empty. */
-export const openList: typeof open = (columns, first, options) => {
-  if (options?.width !== undefined) return open(columns, first, options)
+/** The rows for another program: the texts of all columns between tabs. An unknown value is empty. */
+const separated = <Row>(columns: ReadonlyArray<Column<Row>>, rows: ReadonlyArray<Row>): Parts => {
   const fieldOf = (text: string) => (text === unknown ? "" : Printable.escape(text))
-  const lineOf = (row: (typeof first)[number]) => columns.map(({ value }) => fieldOf(value(row))).join("\t")
-  return { head: [], rows: (rows) => rows.map((row) => Text.toLine(lineOf(row))), end: [] }
+  const lineOf = (row: Row) => columns.map(({ value }) => fieldOf(value(row))).join("\t")
+  return { head: [], body: rows.map((row) => Text.toLine(lineOf(row))), end: [] }
 }
 
-/** Renders a list as {@link render} does, or for another program as {@link openList} does. */
+/** Renders a list as {@link render} does, or for another program with tabs, without a heading. */
 export const list: typeof render = (columns, rows, options) =>
-  options?.width === undefined ? openList(columns, rows, options).rows(rows) : render(columns, rows, options)
+  options?.width === undefined ? separated(columns, rows).body : render(columns, rows, options)
+
+/** Makes a function that renders a further part of a list. A part whose columns have other widths has a heading too. */
+export const makeParts = (options: Options) => {
+  let last = ""
+  return <Row>(columns: ReadonlyArray<Column<Row>>, rows: ReadonlyArray<Row>) => {
+    const parts = options.width === undefined ? separated(columns, rows) : arrange(columns, rows, options)
+    const head = parts.head.join("\n") === last ? [] : parts.head
+    last = parts.head.join("\n")
+    return { lines: [...head, ...parts.body], end: parts.end }
+  }
+}
 
 /** The name of a value, its text, and whether the text is a command to paste. */
 export type Fact = readonly [name: string, value: string | null | undefined, isCommand?: boolean]

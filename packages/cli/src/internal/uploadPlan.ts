@@ -13,9 +13,10 @@ import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
-import { fstat, stat as statOf, type Dirent, type Stats } from "node:fs"
+import { fstatSync, type Dirent } from "node:fs"
 import { glob } from "node:fs/promises"
 import { devNull } from "node:os"
+import { isatty } from "node:tty"
 import * as Failure from "./failure.ts"
 
 /**
@@ -150,26 +151,21 @@ const expand = Effect.fnUntraced(function* (typed: string, isRecursive: boolean)
 
 const standardInputPath = "the standard input (-)"
 
-const statsOf = (read: (callback: (error: NodeJS.ErrnoException | null, stats: Stats) => void) => void) =>
-  Effect.callback<Stats, Failure.CommandError>((resume) =>
-    read((error, stats) => {
-      const why = `cannot be read: ${Failure.problemOfCode(error?.code ?? String(error?.message))}`
-      resume(error === null ? Effect.succeed(stats) : refuse(standardInputPath, why))
-    })
-  )
-
 /**
- * Fails if the standard input is closed, or is a folder, a block device or the null device. In all these cases, Node
- * reads an empty input without an error. Node opens the null device if the standard input is closed.
+ * Fails if the standard input is closed, or is a folder or a device, except a terminal. In these cases, Node reads an
+ * empty input without an error. Node opens the null device if the standard input is closed.
  */
 const checkStandardInput = Effect.gen(function* () {
-  const input = yield* statsOf((callback) => fstat(0, callback))
+  const input = yield* Effect.try({
+    try: () => fstatSync(0),
+    catch: (error) => problem(standardInputPath, `cannot be read: ${Failure.problemOfCause(error) ?? String(error)}`)
+  })
   if (input.isDirectory()) return yield* refuse(standardInputPath, "is a folder, not a file or a pipe")
-  if (input.isBlockDevice()) return yield* refuse(standardInputPath, "is a block device; pipe its content, as cat does")
-  if (!input.isCharacterDevice()) return
-  const nothing = yield* Effect.option(statsOf((callback) => statOf(devNull, callback)))
-  if (Option.exists(nothing, ({ rdev }) => rdev === input.rdev)) {
-    return yield* refuse(standardInputPath, `is closed, or is ${devNull}; pipe the content into the command`)
+  if ((input.isCharacterDevice() && !isatty(0)) || input.isBlockDevice()) {
+    return yield* refuse(
+      standardInputPath,
+      `is closed, or is a device such as ${devNull}; pipe the content, as cat does`
+    )
   }
 })
 
