@@ -91,6 +91,8 @@ export const upload = Cli.command(
     limitRate: Flag.optional(limitRate),
     restart: Cli.flag("restart"),
     dryRun: Cli.flag("dry-run"),
+    output: Flag.optional(Cli.output),
+    overwrite: Cli.flag("overwrite"),
     json: Cli.json,
     journal: Journal.flag
   },
@@ -100,6 +102,8 @@ export const upload = Cli.command(
     json,
     limitRate: rate,
     name,
+    output,
+    overwrite,
     paths,
     recursive,
     restart,
@@ -135,6 +139,10 @@ export const upload = Cli.command(
     if (status === undefined) return
     if (progress !== undefined) yield* UploadJob.report(files, status, isEarlier ? undefined : progress)
     if (folder !== undefined) yield* UploadJob.checkPaths(files, status, folder)
+    if (Option.isSome(output)) {
+      const Download = yield* Effect.promise(() => import("../internal/download.ts"))
+      return yield* Download.save(status, { steps: [], output: output.value, overwrite, concurrency, json })
+    }
     if (!json) yield* UploadJob.next(status, folder)
   }),
   (flags) => problemOfPath(flags)

@@ -335,19 +335,19 @@ export const picture = (
 ): string => {
   const { about, inner = "", name = "chart", width } = options
   const axis = make(window, Math.floor(width / 4))
-  let height = 0
+  let end = 0
   const drawn = drawnIn(all, axis).map((one) => {
     const isEmpty = most(one.values) === 0
     const parts = [
       `<text class="title" x="16" y="22">${escape(headingOf(one, axis))}</text>`,
       ...(isEmpty ? [] : plot(one, axis, width))
     ]
-    const group = `<g transform="translate(0 ${height})">\n${parts.join("\n")}\n</g>`
-    height += isEmpty ? 36 : tall
+    const group = `<g transform="translate(0 ${end})">\n${parts.join("\n")}\n</g>`
+    end += isEmpty ? 36 : tall
     return group
   })
-  return `<svg xmlns="http://www.w3.org/2000/svg" class="${name}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escape(about)}">
-${inner}<rect width="${width}" height="${height}" fill="var(--ground)"/>
+  return `<svg xmlns="http://www.w3.org/2000/svg" class="${name}" viewBox="0 0 ${width} ${end}" role="img" aria-label="${escape(about)}">
+${inner}<rect width="${width}" height="${end}" fill="var(--ground)"/>
 ${drawn.join("\n")}
 </svg>`
 }

@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import type * as Schema from "effect/Schema"
+import * as Schema from "effect/Schema"
 import type * as Service from "./service.ts"
 import type * as Text from "./text.ts"
 import * as Output from "./output.ts"
@@ -122,6 +122,9 @@ export const flag = (name: string): Flag.Flag<boolean> => Flag.withDefault(boole
 
 /** A flag without a value that can be turned on, turned off with `--no-`, or left out. */
 export const choice = (name: string): Flag.Flag<Option.Option<boolean>> => Flag.optional(boolean(name))
+
+/** The folder for results. An empty value is refused, because it often comes from an unset variable of a shell. */
+export const output = Flag.withSchema(Flag.withAlias(text("output", "folder"), "o"), Schema.NonEmptyString)
 
 /** The flag for a region. */
 export const region = Flag.withDefault(text("region", "region"), "all")

@@ -254,11 +254,11 @@ export const facts = (all: ReadonlyArray<Fact>, options: Options = {}): Readonly
     const [first = "", ...others] = isCommand ? [text] : Text.wrap(text, width - beside)
     if (isCommand || [first, ...others].every((line) => beside + Text.width(line) <= width)) {
       const head = `${style.bold(Text.pad(name, cells, "left"))}${gap}${first}`.trimEnd()
-      return [head, ...others.map((line) => " ".repeat(beside) + line)]
+      return [head].concat(others.map((line) => " ".repeat(beside) + line))
     }
     const indent = width < 12 ? "" : gap
     const below = Text.wrap(text, width - indent.length).map((line) => indent + line)
-    return [...Text.wrap(name, width).map(style.bold), ...below]
+    return Text.wrap(name, width).map(style.bold).concat(below)
   })
   return lines.map(Text.toLine)
 }
