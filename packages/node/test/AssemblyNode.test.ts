@@ -344,16 +344,6 @@ Vitest.describe("the options of AssemblyNode", () => {
     })
   )
 
-  it.live("are those of each Layer, if a program has two accounts", () =>
-    Effect.gen(function* () {
-      const { asked, url } = yield* service
-      const as = (key: string) => AssemblyNode.layer({ baseUrl: url, key, secret: Redacted.make(`secret of ${key}`) })
-      yield* Effect.andThen(list, Effect.provide(list, as("inner"))).pipe(Effect.provide(as("outer")))
-      const used = asked.map((one) => JSON.parse(one?.searchParams.get("params") ?? "{}").auth.key)
-      assert.deepStrictEqual(used, ["outer", "inner"])
-    })
-  )
-
   it.live("limit the connections, also for a bearer token", () =>
     Effect.gen(function* () {
       const http = { connections: 1 }
