@@ -16,15 +16,16 @@ import { folder, storedIn } from "./support.ts"
 
 const example = new URL("../../../docs/examples/durable-activity.ts", import.meta.url)
 
-const size = 8 * 1024 * 1024
+/** So large that the last process has something left, however slowly the others are killed. */
+const size = 24 * 1024 * 1024
 
 /** After how many bytes each process is killed: during the requests before the file, and then during the file. */
-const points = [1, 200, 400, 700, 1100, 1600, 2500, 4000, ...Array.from({ length: 12 }, () => size / 16)]
+const points = [1, 200, 400, 700, 1100, 1600, 2500, 4000, ...Array.from({ length: 12 }, () => 512 * 1024)]
 
 layer(NodeFileSystem.layer, { excludeTestServices: true })("An upload inside an Activity", (it) => {
   it.effect(`whose process is killed at ${points.length} points is one completed Assembly with one upload`, () =>
     Effect.gen(function* () {
-      const proxy = yield* TcpProxy.make(2 * 1024 * 1024)
+      const proxy = yield* TcpProxy.make(4 * 1024 * 1024)
       const origin = `http://127.0.0.1:${proxy.port}`
       const emulator = yield* Layer.build(Emulator.layer({ publicUrl: origin }))
       const { credentials, localUrl } = yield* Effect.provideContext(Emulator.Emulator, emulator)
@@ -46,6 +47,7 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("An upload inside an 
           const before = proxy.sent()
           const child = yield* start
           yield* proxy.reached(before + point)
+          assert.isNull(child.exitCode, "the process ended before it was killed")
           child.kill("SIGKILL")
           yield* Effect.promise(() => once(child, "exit"))
         }).pipe(Effect.scoped)

@@ -1,10 +1,7 @@
-/** The Layers for Postgres, and what they store. */
+/** The Layers for Postgres. */
 import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as Durable from "@assembly-effect/workflow/Durable"
-import * as DurableJob from "@assembly-effect/workflow/DurableJob"
 import * as DurablePostgres from "@assembly-effect/workflow/DurablePostgres"
-import * as ObjectStores from "@assembly-effect/workflow/ObjectStores"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, describe, layer, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -15,7 +12,6 @@ import * as Stream from "effect/Stream"
 import { fork } from "node:child_process"
 import { once } from "node:events"
 import * as Cluster from "@assembly-effect/testkit/cluster/Cluster"
-import * as Wait from "@assembly-effect/testkit/cluster/Wait"
 import * as Server from "@assembly-effect/testkit/postgres/Postgres"
 
 const example = new URL("../../../docs/examples/durable-postgres.ts", import.meta.url)
@@ -68,20 +64,6 @@ describe("A runner with Postgres", () => {
   )
 })
 
-/** Every row of every table, as text. */
-const dump = Effect.gen(function* () {
-  const sql = yield* PgClient.PgClient
-  const tables = yield* sql<{ readonly name: string }>`
-    SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY table_name`
-  const rows = yield* Effect.forEach(tables, ({ name }) =>
-    Effect.map(sql<{ readonly row: string }>`SELECT row_to_json(t)::text AS row FROM ${sql(name)} t`, (all) => [
-      name,
-      ...all.map(({ row }) => row)
-    ])
-  )
-  return { tables: tables.map(({ name }) => name), text: rows.flat().join("\n") }
-})
-
 layer(Layer.empty, { excludeTestServices: true })("A deployment with Postgres", (test) => {
   test.effect("whose user may create no tables fails with a typed error that says so", () =>
     Effect.gen(function* () {
@@ -95,79 +77,6 @@ layer(Layer.empty, { excludeTestServices: true })("A deployment with Postgres", 
       const error = yield* refusal({ database: { url: Redacted.make(url.href) } })
       assert(error._tag === "StoreFailed", error.message)
       assert.include(error.message, "permission denied for schema public")
-    }).pipe(Effect.scoped)
-  )
-
-  test.effect("stores no URL, no signature, no secret and no id of an Assembly", () =>
-    Effect.gen(function* () {
-      const postgres = yield* Server.make
-      const database = yield* postgres.database("dump")
-      const cluster = yield* Cluster.make({ database })
-      const { emulator, front } = cluster
-      const presigned = "https://store.example/file?X-Signature=presigned-and-secret"
-      const stores = ObjectStores.layer({
-        store: () =>
-          Effect.succeed({
-            ...UploadSource.fromBytes(new TextEncoder().encode(presigned)),
-            identity: Effect.succeed("etag-1")
-          })
-      })
-      const services = AssemblyNode.layer({
-        baseUrl: emulator.baseUrl,
-        key: emulator.credentials.key,
-        secret: emulator.credentials.secret
-      })
-      const runner = DurablePostgres.runner({ database: { url: database }, secrets: [secret] }).pipe(
-        Layer.provide([services, stores])
-      )
-      front.speed = 512 * 1024
-      const small = yield* cluster.file("small", 1000)
-      const large = yield* cluster.file("large", 4 * 1024 * 1024)
-      yield* Effect.gen(function* () {
-        yield* Durable.run(small.job)
-        yield* Durable.run({
-          ...small.job,
-          key: "object",
-          files: [{ source: DurableJob.object("store", "key"), filename: "object.bin" }]
-        })
-        yield* Durable.start({ ...small.job, key: "failed", params: { templateId: "unknown-template" } })
-        assert.strictEqual((yield* Effect.flip(Durable.await("failed")))._tag, "JobFailed")
-        const failing = { steps: { fail: { robot: "/emulator/fail", error: "MINE" } } }
-        const failed = yield* Effect.flip(Durable.run({ ...small.job, key: "of-assembly", params: failing }))
-        assert.include(failed.message, "the Assembly failed with MINE")
-        yield* Durable.start(large.job)
-        yield* Wait.until("bytes", () => front.sendings.some(({ bytes }) => bytes > 100_000))
-        const during = yield* dump
-        yield* Durable.cancel("large")
-        assert.strictEqual((yield* Effect.flip(Durable.await("large")))._tag, "JobCanceled")
-        const after = yield* dump
-        assert.includeMembers(after.tables, ["durable_jobs", "durable_runners", "durable_uploads"])
-        for (const { text } of [during, after]) {
-          // The dump must contain rows, and the forbidden values must exist.
-          assert.include(text, "small")
-          assert.isAtLeast(front.assemblies.length, 3)
-          assert.isAtLeast(front.uploads.length, 3)
-          for (const forbidden of [
-            ...front.assemblies,
-            ...front.uploads,
-            ...front.uploads.map((url) => url.slice(url.lastIndexOf("/") + 1)),
-            front.url,
-            "/resumable/files",
-            "/assemblies/",
-            "http",
-            "signature",
-            "X-Signature",
-            "presigned",
-            emulator.credentials.key,
-            Redacted.value(emulator.credentials.secret),
-            Redacted.value(secret),
-            new URL(Redacted.value(database)).password
-          ]) {
-            assert.notInclude(text, forbidden)
-          }
-          for (const id of front.assemblies) assert.notMatch(text, new RegExp(`(?<![0-9a-f])${id.slice(0, 6)}`, "u"))
-        }
-      }).pipe(Effect.provide(Layer.merge(runner, PgClient.layer({ url: database }))))
     }).pipe(Effect.scoped)
   )
 
