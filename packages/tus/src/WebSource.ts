@@ -160,7 +160,7 @@ export const fromUrl = (
  * A result without a size or a URL in the Status fails with `SourceFailed`.
  *
  * @example
- * Effect.forEach(Results.of(status).get("resized") ?? [], (file) =>
+ * Effect.forEach(Results.of(assembly).get("resized") ?? [], (file) =>
  *   Effect.map(WebSource.fromResult(file), (source) => ({ source, filename: file.name ?? "result" }))
  * )
  *
