@@ -61,7 +61,7 @@ const connect = (options: Options) =>
   }).pipe(Effect.mapError(StoreError.of("connect")), Effect.provide(Reactivity.layer))
 
 type HostLayer = Layer.Layer<
-  Durable.Durable,
+  Durable.Durable | SqlClient.SqlClient,
   InvalidRequest | DurableError.InvalidSecret | DurableError.StoreFailed,
   AssemblyClient | HttpClient.HttpClient | FileSystem.FileSystem
 >
@@ -73,7 +73,7 @@ const host = (operation: string, options: Options, role: () => Host.Role): HostL
     if (issues.length > 0) return yield* new InvalidRequest({ operation, issues })
     yield* Secrets.make(options.secrets)
     return Layer.effect(Durable.Durable, Effect.map(Host.make(options, role()), Durable.Durable.of)).pipe(
-      Layer.provide(Layer.effect(SqlClient.SqlClient, connect(options)))
+      Layer.provideMerge(Layer.effect(SqlClient.SqlClient, connect(options)))
     )
   }).pipe(Layer.unwrap)
 

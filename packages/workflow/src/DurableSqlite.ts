@@ -72,6 +72,9 @@ const database = (path: string) =>
  * Only the owner of the database can read the database: the Layer sets the mode of its file to 600, except on Windows.
  * If other users can read or write the file with the secret, the Layer fails with `InvalidSecret`.
  *
+ * The Layer also provides the `SqlClient` of the file, for the tables of your application, and for
+ * `HandledNotifications.layerSql` of `@assembly-effect/http`.
+ *
  * @example
  * Durable.run(job).pipe(
  *   Effect.provide(DurableSqlite.layer("jobs.db").pipe(Layer.provideMerge(AssemblyNode.layerConfig())))
@@ -84,7 +87,7 @@ export const layer = (
   path: string,
   options: Options = {}
 ): Layer.Layer<
-  Durable.Durable,
+  Durable.Durable | SqlClient.SqlClient,
   InvalidRequest | DurableError.DatabaseInUse | DurableError.InvalidSecret | DurableError.StoreFailed,
   AssemblyClient | HttpClient.HttpClient | FileSystem.FileSystem
 > =>
@@ -96,6 +99,6 @@ export const layer = (
     })
   ).pipe(
     // Locks the database first, so that two processes cannot both create the secret.
-    Layer.provide(database(path)),
+    Layer.provideMerge(database(path)),
     (host) => Layer.unwrap(Effect.as(check(path, options), host))
   )
